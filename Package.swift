@@ -1,0 +1,155 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+/// Settings of every target of ours: Swift 6 mode (from the tools version), warnings as errors.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A room of the house: a target in its floor's folder, which opens with a page of its own.
+func room(_ floor: String, _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", exclude: exclude + ["README.md"],
+        swiftSettings: strict)
+}
+
+/// The tests of one room; they mirror its path.
+func tests(_ floor: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: dependencies + ["AldabaTestSupport"], path: "Tests/\(floor)/\(name)Tests",
+        swiftSettings: strict)
+}
+
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+
+let system: [Target] = [
+    .systemLibrary(
+        name: "CNghttp2", path: "Sources/System/CNghttp2", pkgConfig: "libnghttp2",
+        providers: [.apt(["libnghttp2-dev"])]),
+    .systemLibrary(
+        name: "CDBus", path: "Sources/System/CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+    .systemLibrary(name: "CLinux", path: "Sources/System/CLinux"),
+]
+
+let house: [Target] = [
+    room("Model", "PushModel"),
+
+    room("Wire", "HTTPWire"),
+    room("Wire", "APNsWire", ["PushModel", "HTTPWire", crypto, cryptoExtras]),
+    room("Wire", "MCSWire", ["PushModel", protobuf], exclude: ["Protobuf"]),
+    room("Wire", "AgentWire"),
+
+    room("Engine", "Mailbox", ["PushModel"]),
+    room("Engine", "DeviceSession", ["PushModel", "MCSWire"]),
+
+    room("Transport", "Observability", [logging, metrics, coreMetrics]),
+    room("Transport", "HTTP2Transport", ["CNghttp2", "HTTPWire", nioCore, nioPosix, nioSSL, nioTLS, logging]),
+    room("Transport", "MCSTransport", ["PushModel", "MCSWire", "DeviceSession", nioCore, nioPosix, nioSSL, logging]),
+
+    room("Server", "ServerCore", ["PushModel", "APNsWire", "Mailbox", "Observability", crypto, nioCore, logging, metrics]),
+    room("Server", "StoreSQLite", ["PushModel", "APNsWire", "Mailbox", "ServerCore", grdb, grdbSQLite, logging]),
+    room(
+        "Server", "ProviderEndpoint",
+        ["PushModel", "HTTPWire", "APNsWire", "HTTP2Transport", "ServerCore", nioCore, nioPosix, nioSSL, logging, metrics]),
+    room(
+        "Server", "DeviceEndpoint",
+        [
+            "PushModel", "MCSWire", "DeviceSession", "MCSTransport", "ServerCore", nioCore, nioPosix, nioSSL, logging,
+            metrics,
+        ]),
+    room(
+        "Server", "ControlAPI",
+        [
+            "PushModel", "APNsWire", "MCSWire", "Observability", "ServerCore", hummingbird, hummingbirdTLS, nioSSL,
+            logging, metrics,
+        ]),
+
+    room("Device", "AppHost", ["AgentWire", "CLinux"]),
+    room("Device", "UserNotifications", ["AppHost"]),
+    room("Device", "CoreLocation"),
+    room("Device", "UIKit", ["AppHost", "UserNotifications"]),
+    room("Device", "_Testing_UIKit"),
+    room(
+        "Device", "AgentCore",
+        [
+            "PushModel", "MCSWire", "AgentWire", "DeviceSession", "MCSTransport", "CLinux", grdb, nioCore, nioPosix,
+            nioSSL, asyncHTTPClient, logging,
+        ]),
+    room("Device", "Desktop", ["CDBus", "AgentCore", logging]),
+]
+
+let commands: [Target] = [
+    .executableTarget(
+        name: "aldaba",
+        dependencies: [
+            "PushModel", "HTTPWire", "APNsWire", "MCSWire", "HTTP2Transport", "MCSTransport", "DeviceSession",
+            "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint", "ControlAPI",
+            "AgentCore", "Desktop", "TodoList", "CLinux", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle,
+            asyncHTTPClient, argumentParser, yams, logging,
+        ],
+        path: "Sources/Command/aldaba", swiftSettings: strict),
+    .executableTarget(
+        name: "TodoList", dependencies: ["UserNotifications", "UIKit"], path: "Examples/TodoList",
+        swiftSettings: strict),
+]
+
+let support: [Target] = [
+    .target(
+        name: "AldabaTestSupport", dependencies: ["PushModel"], path: "Tests/AldabaTestSupport", swiftSettings: strict)
+]
+
+let testTargets: [Target] = [
+    tests("Model", "PushModel", ["PushModel"])
+]
+
+let package = Package(
+    name: "aldaba",
+    products: [
+        .executable(name: "aldaba", targets: ["aldaba"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: system + house + commands + support + testTargets,
+    swiftLanguageModes: [.v6]
+)
+
+// What apps import carries Apple's module names, which exist only where Apple's own do not.
+#if os(Linux)
+    package.products += ["UserNotifications", "UIKit", "CoreLocation", "AppHost", "AgentWire"].map {
+        .library(name: $0, targets: $0 == "UIKit" ? ["UIKit", "_Testing_UIKit"] : [$0])
+    }
+#endif

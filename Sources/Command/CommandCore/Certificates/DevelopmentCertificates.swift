@@ -1,0 +1,154 @@
+import Crypto
+import Foundation
+import SwiftASN1
+import X509
+
+/// The certificates of a development server: an authority of its own and a server certificate that it signed.
+///
+/// Both are P-256. The server's certificate names `localhost`, `127.0.0.1` and `::1`, lasts 397 days and is made
+/// anew when fewer than 30 are left, or when the authority or the file is gone. The authority lasts ten years.
+/// They pass strict checks (`openssl verify -x509_strict`): RFC 5280, sections 4.2.1.1 to 4.2.1.12.
+public struct DevelopmentCertificates: Sendable {
+    /// Where the four files are.
+    public struct Paths: Sendable, Hashable {
+        public var authority: String
+        public var authorityKey: String
+        public var server: String
+        public var serverKey: String
+
+        /// The names within a folder.
+        public init(folder: String) {
+            authority = folder + "/ca.pem"
+            authorityKey = folder + "/ca-key.pem"
+            server = folder + "/server.pem"
+            serverKey = folder + "/server-key.pem"
+        }
+    }
+
+    static let day: TimeInterval = 86_400
+    static let serverDays = 397.0
+    static let renewalDays = 30.0
+    static let authorityDays = 3650.0
+
+    /// Makes what is missing or near its end in a folder.
+    ///
+    /// - Parameters:
+    ///   - folder: An existing folder.
+    ///   - now: The present.
+    /// - Returns: The paths of the files, and what was made, in words (empty when nothing was).
+    public static func ensure(folder: String, now: Date) throws -> (paths: Paths, made: [String]) {
+        let paths = Paths(folder: folder)
+        var made: [String] = []
+        var authority = try readPair(paths.authority, paths.authorityKey)
+        if authority == nil || remaining(authority, now) < serverDays + renewalDays {
+            let pair = try makeAuthority(now: now)
+            try write(pair, certificate: paths.authority, key: paths.authorityKey)
+            authority = pair
+            made.append("certificate authority \(paths.authority)")
+        }
+        guard let authority else { return (paths, made) }
+        let server = try readPair(paths.server, paths.serverKey)
+        if remaining(server, now) < renewalDays
+            || server.map({ !authority.certificate.publicKey.isValidSignature($0.certificate.signature, for: $0.certificate) })
+                ?? true
+        {
+            try write(makeServer(authority: authority, now: now), certificate: paths.server, key: paths.serverKey)
+            made.append("server certificate \(paths.server)")
+        }
+        return (paths, made)
+    }
+
+    /// When the certificate in a file ends; `nil` when the file is missing or holds none.
+    public static func end(of path: String) throws -> Date? {
+        guard let text = try PrivateFile.text(path) else { return nil }
+        return (try? Certificate(pemEncoded: text))?.notValidAfter
+    }
+
+    private struct Pair {
+        var certificate: Certificate
+        var key: P256.Signing.PrivateKey
+    }
+
+    /// Days that a pair has left; negative without one.
+    private static func remaining(_ pair: Pair?, _ now: Date) -> Double {
+        pair.map { $0.certificate.notValidAfter.timeIntervalSince(now) / day } ?? -1
+    }
+
+    private static func readPair(_ certificate: String, _ key: String) throws -> Pair? {
+        guard let certificateText = try PrivateFile.text(certificate), let keyText = try PrivateFile.text(key),
+            let certificate = try? Certificate(pemEncoded: certificateText),
+            let key = try? P256.Signing.PrivateKey(pemRepresentation: keyText),
+            certificate.publicKey == Certificate.PublicKey(key.publicKey)
+        else { return nil }
+        return Pair(certificate: certificate, key: key)
+    }
+
+    private static func write(_ pair: Pair, certificate: String, key: String) throws {
+        try PrivateFile.write(Array((pair.key.pemRepresentation + "\n").utf8), to: key)
+        try PrivateFile.write(
+            Array((try pair.certificate.serializeAsPEM().pemString + "\n").utf8), to: certificate, mode: 0o644)
+    }
+
+    private static func makeAuthority(now: Date) throws -> Pair {
+        let key = P256.Signing.PrivateKey()
+        let name = try DistinguishedName {
+            OrganizationName("Aldaba development")
+            CommonName("Aldaba development authority \(identifier(key.publicKey).suffix(4).hexadecimal)")
+        }
+        let certificate = try Certificate(
+            version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey),
+            notValidBefore: now.addingTimeInterval(-day), notValidAfter: now.addingTimeInterval(authorityDays * day),
+            issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try Certificate.Extensions {
+                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
+                Critical(KeyUsage(keyCertSign: true, cRLSign: true))
+                SubjectKeyIdentifier(keyIdentifier: identifier(key.publicKey))
+                AuthorityKeyIdentifier(keyIdentifier: identifier(key.publicKey))
+            },
+            issuerPrivateKey: .init(key))
+        return Pair(certificate: certificate, key: key)
+    }
+
+    private static func makeServer(authority: Pair, now: Date) throws -> Pair {
+        let key = P256.Signing.PrivateKey()
+        let loopback6 = ArraySlice([UInt8](repeating: 0, count: 15) + [1])
+        let certificate = try Certificate(
+            version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey),
+            notValidBefore: now.addingTimeInterval(-day),
+            notValidAfter: now.addingTimeInterval((serverDays - 1) * day),
+            issuer: authority.certificate.subject,
+            subject: try DistinguishedName {
+                OrganizationName("Aldaba development")
+                CommonName("localhost")
+            },
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try Certificate.Extensions {
+                Critical(BasicConstraints.notCertificateAuthority)
+                Critical(KeyUsage(digitalSignature: true))
+                try ExtendedKeyUsage([.serverAuth])
+                SubjectAlternativeNames([
+                    .dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
+                    .ipAddress(ASN1OctetString(contentBytes: loopback6)),
+                ])
+                SubjectKeyIdentifier(keyIdentifier: identifier(key.publicKey))
+                AuthorityKeyIdentifier(keyIdentifier: identifier(authority.key.publicKey))
+            },
+            issuerPrivateKey: .init(authority.key))
+        return Pair(certificate: certificate, key: key)
+    }
+
+    /// The key's identifier: SHA-1 of its bits (RFC 5280, section 4.2.1.2, method 1).
+    private static func identifier(_ key: P256.Signing.PublicKey) -> ArraySlice<UInt8> {
+        ArraySlice(Insecure.SHA1.hash(data: key.x963Representation))
+    }
+}
+
+extension Sequence where Element == UInt8 {
+    /// Two lower-case digits a byte.
+    var hexadecimal: String {
+        map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+}

@@ -1,0 +1,43 @@
+/// Where a configuration value came from.
+public enum ConfigurationOrigin: Hashable, Sendable, CustomStringConvertible {
+    case flag(String)
+    case environment(String)
+    /// A file by its path, and the line.
+    case file(String, line: Int)
+    case builtIn
+
+    /// The origin as it stands in messages: `--apns-port`, `ALDABA_APNS_PORT`, `aldaba.yaml:3`.
+    public var description: String {
+        switch self {
+        case .flag(let name): "--\(name)"
+        case .environment(let name): name
+        case .file(let path, let line): "\(path):\(line)"
+        case .builtIn: "the default"
+        }
+    }
+}
+
+/// One thing wrong with a configuration: where, what, and what would be right.
+public struct ConfigurationFault: Hashable, Sendable, CustomStringConvertible {
+    public var origin: ConfigurationOrigin
+    public var what: String
+    public var right: String
+
+    /// Makes a fault from its three parts.
+    public init(origin: ConfigurationOrigin, what: String, right: String) {
+        self.origin = origin
+        self.what = what
+        self.right = right
+    }
+
+    /// `ORIGIN: WHAT; RIGHT`.
+    public var description: String { "\(origin): \(what); \(right)" }
+}
+
+/// All that is wrong with a configuration, in the order in which it was found.
+public struct ConfigurationFaults: Error, Equatable, CustomStringConvertible {
+    public var faults: [ConfigurationFault]
+
+    /// One fault a line.
+    public var description: String { faults.map(\.description).joined(separator: "\n") }
+}

@@ -1,0 +1,170 @@
+/// The programs that read configuration.
+public enum ConfiguredProgram: String, Sendable, CaseIterable {
+    case serve
+    case agent
+}
+
+/// The kind of value that a key takes.
+public enum ConfigurationType: Sendable, Equatable {
+    case text
+    /// A path of a file or folder; relative ones count from the current folder.
+    case path
+    /// `0 ... 65535`; 0 lets the system choose.
+    case port
+    /// `host:port`.
+    case address
+    case flag
+    case number(ClosedRange<Int>)
+    case choice([String])
+
+    /// The kind in a reader's words, as it stands in help and documentation.
+    public var words: String {
+        switch self {
+        case .text: "text"
+        case .path: "path"
+        case .port: "port, 0 to 65535 (0: a free one)"
+        case .address: "host:port"
+        case .flag: "true or false"
+        case .number(let range): "whole number, \(range.lowerBound) to \(range.upperBound)"
+        case .choice(let choices): choices.joined(separator: ", ")
+        }
+    }
+}
+
+/// Every key of the configuration. The rows in ``row`` are the one table behind flags, `ALDABA_*`,
+/// `aldaba.yaml`, the help texts and the documentation.
+public enum ConfigurationKey: String, Sendable, CaseIterable {
+    case data
+    case host
+    case apnsPort = "apns-port"
+    case devicePort = "device-port"
+    case controlPort = "control-port"
+    case httpPort = "http-port"
+    case metricsPort = "metrics-port"
+    case certificate
+    case certificateKey = "certificate-key"
+    case environment
+    case development
+    case enrolmentOpen = "enrolment-open"
+    case enrolmentKey = "enrolment-key"
+    case agentServer = "agent-server"
+    case agentControl = "agent-control"
+    case agentCA = "agent-ca"
+    case agentSocket = "agent-socket"
+    case presenter
+    case reconnectAfter = "reconnect-after"
+    case logLevel = "log-level"
+
+    /// One row of the table.
+    public struct Row: Sendable {
+        public var type: ConfigurationType
+        /// The default as text; `nil` when there is none.
+        public var defaultText: String?
+        /// Whether the value must never be shown.
+        public var secret = false
+        public var programs: [ConfiguredProgram]
+        /// One sentence on what the key does.
+        public var sentence: String
+    }
+
+    /// The name of the key's environment variable.
+    public var environmentName: String {
+        "ALDABA_" + rawValue.uppercased().replacing("-", with: "_")
+    }
+
+    /// The key's row of the table.
+    public var row: Row {
+        switch self {
+        case .data:
+            Row(
+                type: .path, programs: [.serve, .agent],
+                sentence: "The data folder; without it $XDG_STATE_HOME/aldaba, else ~/.local/state/aldaba.")
+        case .host, .apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort: listenerRow
+        case .certificate, .certificateKey, .environment, .development, .enrolmentOpen, .enrolmentKey: serverRow
+        case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .reconnectAfter: agentRow
+        case .logLevel:
+            Row(
+                type: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
+                defaultText: "info", programs: [.serve, .agent],
+                sentence: "The least important level that is logged to standard error.")
+        }
+    }
+
+    private var listenerRow: Row {
+        func port(_ number: String, _ sentence: String) -> Row {
+            Row(type: .port, defaultText: number, programs: [.serve], sentence: sentence)
+        }
+        return switch self {
+        case .apnsPort: port("2197", "The APNs provider API: https, HTTP/2.")
+        case .devicePort: port("5228", "The device channel: MCS over TLS.")
+        case .controlPort: port("8443", "Enrolment and timelines: https.")
+        case .httpPort: port("8080", "The same as control-port without TLS, on loopback; only with development.")
+        case .metricsPort: port("9090", "Metrics and health: http on loopback.")
+        default:
+            Row(
+                type: .text, defaultText: "127.0.0.1", programs: [.serve],
+                sentence: "The address that the TLS listeners bind, an IP address; 0.0.0.0 for all of IPv4.")
+        }
+    }
+
+    private var serverRow: Row {
+        switch self {
+        case .certificate:
+            Row(
+                type: .path, programs: [.serve],
+                sentence: "The server's certificate chain, PEM; without it certificates/server.pem in the data folder.")
+        case .certificateKey:
+            Row(
+                type: .path, programs: [.serve],
+                sentence: "The certificate's private key, PEM; without it certificates/server-key.pem in the data "
+                    + "folder.")
+        case .environment:
+            Row(
+                type: .choice(["sandbox", "production"]), defaultText: "production", programs: [.serve, .agent],
+                sentence: "Which device tokens the APNs listener takes, and which the agent asks for.")
+        case .development:
+            Row(
+                type: .flag, defaultText: "false", programs: [.serve],
+                sentence: "Loopback development: plain http on loopback without tokens, and open enrolment.")
+        case .enrolmentOpen:
+            Row(
+                type: .flag, defaultText: "false", programs: [.serve],
+                sentence: "Whether a new device may enrol without the enrolment key.")
+        default:
+            Row(
+                type: .text, secret: true, programs: [.serve, .agent],
+                sentence: "The key that a new device shows to enrol; better in the environment than in a flag.")
+        }
+    }
+
+    private var agentRow: Row {
+        switch self {
+        case .agentServer:
+            Row(
+                type: .address, programs: [.agent],
+                sentence: "The server's device channel; without it the server whose addresses stand in the data folder.")
+        case .agentControl:
+            Row(
+                type: .text, programs: [.agent],
+                sentence: "The https address of the server's control API; without it as agent-server.")
+        case .agentCA:
+            Row(
+                type: .path, programs: [.agent],
+                sentence: "The certificates the agent trusts, PEM; without it certificates/ca.pem in the data folder "
+                    + "where there is one, else the system's.")
+        case .agentSocket:
+            Row(
+                type: .path, programs: [.agent],
+                sentence: "The socket that apps connect to; without it $XDG_RUNTIME_DIR/aldaba/agent.sock, else in the "
+                    + "data folder.")
+        case .presenter:
+            Row(
+                type: .choice(["auto", "desktop", "headless"]), defaultText: "auto", programs: [.agent],
+                sentence: "How notifications are shown: auto takes the desktop when there is a session bus.")
+        default:
+            Row(
+                type: .number(10...600_000), defaultText: "1000", programs: [.agent],
+                sentence: "Milliseconds before the agent's first attempt to reconnect; later ones double.")
+        }
+    }
+}

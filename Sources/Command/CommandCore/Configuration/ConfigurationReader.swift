@@ -1,0 +1,169 @@
+import Yams
+
+/// Brings flags, environment and file together: flags over environment over file over the table's default.
+///
+/// All faults are found before one is reported. An environment variable that no key has is left alone, since
+/// `ALDABA_` also begins names that apps use; a key in the file that the table does not have is a fault.
+public struct ConfigurationReader: Sendable {
+    public var program: ConfiguredProgram
+    public var arguments: [String]
+    public var environment: [String: String]
+    /// The file's path, for messages, and its text.
+    public var file: (path: String, text: String)?
+
+    /// - Parameters:
+    ///   - program: Whose keys may be given as flags.
+    ///   - arguments: Command-line words that are not the command's own: `--name value`, `--name=value`, and for
+    ///     flags `--name` and `--no-name`.
+    ///   - environment: The process's environment.
+    ///   - file: The configuration file, where there is one.
+    public init(
+        program: ConfiguredProgram, arguments: [String], environment: [String: String],
+        file: (path: String, text: String)? = nil
+    ) {
+        self.program = program
+        self.arguments = arguments
+        self.environment = environment
+        self.file = file
+    }
+
+    /// Reads everything.
+    ///
+    /// - Throws: ``ConfigurationFaults`` with all that is wrong.
+    public func read() throws(ConfigurationFaults) -> ConfigurationValues {
+        var result = Reading()
+        readFile(into: &result)
+        readEnvironment(into: &result)
+        readArguments(into: &result)
+        guard result.faults.isEmpty else { throw ConfigurationFaults(faults: result.faults) }
+        return result.values
+    }
+
+    private struct Reading {
+        var values = ConfigurationValues()
+        var faults: [ConfigurationFault] = []
+
+        mutating func take(_ text: String, for key: ConfigurationKey, from origin: ConfigurationOrigin) {
+            let row = key.row
+            if let value = row.type.normalized(text) {
+                values.texts[key] = (value, origin)
+            } else {
+                let shown = row.secret ? "has a value that it cannot take" : "is \"\(text)\""
+                faults.append(
+                    ConfigurationFault(
+                        origin: origin, what: "\(key.rawValue) \(shown)", right: "it takes \(row.type.words)"))
+            }
+        }
+    }
+}
+
+extension ConfigurationReader {
+    private func readEnvironment(into result: inout Reading) {
+        for key in ConfigurationKey.allCases {
+            guard let text = environment[key.environmentName] else { continue }
+            result.take(text, for: key, from: .environment(key.environmentName))
+        }
+    }
+
+    private func readFile(into result: inout Reading) {
+        guard let file else { return }
+        func fault(_ line: Int, _ what: String, _ right: String) {
+            result.faults.append(
+                ConfigurationFault(origin: .file(file.path, line: line), what: what, right: right))
+        }
+        let root: Node?
+        do { root = try Yams.compose(yaml: file.text) } catch {
+            let line = (error as? YamlError).flatMap(Self.line) ?? 1
+            return fault(line, "the file is not YAML", "it holds one `key: value` a line")
+        }
+        guard let root else { return }
+        guard let mapping = root.mapping else {
+            return fault(1, "the file is not a list of keys", "it holds one `key: value` a line")
+        }
+        for (name, value) in mapping {
+            let line = name.mark?.line ?? 1
+            guard let text = name.string, let key = ConfigurationKey(rawValue: text) else {
+                fault(line, "there is no key \"\(name.string ?? "")\"", Self.suggestion(for: name.string ?? ""))
+                continue
+            }
+            guard let scalar = value.scalar else {
+                fault(line, "\(key.rawValue) is a list or a mapping", "it takes \(key.row.type.words)")
+                continue
+            }
+            result.take(scalar.string, for: key, from: .file(file.path, line: line))
+        }
+    }
+
+    private static func line(_ error: YamlError) -> Int? {
+        switch error {
+        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark.line
+        default: nil
+        }
+    }
+
+    private func readArguments(into result: inout Reading) {
+        var rest = arguments[...]
+        while let word = rest.popFirst() {
+            guard word.hasPrefix("--"), word.count > 2 else {
+                result.faults.append(
+                    ConfigurationFault(
+                        origin: .flag(word), what: "this word has no place here",
+                        right: "flags are written --name value"))
+                continue
+            }
+            let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            readFlag(String(parts[0]), parts.count > 1 ? String(parts[1]) : nil, &rest, into: &result)
+        }
+    }
+
+    private func readFlag(
+        _ name: String, _ attached: String?, _ rest: inout ArraySlice<String>, into result: inout Reading
+    ) {
+        if let key = key(named: name) {
+            let isFlag = key.row.type == .flag
+            let next = isFlag || attached != nil ? nil : rest.popFirst()
+            if let text = attached ?? next ?? (isFlag ? "true" : nil) {
+                result.take(text, for: key, from: .flag(name))
+            } else {
+                result.faults.append(
+                    ConfigurationFault(
+                        origin: .flag(name), what: "a value is missing", right: "it takes \(key.row.type.words)"))
+            }
+        } else if name.hasPrefix("no-"), attached == nil, let key = key(named: String(name.dropFirst(3))),
+            key.row.type == .flag
+        {
+            result.take("false", for: key, from: .flag(name))
+        } else {
+            result.faults.append(
+                ConfigurationFault(
+                    origin: .flag(name), what: "\(program.rawValue) has no such flag", right: Self.suggestion(for: name)))
+        }
+    }
+
+    private func key(named name: String) -> ConfigurationKey? {
+        ConfigurationKey(rawValue: name).flatMap { $0.row.programs.contains(program) ? $0 : nil }
+    }
+
+    /// The key that a misspelt name comes nearest to, or where the list is.
+    static func suggestion(for name: String) -> String {
+        let near = ConfigurationKey.allCases.map { ($0.rawValue, distance($0.rawValue, name)) }.min { $0.1 < $1.1 }
+        if let near, near.1 <= 3 { return "did you mean \(near.0)?" }
+        return "all keys are listed by `aldaba serve --help` and `aldaba agent --help`"
+    }
+
+    /// How many letters must be changed, added or taken away to make one word of the other.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let right = Array(right.prefix(64))
+        var row = Array(0...right.count)
+        for (i, letter) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, other) in right.enumerated() {
+                let above = row[j + 1]
+                row[j + 1] = min(above + 1, row[j] + 1, diagonal + (letter == other ? 0 : 1))
+                diagonal = above
+            }
+        }
+        return row[right.count]
+    }
+}

@@ -1,0 +1,48 @@
+/// The checked values of all keys, each with its origin.
+public struct ConfigurationValues: Sendable {
+    var texts: [ConfigurationKey: (text: String, origin: ConfigurationOrigin)] = [:]
+
+    /// The value as text; `nil` when none was given and the table has no default.
+    public func text(_ key: ConfigurationKey) -> String? { texts[key]?.text ?? key.row.defaultText }
+
+    /// The value of a key of kind port or number; 0 when there is none.
+    public func number(_ key: ConfigurationKey) -> Int { text(key).flatMap { Int($0) } ?? 0 }
+
+    /// The value of a key of kind flag.
+    public func flag(_ key: ConfigurationKey) -> Bool { text(key) == "true" }
+
+    /// Where the value came from.
+    public func origin(_ key: ConfigurationKey) -> ConfigurationOrigin { texts[key]?.origin ?? .builtIn }
+
+    /// The flags that give another `aldaba` the same values; secrets and defaults are left out.
+    public func flags(for program: ConfiguredProgram, except: Set<ConfigurationKey>) -> [String] {
+        ConfigurationKey.allCases.flatMap { key -> [String] in
+            guard let given = texts[key], key.row.programs.contains(program), !key.row.secret, !except.contains(key)
+            else { return [] }
+            return ["--\(key.rawValue)=\(given.text)"]
+        }
+    }
+}
+
+extension ConfigurationType {
+    /// The value in its plain form, or `nil` when the text is not of this kind.
+    func normalized(_ text: String) -> String? {
+        switch self {
+        case .text, .path: return text.isEmpty || text.contains("\0") ? nil : text
+        case .port: return Int(text).flatMap { (0...65_535).contains($0) ? String($0) : nil }
+        case .number(let range): return Int(text).flatMap { range.contains($0) ? String($0) : nil }
+        case .choice(let choices): return choices.contains(text) ? text : nil
+        case .flag:
+            switch text.lowercased() {
+            case "true", "yes", "on", "1": return "true"
+            case "false", "no", "off", "0": return "false"
+            default: return nil
+            }
+        case .address:
+            guard let colon = text.lastIndex(of: ":"), colon != text.startIndex,
+                let port = Int(text[text.index(after: colon)...]), (1...65_535).contains(port)
+            else { return nil }
+            return text
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Glibc
+
+/// The layout of a data folder: where what is kept. Making the value touches nothing.
+public struct DataFolder: Sendable, Hashable {
+    public let root: String
+
+    /// - Parameter root: The folder; a relative path counts from the current folder.
+    public init(root: String) {
+        self.root = URL(fileURLWithPath: root).standardizedFileURL.path
+    }
+
+    /// `$XDG_STATE_HOME/aldaba`, else `~/.local/state/aldaba` (XDG Base Directory Specification).
+    public static func standard(environment: [String: String]) -> DataFolder {
+        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return DataFolder(root: state + "/aldaba") }
+        let home = environment["HOME"] ?? NSHomeDirectory()
+        return DataFolder(root: home + "/.local/state/aldaba")
+    }
+
+    /// The server's database.
+    public var database: String { root + "/server.sqlite" }
+    public var certificates: String { root + "/certificates" }
+    public var keys: String { root + "/keys" }
+    public var logs: String { root + "/log" }
+    /// The agent's own data folder.
+    public var agent: String { root + "/agent" }
+    /// Manifests of the apps that the agent knows.
+    public var manifests: String { agent + "/apps" }
+    /// The addresses of the server that runs on this folder.
+    public var addresses: String { root + "/serve.json" }
+    /// The process ids of the children of a running `up`.
+    public var processes: String { root + "/pids.json" }
+    /// What the demo app was handed, one `apns-id` a line.
+    public var appLog: String { root + "/app.log" }
+    public var upLock: String { root + "/up.lock" }
+    public var serveLock: String { root + "/serve.lock" }
+
+    /// Makes the folder and those in it, 0700.
+    public func make() throws(PrivateFile.Failure) {
+        for folder in [root, certificates, keys, logs, agent, manifests] { try PrivateFile.makeFolder(folder) }
+    }
+
+    /// Where apps find the agent: in the folder, or elsewhere when that path is too long for a socket (the
+    /// kernel takes 107 bytes, unix(7)).
+    ///
+    /// - Parameter environment: For `XDG_RUNTIME_DIR`, the first choice when the folder's own path is too long.
+    public func agentSocket(environment: [String: String]) -> String {
+        let own = agent + "/agent.sock"
+        if own.utf8.count <= 107 { return own }
+        // The name repeats from run to run, so that apps that live on find the new agent.
+        let name = "aldaba-\(geteuid())-\(String(Self.shortHash(root), radix: 36))"
+        if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/"), runtime.utf8.count < 60 {
+            return "\(runtime)/\(name)/agent.sock"
+        }
+        return "/tmp/\(name)/agent.sock"
+    }
+
+    /// FNV-1a, 64 bits: the same in every process, which Swift's own hash is not.
+    private static func shortHash(_ text: String) -> UInt64 {
+        text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+
+/// Where a running server listens; it writes this into its data folder, and commands find it there.
+public struct ServerAddresses: Codable, Sendable, Equatable {
+    /// The process id of the server.
+    public var process: Int32
+    /// The host that clients should name, which the certificate knows.
+    public var host: String
+    public var apnsPort: Int
+    public var devicePort: Int
+    public var controlPort: Int
+    /// The port of plain http on loopback; `nil` without development mode.
+    public var httpPort: Int?
+    public var metricsPort: Int
+
+    /// Makes the addresses of one server from its bound ports.
+    public init(
+        process: Int32, host: String, apnsPort: Int, devicePort: Int, controlPort: Int, httpPort: Int?, metricsPort: Int
+    ) {
+        self.process = process
+        self.host = host
+        self.apnsPort = apnsPort
+        self.devicePort = devicePort
+        self.controlPort = controlPort
+        self.httpPort = httpPort
+        self.metricsPort = metricsPort
+    }
+
+    /// The provider API's address.
+    public var apns: String { "https://\(host):\(apnsPort)" }
+    /// The device channel's address.
+    public var device: String { "\(host):\(devicePort)" }
+    /// The control API's address over TLS.
+    public var control: String { "https://\(host):\(controlPort)" }
+    /// The control API's plain address on loopback, in development mode.
+    public var http: String? { httpPort.map { "http://\(host):\($0)" } }
+    /// The address of metrics and health.
+    public var metrics: String { "http://\(host):\(metricsPort)" }
+
+    /// One line of JSON.
+    public func line() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+
+    /// Reads the line; `nil` when it is not one.
+    public init?(line: String) {
+        guard let value = try? JSONDecoder().decode(ServerAddresses.self, from: Data(line.utf8)) else { return nil }
+        self = value
+    }
+
+    /// The addresses that the server of a data folder left there; `nil` when none did.
+    public static func read(_ folder: DataFolder) throws(PrivateFile.Failure) -> ServerAddresses? {
+        try PrivateFile.text(folder.addresses).flatMap { ServerAddresses(line: $0) }
+    }
+
+    /// Leaves the addresses in a data folder.
+    public func write(_ folder: DataFolder) throws {
+        try PrivateFile.write(Array((try line() + "\n").utf8), to: folder.addresses)
+    }
+}

@@ -1,0 +1,22 @@
+/// Decides whether a child that died is started again: always at once, until it has died too often.
+public struct RestartPolicy: Sendable {
+    /// How many deaths within the window end the attempts.
+    public let limit: Int
+    public let window: Duration
+    private var deaths: [ContinuousClock.Instant] = []
+
+    /// Five deaths in ten seconds, if nothing else is said.
+    public init(limit: Int = 5, window: Duration = .seconds(10)) {
+        self.limit = max(1, limit)
+        self.window = window
+    }
+
+    /// Notes a death.
+    ///
+    /// - Returns: Whether to start the child again; `false` when this was the last of `limit` within the window.
+    public mutating func died(at instant: ContinuousClock.Instant) -> Bool {
+        deaths.append(instant)
+        deaths.removeAll { $0.duration(to: instant) >= window }
+        return deaths.count < limit
+    }
+}

@@ -1,0 +1,6 @@
+import Crypto
+import X509
+import AsyncHTTPClient
+import Yams
+import ArgumentParser
+print("aldaba")

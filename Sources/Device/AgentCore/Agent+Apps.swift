@@ -1,0 +1,153 @@
+import AgentWire
+import Logging
+import PushModel
+
+extension Agent {
+    /// How many unanswered questions for a token one app may have.
+    private static let tokenRequestLimit = 64
+
+    /// Reads the manifests; apps that are known keep their state, and new ones get their tokens.
+    func loadApps() {
+        let loaded = AppFolder(path: configuration.appsFolder).load()
+        for (file, fault) in loaded.faults {
+            logger.error("A manifest cannot be used.", metadata: [
+                "aldaba.file": "\(file)", "aldaba.reason": "\(fault)",
+            ])
+        }
+        for (id, manifest) in loaded.apps where apps[id]?.manifest != manifest {
+            let isConnected = apps[id]?.connection != nil
+            guard !isConnected else { continue }
+            apps[id] = InstalledApp(manifest: manifest)
+            let registration = try? store.read {
+                try $0.registration(app: id, environment: configuration.environment)
+            }
+            if registration != .ended { wishForToken(id) }
+        }
+    }
+
+    func received(_ messages: [AppMessage], from connection: AppConnection) {
+        for message in messages {
+            if let app = connections[ObjectIdentifier(connection)] {
+                took(message, from: app, connection)
+            } else if case .hello(let version, let app, _) = message {
+                guard accept(connection, version: version, app: app) else { return }
+            } else {
+                return connection.refuse(code: "helloExpected", message: "the first message must be hello")
+            }
+        }
+        connection.resume()
+    }
+
+    /// - Returns: Whether the connection is the app's from now on.
+    private func accept(_ connection: AppConnection, version: Int, app: String) -> Bool {
+        guard version >= 1 else {
+            connection.refuse(code: "unsupportedVersion", message: "this agent speaks version \(AgentFrame.version)")
+            return false
+        }
+        // A manifest may be new, or an installed app may have been built elsewhere since.
+        if apps[app] == nil || parts.peerCheck.fault(of: connection.peer, as: apps[app]?.manifest) != nil { loadApps() }
+        guard let manifest = apps[app]?.manifest else {
+            connection.refuse(
+                code: "unknownApp",
+                message: "no app \(app) is installed; install its manifest: aldaba agent app install MANIFEST")
+            return false
+        }
+        if let fault = parts.peerCheck.fault(of: connection.peer, as: manifest) {
+            logger.warning("A process that is not the app was refused.", metadata: [
+                "aldaba.topic": "\(app)", "aldaba.reason": "\(fault)",
+            ])
+            connection.refuse(code: "notThisApp", message: "this process is not \(app): \(fault)")
+            return false
+        }
+        open(connection, of: app)
+        return true
+    }
+
+    private func open(_ connection: AppConnection, of app: String) {
+        if let older = apps[app]?.connection {
+            connections[ObjectIdentifier(older)] = nil
+            older.close()
+        }
+        connections[ObjectIdentifier(connection)] = app
+        apps[app]?.connection = connection
+        apps[app]?.tokenRequests = []
+        hand(.connected, to: app)
+        let tapped = try? store.read { try $0.waitingResponses(app: app, after: 0, limit: 1).first }
+        connection.send([
+            .welcome(
+                AgentMessage.Welcome(
+                    state: .active, authorization: authorizationStatus(of: app),
+                    launchNotification: tapped?.notification.delivered))
+        ])
+        logger.info("An app is connected.", metadata: ["aldaba.topic": "\(app)"])
+        events(.appConnected(app: app))
+    }
+
+    func closed(_ connection: AppConnection) {
+        guard let app = connections.removeValue(forKey: ObjectIdentifier(connection)) else { return }
+        apps[app]?.connection = nil
+        apps[app]?.tokenRequests = []
+        hand(.disconnected, to: app)
+        logger.info("An app has gone.", metadata: ["aldaba.topic": "\(app)"])
+        expectReturn(of: app)
+    }
+
+    /// Shows what waits for an app that does not come back soon. Its library reconnects within two seconds.
+    func expectReturn(of app: String) {
+        enter(after: timing.returnLimit) { agent in
+            guard let installed = agent.apps[app], !installed.handOver.isActive, installed.handOver.mayShow else {
+                return
+            }
+            agent.enqueue(.leftUnhandled(app: app))
+        }
+    }
+
+    private func took(_ message: AppMessage, from app: String, _ connection: AppConnection) {
+        switch message {
+        case .ready:
+            // The answers that came before it must be stored before what waits is read.
+            flush()
+            hand(.ready, to: app)
+        case .handled(let id, let outcome):
+            hand(.handled(NotificationID(rawValue: id), outcome), to: app)
+        case .responseHandled(let response): hand(.responseHandled(response), to: app)
+        case .requestAuthorization(let request, _):
+            let granted = apps[app]?.manifest.authorization == .granted
+            connection.send([.authorizationAnswered(request: request, granted: granted)])
+        case .getSettings(let request): connection.send([.settings(request: request, settings(of: app))])
+        case .registerForRemoteNotifications(let request): giveToken(request, app: app, connection)
+        case .unregisterForRemoteNotifications: wishForEnd(app)
+        case .hello, .stateChanged, .unknown:
+            // A second hello changes nothing; with the life cycle `always` a connected app is active.
+            break
+        }
+    }
+
+    private func giveToken(_ request: Int64, app: String, _ connection: AppConnection) {
+        let known = try? store.read { try $0.registration(app: app, environment: configuration.environment) }
+        if case .token(let token)? = known, registrationWishes[app] != .end {
+            return connection.send([.registered(request: request, token: token)])
+        }
+        guard let asked = apps[app]?.tokenRequests.count, asked < Self.tokenRequestLimit else {
+            return connection.send([
+                .registrationFailed(
+                    request: request, code: "tooManyRequests",
+                    message: "\(Self.tokenRequestLimit) questions wait for an answer already")
+            ])
+        }
+        apps[app]?.tokenRequests.append(request)
+        wishForToken(app)
+    }
+
+    /// `UNAuthorizationStatus`.
+    private func authorizationStatus(of app: String) -> Int {
+        apps[app]?.manifest.authorization == .granted ? 2 : 1
+    }
+
+    private func settings(of app: String) -> NotificationSettings {
+        let setting = apps[app]?.manifest.authorization == .granted ? 2 : 1
+        return NotificationSettings(
+            authorizationStatus: authorizationStatus(of: app), alertSetting: setting, soundSetting: setting,
+            badgeSetting: setting, notificationCenterSetting: setting, alertStyle: setting == 2 ? 1 : 0)
+    }
+}

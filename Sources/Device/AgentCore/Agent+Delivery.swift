@@ -1,0 +1,200 @@
+import AgentWire
+import Logging
+import PushModel
+
+extension Agent {
+    // MARK: The store
+
+    /// Adds a write to the batch that is committed once everything that is here already has been looked at.
+    func enqueue(_ write: AgentWrite) {
+        writes.append(write)
+        guard !isFlushScheduled else { return }
+        isFlushScheduled = true
+        enter { $0.flush() }
+    }
+
+    /// Commits the batch and does what follows from it.
+    func flush() {
+        isFlushScheduled = false
+        guard !writes.isEmpty else { return }
+        let batch = writes
+        writes = []
+        do {
+            follow(batch, try store.commit(batch))
+        } catch {
+            return storeFailed(error)
+        }
+        presentations.committed()
+        receipts.committed()
+        pumpPresentations()
+        pumpReceipts()
+    }
+
+    /// Nothing of the batch is stored, so nobody was told that it is: the server and the apps will say it again
+    /// on their next connections.
+    func storeFailed(_ error: any Error) {
+        logger.error("The agent's store failed; all connections are opened anew.", metadata: [
+            "aldaba.reason": "\(error)"
+        ])
+        session?.connection.close()
+        for app in apps.values { app.connection?.close() }
+        presentations = PresentationFlow(inherited: presentations.unanswered)
+    }
+
+    private func follow(_ batch: [AgentWrite], _ effects: [AgentEffect]) {
+        var stored: [NotificationID] = []
+        var awaited: Set<String> = []
+        var handed: [String: [Int64]] = [:]
+        var responses: [String: [Int64]] = [:]
+        for (write, effect) in zip(batch, effects) {
+            switch effect {
+            case .stored(let id, let app, _, let isAwaited):
+                if case .arrived(let arrival) = write, arrival.session == session?.number { stored.append(id) }
+                if isAwaited { awaited.insert(app) }
+            case .handed(let id, let app): handed[app, default: []].append(id.rawValue)
+            case .responseHandled(let response, let app): responses[app, default: []].append(response)
+            case .tapped(let id, let app): answer(id, of: app)
+            case .responsesDropped(let app, let count) where count > 0:
+                logger.warning("Taps were dropped: their app could not be started.", metadata: [
+                    "aldaba.topic": "\(app)", "aldaba.count": "\(count)",
+                ])
+            case .responsesDropped, .nothing: break
+            }
+            if case .presented(let id, _, _, _) = write { presentations.answered(id) }
+        }
+        if !stored.isEmpty { session?.connection.stored(stored) }
+        for (app, ids) in handed { apps[app]?.connection?.send([.handledConfirmed(notifications: ids)]) }
+        for (app, ids) in responses { apps[app]?.connection?.send([.responsesConfirmed(responses: ids)]) }
+        for app in awaited { hand(.stored, to: app) }
+    }
+
+    // MARK: Handing over
+
+    /// Tells an app's hand-over what happened, and does what it says.
+    func hand(_ event: HandOver.Event, to app: String) {
+        var directives = apps[app]?.handOver.handle(event) ?? []
+        var messages: [AgentMessage] = []
+        var next = 0
+        do {
+            while next < directives.count {
+                defer { next += 1 }
+                switch directives[next] {
+                case .read(let place, let limit):
+                    let page = try store.read { try $0.waiting(app: app, after: place, limit: limit) }
+                    directives += apps[app]?.handOver.handle(.page(page, limit: limit)) ?? []
+                case .readResponses(let place, let limit):
+                    let page = try store.read { try $0.waitingResponses(app: app, after: place, limit: limit) }
+                    directives += apps[app]?.handOver.handle(.responsePage(page, limit: limit)) ?? []
+                case .deliver(let notification, let kind): messages.append(.deliver(notification.delivered, kind: kind))
+                case .respond(let response):
+                    messages.append(
+                        .respond(
+                            response: response.sequence, notification: response.notification.delivered,
+                            action: response.action, userText: response.text))
+                case .record(let id, let showsIt):
+                    enqueue(.handed(id, app: app, showsIt: showsIt, at: parts.now()))
+                case .recordResponse(let response):
+                    enqueue(.responseHandled(response, app: app, at: parts.now()))
+                }
+            }
+        } catch {
+            return storeFailed(error)
+        }
+        apps[app]?.connection?.send(messages)
+    }
+
+    // MARK: Presenting
+
+    func pumpPresentations() {
+        do {
+            while presentations.wantsPage {
+                let page = try store.read { try $0.wanted(limit: PresentationFlow.window) }
+                for (notification, again) in presentations.take(page) { present(notification, again: again) }
+            }
+        } catch {
+            storeFailed(error)
+        }
+    }
+
+    private func present(_ notification: WaitingNotification, again: Bool) {
+        parts.presenter.present(presentation(of: notification)) { [weak self] outcome in
+            self?.enter { agent in
+                if case .failed(let reason) = outcome {
+                    agent.logger.warning("A notification could not be shown.", metadata: [
+                        "aldaba.notification": "\(notification.id)", "aldaba.reason": "\(reason)",
+                    ])
+                }
+                agent.enqueue(.presented(notification.id, outcome, again: again, at: agent.parts.now()))
+            }
+        }
+    }
+
+    func presentation(of notification: WaitingNotification) -> Presentation {
+        let glance = PayloadGlance(payload: notification.payload)
+        let manifest = apps[notification.app]?.manifest
+        let urgency: Presentation.Urgency =
+            switch glance.level {
+            case .passive: .low
+            case .active, .timeSensitive: .normal
+            case .critical: .critical
+            }
+        return Presentation(
+            notification: notification.id, app: notification.app, appName: manifest?.name ?? notification.app,
+            icon: manifest?.icon, identifier: notification.identifier, title: glance.title,
+            subtitle: glance.subtitle, body: glance.body, category: glance.category, urgency: urgency,
+            playsSound: glance.hasSound)
+    }
+
+    func took(_ event: PresenterEvent) {
+        let now = parts.now()
+        switch event {
+        case .opened(let id, let token):
+            lastActivationToken = token
+            enqueue(.tapped(id, action: Self.defaultAction, text: nil, at: now))
+        case .dismissed(let id): enqueue(.dismissed(id, at: now))
+        case .left(let id): enqueue(.leftScreen(id))
+        }
+    }
+
+    /// `UNNotificationDefaultActionIdentifier`.
+    private static let defaultAction = "com.apple.UNNotificationDefaultActionIdentifier"
+
+    // MARK: Responses
+
+    /// A response is stored: it goes to its app, which is started where it does not run.
+    private func answer(_ id: NotificationID, of app: String) {
+        parts.presenter.withdraw(id)
+        hand(.responded, to: app)
+        if apps[app]?.connection == nil { start(app) }
+    }
+
+    /// Starts an app for which responses wait, unless it is starting already.
+    func start(_ app: String) {
+        guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil else { return }
+        var variables = ["ALDABA_AGENT_SOCKET": configuration.socketPath, "ALDABA_APP_ID": app]
+        variables["XDG_ACTIVATION_TOKEN"] = lastActivationToken
+        lastActivationToken = nil
+        do {
+            apps[app]?.startedProcess = try parts.launcher.launch(installed.manifest, variables: variables) {
+                [weak self] process in self?.enter { $0.ended(process, of: app) }
+            }
+            logger.info("An app was started.", metadata: ["aldaba.topic": "\(app)"])
+        } catch {
+            logger.error("An app could not be started.", metadata: [
+                "aldaba.topic": "\(app)", "aldaba.reason": "\(error)",
+            ])
+        }
+        enter(after: timing.launchLimit) { $0.giveUp(app) }
+    }
+
+    private func ended(_ process: Int32, of app: String) {
+        guard apps[app]?.startedProcess == process else { return }
+        apps[app]?.startedProcess = nil
+    }
+
+    /// Taps that nobody can answer are not kept: their app is neither connected nor running.
+    private func giveUp(_ app: String) {
+        guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil else { return }
+        enqueue(.responsesDropped(app: app, at: parts.now()))
+    }
+}

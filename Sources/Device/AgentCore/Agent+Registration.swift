@@ -1,0 +1,107 @@
+import AgentWire
+import Logging
+import PushModel
+
+/// What an app wants of its registration.
+enum RegistrationWish: Sendable, Hashable {
+    case token
+    case end
+}
+
+extension Agent {
+    func wishForToken(_ app: String) {
+        registrationWishes[app] = .token
+        registrationSignals.continuation.yield()
+    }
+
+    func wishForEnd(_ app: String) {
+        registrationWishes[app] = .end
+        registrationSignals.continuation.yield()
+    }
+
+    /// Fulfils wishes as they come, until the task is cancelled.
+    func keepRegistrations() async {
+        var backOff = parts.backOff(configuration)
+        for await _ in registrationSignals.stream {
+            while !Task.isCancelled, await !fulfilWishes() {
+                try? await parts.sleep(backOff.next(random: parts.random()))
+            }
+            backOff.reset()
+        }
+    }
+
+    /// - Returns: `false` when there is a reason to try again soon.
+    private func fulfilWishes() async -> Bool {
+        var isDone = true
+        for (app, wish) in registrationWishes.sorted(by: { $0.key < $1.key }) {
+            // Without an identity the session's keeper is enrolling, and signals afterwards.
+            guard let identity else { return true }
+            guard let manifest = apps[app]?.manifest else {
+                registrationWishes[app] = nil
+                continue
+            }
+            do throws(EnrolmentFailure) {
+                try await fulfil(wish, of: manifest, as: identity)
+            } catch .notAuthenticated {
+                await examine(identity)
+                isDone = false
+            } catch .refused(let code) {
+                refuse(wish, app: app, code: code)
+            } catch .unavailable(let why) {
+                logger.warning("An app could not be registered; it will be tried again.", metadata: [
+                    "aldaba.topic": "\(app)", "aldaba.reason": "\(why)",
+                ])
+                isDone = false
+            }
+        }
+        return isDone
+    }
+
+    private func fulfil(
+        _ wish: RegistrationWish, of manifest: AppManifest, as identity: DeviceIdentity
+    ) async throws(EnrolmentFailure) {
+        let (topic, team) = (Topic(rawValue: manifest.id), TeamID(rawValue: manifest.team))
+        var token: String?
+        switch wish {
+        case .token:
+            token = try await parts.enrolment.register(
+                identity, topic: topic, team: team, environment: configuration.environment)
+        case .end:
+            try await parts.enrolment.unregister(
+                identity, topic: topic, team: team, environment: configuration.environment)
+        }
+        // The answer belongs to the identity and the wish that asked; either may have changed meanwhile.
+        guard self.identity == identity, registrationWishes[manifest.id] == wish else { return }
+        let earlier: Registration
+        do {
+            earlier = try store.read { try $0.registration(app: manifest.id, environment: configuration.environment) }
+            try store.keep(token, app: manifest.id, environment: configuration.environment)
+        } catch {
+            throw .unavailable("the agent's store: \(error)")
+        }
+        registrationWishes[manifest.id] = nil
+        if let token { announce(token, app: manifest.id, isNew: earlier != .token(token)) }
+    }
+
+    private func announce(_ token: String, app: String, isNew: Bool) {
+        let requests = apps[app]?.tokenRequests ?? []
+        apps[app]?.tokenRequests = []
+        var answers = requests.map { AgentMessage.registered(request: $0, token: token) }
+        if answers.isEmpty, isNew { answers = [.registered(request: nil, token: token)] }
+        apps[app]?.connection?.send(answers)
+        logger.notice("An app has its device token.", metadata: ["aldaba.topic": "\(app)"])
+        events(.registered(app: app, token: token))
+    }
+
+    private func refuse(_ wish: RegistrationWish, app: String, code: String) {
+        registrationWishes[app] = nil
+        logger.error("The server refused to register an app.", metadata: [
+            "aldaba.topic": "\(app)", "aldaba.reason": "\(code)",
+        ])
+        guard wish == .token, let requests = apps[app]?.tokenRequests else { return }
+        apps[app]?.tokenRequests = []
+        let sentence = "the server answered \(code): is the app known to it, and does its manifest name its team?"
+        apps[app]?.connection?.send(
+            requests.map { .registrationFailed(request: $0, code: code, message: sentence) })
+    }
+}

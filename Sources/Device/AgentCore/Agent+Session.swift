@@ -1,0 +1,179 @@
+import Logging
+import PushModel
+
+/// One session with the server, from its attempt to its end.
+struct Session {
+    var number: Int
+    var connection: any PushConnection
+    var ended: CheckedContinuation<PushCloseReason, Never>?
+}
+
+extension Agent {
+    /// Enrols where needed and keeps one session open until the task is cancelled.
+    func keepSession() async {
+        var backOff = parts.backOff(configuration)
+        while !Task.isCancelled {
+            guard let identity = await enrolled(&backOff) else { return }
+            let opened = sessionCount
+            let reason = await runSession(identity)
+            if Task.isCancelled { return }
+            // A session that logged in starts the pauses from the beginning.
+            if sessionLoggedIn == opened + 1 { backOff.reset() }
+            switch reason {
+            case .loginRefused: await examine(identity)
+            case .lost(let why):
+                logger.info("The session ended; it will be opened again.", metadata: ["aldaba.reason": "\(why)"])
+                events(.sessionClosed(reason: why))
+            }
+            try? await parts.sleep(backOff.next(random: parts.random()))
+        }
+    }
+
+    /// This device's identity, asked for until there is one; `nil` when the task was cancelled.
+    private func enrolled(_ backOff: inout BackOff) async -> DeviceIdentity? {
+        while !Task.isCancelled {
+            if let identity { return identity }
+            do throws(EnrolmentFailure) {
+                let new = try await parts.enrolment.checkIn(known: nil)
+                try adopt(new)
+                backOff.reset()
+                return new
+            } catch {
+                logger.warning("This device could not enrol; it will try again.", metadata: [
+                    "aldaba.reason": "\(error.words)"
+                ])
+                try? await parts.sleep(backOff.next(random: parts.random()))
+            }
+        }
+        return nil
+    }
+
+    private func adopt(_ new: DeviceIdentity) throws(EnrolmentFailure) {
+        do {
+            try store.keep(new)
+        } catch {
+            throw .unavailable("the agent's store: \(error)")
+        }
+        identity = new
+        logger.notice("This device is enrolled.", metadata: ["aldaba.device": "\(new.device)"])
+        events(.enrolled(new.device))
+        for app in apps.keys { wishForToken(app) }
+    }
+
+    /// Asks the server whether it still knows this device, and forgets the identity when it does not.
+    func examine(_ doubted: DeviceIdentity) async {
+        guard identity == doubted else { return }
+        do throws(EnrolmentFailure) {
+            _ = try await parts.enrolment.checkIn(known: doubted)
+            logger.warning("The server refused this device's login, and knows it all the same; trying again.")
+        } catch .notAuthenticated {
+            guard identity == doubted else { return }
+            logger.warning("The server does not know this device; it enrols anew.", metadata: [
+                "aldaba.device": "\(doubted.device)"
+            ])
+            do {
+                flush()
+                try store.forgetIdentity()
+                identity = nil
+                session?.connection.close()
+            } catch {
+                storeFailed(error)
+            }
+        } catch {
+            logger.warning("The server could not be asked about this device.", metadata: [
+                "aldaba.reason": "\(error.words)"
+            ])
+        }
+    }
+
+    private func runSession(_ identity: DeviceIdentity) async -> PushCloseReason {
+        flush()
+        let received: [NotificationID]
+        do {
+            received = try store.read { try $0.unconfirmed() }
+        } catch {
+            return .lost("the agent's store: \(error)")
+        }
+        sessionCount += 1
+        let number = sessionCount
+        let connection = parts.connector.connect(identity, received: received) { [weak self] event in
+            self?.enter { $0.took(event, of: number) }
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                session = Session(number: number, connection: connection, ended: continuation)
+            }
+        } onCancel: {
+            connection.close()
+        }
+    }
+
+    private func took(_ event: PushEvent, of number: Int) {
+        guard session?.number == number else { return }
+        switch event {
+        case .loggedIn:
+            sessionLoggedIn = number
+            receipts.sessionOpened()
+            pumpReceipts()
+            logger.info("The session is open.", metadata: ["aldaba.session": "\(number)"])
+            events(.sessionOpened)
+        case .arrived(let notifications): arrived(notifications, in: number)
+        case .confirmed(let ids): enqueue(.confirmed(ids))
+        case .reportConfirmed(let batches):
+            for range in batches.compactMap({ receipts.confirmed($0) }) { enqueue(.receiptsConfirmed(range)) }
+        case .closed(let reason):
+            receipts.sessionClosed()
+            let ended = session?.ended
+            session = nil
+            ended?.resume(returning: reason)
+        }
+    }
+
+    private func arrived(_ notifications: [OutgoingNotification], in number: Int) {
+        let now = parts.now()
+        for notification in notifications {
+            enqueue(
+                .arrived(
+                    Arrival(
+                        notification: notification, session: number, receivedAt: now,
+                        disposition: disposition(of: notification))))
+        }
+    }
+
+    private func disposition(of notification: OutgoingNotification) -> Arrival.Disposition {
+        guard let app = apps[notification.topic.rawValue] else {
+            return .ends(.dropped(.unregistered), note: "no app of this name is installed on the device")
+        }
+        let glance = PayloadGlance(payload: notification.payload)
+        guard app.manifest.authorization == .granted else {
+            return glance.wakesInBackground || glance.kind == .background
+                ? .waits : .ends(.suppressed(.settings), note: "the app is not allowed to show notifications")
+        }
+        return glance.showsText && !app.handOver.isActive ? .waitsShown : .waits
+    }
+
+    /// Sends what the outbox holds, as far as the flow allows.
+    func pumpReceipts() {
+        guard let session else { return }
+        while let place = receipts.readAfter {
+            do {
+                let page = try store.read { try $0.receipts(after: place, limit: ReceiptFlow.batchLimit) }
+                guard let batch = receipts.batch(page.map(\.sequence)) else { return }
+                session.connection.report(page.map(\.receipt), as: batch)
+            } catch {
+                return storeFailed(error)
+            }
+        }
+    }
+}
+
+extension EnrolmentFailure {
+    /// What went wrong, for people.
+    var words: String {
+        switch self {
+        case .notAuthenticated: "the server wants a valid enrolment key (ALDABA_ENROLMENT_KEY)"
+        case .refused(let code): "the server refused: \(code)"
+        case .unavailable(let why): why
+        }
+    }
+}

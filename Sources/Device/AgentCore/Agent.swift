@@ -1,0 +1,205 @@
+import AgentWire
+import Logging
+import MCSTransport
+import NIOCore
+import NIOPosix
+import PushModel
+
+/// One agent: the device's end of the path, for one user session.
+///
+/// It runs on an event loop of its own, which alone touches the store; so a commit holds up nobody else, and what
+/// network threads bring takes effect in the order in which it came.
+public actor Agent {
+    /// Agents of one process share this thread; it lives as long as the process.
+    private static let ownLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+    nonisolated let loop: any EventLoop
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
+
+    nonisolated let configuration: AgentConfiguration
+    nonisolated let parts: AgentParts
+    nonisolated let timing: AgentTiming
+    nonisolated let logger: Logger
+    nonisolated let events: @Sendable (AgentEvent) -> Void
+    let store: AgentStore
+    private let lock: DataLock
+
+    /// Installed apps by bundle id.
+    var apps: [String: InstalledApp] = [:]
+    /// Which app each accepted connection is.
+    var connections: [ObjectIdentifier: String] = [:]
+
+    var identity: DeviceIdentity?
+    var session: Session?
+    var sessionCount = 0
+    var registrationWishes: [String: RegistrationWish] = [:]
+    let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+
+    var writes: [AgentWrite] = []
+    var isFlushScheduled = false
+    var receipts = ReceiptFlow()
+    var presentations: PresentationFlow
+
+    /// Opens the data folder: makes it where it is missing, locks it, and opens the store in it.
+    ///
+    /// - Parameters:
+    ///   - presenter: Where notifications are shown.
+    ///   - events: Told what happens, on the agent's thread; must not block.
+    /// - Throws: ``AgentStartFailure``.
+    public init(
+        configuration: AgentConfiguration, presenter: any Presenter, logger: Logger,
+        events: @escaping @Sendable (AgentEvent) -> Void
+    ) throws {
+        try self.init(
+            configuration: configuration, parts: .production(configuration, presenter: presenter, logger: logger),
+            timing: AgentTiming(), logger: logger, events: events)
+    }
+
+    init(
+        configuration: AgentConfiguration, parts: AgentParts, timing: AgentTiming, logger: Logger,
+        events: @escaping @Sendable (AgentEvent) -> Void
+    ) throws {
+        self.configuration = configuration
+        self.parts = parts
+        self.timing = timing
+        self.logger = logger
+        self.events = events
+        loop = Self.ownLoops.next()
+        try PrivateFolder.make(configuration.dataFolder, shut: true)
+        lock = try DataLock(path: configuration.lockPath, folder: configuration.dataFolder)
+        let opened = try AgentStore.open(path: configuration.databasePath, now: parts.now())
+        if let aside = opened.aside {
+            logger.error("The agent's store was damaged. It was put aside and a new one begun.", metadata: [
+                "aldaba.file": "\(aside)"
+            ])
+        }
+        store = opened.store
+        presentations = PresentationFlow(inherited: Set(try store.read { try $0.wantedIDs() }))
+        identity = try store.read { try $0.identity() }
+    }
+
+    /// Runs until its task is cancelled; then everything is closed, and what was under way is in the store.
+    ///
+    /// - Throws: ``AgentStartFailure`` when apps cannot be given a socket.
+    public func run() async throws {
+        loadApps()
+        let shown = try store.read { try $0.shown(limit: 200) }
+        parts.presenter.start(
+            shown: shown.compactMap { notification in
+                notification.handle.map { ShownPresentation(presentation: presentation(of: notification), handle: $0) }
+            },
+            events: { [weak self] event in self?.enter { $0.took(event) } })
+        let socket = try await AppSocket.listen(
+            path: configuration.socketPath, group: MultiThreadedEventLoopGroup.singleton,
+            delegate: AgentDoor(agent: self))
+        events(.listening(socketPath: configuration.socketPath))
+        try resumeWhatWaits()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.keepSession() }
+            group.addTask { await self.keepRegistrations() }
+            group.addTask { await self.keepStoreSmall() }
+        }
+        await socket.close()
+        for app in apps.values { app.connection?.close() }
+        flush()
+        parts.presenter.stop()
+        await parts.close()
+    }
+
+    /// Runs a closure on the agent's loop, after everything that entered before it. Called from any thread.
+    nonisolated func enter(_ body: @escaping @Sendable (isolated Agent) -> Void) {
+        loop.execute { self.assumeIsolated { body($0) } }
+    }
+
+    /// Runs a closure on the agent's loop after a while.
+    nonisolated func enter(after delay: Duration, _ body: @escaping @Sendable (isolated Agent) -> Void) {
+        loop.scheduleTask(in: TimeAmount(delay)) { [weak self] in self?.assumeIsolated { body($0) } }
+    }
+
+    /// What the last run left: intents to show, taps to answer, and notifications whose app may not come back.
+    private func resumeWhatWaits() throws {
+        pumpPresentations()
+        for app in try store.read({ try $0.appsTapped() }) { start(app) }
+        for app in try store.read({ try $0.appsAwaited() }) { expectReturn(of: app) }
+    }
+
+    private func keepStoreSmall() async {
+        let limit = 500
+        while !Task.isCancelled {
+            var pause = Duration.seconds(3600)
+            do {
+                let oldest = parts.now().adding(milliseconds: -timing.retention.milliseconds)
+                let deleted = try store.prune(keep: timing.kept, oldest: oldest, limit: limit)
+                if deleted == limit { pause = .milliseconds(100) }
+            } catch {
+                logger.error("Old notifications could not be deleted.", metadata: ["aldaba.reason": "\(error)"])
+            }
+            try? await parts.sleep(pause)
+        }
+    }
+}
+
+/// What an agent works with; tests pass their own.
+struct AgentParts: Sendable {
+    var presenter: any Presenter
+    var connector: any PushConnector
+    var enrolment: any EnrolmentClient
+    var launcher: any AppLauncher
+    var peerCheck: PeerCheck
+    var now: @Sendable () -> Timestamp
+    var sleep: @Sendable (Duration) async throws -> Void
+    /// A number in `0 ..< 1`.
+    var random: @Sendable () -> Double
+    var close: @Sendable () async -> Void
+}
+
+/// How long the agent waits and how much it keeps.
+struct AgentTiming: Sendable {
+    /// How long an app that was connected may be away before what waits for it is shown on the desktop.
+    var returnLimit = Duration.seconds(5)
+    /// How long responses wait for an app that cannot be started.
+    var launchLimit = Duration.seconds(60)
+    /// How many finished notifications are kept for each app, and for how long.
+    var kept = 10_000
+    var retention = Duration.seconds(30 * 86_400)
+}
+
+/// An app of this device.
+struct InstalledApp: Sendable {
+    var manifest: AppManifest
+    var handOver: HandOver
+    var connection: AppConnection?
+    /// The app's questions for its token, until there is one.
+    var tokenRequests: [Int64] = []
+    /// The process that was started and has not ended.
+    var startedProcess: Int32?
+    /// What the desktop gave with the last tap.
+    var activationToken: String?
+
+    init(manifest: AppManifest) {
+        self.manifest = manifest
+        handOver = HandOver(mayShow: manifest.authorization == .granted)
+    }
+}
+
+/// Where the connections of apps enter the agent.
+private final class AgentDoor: AppSocketDelegate {
+    private let agent: Agent
+
+    init(agent: Agent) { self.agent = agent }
+
+    func received(_ messages: [AppMessage], from connection: AppConnection) {
+        agent.enter { $0.received(messages, from: connection) }
+    }
+
+    func closed(_ connection: AppConnection) { agent.enter { $0.closed(connection) } }
+}
+
+extension Duration {
+    /// Whole milliseconds, saturated.
+    var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        return overflow ? (seconds < 0 ? .min : .max) : product &+ attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,85 @@
+import PushModel
+
+/// What one agent needs to know: where its data is, where the server is, and how patient to be.
+public struct AgentConfiguration: Sendable {
+    /// The agent's own folder; made with mode 0700 when it is missing.
+    public var dataFolder: String
+    /// Where apps connect; at most 107 bytes, a limit of Unix sockets.
+    public var socketPath: String
+    /// The device channel's host, as its certificate names it.
+    public var serverHost: String
+    public var serverPort: Int
+    /// The control API's base URL, `https://host:8443`, without a slash at its end.
+    public var controlURL: String
+    /// A PEM file of the authorities that may sign the server's certificate; `nil` trusts the system's.
+    public var certificateAuthorityFile: String?
+    /// Shown to the server when this device enrols. Never logged.
+    public var enrolmentKey: String?
+    /// The environment for which apps get their device tokens.
+    public var environment: PushEnvironment
+    /// The longest first pause before the agent tries again.
+    public var backOffBase: Duration
+    /// No pause is longer than this.
+    public var backOffCap: Duration
+
+    public init(
+        dataFolder: String, socketPath: String, serverHost: String, serverPort: Int, controlURL: String,
+        certificateAuthorityFile: String? = nil, enrolmentKey: String? = nil, environment: PushEnvironment,
+        backOffBase: Duration = .seconds(1), backOffCap: Duration = .seconds(600)
+    ) {
+        self.dataFolder = dataFolder
+        self.socketPath = socketPath
+        self.serverHost = serverHost
+        self.serverPort = serverPort
+        self.controlURL = controlURL
+        self.certificateAuthorityFile = certificateAuthorityFile
+        self.enrolmentKey = enrolmentKey
+        self.environment = environment
+        self.backOffBase = backOffBase
+        self.backOffCap = backOffCap
+    }
+
+    /// Where the manifests of installed apps lie.
+    public var appsFolder: String { dataFolder + "/apps" }
+    /// Where the output of apps that the agent started goes.
+    public var logFolder: String { dataFolder + "/log" }
+    var databasePath: String { dataFolder + "/agent.sqlite" }
+    var lockPath: String { dataFolder + "/agent.lock" }
+}
+
+/// What an agent tells whoever started it.
+public enum AgentEvent: Sendable, Hashable {
+    /// Apps can connect.
+    case listening(socketPath: String)
+    /// The device has its id.
+    case enrolled(DeviceID)
+    /// An app has its device token (64 hexadecimal digits); again when the token changed.
+    case registered(app: String, token: String)
+    case sessionOpened
+    case sessionClosed(reason: String)
+    case appConnected(app: String)
+}
+
+/// Why an agent cannot start. Each says what to do.
+public enum AgentStartFailure: Error, Sendable, CustomStringConvertible {
+    case folder(path: String, reason: String)
+    case dataInUse(path: String, process: String)
+    case socketInUse(path: String)
+    case socketPathTooLong(path: String)
+    case store(path: String, reason: String)
+
+    public var description: String {
+        switch self {
+        case .folder(let path, let reason):
+            "the folder \(path) cannot be used: \(reason); give another data folder or correct its rights"
+        case .dataInUse(let path, let process):
+            "another agent\(process.isEmpty ? "" : " (process \(process))") uses \(path); end it, or give another data folder"
+        case .socketInUse(let path):
+            "another agent answers at \(path); end it, or give another socket path"
+        case .socketPathTooLong(let path):
+            "the socket path \(path) is longer than 107 bytes; give a shorter one"
+        case .store(let path, let reason):
+            "the agent's store \(path) cannot be opened: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import GRDB
+import PushModel
+
+/// Applies writes inside one transaction: each event together with its receipts.
+struct AgentLedger {
+    let database: Database
+
+    func apply(_ write: AgentWrite) throws -> AgentEffect {
+        switch write {
+        case .arrived(let arrival): return try store(arrival)
+        case .confirmed(let ids): try confirm(ids)
+        case .handed(let id, let app, let showsIt, let at):
+            try hand(id, app: app, showsIt: showsIt, at: at)
+            return .handed(id, app: app)
+        case .leftUnhandled(let app): try wantPresentation(app: app)
+        case .presented(let id, let outcome, let again, let at):
+            try present(id, outcome, again: again, at: at)
+        case .tapped(let id, let action, let text, let at):
+            return try tap(id, action: action, text: text, at: at)
+        case .dismissed(let id, let at):
+            if try leaveScreen(id) { try report(id, .dismissed, at: at, source: .desktop) }
+        case .leftScreen(let id): _ = try leaveScreen(id)
+        case .responseHandled(let response, let app, let at):
+            try finish(response, app: app, at: at)
+            return .responseHandled(response, app: app)
+        case .responsesDropped(let app, let at): return try dropResponses(app: app, at: at)
+        case .receiptsConfirmed(let range):
+            try execute("DELETE FROM outbox WHERE sequence BETWEEN ? AND ?", [range.lowerBound, range.upperBound])
+        }
+        return .nothing
+    }
+
+    // MARK: Arriving
+
+    private func store(_ arrival: Arrival) throws -> AgentEffect {
+        let notification = arrival.notification
+        let (id, app) = (notification.id, notification.topic.rawValue)
+        try execute("INSERT OR IGNORE INTO unconfirmed (id) VALUES (?)", [id.rawValue])
+        guard database.changesCount == 1, try insert(arrival) else {
+            return .stored(id, app: app, isNew: false, awaited: false)
+        }
+        if case .ends(let state, let note) = arrival.disposition {
+            try report(id, state, at: arrival.receivedAt, source: .agent, note: note)
+            return .stored(id, app: app, isNew: true, awaited: false)
+        }
+        return .stored(id, app: app, isNew: true, awaited: true)
+    }
+
+    /// - Returns: Whether it was new.
+    private func insert(_ arrival: Arrival) throws -> Bool {
+        let notification = arrival.notification
+        var endedAt: Int64?
+        if case .ends = arrival.disposition { endedAt = arrival.receivedAt.rawValue }
+        let presentation: PresentationState = arrival.disposition == .waitsShown ? .wanted : .none
+        try execute(
+            """
+            INSERT INTO notification (
+                id, app, apns_id, identifier, environment, push_type, priority, payload, accepted_at, received_at,
+                presentation, handed_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+            """,
+            [
+                notification.id.rawValue, notification.topic.rawValue, notification.apnsID,
+                notification.collapseID ?? notification.apnsID, notification.environment.rawValue,
+                notification.pushType?.rawValue, Int64(notification.priority.rawValue),
+                Data(notification.payload), notification.acceptedAt.rawValue, arrival.receivedAt.rawValue,
+                presentation.rawValue, endedAt,
+            ])
+        return database.changesCount == 1
+    }
+
+    private func confirm(_ ids: [NotificationID]) throws {
+        for id in ids { try execute("DELETE FROM unconfirmed WHERE id = ?", [id.rawValue]) }
+    }
+
+    // MARK: Handing over and presenting
+
+    /// `handed` is reported once the handler has returned and what it asked for is done, whichever is later.
+    private func hand(_ id: NotificationID, app: String, showsIt: Bool, at: Timestamp) throws {
+        try execute(
+            """
+            UPDATE notification
+            SET handed_at = ?1, presentation = CASE WHEN ?2 AND presentation = 0 THEN 1 ELSE presentation END
+            WHERE id = ?3 AND app = ?4 AND handed_at IS NULL
+            """, [at.rawValue, showsIt, id.rawValue, app])
+        guard database.changesCount == 1 else { return }
+        let presentation = try Int64.fetchOne(
+            database.cachedStatement(sql: "SELECT presentation FROM notification WHERE id = ?"),
+            arguments: [id.rawValue])
+        if presentation != PresentationState.wanted.rawValue { try report(id, .handed, at: at, source: .app) }
+    }
+
+    private func wantPresentation(app: String) throws {
+        let waiting = try WaitingNotification.fetch(
+            database, "app = ? AND handed_at IS NULL AND presentation = 0", [app], limit: nil)
+        for notification in waiting where PayloadGlance(payload: notification.payload).showsText {
+            try execute("UPDATE notification SET presentation = 1 WHERE sequence = ?", [notification.sequence])
+        }
+    }
+
+    private func present(_ id: NotificationID, _ outcome: PresentationOutcome, again: Bool, at: Timestamp) throws {
+        var (state, handle, note) = (PresentationState.failed, String?.none, String?.none)
+        switch outcome {
+        case .presented(let shownAs, let how):
+            (state, handle, note) = (.shown, shownAs, how)
+            if again {
+                note = [how, "shown again after a restart of the agent; a second popup is possible"]
+                    .compactMap { $0 }.joined(separator: "; ")
+            }
+        case .failed(let reason): note = "not shown: \(reason)"
+        }
+        try execute(
+            """
+            UPDATE notification SET presentation = ?, handle = ?, presented_at = ? WHERE id = ? AND presentation = 1
+            """, [state.rawValue, handle, state == .shown ? at.rawValue : nil, id.rawValue])
+        guard database.changesCount == 1 else { return }
+        if state == .shown { try report(id, .presented, at: at, source: .desktop, note: note) }
+        let handedAt = try Int64.fetchOne(
+            database.cachedStatement(sql: "SELECT handed_at FROM notification WHERE id = ?"),
+            arguments: [id.rawValue])
+        if handedAt != nil {
+            try report(id, .handed, at: at, source: .app, note: state == .shown ? nil : note)
+        }
+    }
+
+    /// - Returns: Whether it was on the screen.
+    private func leaveScreen(_ id: NotificationID) throws -> Bool {
+        try execute("UPDATE notification SET handle = NULL WHERE id = ? AND handle IS NOT NULL", [id.rawValue])
+        return database.changesCount == 1
+    }
+
+    // MARK: Responses
+
+    private func tap(_ id: NotificationID, action: String, text: String?, at: Timestamp) throws -> AgentEffect {
+        guard
+            let app = try String.fetchOne(
+                database, sql: "SELECT app FROM notification WHERE id = ?", arguments: [id.rawValue])
+        else { return .nothing }
+        _ = try leaveScreen(id)
+        try execute(
+            "INSERT INTO response (notification, app, action, text, at) VALUES (?, ?, ?, ?, ?)",
+            [id.rawValue, app, action, text, at.rawValue])
+        try report(id, .opened, at: at, source: .desktop)
+        return .tapped(id, app: app)
+    }
+
+    /// A notification whose response the app handled before it was handed over counts as handed with it.
+    private func finish(_ response: Int64, app: String, at: Timestamp) throws {
+        try execute(
+            "UPDATE response SET handled_at = ? WHERE sequence = ? AND app = ? AND handled_at IS NULL",
+            [at.rawValue, response, app])
+        guard database.changesCount == 1,
+            let raw = try Int64.fetchOne(
+                database, sql: "SELECT notification FROM response WHERE sequence = ?", arguments: [response])
+        else { return }
+        try execute("UPDATE notification SET responded_at = ? WHERE id = ?", [at.rawValue, raw])
+        try hand(NotificationID(rawValue: raw), app: app, showsIt: false, at: at)
+    }
+
+    private func dropResponses(app: String, at: Timestamp) throws -> AgentEffect {
+        try execute("UPDATE response SET handled_at = ? WHERE app = ? AND handled_at IS NULL", [at.rawValue, app])
+        return .responsesDropped(app: app, count: database.changesCount)
+    }
+
+    // MARK: Receipts
+
+    private func report(
+        _ id: NotificationID, _ state: NotificationState, at: Timestamp, source: TimelineSource, note: String? = nil
+    ) throws {
+        try execute(
+            "INSERT INTO outbox (notification, state, at, source, note) VALUES (?, ?, ?, ?, ?)",
+            [id.rawValue, state.text, at.rawValue, source.rawValue, note])
+    }
+
+    private func execute(_ sql: String, _ arguments: StatementArguments) throws {
+        try database.cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+}
+
+/// The column `presentation` of a notification.
+enum PresentationState: Int64, Sendable {
+    case none = 0
+    /// The intent: recorded before the presenter is asked.
+    case wanted = 1
+    case shown = 2
+    case failed = 3
+}

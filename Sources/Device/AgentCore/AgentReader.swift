@@ -1,0 +1,177 @@
+import AgentWire
+import Foundation
+import GRDB
+import PushModel
+
+/// A notification of the store, as far as handing over and presenting need it.
+struct WaitingNotification: Sendable, Hashable {
+    /// Its place in the order of arrival.
+    var sequence: Int64
+    var id: NotificationID
+    var app: String
+    var apnsID: String
+    var identifier: String
+    var payload: [UInt8]
+    var acceptedAt: Timestamp
+    var handle: String?
+
+    static func fetch(
+        _ database: Database, _ condition: String, _ arguments: StatementArguments, limit: Int?
+    ) throws -> [WaitingNotification] {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT sequence, id, app, apns_id, identifier, payload, accepted_at, handle
+                FROM notification AS n WHERE \(condition) ORDER BY sequence\(limit.map { " LIMIT \($0)" } ?? "")
+                """)
+        return try Row.fetchAll(statement, arguments: arguments).map(WaitingNotification.init)
+    }
+
+    private init(_ row: Row) {
+        sequence = row[0]
+        id = NotificationID(rawValue: row[1])
+        app = row[2]
+        apnsID = row[3]
+        identifier = row[4]
+        payload = [UInt8](row[5] as Data)
+        acceptedAt = Timestamp(rawValue: row[6])
+        handle = row[7]
+    }
+
+    init(
+        sequence: Int64, id: NotificationID, app: String, apnsID: String, identifier: String, payload: [UInt8],
+        acceptedAt: Timestamp
+    ) {
+        self.sequence = sequence
+        self.id = id
+        self.app = app
+        self.apnsID = apnsID
+        self.identifier = identifier
+        self.payload = payload
+        self.acceptedAt = acceptedAt
+    }
+
+    /// The form in which apps get it.
+    var delivered: DeliveredNotification {
+        DeliveredNotification(
+            id: id.rawValue, identifier: identifier, apnsID: apnsID, topic: app, date: acceptedAt.rawValue,
+            payload: String(decoding: payload, as: UTF8.self))
+    }
+}
+
+/// A response that an app has not handled yet.
+struct WaitingResponse: Sendable, Hashable {
+    var sequence: Int64
+    var notification: WaitingNotification
+    var action: String
+    var text: String?
+}
+
+/// What the store knows of an app's registration.
+enum Registration: Sendable, Hashable {
+    case unknown
+    case token(String)
+    /// The app ended it, and has not asked for a new one.
+    case ended
+}
+
+/// What the agent reads of its store.
+struct AgentReader {
+    let database: Database
+
+    func identity() throws -> DeviceIdentity? {
+        guard let row = try Row.fetchOne(database, sql: "SELECT device, secret FROM identity") else { return nil }
+        let (device, secret): (Int64, Int64) = (row[0], row[1])
+        return DeviceID(UInt64(bitPattern: device)).map {
+            DeviceIdentity(device: $0, secret: UInt64(bitPattern: secret))
+        }
+    }
+
+    func registration(app: String, environment: PushEnvironment) throws -> Registration {
+        let row = try Row.fetchOne(
+            database, sql: "SELECT token FROM registration WHERE app = ? AND environment = ?",
+            arguments: [app, environment.rawValue])
+        guard let row else { return .unknown }
+        let token: String? = row[0]
+        return token.map { .token($0) } ?? .ended
+    }
+
+    /// What is stored here and the server does not know to be, in order.
+    func unconfirmed() throws -> [NotificationID] {
+        try Int64.fetchAll(database, sql: "SELECT id FROM unconfirmed ORDER BY id").map(NotificationID.init(rawValue:))
+    }
+
+    /// What waits to be handed to an app, in order of arrival, after a place in it.
+    ///
+    /// One that was tapped and whose response still waits is left out: it reaches the app with the response.
+    func waiting(app: String, after sequence: Int64, limit: Int) throws -> [WaitingNotification] {
+        try WaitingNotification.fetch(
+            database,
+            """
+            app = ? AND handed_at IS NULL AND sequence > ?
+                AND NOT EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL)
+            """, [app, sequence], limit: limit)
+    }
+
+    func waitingResponses(app: String, after sequence: Int64, limit: Int) throws -> [WaitingResponse] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT sequence, notification, action, text FROM response
+                WHERE app = ? AND handled_at IS NULL AND sequence > ? ORDER BY sequence LIMIT ?
+                """, arguments: [app, sequence, limit])
+        return try rows.compactMap { row in
+            let id: Int64 = row[1]
+            return try WaitingNotification.fetch(database, "id = ?", [id], limit: 1).first.map {
+                WaitingResponse(sequence: row[0], notification: $0, action: row[2], text: row[3])
+            }
+        }
+    }
+
+    /// The apps for which something waits.
+    func appsAwaited() throws -> [String] {
+        try String.fetchAll(database, sql: "SELECT DISTINCT app FROM notification WHERE handed_at IS NULL")
+    }
+
+    /// The apps whose person waits for an answer to a tap.
+    func appsTapped() throws -> [String] {
+        try String.fetchAll(database, sql: "SELECT DISTINCT app FROM response WHERE handled_at IS NULL")
+    }
+
+    /// The oldest of what is to be shown, in order of arrival.
+    func wanted(limit: Int) throws -> [WaitingNotification] {
+        try WaitingNotification.fetch(database, "presentation = 1", [], limit: limit)
+    }
+
+    /// The ids of everything that is to be shown.
+    func wantedIDs() throws -> [NotificationID] {
+        try Int64.fetchAll(database, sql: "SELECT id FROM notification WHERE presentation = 1")
+            .map(NotificationID.init(rawValue:))
+    }
+
+    /// The newest of what was on the screen when this store was last used, oldest first.
+    func shown(limit: Int) throws -> [WaitingNotification] {
+        let first =
+            try Int64.fetchOne(
+                database,
+                sql: "SELECT sequence FROM notification WHERE handle IS NOT NULL ORDER BY sequence DESC LIMIT 1 OFFSET ?",
+                arguments: [limit - 1]) ?? 0
+        return try WaitingNotification.fetch(database, "handle IS NOT NULL AND sequence >= ?", [first], limit: limit)
+    }
+
+    /// Receipts that the server has not confirmed, with their places in the outbox.
+    func receipts(after sequence: Int64, limit: Int) throws -> [(sequence: Int64, receipt: Receipt)] {
+        let rows = try Row.fetchAll(
+            database.cachedStatement(
+                sql: """
+                    SELECT sequence, notification, state, at, source, note FROM outbox
+                    WHERE sequence > ? ORDER BY sequence LIMIT ?
+                    """), arguments: [sequence, limit])
+        return rows.compactMap { row in
+            guard let state = NotificationState(text: row[2] as String),
+                let source = TimelineSource(rawValue: row[4])
+            else { return nil }
+            let entry = TimelineEntry(at: Timestamp(rawValue: row[3]), state: state, source: source, note: row[5])
+            return (row[0], Receipt(id: NotificationID(rawValue: row[1]), entry: entry))
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import GRDB
+import PushModel
+
+/// The agent's database: what arrived, what became of it, and what the server has not been told yet.
+///
+/// Guarantees: a commit that returned is on disk (`synchronous=FULL`, checked at opening); the file is 0600.
+/// Used from the agent's event loop only, which its commits block.
+final class AgentStore: Sendable {
+    private let queue: DatabaseQueue
+
+    /// Opens the store, or makes it.
+    ///
+    /// - Returns: The store and, when the file was damaged, where it was put aside before a new one was begun.
+    /// - Throws: ``AgentStartFailure/store(path:reason:)``.
+    static func open(path: String, now: Timestamp) throws(AgentStartFailure) -> (store: AgentStore, aside: String?) {
+        do {
+            return (try AgentStore(path: path), nil)
+        } catch where Self.isDamage(error) {
+            do {
+                let aside = try putAside(path, at: now)
+                return (try AgentStore(path: path), aside)
+            } catch {
+                throw .store(path: path, reason: "it is damaged and cannot be put aside: \(error)")
+            }
+        } catch {
+            throw .store(path: path, reason: "\(error)")
+        }
+    }
+
+    private init(path: String) throws {
+        let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw CocoaError(.fileWriteNoPermission) }
+        fchmod(file, 0o600)
+        close(file)
+        var configuration = Configuration()
+        configuration.journalMode = .wal
+        configuration.busyMode = .timeout(2)
+        queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.write { database in
+            if let verdict = try String.fetchOne(database, sql: "PRAGMA quick_check(1)"), verdict != "ok" {
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: verdict)
+            }
+        }
+        try AgentSchema.migrator.migrate(queue)
+        try queue.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+        }
+        guard try synchronousLevel() == 2 else {
+            throw DatabaseError(message: "SQLite does not keep synchronous=FULL")
+        }
+    }
+
+    private static func isDamage(_ error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return false }
+        return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
+    }
+
+    private static func putAside(_ path: String, at now: Timestamp) throws -> String {
+        let suffix = ".corrupt-" + now.description.filter { $0 != ":" }
+        for part in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + part) {
+            try FileManager.default.moveItem(atPath: path + part, toPath: path + part + suffix)
+        }
+        return path + suffix
+    }
+
+    /// SQLite's own number for how it syncs; 2 is FULL.
+    func synchronousLevel() throws -> Int? {
+        try queue.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+    }
+
+    /// Applies a batch in order, all of it or nothing, and says what each write changed.
+    ///
+    /// - Throws: when the batch is not on disk.
+    func commit(_ writes: [AgentWrite]) throws -> [AgentEffect] {
+        try queue.write { database in
+            let ledger = AgentLedger(database: database)
+            return try writes.map { try ledger.apply($0) }
+        }
+    }
+
+    func read<Value>(_ body: (AgentReader) throws -> Value) throws -> Value {
+        try queue.read { try body(AgentReader(database: $0)) }
+    }
+
+    /// Keeps this device's id and secret.
+    func keep(_ identity: DeviceIdentity) throws {
+        try queue.write { database in
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO identity (one, device, secret) VALUES (1, ?, ?)",
+                arguments: [Int64(identity.device.rawValue), Int64(bitPattern: identity.secret)])
+        }
+    }
+
+    /// Forgets the identity and everything that belongs to it; notifications stay for their apps.
+    func forgetIdentity() throws {
+        try queue.write { database in
+            for table in ["identity", "registration", "unconfirmed", "outbox"] {
+                try database.execute(sql: "DELETE FROM \(table)")
+            }
+        }
+    }
+
+    /// Keeps an app's registration; `nil` when the app ended it.
+    func keep(_ token: String?, app: String, environment: PushEnvironment) throws {
+        try queue.write { database in
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO registration (app, environment, token) VALUES (?, ?, ?)",
+                arguments: [app, environment.rawValue, token])
+        }
+    }
+
+    /// Deletes finished notifications beyond the newest `keep` of each app, or received before `oldest`.
+    ///
+    /// - Parameter limit: How many rows at most, so that one call stays short.
+    /// - Returns: How many were deleted; fewer than `limit` when nothing more is due.
+    func prune(keep: Int, oldest: Timestamp, limit: Int) throws -> Int {
+        try queue.write { database in
+            var deleted = 0
+            for app in try String.fetchAll(database, sql: "SELECT DISTINCT app FROM notification") {
+                guard deleted < limit else { break }
+                deleted += try Self.prune(
+                    app, keep: keep, oldest: oldest, limit: limit - deleted, in: database)
+            }
+            return deleted
+        }
+    }
+
+    private static func prune(
+        _ app: String, keep: Int, oldest: Timestamp, limit: Int, in database: Database
+    ) throws -> Int {
+        let boundary =
+            try Int64.fetchOne(
+                database,
+                sql: "SELECT sequence FROM notification WHERE app = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?",
+                arguments: [app, keep]) ?? 0
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT sequence, id FROM notification AS n
+                WHERE app = ? AND handed_at IS NOT NULL AND presentation <> 1
+                    AND (sequence <= ? OR received_at < ?)
+                    AND NOT EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL)
+                ORDER BY sequence LIMIT ?
+                """, arguments: [app, boundary, oldest.rawValue, limit])
+        for row in rows {
+            let (sequence, id): (Int64, Int64) = (row[0], row[1])
+            try database.execute(sql: "DELETE FROM response WHERE notification = ?", arguments: [id])
+            try database.execute(sql: "DELETE FROM notification WHERE sequence = ?", arguments: [sequence])
+        }
+        return rows.count
+    }
+}

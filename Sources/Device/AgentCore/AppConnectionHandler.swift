@@ -1,0 +1,97 @@
+import AgentWire
+import NIOCore
+
+/// Bytes of one app's connection ↔ messages, with at most one read's worth of messages under way to the agent.
+final class AppConnectionHandler: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = [AgentMessage]
+    typealias OutboundOut = ByteBuffer
+
+    /// The agent's word that it has taken what was read.
+    struct Resume: Sendable {}
+
+    /// How long a peer may take to say hello.
+    static let helloLimit = TimeAmount.seconds(10)
+
+    private let connection: AppConnection
+    private let delegate: any AppSocketDelegate
+    private var decoder = AgentFrameDecoder()
+    private var messages: [AppMessage] = []
+    private var wantsRead = false
+    private var helloTimer: Scheduled<Void>?
+
+    init(connection: AppConnection, delegate: any AppSocketDelegate) {
+        self.connection = connection
+        self.delegate = delegate
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        let connection = connection
+        helloTimer = context.eventLoop.scheduleTask(in: Self.helloLimit) { connection.close() }
+        context.fireChannelActive()
+        context.read()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        helloTimer?.cancel()
+        delegate.closed(connection)
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        decoder.append(unwrapInboundIn(data).readableBytesView)
+        do {
+            while let frame = try decoder.next() { messages.append(try AppMessage(frame: frame)) }
+        } catch {
+            refuse(error, context: context)
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        guard !messages.isEmpty else { return context.read() }
+        if let timer = helloTimer {
+            timer.cancel()
+            helloTimer = nil
+        }
+        let batch = messages
+        messages = []
+        delegate.received(batch, from: connection)
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is Resume else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        wantsRead = true
+        readIfWritable(context: context)
+    }
+
+    /// An app that does not take what it is sent is not read from either.
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        readIfWritable(context: context)
+        context.fireChannelWritabilityChanged()
+    }
+
+    private func readIfWritable(context: ChannelHandlerContext) {
+        guard wantsRead, context.channel.isWritable else { return }
+        wantsRead = false
+        context.read()
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        var buffer = context.channel.allocator.buffer(capacity: 1024)
+        for message in unwrapOutboundIn(data) {
+            do {
+                buffer.writeBytes(try AgentFrame.encode(message))
+            } catch {
+                promise?.fail(error)
+                return context.close(promise: nil)
+            }
+        }
+        context.write(wrapOutboundOut(buffer), promise: promise)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    private func refuse(_ error: AgentFrameError, context: ChannelHandlerContext) {
+        connection.refuse(code: "malformed", message: error.description)
+    }
+}

@@ -1,0 +1,87 @@
+import CLinux
+import Foundation
+import Logging
+
+/// Starts apps; a port, so that tests need no processes.
+protocol AppLauncher: Sendable {
+    /// Starts an app with these variables beside its manifest's own.
+    ///
+    /// - Parameter ended: Called once, on any thread, when the app's process has ended.
+    /// - Returns: The process id.
+    /// - Throws: ``AppLaunchFailure``.
+    func launch(
+        _ manifest: AppManifest, variables: [String: String], ended: @escaping @Sendable (pid_t) -> Void
+    ) throws(AppLaunchFailure) -> pid_t
+}
+
+/// Why an app could not be started, in words.
+struct AppLaunchFailure: Error, Sendable, CustomStringConvertible {
+    var description: String
+}
+
+/// Starts apps as processes in sessions of their own, which outlive the agent; output goes to the log folder.
+struct ProcessLauncher: AppLauncher {
+    /// An app's log is begun anew when it is longer than this at a start.
+    static let logLimit: off_t = 8 << 20
+
+    let logFolder: String
+
+    func launch(
+        _ manifest: AppManifest, variables: [String: String], ended: @escaping @Sendable (pid_t) -> Void
+    ) throws(AppLaunchFailure) -> pid_t {
+        let log = try openLog(of: manifest.id)
+        defer { close(log) }
+        var environment = ProcessInfo.processInfo.environment
+        // Set for the agent by what supervises it; an app that the agent starts has no such supervisor.
+        environment["ALDABA_SUPERVISED"] = nil
+        environment.merge(manifest.environment) { $1 }
+        environment.merge(variables) { $1 }
+        var pid: pid_t = 0
+        let failure = withCStrings([manifest.executable] + manifest.arguments) { arguments in
+            withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
+                aldaba_spawn_detached(&pid, manifest.executable, log, arguments, environment)
+            }
+        }
+        guard failure == 0 else {
+            throw AppLaunchFailure(description: "\(manifest.executable): \(String(cString: strerror(failure)))")
+        }
+        reap(pid, ended)
+        return pid
+    }
+
+    private func openLog(of app: String) throws(AppLaunchFailure) -> Int32 {
+        try? FileManager.default.createDirectory(
+            atPath: logFolder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let path = "\(logFolder)/\(app).log"
+        let log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard log >= 0 else {
+            throw AppLaunchFailure(description: "its log \(path): \(String(cString: strerror(errno)))")
+        }
+        var status = stat()
+        if fstat(log, &status) == 0, status.st_size > Self.logLimit { ftruncate(log, 0) }
+        return log
+    }
+
+    /// One thread per app that runs: only a wait on the process itself frees its entry in the process table.
+    private func reap(_ pid: pid_t, _ ended: @escaping @Sendable (pid_t) -> Void) {
+        let thread = Thread {
+            var status: Int32 = 0
+            while waitpid(pid, &status, 0) == -1, errno == EINTR {}
+            ended(pid)
+        }
+        thread.name = "aldaba-app-\(pid)"
+        thread.stackSize = 128 << 10
+        thread.start()
+    }
+
+    private func withCStrings<Result>(
+        _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    ) -> Result {
+        let copies: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) } + [nil]
+        defer { copies.forEach { free($0) } }
+        return copies.withUnsafeBufferPointer { buffer in
+            // An array that ends with nil is never empty, so it has an address.
+            withExtendedLifetime(copies) { body(buffer.baseAddress!) }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import PushModel
+
+/// What the device knows of one installed app: a JSON file in the agent's apps folder.
+public struct AppManifest: Codable, Hashable, Sendable {
+    /// The bundle id, which is the app's topic.
+    public var id: String
+    /// The name that people see.
+    public var name: String
+    /// The team that owns the app, ten characters.
+    public var team: String
+    /// Absolute path of the program; a process that says it is this app must run it.
+    public var executable: String
+    public var arguments: [String]
+    /// Variables that are set when the agent starts the app.
+    public var environment: [String: String]
+    /// An icon's name or absolute path.
+    public var icon: String?
+    public var authorization: Authorization
+    public var lifecycle: Lifecycle
+    public var backgroundModes: [String]
+
+    /// Whether the app may show notifications.
+    public enum Authorization: String, Codable, Sendable, CaseIterable {
+        case granted
+        case denied
+    }
+
+    /// When a connected app counts as active.
+    public enum Lifecycle: String, Codable, Sendable, CaseIterable {
+        /// Whenever it is connected.
+        case always
+    }
+
+    public init(
+        id: String, name: String, team: String, executable: String, arguments: [String] = [],
+        environment: [String: String] = [:], icon: String? = nil, authorization: Authorization,
+        lifecycle: Lifecycle = .always, backgroundModes: [String] = []
+    ) {
+        self.id = id
+        self.name = name
+        self.team = team
+        self.executable = executable
+        self.arguments = arguments
+        self.environment = environment
+        self.icon = icon
+        self.authorization = authorization
+        self.lifecycle = lifecycle
+        self.backgroundModes = backgroundModes
+    }
+
+    private enum Key: String, CodingKey {
+        case id, name, team, executable, arguments, environment, icon, authorization, lifecycle, backgroundModes
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        id = try members.decode(String.self, forKey: .id)
+        name = try members.decodeIfPresent(String.self, forKey: .name) ?? id
+        team = try members.decode(String.self, forKey: .team)
+        executable = try members.decode(String.self, forKey: .executable)
+        arguments = try members.decodeIfPresent([String].self, forKey: .arguments) ?? []
+        environment = try members.decodeIfPresent([String: String].self, forKey: .environment) ?? [:]
+        icon = try members.decodeIfPresent(String.self, forKey: .icon)
+        authorization = try members.decode(Authorization.self, forKey: .authorization)
+        lifecycle = try members.decodeIfPresent(Lifecycle.self, forKey: .lifecycle) ?? .always
+        backgroundModes = try members.decodeIfPresent([String].self, forKey: .backgroundModes) ?? []
+    }
+
+    /// Reads and checks a manifest's JSON text.
+    ///
+    /// - Throws: ``AppManifestFault``, which names the key, what is wrong with it and what would be right.
+    public static func read(_ text: Data) throws(AppManifestFault) -> AppManifest {
+        let manifest: AppManifest
+        do {
+            manifest = try JSONDecoder().decode(AppManifest.self, from: text)
+        } catch let error as DecodingError {
+            throw AppManifestFault(error)
+        } catch {
+            throw AppManifestFault(key: "", problem: "it cannot be read as JSON")
+        }
+        try manifest.check()
+        return manifest
+    }
+
+    private func check() throws(AppManifestFault) {
+        guard Topic.hasShape(id), !id.hasPrefix(".") else {
+            throw AppManifestFault(key: "id", problem: "it must be a bundle id such as com.example.todo")
+        }
+        guard TeamID.hasShape(team) else {
+            throw AppManifestFault(key: "team", problem: "it must be ten characters A-Z and 0-9")
+        }
+        guard executable.hasPrefix("/"), !executable.utf8.contains(0) else {
+            throw AppManifestFault(key: "executable", problem: "it must be an absolute path")
+        }
+        guard environment.keys.allSatisfy({ !$0.isEmpty && !$0.contains("=") }),
+            (environment.keys + environment.values + arguments).allSatisfy({ !$0.utf8.contains(0) })
+        else {
+            throw AppManifestFault(
+                key: "environment", problem: "names must not be empty nor contain =, and nothing may contain NUL")
+        }
+    }
+}
+
+/// What is wrong with a manifest.
+public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The key that is at fault; empty when it is the whole file.
+    public var key: String
+    public var problem: String
+
+    init(key: String, problem: String) {
+        self.key = key
+        self.problem = problem
+    }
+
+    init(_ error: DecodingError) {
+        func name(_ context: DecodingError.Context) -> String {
+            context.codingPath.map(\.stringValue).joined(separator: ".")
+        }
+        switch error {
+        case .keyNotFound(let key, _): self.init(key: key.stringValue, problem: "it is missing")
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            self.init(key: name(context), problem: "it has another type than it should")
+        case .dataCorrupted(let context) where context.codingPath.isEmpty:
+            self.init(key: "", problem: "the file is not a JSON object")
+        case .dataCorrupted(let context) where name(context) == "authorization":
+            self.init(key: "authorization", problem: "it must be one of: granted, denied")
+        case .dataCorrupted(let context) where name(context) == "lifecycle":
+            self.init(key: "lifecycle", problem: "it must be: always")
+        case .dataCorrupted(let context):
+            self.init(key: name(context), problem: "its value is not allowed")
+        @unknown default: self.init(key: "", problem: "it cannot be read")
+        }
+    }
+
+    public var description: String { key.isEmpty ? "manifest: \(problem)" : "manifest: `\(key)`: \(problem)" }
+}

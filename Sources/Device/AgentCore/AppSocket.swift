@@ -1,0 +1,125 @@
+import AgentWire
+import CLinux
+import Foundation
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// What the connections of apps tell the agent. Called on the network's event loops; must not block.
+protocol AppSocketDelegate: AnyObject, Sendable {
+    /// What one read brought, in order. Nothing more is read until ``AppConnection/resume()``.
+    func received(_ messages: [AppMessage], from connection: AppConnection)
+    func closed(_ connection: AppConnection)
+}
+
+/// One connection of an app. May be used on any thread; after its end nothing happens.
+final class AppConnection: Sendable {
+    let peer: Peer
+    private let channel: any Channel
+
+    init(peer: Peer, channel: any Channel) {
+        self.peer = peer
+        self.channel = channel
+    }
+
+    func send(_ messages: [AgentMessage]) {
+        guard !messages.isEmpty else { return }
+        channel.writeAndFlush(messages, promise: nil)
+    }
+
+    /// Sends a last message and closes.
+    func refuse(code: String, message: String) {
+        let last = [AgentMessage.refused(version: AgentFrame.version, code: code, message: message)]
+        channel.writeAndFlush(last).whenComplete { [channel] _ in
+            channel.close(promise: nil)
+        }
+    }
+
+    /// Reads on, once the app has taken what was sent to it.
+    func resume() { channel.triggerUserOutboundEvent(AppConnectionHandler.Resume(), promise: nil) }
+
+    func close() { channel.close(promise: nil) }
+}
+
+/// The Unix socket where apps find the agent.
+struct AppSocket: Sendable {
+    /// The length that `sun_path` leaves for a path.
+    static let longestPath = 107
+    /// Connections beyond this are closed at once.
+    static let connectionLimit = 256
+
+    let path: String
+    private let channel: any Channel
+
+    /// Listens; the folder is made 0700 where it is missing, the socket is 0600.
+    ///
+    /// - Throws: ``AgentStartFailure`` when the path is too long or another agent answers there.
+    static func listen(
+        path: String, group: any EventLoopGroup, delegate: any AppSocketDelegate
+    ) async throws -> AppSocket {
+        guard path.utf8.count <= longestPath else { throw AgentStartFailure.socketPathTooLong(path: path) }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        try PrivateFolder.make(folder, shut: false)
+        if FileManager.default.fileExists(atPath: path) {
+            if await answers(path: path, group: group) { throw AgentStartFailure.socketInUse(path: path) }
+            unlink(path)
+        }
+        let count = ConnectionCount(limit: connectionLimit)
+        let bootstrap = ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 64)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelOption(.maxMessagesPerRead, value: 4)
+            .childChannelInitializer { channel in
+                peer(of: channel).flatMapThrowing { peer in
+                    guard count.enter() else { throw ChannelError.operationUnsupported }
+                    channel.closeFuture.whenComplete { _ in count.leave() }
+                    try channel.pipeline.syncOperations.addHandler(
+                        AppConnectionHandler(
+                            connection: AppConnection(peer: peer, channel: channel), delegate: delegate))
+                }
+            }
+        let channel = try await bootstrap.bind(unixDomainSocketPath: path).get()
+        chmod(path, 0o600)
+        return AppSocket(path: path, channel: channel)
+    }
+
+    func close() async {
+        try? await channel.close()
+        unlink(path)
+    }
+
+    private static func answers(path: String, group: any EventLoopGroup) async -> Bool {
+        guard let probe = try? await ClientBootstrap(group: group).connect(unixDomainSocketPath: path).get() else {
+            return false
+        }
+        try? await probe.close()
+        return true
+    }
+
+    private static func peer(of channel: any Channel) -> EventLoopFuture<Peer> {
+        guard let socket = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+        }
+        let credentials: EventLoopFuture<aldaba_peer> = socket.unsafeGetSocketOption(
+            level: .socket, name: .init(rawValue: aldaba_peer_credentials_option))
+        return credentials.map { Peer(process: $0.pid, user: $0.uid) }
+    }
+}
+
+/// How many connections there are.
+private final class ConnectionCount: Sendable {
+    private let value = Mutex(0)
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    func enter() -> Bool {
+        value.withLock { count in
+            guard count < limit else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    func leave() { value.withLock { $0 -= 1 } }
+}

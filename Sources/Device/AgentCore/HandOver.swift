@@ -1,0 +1,129 @@
+import AgentWire
+import PushModel
+
+/// Decides what one app is given and when: a value, events in and directives out.
+///
+/// Guarantees: nothing is handed over before the app said that it is ready; notifications go in the order of
+/// arrival, at most ``window`` of them unanswered; an id is handed over once per connection, and again on the
+/// next one unless it has been handled. Responses likewise, before the notifications that wait.
+struct HandOver: Sendable {
+    /// How many notifications may be in the app's hands at once.
+    static let window = 64
+    /// How many responses may be in the app's hands at once.
+    static let responseWindow = 16
+
+    enum Event: Sendable {
+        /// A connection of the app was accepted; an earlier one is gone with it.
+        case connected
+        case ready
+        case disconnected
+        /// Something was stored for the app.
+        case stored
+        /// A response was stored for the app.
+        case responded
+        /// The answer to ``Directive/read(after:limit:)``.
+        case page([WaitingNotification], limit: Int)
+        /// The answer to ``Directive/readResponses(after:limit:)``.
+        case responsePage([WaitingResponse], limit: Int)
+        case handled(NotificationID, HandledOutcome)
+        case responseHandled(Int64)
+    }
+
+    enum Directive: Sendable, Hashable {
+        /// Read what waits after this place, and answer with ``Event/page(_:limit:)``.
+        case read(after: Int64, limit: Int)
+        case readResponses(after: Int64, limit: Int)
+        case deliver(WaitingNotification, DeliveryKind)
+        case respond(WaitingResponse)
+        /// Store that it was handled, then confirm it to the app.
+        case record(NotificationID, showsIt: Bool)
+        case recordResponse(Int64)
+    }
+
+    private enum Connection { case none, starting, ready }
+
+    /// Whether the app may show notifications.
+    let mayShow: Bool
+    private var connection = Connection.none
+    private var inHand: Set<NotificationID> = []
+    private var place: Int64 = 0
+    private var mayHaveMore = false
+    private var responsesInHand: Set<Int64> = []
+    private var responsePlace: Int64 = 0
+    private var mayHaveMoreResponses = false
+
+    init(mayShow: Bool) { self.mayShow = mayShow }
+
+    /// Whether the app counts as active: it is asked before something is shown.
+    ///
+    /// Its life cycle is `always`: from its hello to the end of its connection.
+    var isActive: Bool { connection != .none }
+
+    mutating func handle(_ event: Event) -> [Directive] {
+        switch event {
+        case .connected: start(.starting)
+        case .disconnected: start(.none)
+        case .ready:
+            guard connection == .starting else { return [] }
+            connection = .ready
+            return nextResponses() + next()
+        case .stored:
+            mayHaveMore = true
+            return next()
+        case .responded:
+            mayHaveMoreResponses = true
+            return nextResponses()
+        case .page(let page, let limit): return hand(page, limit: limit)
+        case .responsePage(let page, let limit): return respond(page, limit: limit)
+        case .handled(let id, let outcome):
+            inHand.remove(id)
+            return [.record(id, showsIt: mayShow && Self.showsIt(outcome))] + next()
+        case .responseHandled(let response):
+            responsesInHand.remove(response)
+            return [.recordResponse(response)] + nextResponses()
+        }
+        return []
+    }
+
+    private mutating func start(_ state: Connection) {
+        self = HandOver(mayShow: mayShow)
+        connection = state
+        mayHaveMore = true
+        mayHaveMoreResponses = true
+    }
+
+    private func next() -> [Directive] {
+        // Half a window at a time, so that a long queue is not read one by one.
+        guard connection == .ready, mayHaveMore, inHand.count <= Self.window / 2 else { return [] }
+        return [.read(after: place, limit: Self.window - inHand.count)]
+    }
+
+    private func nextResponses() -> [Directive] {
+        guard connection == .ready, mayHaveMoreResponses, responsesInHand.count < Self.responseWindow else {
+            return []
+        }
+        return [.readResponses(after: responsePlace, limit: Self.responseWindow - responsesInHand.count)]
+    }
+
+    private mutating func hand(_ page: [WaitingNotification], limit: Int) -> [Directive] {
+        guard connection == .ready else { return [] }
+        mayHaveMore = page.count >= limit
+        place = page.last?.sequence ?? place
+        inHand.formUnion(page.map(\.id))
+        return page.map { .deliver($0, mayShow ? PayloadGlance(payload: $0.payload).kind : .background) }
+    }
+
+    private mutating func respond(_ page: [WaitingResponse], limit: Int) -> [Directive] {
+        guard connection == .ready else { return [] }
+        mayHaveMoreResponses = page.count >= limit
+        responsePlace = page.last?.sequence ?? responsePlace
+        responsesInHand.formUnion(page.map(\.sequence))
+        return page.map { .respond($0) }
+    }
+
+    /// `UNNotificationPresentationOptions`: badge 1, sound 2, alert 4, list 8, banner 16.
+    private static func showsIt(_ outcome: HandledOutcome) -> Bool {
+        guard case .presented(let options) = outcome else { return false }
+        return options & (4 | 8 | 16) != 0
+    }
+}

@@ -1,0 +1,28 @@
+import Logging
+import PushModel
+
+/// The presenter of a machine without a session bus: nothing is shown, everything is stored.
+public struct HeadlessPresenter: Presenter {
+    private let logger: Logger
+
+    public init(logger: Logger) { self.logger = logger }
+
+    public func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void) {
+        logger.notice("There is no session bus: notifications are kept, and none is shown on a screen.")
+    }
+
+    public func present(
+        _ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void
+    ) {
+        logger.debug(
+            "presented",
+            metadata: [
+                "aldaba.notification": "\(presentation.notification)", "aldaba.topic": "\(presentation.app)",
+            ])
+        complete(.presented(handle: nil, note: "headless"))
+    }
+
+    public func withdraw(_ notification: NotificationID) {}
+
+    public func stop() {}
+}

@@ -1,0 +1,33 @@
+import CLinux
+import Foundation
+
+/// Who is at the other end of a Unix socket, as the kernel knows it.
+struct Peer: Sendable, Hashable {
+    var process: pid_t
+    var user: uid_t
+}
+
+/// Checks that a process which says that it is an app is that app.
+struct PeerCheck: Sendable {
+    /// The file that a process runs; `nil` when it cannot be read. Passed in, so that tests can say what runs.
+    var executable: @Sendable (pid_t) -> String?
+    var user: uid_t
+
+    /// Reads `/proc`.
+    static let system = PeerCheck(
+        executable: { process in
+            let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")
+            // What Linux appends when the file was replaced while it ran, as a new build does.
+            let mark = " (deleted)"
+            return link.map { $0.hasSuffix(mark) ? String($0.dropLast(mark.count)) : $0 }
+        }, user: getuid())
+
+    /// - Returns: `nil` when the peer runs the manifest's program as this user, else what is wrong.
+    func fault(of peer: Peer, as manifest: AppManifest) -> String? {
+        guard peer.user == user else { return "it runs as another user" }
+        guard let running = executable(peer.process) else { return "its program cannot be read from /proc" }
+        let expected = URL(fileURLWithPath: manifest.executable).resolvingSymlinksInPath().path
+        guard running == expected else { return "it runs \(running), and its manifest says \(expected)" }
+        return nil
+    }
+}

@@ -1,0 +1,32 @@
+import PushModel
+
+/// Decides what the presenter is asked to show and when: a value.
+///
+/// Guarantees: at most ``window`` questions are open; each intent is asked once per run of the agent.
+struct PresentationFlow: Sendable {
+    static let window = 32
+
+    private var open: Set<NotificationID> = []
+    private var mayHaveMore = true
+    /// Intents of an earlier run, which may have been shown by it without its living to note that.
+    private let inherited: Set<NotificationID>
+
+    init(inherited: Set<NotificationID>) { self.inherited = inherited }
+
+    /// Intents were committed.
+    mutating func committed() { mayHaveMore = true }
+
+    /// Whether it is time to read the ``window`` oldest intents. Open ones are read again and left out.
+    var wantsPage: Bool { mayHaveMore && open.count < Self.window }
+
+    /// Takes the oldest intents; returns those to ask for now, and whether an earlier run may have shown them.
+    mutating func take(_ page: [WaitingNotification]) -> [(notification: WaitingNotification, again: Bool)] {
+        let fresh = page.filter { !open.contains($0.id) }
+        mayHaveMore = page.count >= Self.window
+        open.formUnion(fresh.map(\.id))
+        return fresh.map { ($0, inherited.contains($0.id)) }
+    }
+
+    /// The answer is committed, and with it the intent is gone.
+    mutating func answered(_ id: NotificationID) { open.remove(id) }
+}

@@ -1,0 +1,215 @@
+import AgentWire
+import Foundation
+
+/// The shell around ``AppSession``: the process's one connection to the agent, on the main actor.
+@MainActor
+package final class AppHost {
+    /// The host of this process. It does nothing until ``start()``.
+    package nonisolated static let shared = AppHost(configuration: .current())
+
+    private let configuration: AppHostConfiguration
+    private var session: AppSession
+    private var events: [AppSession.Event] = []
+    private var isHandlingEvents = false
+    private var isStarted = false
+    private var isStopped = false
+    private var connection: AgentConnection?
+    /// The connection whose thread waits to read on.
+    private var heldConnection: AgentConnection?
+    private var timer: Duration?
+    private var lastRequest: Int64 = 0
+    private var authorizations: [Int64: @Sendable (Bool?) -> Void] = [:]
+    private var settings: [Int64: @Sendable (NotificationSettings?) -> Void] = [:]
+    private let clock = ContinuousClock()
+    private let origin = ContinuousClock.now
+
+    /// Takes the questions how to present a notification, and the responses.
+    package var notificationReceiver: (any NotificationReceiver)?
+    /// Takes what belongs to the app's life cycle.
+    package var applicationReceiver: (any ApplicationReceiver)?
+
+    package nonisolated init(configuration: AppHostConfiguration) {
+        self.configuration = configuration
+        session = AppSession(
+            app: configuration.app, secret: configuration.secret, place: configuration.socketPath)
+    }
+
+    /// Begins to connect, once; does nothing when called again.
+    package func start() {
+        guard !isStarted else { return }
+        isStarted = true
+        if configuration.isSupervised { SupervisorWatch.begin() }
+        handle(.started)
+    }
+
+    /// Ends the connection for good.
+    package func stop() {
+        isStopped = true
+        connection?.close()
+        heldConnection = nil
+    }
+
+    /// Does something on the main actor, after what was posted before it.
+    package nonisolated func post(_ work: @escaping @MainActor @Sendable (AppHost) -> Void) {
+        DispatchQueue.main.async { MainActor.assumeIsolated { work(self) } }
+    }
+
+    /// Waits for the welcome (at most a second), then launches the app through ``applicationReceiver``.
+    package func beginLaunch() { handle(.launchBegan) }
+
+    /// Says that the app has launched and takes notifications from now on.
+    package func finishLaunch() { handle(.launchFinished) }
+
+    /// Says whether somebody takes responses.
+    package func setRespondent(exists: Bool) { handle(.respondentChanged(exists: exists)) }
+
+    /// Asks for authorization. The answer comes on any thread; `nil` when it cannot be asked for.
+    package func requestAuthorization(options: UInt, answer: @escaping @Sendable (Bool?) -> Void) {
+        lastRequest += 1
+        authorizations[lastRequest] = answer
+        handle(.authorizationRequested(request: lastRequest, options: options))
+    }
+
+    /// Asks for the settings. The answer comes on any thread; `nil` when they cannot be asked for.
+    package func requestSettings(answer: @escaping @Sendable (NotificationSettings?) -> Void) {
+        lastRequest += 1
+        settings[lastRequest] = answer
+        handle(.settingsRequested(request: lastRequest))
+    }
+
+    /// Asks for the device token, now and on every later connection.
+    package func registerForRemoteNotifications() {
+        lastRequest += 1
+        handle(.registrationRequested(request: lastRequest))
+    }
+
+    /// Gives the device token back.
+    package func unregisterForRemoteNotifications() {
+        lastRequest += 1
+        handle(.unregistrationRequested(request: lastRequest))
+    }
+}
+
+// MARK: - Events and directives
+
+extension AppHost {
+    /// Feeds the session. An event that comes while directives are followed waits until they are done.
+    private func handle(_ event: AppSession.Event) {
+        guard !isStopped else { return }
+        events.append(event)
+        guard !isHandlingEvents else { return }
+        isHandlingEvents = true
+        while !events.isEmpty {
+            for directive in session.handle(events.removeFirst(), now: clock.now - origin) { follow(directive) }
+        }
+        isHandlingEvents = false
+        scheduleTimer()
+        if !session.isFull, let held = heldConnection {
+            heldConnection = nil
+            held.readOn()
+        }
+    }
+
+    private func follow(_ directive: AppSession.Directive) {
+        switch directive {
+        case .connect(let delay): connect(after: delay)
+        case .disconnect: connection?.close()
+        case .send(let message): send(message)
+        case .launch(let state, let notification):
+            applicationReceiver?.launch(state: state, notification: notification)
+        case .enter(let state): applicationReceiver?.enter(state)
+        case .handBackground(let notification): handBackground(notification)
+        case .askPresentation(let notification): askPresentation(notification)
+        case .handResponse(let response): handResponse(response)
+        case .answerAuthorization(let request, let granted): authorizations.removeValue(forKey: request)?(granted)
+        case .answerSettings(let request, let values): settings.removeValue(forKey: request)?(values)
+        case .failRequest(let request):
+            authorizations.removeValue(forKey: request)?(nil)
+            settings.removeValue(forKey: request)?(nil)
+        case .announceToken(let token): applicationReceiver?.registered(token: token)
+        case .announceRegistrationFailure(let code, let message):
+            applicationReceiver?.registrationFailed(code: code, message: message)
+        case .report(let text): FileHandle.standardError.write(Data("aldaba: \(text)\n".utf8))
+        }
+    }
+
+    private func handBackground(_ notification: DeliveredNotification) {
+        guard let applicationReceiver else {
+            return handle(.backgroundHandled(id: notification.id, .noData))
+        }
+        applicationReceiver.receiveInBackground(notification) { [self] result in
+            post { $0.handle(.backgroundHandled(id: notification.id, result)) }
+        }
+    }
+
+    private func askPresentation(_ notification: DeliveredNotification) {
+        guard let notificationReceiver else {
+            return handle(.presentationAnswered(id: notification.id, options: 0))
+        }
+        notificationReceiver.present(notification) { [self] options in
+            post { $0.handle(.presentationAnswered(id: notification.id, options: options)) }
+        }
+    }
+
+    private func handResponse(_ response: DeliveredResponse) {
+        guard let notificationReceiver else { return handle(.responseHandled(id: response.id)) }
+        notificationReceiver.respond(response) { [self] in
+            post { $0.handle(.responseHandled(id: response.id)) }
+        }
+    }
+
+    private func scheduleTimer() {
+        guard let deadline = session.nextDeadline, timer.map({ deadline < $0 }) ?? true else { return }
+        timer = deadline
+        after(deadline - (clock.now - origin)) { host in
+            if host.timer == deadline { host.timer = nil }
+            host.handle(.timePassed)
+        }
+    }
+
+    private func after(_ delay: Duration, _ work: @escaping @MainActor @Sendable (AppHost) -> Void) {
+        let milliseconds = Int(clamping: delay.components.seconds * 1000 + delay.components.attoseconds / 1_000_000_000_000_000)
+        DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(max(0, milliseconds) + 1)) { [self] in
+            MainActor.assumeIsolated { work(self) }
+        }
+    }
+}
+
+// MARK: - The connection
+
+extension AppHost {
+    private func connect(after delay: Duration) {
+        guard delay > .zero else { return open() }
+        after(delay) { $0.open() }
+    }
+
+    private func open() {
+        guard !isStopped else { return }
+        AgentConnection.open(path: configuration.socketPath) { [self] notice in
+            post { $0.noticed(notice) }
+        }
+    }
+
+    private func noticed(_ notice: AgentConnection.Notice) {
+        switch notice {
+        case .opened(let connection):
+            guard !isStopped else { return connection.close() }
+            self.connection = connection
+            handle(.connected)
+        case .received(let messages, let connection):
+            heldConnection = connection
+            for message in messages { events.append(.received(message)) }
+            handle(.timePassed)
+        case .ended(let report):
+            connection = nil
+            heldConnection = nil
+            handle(.disconnected(reason: report, jitter: .random(in: 0..<1)))
+        }
+    }
+
+    private func send(_ message: AppMessage) {
+        // What an app says is small; an id that is not makes the agent refuse, not the app fall.
+        guard let frame = try? AgentFrame.encode(message) else { return }
+        connection?.send(frame)
+    }
+}

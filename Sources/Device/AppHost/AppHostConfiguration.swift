@@ -1,0 +1,50 @@
+import Foundation
+
+/// What an app learns from its surroundings: which app it is, and where its agent listens.
+package struct AppHostConfiguration: Sendable {
+    /// The bundle id; `nil` when neither environment nor manifest names one.
+    package var app: String?
+    /// What the agent that started the app gave it to prove itself with.
+    package var secret: String?
+    package var socketPath: String
+    /// Whether the app ends when its standard input closes.
+    package var isSupervised: Bool
+
+    package init(app: String?, secret: String? = nil, socketPath: String, isSupervised: Bool = false) {
+        self.app = app
+        self.secret = secret
+        self.socketPath = socketPath
+        self.isSupervised = isSupervised
+    }
+
+    /// Reads environment and manifest. Empty variables count as absent.
+    ///
+    /// - Parameters:
+    ///   - executable: The path of the running executable; its manifest is `<executable>.aldaba.json`.
+    ///   - readFile: A file's content, `nil` where there is none.
+    package init(environment: [String: String], executable: String, readFile: (String) -> Data?) {
+        func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        app = value("ALDABA_APP_ID") ?? readFile(executable + ".aldaba.json").flatMap(Self.manifestID)
+        secret = value("ALDABA_APP_SECRET")
+        isSupervised = value("ALDABA_SUPERVISED") != nil
+        let folder =
+            value("XDG_RUNTIME_DIR") ?? value("XDG_STATE_HOME") ?? (value("HOME") ?? NSHomeDirectory()) + "/.local/state"
+        socketPath = value("ALDABA_AGENT_SOCKET") ?? folder + "/aldaba/agent.sock"
+    }
+
+    /// The configuration of this process.
+    package static func current() -> AppHostConfiguration {
+        let executable = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return AppHostConfiguration(
+            environment: ProcessInfo.processInfo.environment, executable: executable ?? CommandLine.arguments[0],
+            readFile: { FileManager.default.contents(atPath: $0) })
+    }
+
+    private struct Manifest: Decodable {
+        let id: String
+    }
+
+    private static func manifestID(_ content: Data) -> String? {
+        (try? JSONDecoder().decode(Manifest.self, from: content))?.id
+    }
+}

@@ -1,0 +1,32 @@
+import AgentWire
+
+/// What takes notifications to the person, and the person's answers, inside the app.
+@MainActor
+package protocol NotificationReceiver: AnyObject {
+    /// Asks how to present a notification. `answer` takes the raw `UNNotificationPresentationOptions`, on any
+    /// thread; 0 means not to present.
+    func present(_ notification: DeliveredNotification, answer: @escaping @Sendable (UInt) -> Void)
+
+    /// Hands over a response. `done` may be called on any thread.
+    func respond(_ response: DeliveredResponse, done: @escaping @Sendable () -> Void)
+}
+
+/// What runs the app's life cycle.
+@MainActor
+package protocol ApplicationReceiver: AnyObject {
+    /// Launches the app, then calls ``AppHost/finishLaunch()``.
+    func launch(state: AppState, notification: DeliveredNotification?)
+
+    /// The app is in this state now.
+    func enter(_ state: AppState)
+
+    /// Hands a notification to the background handler. `answer` may be called on any thread.
+    func receiveInBackground(
+        _ notification: DeliveredNotification, answer: @escaping @Sendable (BackgroundResult) -> Void)
+
+    /// The device token, as 64 hex digits.
+    func registered(token: String)
+
+    /// Why there is no device token: a stable code, and a sentence for people.
+    func registrationFailed(code: String, message: String)
+}

@@ -1,0 +1,57 @@
+import Foundation
+
+/// Takes an app's notifications and the person's answers to them.
+///
+/// All methods are optional, and of the two forms of a method an app writes one. They are called on the main
+/// actor, in the order of the notifications; the form with `async` is awaited there.
+public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
+    /// How to present a notification while the app is in front. Not answered within 30 seconds means not at all.
+    @MainActor func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
+        withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void)
+
+    /// How to present a notification while the app is in front.
+    @MainActor func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification
+    ) async -> UNNotificationPresentationOptions
+
+    /// The person's answer to a notification. The completion handler must be called within 30 seconds.
+    @MainActor func userNotificationCenter(
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
+        withCompletionHandler completionHandler: @escaping () -> Void)
+
+    /// The person's answer to a notification.
+    @MainActor func userNotificationCenter(
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse) async
+}
+
+// The form with a handler is what is called; where the app wrote the other one, this brings it there. The task
+// begins at once, so that also asynchronous methods begin in the order of their notifications.
+extension UNUserNotificationCenterDelegate {
+    @MainActor public func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
+        withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
+    ) {
+        Task.immediate {
+            completionHandler(await self.userNotificationCenter(center, willPresent: notification))
+        }
+    }
+
+    @MainActor public func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification
+    ) async -> UNNotificationPresentationOptions { [] }
+
+    @MainActor public func userNotificationCenter(
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
+        withCompletionHandler completionHandler: @escaping () -> Void
+    ) {
+        Task.immediate {
+            await self.userNotificationCenter(center, didReceive: response)
+            completionHandler()
+        }
+    }
+
+    @MainActor public func userNotificationCenter(
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
+    ) async {}
+}

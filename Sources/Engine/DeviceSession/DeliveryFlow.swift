@@ -1,0 +1,158 @@
+import PushModel
+
+/// Decides which notifications are written to a session's connection, and when. It knows no wire.
+///
+/// What waited before the session is read page by page, in order; then new ones are written as they come. A
+/// stored notification (it has an expiry) that cannot be written when it comes is left in the mailbox and read
+/// from there later, so nothing is kept here for a slow device. One that is not stored is held while a page is
+/// being read, so that it keeps its place in the order, and otherwise written at once or given back.
+///
+/// Every method returns what is to be done, in order.
+public struct DeliveryFlow: Sendable {
+    /// What the shell has to do.
+    public enum Directive: Hashable, Sendable {
+        /// Read what waits after an id, at most so many, then call ``pageRead(_:)`` or ``pageFailed()``.
+        case page(after: NotificationID?, limit: Int)
+        case write([OutgoingNotification])
+        /// These were to be written at once or never, and could not be.
+        case notSent([NotificationID])
+        /// The mailbox could not be read: end the session, the device will come again.
+        case fail
+    }
+
+    /// The most that one page, and one write, carries; also how many unstored ones are held.
+    public static let pageLimit = 100
+
+    /// The highest stored id that was written.
+    private var cursor: NotificationID?
+    private var pageInFlight: Int?
+    /// Something waits in the mailbox that was not read, so the mailbox must be read again.
+    private var more = true
+    private var writable = true
+    private var room: Int
+    private var held: [OutgoingNotification] = []
+
+    /// A flow of a session that just began.
+    ///
+    /// - Parameter room: How many notifications may be written before some are acknowledged.
+    public init(room: Int) {
+        self.room = room
+    }
+
+    /// The first directives; call it once.
+    public mutating func start() -> [Directive] { nextPage() }
+
+    /// Whether everything that waits has been written and new ones go straight out.
+    public var isLive: Bool { pageInFlight == nil && !more }
+
+    /// New notifications came, in order.
+    public mutating func deliver(_ notifications: [OutgoingNotification]) -> [Directive] {
+        var written: [OutgoingNotification] = []
+        var notSent: [NotificationID] = []
+        for notification in notifications {
+            let fits = writable && room > 0 && written.count < Self.pageLimit
+            if notification.expiresAt == nil {
+                if pageInFlight != nil, writable, held.count < Self.pageLimit {
+                    held.append(notification)
+                } else if isLive, fits {
+                    note(notification, in: &written)
+                } else {
+                    notSent.append(notification.id)
+                }
+            } else if isLive, fits {
+                if cursor.map({ notification.id > $0 }) ?? true { note(notification, in: &written) }
+            } else {
+                more = true
+            }
+        }
+        return directives(written: written, notSent: notSent) + nextPage()
+    }
+
+    /// The page that was asked for.
+    public mutating func pageRead(_ page: [OutgoingNotification]) -> [Directive] {
+        guard let limit = pageInFlight else { return [] }
+        pageInFlight = nil
+        if page.count >= limit { more = true }
+        guard writable else {
+            more = more || !page.isEmpty
+            let notSent = held.map(\.id)
+            held = []
+            return directives(written: [], notSent: notSent)
+        }
+        var written: [OutgoingNotification] = []
+        var notSent: [NotificationID] = []
+        for notification in merge(page) {
+            if room > 0 {
+                note(notification, in: &written)
+            } else if notification.expiresAt == nil {
+                notSent.append(notification.id)
+            } else {
+                more = true
+            }
+        }
+        return directives(written: written, notSent: notSent) + nextPage()
+    }
+
+    /// The page could not be read.
+    public mutating func pageFailed() -> [Directive] {
+        guard pageInFlight != nil else { return [] }
+        pageInFlight = nil
+        return closed() + [.fail]
+    }
+
+    /// The connection can take more, or for now no more.
+    public mutating func writabilityChanged(_ writable: Bool) -> [Directive] {
+        self.writable = writable
+        return nextPage()
+    }
+
+    /// The device acknowledged some.
+    public mutating func roomChanged(_ room: Int) -> [Directive] {
+        self.room = room
+        return nextPage()
+    }
+
+    /// The session ended: gives back what was held.
+    public mutating func closed() -> [Directive] {
+        more = false
+        writable = false
+        let notSent = held.map(\.id)
+        held = []
+        return directives(written: [], notSent: notSent)
+    }
+
+    private mutating func nextPage() -> [Directive] {
+        guard more, pageInFlight == nil, writable, room > 0 else { return [] }
+        more = false
+        let limit = min(Self.pageLimit, room)
+        pageInFlight = limit
+        return [.page(after: cursor, limit: limit)]
+    }
+
+    /// The page with those of the held ones that belong before its end; all of them when the page is the last.
+    private mutating func merge(_ page: [OutgoingNotification]) -> [OutgoingNotification] {
+        guard !held.isEmpty else { return page }
+        let due: [OutgoingNotification]
+        if more, let last = page.last {
+            due = held.filter { $0.id < last.id }
+            held.removeAll { $0.id < last.id }
+        } else {
+            due = held
+            held = []
+        }
+        return due.isEmpty ? page : (page + due).sorted { $0.id < $1.id }
+    }
+
+    private mutating func note(_ notification: OutgoingNotification, in written: inout [OutgoingNotification]) {
+        written.append(notification)
+        room -= 1
+        if notification.expiresAt != nil { cursor = notification.id }
+    }
+
+    private func directives(written: [OutgoingNotification], notSent: [NotificationID]) -> [Directive] {
+        var directives: [Directive] = []
+        if !written.isEmpty { directives.append(.write(written)) }
+        if !notSent.isEmpty { directives.append(.notSent(notSent)) }
+        return directives
+    }
+}

@@ -1,0 +1,376 @@
+import MCSWire
+import PushModel
+
+/// The server's end of one device connection.
+///
+/// Stream ids are implicit: each side counts the packets it sends, the login being the device's first and its
+/// answer the server's first. Every packet that the server sends confirms what it has received, but never
+/// receipts that are not durable yet, nor anything after those.
+///
+/// Every method returns what is to be done, in order. After a ``MCSServerDirective/close(_:)`` nothing is
+/// returned any more.
+public struct MCSServerSession: Sendable {
+    private enum State {
+        case awaitingVersion
+        case awaitingLogin
+        /// The login is being checked; packets that came meanwhile wait.
+        case authenticating(request: MCSLoginRequest, early: [MCSPacket])
+        case live
+        case closed
+    }
+
+    private let configuration: MCSServerConfiguration
+    private var state = State.awaitingVersion
+    /// The version that is to be mirrored in front of the first packet.
+    private var owedVersion: UInt8?
+    private var receivedCount: Int32 = 0
+    private var sentCount: Int32 = 0
+    private var acknowledgedThrough: Int32 = 0
+    private var confirmedThrough: Int32 = 0
+    private var window = SentWindow()
+    /// The stream ids of receipts that are not durable yet, ascending.
+    private var pendingReceipts: [Int32] = []
+    private var confirmNow = false
+    private var confirmationDue: Int64?
+    private var lastHeard: Int64
+    private var pingSent: Int64?
+    private var pingInterval: Int64
+    private let loginDue: Int64
+
+    /// A session whose connection was just opened.
+    public init(configuration: MCSServerConfiguration = MCSServerConfiguration(), at time: SessionTime) {
+        self.configuration = configuration
+        lastHeard = time.uptime
+        loginDue = time.uptime.saturatingSum(configuration.loginTimeout)
+        pingInterval = configuration.heartbeatInterval.saturatingSum(configuration.heartbeatInterval / 4)
+    }
+
+    // MARK: What the shell may ask
+
+    /// The uptime at which ``tick(at:)`` is to be called next; `nil` once closed. It may move in both directions.
+    public var deadline: Int64? {
+        switch state {
+        case .closed: return nil
+        case .awaitingVersion, .awaitingLogin, .authenticating: return loginDue
+        case .live:
+            let silence =
+                pingSent.map { $0.saturatingSum(configuration.answerTimeout) } ?? lastHeard.saturatingSum(pingInterval)
+            return min(silence, confirmationDue ?? .max)
+        }
+    }
+
+    /// Whether more bytes should be read from the connection now.
+    public var wantsRead: Bool {
+        switch state {
+        case .awaitingVersion, .awaitingLogin: true
+        case .authenticating, .closed: false
+        case .live: pendingReceipts.count < configuration.receiptBatchLimit
+        }
+    }
+
+    /// How many more notifications may be sent before some are acknowledged.
+    public var room: Int { max(0, configuration.windowLimit - window.count) }
+
+    public var isLive: Bool {
+        if case .live = state { true } else { false }
+    }
+
+    /// Whether ``tick(at:)`` or an event closed the session.
+    public var isClosed: Bool {
+        if case .closed = state { true } else { false }
+    }
+
+    // MARK: Events
+
+    /// The version byte came.
+    public mutating func received(version: UInt8) -> [MCSServerDirective] {
+        guard case .awaitingVersion = state else { return [] }
+        guard MCSVersion.isSupported(version) else {
+            state = .closed
+            return [.close(.unsupportedVersion)]
+        }
+        owedVersion = version
+        state = .awaitingLogin
+        return []
+    }
+
+    /// A packet came.
+    public mutating func received(_ packet: MCSPacket, at time: SessionTime) -> [MCSServerDirective] {
+        var directives: [MCSServerDirective] = []
+        switch state {
+        case .closed: break
+        case .awaitingVersion, .awaitingLogin: receiveFirst(packet, at: time, into: &directives)
+        case .authenticating(let request, var early):
+            guard early.count < configuration.earlyPacketLimit else {
+                end(.protocolViolation, error: "too many packets before the login's answer", into: &directives)
+                break
+            }
+            early.append(packet)
+            state = .authenticating(request: request, early: early)
+        case .live: receiveLive(packet, at: time, into: &directives)
+        }
+        return directives
+    }
+
+    /// The login was checked.
+    public mutating func loginAnswered(_ answer: MCSLoginAnswer, at time: SessionTime) -> [MCSServerDirective] {
+        guard case .authenticating(let request, let early) = state else { return [] }
+        var directives: [MCSServerDirective] = []
+        var response = MCSLoginResponse()
+        response.id = request.id
+        response.serverTimestamp = time.wall.rawValue
+        guard answer == .welcome else {
+            response.error.code = answer == .refused ? 401 : 503
+            response.error.message = answer == .refused ? "unknown device or wrong secret" : "try again later"
+            emit(.loginResponse(response), into: &directives)
+            state = .closed
+            directives.append(.close(answer == .refused ? .refused : .unavailable))
+            return directives
+        }
+        state = .live
+        lastHeard = time.uptime
+        if request.hasHeartbeatStat, request.heartbeatStat.intervalMs > 0 {
+            let asked = max(Int64(request.heartbeatStat.intervalMs), configuration.shortestHeartbeatInterval)
+            pingInterval = min(pingInterval, asked)
+        }
+        response.heartbeatConfig.intervalMs = Int32(clamping: configuration.heartbeatInterval)
+        emit(.loginResponse(response), into: &directives)
+        directives.append(.began)
+        for packet in early where isLive {
+            receiveLive(packet, at: time, into: &directives)
+        }
+        confirmIfDue(into: &directives)
+        return directives
+    }
+
+    /// All packets of one read were given: confirms what has to be confirmed at once.
+    public mutating func readCompleted() -> [MCSServerDirective] {
+        var directives: [MCSServerDirective] = []
+        confirmIfDue(into: &directives)
+        return directives
+    }
+
+    /// The receipts of an upstream stanza are durable, or could not be made so.
+    public mutating func receiptsRecorded(stream: Int32, durable: Bool) -> [MCSServerDirective] {
+        guard isLive else { return [] }
+        var directives: [MCSServerDirective] = []
+        guard durable else {
+            end(.storeFailed, into: &directives)
+            return directives
+        }
+        pendingReceipts.removeAll { $0 == stream }
+        confirmNow = true
+        confirmIfDue(into: &directives)
+        return directives
+    }
+
+    /// Notifications are to be written; the caller keeps to ``room``.
+    public mutating func send(_ notifications: [OutgoingNotification], at time: SessionTime) -> [MCSServerDirective] {
+        guard isLive else { return [] }
+        var directives: [MCSServerDirective] = []
+        directives.reserveCapacity(notifications.count)
+        for notification in notifications {
+            var stanza = MCSDataMessageStanza(notification, now: time.wall)
+            stanza.lastStreamIDReceived = confirmable
+            guard countSent(into: &directives) else { break }
+            window.append(stream: sentCount, id: notification.id)
+            noteConfirmed()
+            directives.append(.send(.dataMessage(stanza)))
+        }
+        return directives
+    }
+
+    /// The deadline has come.
+    public mutating func tick(at time: SessionTime) -> [MCSServerDirective] {
+        var directives: [MCSServerDirective] = []
+        switch state {
+        case .closed: break
+        case .awaitingVersion, .awaitingLogin, .authenticating:
+            if time.uptime >= loginDue { end(.loginTimeout, into: &directives) }
+        case .live:
+            checkSilence(at: time, into: &directives)
+            if isLive, let due = confirmationDue, time.uptime >= due {
+                confirmNow = true
+                confirmIfDue(into: &directives)
+            }
+        }
+        return directives
+    }
+
+    /// Ends the session from this side: a newer session, a stop, a store that does not answer, malformed bytes.
+    public mutating func end(_ reason: MCSServerCloseReason) -> [MCSServerDirective] {
+        guard !isClosed else { return [] }
+        var directives: [MCSServerDirective] = []
+        end(reason, error: reason == .malformed ? "malformed packet" : nil, into: &directives)
+        return directives
+    }
+
+    /// The connection is gone.
+    public mutating func connectionClosed() {
+        state = .closed
+        window = SentWindow()
+        pendingReceipts = []
+    }
+}
+
+// MARK: - Packets
+
+extension MCSServerSession {
+    private mutating func receiveFirst(
+        _ packet: MCSPacket, at time: SessionTime, into directives: inout [MCSServerDirective]
+    ) {
+        guard case .awaitingLogin = state, case .login(let request) = packet else {
+            end(.notLoggedIn, error: "the first packet must be a login", into: &directives)
+            return
+        }
+        receivedCount = 1
+        state = .authenticating(request: request, early: [])
+        guard let device = UInt64(request.user).flatMap(DeviceID.init), let secret = UInt64(request.authToken) else {
+            directives += loginAnswered(.refused, at: time)
+            return
+        }
+        let received = request.receivedPersistentID.compactMap { NotificationID(text: $0) }
+        directives.append(.authenticate(MCSLogin(device: device, secret: secret, received: received)))
+    }
+
+    private mutating func receiveLive(
+        _ packet: MCSPacket, at time: SessionTime, into directives: inout [MCSServerDirective]
+    ) {
+        let (count, overflow) = receivedCount.addingReportingOverflow(1)
+        guard !overflow else { return end(.protocolViolation, error: "stream ids are used up", into: &directives) }
+        receivedCount = count
+        lastHeard = time.uptime
+        pingSent = nil
+        if let last = packet.lastStreamIDReceived {
+            guard takeAcknowledgement(through: last, at: time, into: &directives) else { return }
+        }
+        switch packet {
+        case .heartbeatPing: emit(.heartbeatAck(MCSHeartbeatAck()), into: &directives)
+        case .heartbeatAck: break
+        case .iq(let iq): receive(iq, at: time, into: &directives)
+        case .dataMessage(let stanza): receive(stanza, into: &directives)
+        case .close, .streamError:
+            state = .closed
+            directives.append(.close(.peer))
+        case .login, .loginResponse:
+            end(.protocolViolation, error: "already logged in", into: &directives)
+        }
+    }
+
+    private mutating func takeAcknowledgement(
+        through stream: Int32, at time: SessionTime, into directives: inout [MCSServerDirective]
+    ) -> Bool {
+        guard stream >= 0, stream <= sentCount else {
+            end(.protocolViolation, error: "acknowledges a packet that was not sent", into: &directives)
+            return false
+        }
+        guard stream > acknowledgedThrough else { return true }
+        acknowledgedThrough = stream
+        let ids = window.removeThrough(stream)
+        guard !ids.isEmpty else { return true }
+        directives.append(.acknowledged(ids))
+        confirmSoon(at: time)
+        return true
+    }
+
+    private mutating func receive(
+        _ iq: MCSIqStanza, at time: SessionTime, into directives: inout [MCSServerDirective]
+    ) {
+        guard case .selective(let names)? = iq.acknowledgement else { return }
+        let ids = names.compactMap { NotificationID(text: $0) }
+        guard !ids.isEmpty else { return }
+        window.remove(Set(ids))
+        directives.append(.acknowledged(ids))
+        confirmSoon(at: time)
+    }
+
+    private mutating func receive(_ stanza: MCSDataMessageStanza, into directives: inout [MCSServerDirective]) {
+        guard stanza.category == MCSUpstream.receiptsCategory, let reading = stanza.receipts() else {
+            confirmNow = true
+            directives.append(.passedOverUpstream)
+            return
+        }
+        pendingReceipts.append(receivedCount)
+        directives.append(.record(stream: receivedCount, reading))
+    }
+}
+
+// MARK: - Sending and confirming
+
+extension MCSServerSession {
+    /// The highest stream id up to which everything received is also durable.
+    private var confirmable: Int32 { pendingReceipts.first.map { $0 - 1 } ?? receivedCount }
+
+    private mutating func noteConfirmed() {
+        confirmedThrough = confirmable
+        confirmNow = false
+        confirmationDue = nil
+    }
+
+    private mutating func confirmSoon(at time: SessionTime) {
+        confirmationDue = confirmationDue ?? time.uptime.saturatingSum(configuration.confirmationDelay)
+    }
+
+    private mutating func confirmIfDue(into directives: inout [MCSServerDirective]) {
+        guard isLive, confirmNow else { return }
+        confirmNow = false
+        confirmationDue = nil
+        guard confirmable > confirmedThrough else { return }
+        emit(.iq(MCSIqStanza(.stream)), into: &directives)
+    }
+
+    /// Counts a packet about to be sent; `false` when the ids are used up and the session was ended instead.
+    private mutating func countSent(into directives: inout [MCSServerDirective]) -> Bool {
+        let (count, overflow) = sentCount.addingReportingOverflow(1)
+        guard !overflow else {
+            state = .closed
+            directives.append(.close(.protocolViolation))
+            return false
+        }
+        sentCount = count
+        if let version = owedVersion {
+            owedVersion = nil
+            directives.append(.sendVersion(version))
+        }
+        return true
+    }
+
+    private mutating func emit(_ packet: MCSPacket, into directives: inout [MCSServerDirective]) {
+        guard countSent(into: &directives) else { return }
+        var packet = packet
+        packet.lastStreamIDReceived = confirmable
+        noteConfirmed()
+        directives.append(.send(packet))
+    }
+
+    private mutating func checkSilence(at time: SessionTime, into directives: inout [MCSServerDirective]) {
+        if let sent = pingSent {
+            if time.uptime >= sent.saturatingSum(configuration.answerTimeout) { end(.silent, into: &directives) }
+        } else if time.uptime >= lastHeard.saturatingSum(pingInterval) {
+            pingSent = time.uptime
+            emit(.heartbeatPing(MCSHeartbeatPing()), into: &directives)
+        }
+    }
+
+    /// Says goodbye where the peer can understand it (its version is known), and closes.
+    private mutating func end(
+        _ reason: MCSServerCloseReason, error: String? = nil, into directives: inout [MCSServerDirective]
+    ) {
+        if case .awaitingVersion = state {
+            state = .closed
+            directives.append(.close(reason))
+            return
+        }
+        if let error {
+            var stanza = MCSStreamErrorStanza()
+            stanza.type = reason.rawValue
+            stanza.text = error
+            emit(.streamError(stanza), into: &directives)
+        } else {
+            emit(.close, into: &directives)
+        }
+        guard !isClosed else { return }
+        state = .closed
+        directives.append(.close(reason))
+    }
+}

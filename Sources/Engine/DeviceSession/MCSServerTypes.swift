@@ -1,0 +1,85 @@
+import MCSWire
+import PushModel
+
+/// What a device said about itself at login.
+public struct MCSLogin: Hashable, Sendable {
+    public var device: DeviceID
+    public var secret: UInt64
+    /// What the device already has; names that are no notification's id are left out.
+    public var received: [NotificationID]
+
+    public init(device: DeviceID, secret: UInt64, received: [NotificationID]) {
+        self.device = device
+        self.secret = secret
+        self.received = received
+    }
+}
+
+/// The verdict on a login.
+public enum MCSLoginAnswer: Hashable, Sendable {
+    case welcome
+    case refused
+    case unavailable
+}
+
+/// Why a server's session ended. A closed set, fit for a metric's label.
+public enum MCSServerCloseReason: String, Sendable, CaseIterable {
+    /// The device sent Close or closed the connection.
+    case peer
+    case unsupportedVersion = "unsupported_version"
+    /// Bytes that are no packets.
+    case malformed
+    /// Another packet came before the login.
+    case notLoggedIn = "not_logged_in"
+    /// A packet that has no place where it came: a second login, an acknowledgement of what was never sent.
+    case protocolViolation = "protocol_violation"
+    case refused
+    case unavailable
+    case loginTimeout = "login_timeout"
+    /// The device answered no heartbeat.
+    case silent
+    case superseded
+    /// The store could not read or record; the device is to come again.
+    case storeFailed = "store_failed"
+    case stopping
+}
+
+/// What the shell of a server's session has to do, in order.
+public enum MCSServerDirective: Hashable, Sendable {
+    case sendVersion(UInt8)
+    case send(MCSPacket)
+    /// Check the login, then call ``MCSServerSession/loginAnswered(_:at:)``.
+    case authenticate(MCSLogin)
+    /// The session is live: begin to deliver.
+    case began
+    case acknowledged([NotificationID])
+    /// Make the receipts durable, then call ``MCSServerSession/receiptsRecorded(stream:durable:at:)``.
+    case record(stream: Int32, MCSReceiptReading)
+    /// An upstream stanza of a category that nobody serves was confirmed and dropped.
+    case passedOverUpstream
+    /// Flush what was sent, then close the connection; nothing follows.
+    case close(MCSServerCloseReason)
+}
+
+/// The limits and times of a server's session; times in milliseconds.
+public struct MCSServerConfiguration: Hashable, Sendable {
+    /// How long a connection may take until it is logged in.
+    public var loginTimeout: Int64 = 30_000
+    /// How often an otherwise silent device is told to send a heartbeat. The server sends its own when a quarter
+    /// more than that has passed in silence.
+    public var heartbeatInterval: Int64 = 240_000
+    /// How long a heartbeat of the server's may stay unanswered.
+    public var answerTimeout: Int64 = 60_000
+    /// The shortest interval at which a device can ask to be sent heartbeats.
+    public var shortestHeartbeatInterval: Int64 = 10_000
+    /// How long a confirmation of acknowledgements may wait for another packet to ride on.
+    public var confirmationDelay: Int64 = 500
+    /// How many notifications may be unacknowledged before no more are sent.
+    public var windowLimit = 4096
+    /// How many batches of receipts may wait to become durable before the connection is not read any more.
+    public var receiptBatchLimit = 64
+    /// How many packets may follow a login before its answer.
+    public var earlyPacketLimit = 64
+
+    public init() {}
+}

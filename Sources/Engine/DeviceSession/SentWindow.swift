@@ -1,0 +1,48 @@
+import PushModel
+
+/// The notifications that were written to a connection and are not acknowledged, in the order of their stream ids.
+struct SentWindow: Sendable {
+    private struct Entry {
+        var stream: Int32
+        var id: NotificationID
+    }
+
+    private var entries: [Entry] = []
+    private var head = 0
+
+    var count: Int { entries.count - head }
+
+    mutating func append(stream: Int32, id: NotificationID) {
+        entries.append(Entry(stream: stream, id: id))
+    }
+
+    /// Takes out everything up to and with a stream id.
+    mutating func removeThrough(_ stream: Int32) -> [NotificationID] {
+        var ids: [NotificationID] = []
+        while head < entries.count, entries[head].stream <= stream {
+            ids.append(entries[head].id)
+            head += 1
+        }
+        compact()
+        return ids
+    }
+
+    /// Takes out single notifications, wherever they are.
+    mutating func remove(_ ids: Set<NotificationID>) {
+        entries.removeSubrange(..<head)
+        head = 0
+        entries.removeAll { ids.contains($0.id) }
+        compact()
+    }
+
+    /// An empty window holds no memory; a long one gives back what was taken out once that is the larger half.
+    private mutating func compact() {
+        if head == entries.count {
+            entries = []
+            head = 0
+        } else if head > 64, head > entries.count / 2 {
+            entries.removeSubrange(..<head)
+            head = 0
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import PushModel
+
+/// What waits for one device, in order, per app and lane.
+public struct Mailbox: Sendable {
+    /// One waiting notification, as the owner's store keeps it.
+    public struct Entry: Hashable, Sendable {
+        public var id: NotificationID
+        public var app: AppID
+        public var lane: Lane
+        public var collapseID: String?
+        public var expiresAt: Timestamp
+
+        public init(id: NotificationID, app: AppID, lane: Lane, collapseID: String?, expiresAt: Timestamp) {
+            self.id = id
+            self.app = app
+            self.lane = lane
+            self.collapseID = collapseID
+            self.expiresAt = expiresAt
+        }
+    }
+
+    /// What the owner must do.
+    public enum Directive: Hashable, Sendable {
+        /// Delete the row of this id and record why it left.
+        case remove(NotificationID, NotificationState)
+    }
+
+    private var shelves: [Shelf] = []
+
+    /// Takes over what a store holds for the device, ordered by id.
+    ///
+    /// Where several wait under one collapse id, the earlier ones had been sent when they were overtaken: they
+    /// go at the next ``sessionOpened(received:now:)``.
+    public init(entries: some Sequence<Entry> = []) {
+        for entry in entries {
+            let place = shelf(entry.app, entry.lane)
+            if let collapseID = entry.collapseID, let earlier = shelves[place].id(collapsing: collapseID) {
+                shelves[place].update(earlier) { $0.isOvertaken = true }
+            }
+            shelves[place].append(entry)
+        }
+    }
+
+    /// How many notifications wait, those in flight included.
+    public var count: Int { shelves.reduce(0) { $0 + $1.count } }
+
+    /// How many wait for one app in one lane.
+    public func count(app: AppID, lane: Lane) -> Int {
+        shelves.first { $0.app == app && $0.lane == lane }?.count ?? 0
+    }
+
+    /// The ids that wait, in order, over all apps.
+    public var ids: [NotificationID] { shelves.flatMap(\.ids).sorted() }
+
+    private mutating func shelf(_ app: AppID, _ lane: Lane) -> Int {
+        if let index = shelves.firstIndex(where: { $0.app == app && $0.lane == lane }) { return index }
+        shelves.append(Shelf(app: app, lane: lane))
+        return shelves.count - 1
+    }
+
+    // MARK: Events
+
+    /// A notification was accepted and waits from now on.
+    ///
+    /// - Precondition: `entry.id` is greater than every id that was appended before.
+    /// - Returns: what gives way to it.
+    public mutating func appended(_ entry: Entry, policy: MailboxPolicy, now: Timestamp) -> [Directive] {
+        let place = shelf(entry.app, entry.lane)
+        var directives: [Directive] = []
+        if let collapseID = entry.collapseID, let earlier = shelves[place].id(collapsing: collapseID) {
+            if shelves[place].isInFlight(earlier) {
+                shelves[place].update(earlier) { $0.isOvertaken = true }
+            } else {
+                remove(earlier, from: place, .replaced, &directives)
+            }
+        }
+        switch policy.overflow {
+        case .dropOldest:
+            if shelves[place].count >= policy.limit { expire(place, now: now, &directives) }
+            while shelves[place].count >= policy.limit, let oldest = shelves[place].oldest {
+                remove(oldest, from: place, .dropped(.overflow), &directives)
+            }
+        case .keepNewest:
+            for id in shelves[place].ids where !shelves[place].isInFlight(id) {
+                remove(id, from: place, .replaced, &directives)
+            }
+        }
+        shelves[place].append(entry)
+        return directives
+    }
+
+    /// These were written to the device's connection and are in flight from now on.
+    public mutating func sent(_ ids: [NotificationID]) {
+        for id in ids {
+            for place in shelves.indices where shelves[place].update(id, { $0.isInFlight = true }) { break }
+        }
+    }
+
+    /// The device has stored these. Ids that do not wait are passed over.
+    public mutating func acknowledged(_ ids: [NotificationID]) -> [Directive] {
+        var directives: [Directive] = []
+        for id in ids {
+            for place in shelves.indices where shelves[place].contains(id) {
+                remove(id, from: place, .acked, &directives)
+            }
+        }
+        return directives
+    }
+
+    /// The device logged in and named what it has; nothing is in flight any more.
+    public mutating func sessionOpened(received: [NotificationID], now: Timestamp) -> [Directive] {
+        var directives = acknowledged(received)
+        for place in shelves.indices {
+            for id in shelves[place].overtaken { remove(id, from: place, .replaced, &directives) }
+            shelves[place].landAll()
+            expire(place, now: now, &directives)
+        }
+        return directives
+    }
+
+    /// Time has passed: what has expired leaves.
+    public mutating func expired(now: Timestamp) -> [Directive] {
+        var directives: [Directive] = []
+        for place in shelves.indices { expire(place, now: now, &directives) }
+        return directives
+    }
+
+    /// An app was unregistered on the device: all that waits for it leaves.
+    public mutating func unregistered(app: AppID) -> [Directive] {
+        var directives: [Directive] = []
+        for place in shelves.indices where shelves[place].app == app {
+            for id in shelves[place].ids { remove(id, from: place, .dropped(.unregistered), &directives) }
+        }
+        return directives
+    }
+
+    private mutating func expire(_ place: Int, now: Timestamp, _ directives: inout [Directive]) {
+        for id in shelves[place].expired(at: now) { remove(id, from: place, .expired, &directives) }
+    }
+
+    private mutating func remove(
+        _ id: NotificationID, from place: Int, _ state: NotificationState, _ directives: inout [Directive]
+    ) {
+        if shelves[place].remove(id) { directives.append(.remove(id, state)) }
+    }
+}

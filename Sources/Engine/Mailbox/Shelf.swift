@@ -1,0 +1,94 @@
+import PushModel
+
+/// The notifications of one app and lane, ordered by id.
+///
+/// Appending and removing the oldest cost O(1), any other id O(log n): a removed slot is only marked, and the
+/// marked ones at the front are cut off when they are half of all.
+struct Shelf: Sendable {
+    struct Slot: Sendable {
+        var id: NotificationID
+        var expiresAt: Timestamp
+        var collapseID: String?
+        var isInFlight = false
+        /// A later one has the same collapse id; it was in flight then, so it stays until the next login.
+        var isOvertaken = false
+        var isGone = false
+    }
+
+    let app: AppID
+    let lane: Lane
+    private var slots: [Slot] = []
+    private var head = 0
+    /// The newest id of each collapse id.
+    private var newest: [String: NotificationID] = [:]
+    /// The earliest expiry of all slots, or earlier: nothing has expired before it.
+    private var earliestExpiry = Timestamp.distantFuture
+    private(set) var count = 0
+
+    init(app: AppID, lane: Lane) {
+        self.app = app
+        self.lane = lane
+    }
+
+    var ids: [NotificationID] { slots[head...].lazy.filter { !$0.isGone }.map(\.id) }
+    var oldest: NotificationID? { head < slots.count ? slots[head].id : nil }
+    var overtaken: [NotificationID] { slots[head...].lazy.filter { !$0.isGone && $0.isOvertaken }.map(\.id) }
+
+    func id(collapsing collapseID: String) -> NotificationID? { newest[collapseID] }
+    func contains(_ id: NotificationID) -> Bool { index(of: id) != nil }
+    func isInFlight(_ id: NotificationID) -> Bool { index(of: id).map { slots[$0].isInFlight } ?? false }
+
+    private func index(of id: NotificationID) -> Int? {
+        var low = head
+        var high = slots.count
+        while low < high {
+            let middle = low + (high - low) / 2
+            if slots[middle].id < id { low = middle + 1 } else { high = middle }
+        }
+        return low < slots.count && slots[low].id == id && !slots[low].isGone ? low : nil
+    }
+
+    mutating func append(_ entry: Mailbox.Entry) {
+        precondition(slots.last.map { $0.id < entry.id } ?? true, "ids are appended in increasing order")
+        slots.append(Slot(id: entry.id, expiresAt: entry.expiresAt, collapseID: entry.collapseID))
+        earliestExpiry = min(earliestExpiry, entry.expiresAt)
+        if let collapseID = entry.collapseID { newest[collapseID] = entry.id }
+        count += 1
+    }
+
+    /// Changes a slot; `false` when the id does not wait here.
+    @discardableResult
+    mutating func update(_ id: NotificationID, _ change: (inout Slot) -> Void) -> Bool {
+        guard let index = index(of: id) else { return false }
+        change(&slots[index])
+        return true
+    }
+
+    /// Nothing is in flight any more.
+    mutating func landAll() {
+        for index in slots.indices where slots[index].isInFlight { slots[index].isInFlight = false }
+    }
+
+    /// Takes an id away; `false` when it does not wait here.
+    mutating func remove(_ id: NotificationID) -> Bool {
+        guard let index = index(of: id) else { return false }
+        slots[index].isGone = true
+        count -= 1
+        if let collapseID = slots[index].collapseID, newest[collapseID] == id { newest[collapseID] = nil }
+        while head < slots.count, slots[head].isGone { head += 1 }
+        if head > 32, head * 2 > slots.count {
+            slots.removeFirst(head)
+            head = 0
+        }
+        if count == 0 { earliestExpiry = .distantFuture }
+        return true
+    }
+
+    /// The ids whose time has passed.
+    mutating func expired(at now: Timestamp) -> [NotificationID] {
+        guard earliestExpiry <= now else { return [] }
+        let living = slots[head...].filter { !$0.isGone }
+        earliestExpiry = living.lazy.map(\.expiresAt).filter { $0 > now }.min() ?? .distantFuture
+        return living.filter { $0.expiresAt <= now }.map(\.id)
+    }
+}

@@ -1,0 +1,49 @@
+/// Makes notification ids: 41 bits of milliseconds since 2024, 9 bits of node, 13 bits of counter.
+///
+/// Guarantees: every id is greater than the one before, also when the clock steps back; no id is greater
+/// than the ceiling, which the owner has made durable before it is raised, so that after a crash a
+/// generator that starts above the last durable ceiling never repeats an id. When the clock has run past
+/// the ceiling the generator goes on counting below it.
+public struct NotificationIDGenerator: Sendable {
+    /// 2024-01-01 UTC; the 41 bits last until 2093.
+    public static let epoch = Timestamp(seconds: 1_704_067_200)
+    static let nodeBits = 9
+    static let counterBits = 13
+
+    private let node: Int64
+    private var last: Int64
+    private var ceiling: Int64
+
+    /// - Parameters:
+    ///   - node: This server's number, `0 ... 511`; its low nine bits count.
+    ///   - highWater: The ceiling that the last run made durable; `0` on a new store.
+    public init(node: UInt16, highWater: Int64) {
+        self.node = Int64(node & 0x1FF)
+        self.last = max(0, highWater)
+        self.ceiling = max(0, highWater)
+    }
+
+    /// The smallest id that belongs to an instant on this node.
+    public func floor(at instant: Timestamp) -> Int64 {
+        let elapsed = min(max(0, instant.milliseconds(since: Self.epoch)), (1 << 41) - 1)
+        return elapsed << Int64(Self.nodeBits + Self.counterBits) | node << Int64(Self.counterBits)
+    }
+
+    /// The ceiling to make durable next, so that ids last until `instant`.
+    public func ceiling(until instant: Timestamp) -> Int64 { max(floor(at: instant), last + (1 << 24)) }
+
+    /// Allows ids up to `newCeiling`, which the owner has made durable. A lower one changes nothing.
+    public mutating func raiseCeiling(to newCeiling: Int64) { ceiling = max(ceiling, newCeiling) }
+
+    /// The next id, or `nil` when no id is left below the ceiling: the owner must raise it first.
+    public mutating func next(now: Timestamp) -> NotificationID? {
+        var candidate = max(last + 1, min(floor(at: now), ceiling))
+        if candidate <= last { candidate = last + 1 }
+        guard candidate <= ceiling else { return nil }
+        last = candidate
+        return NotificationID(rawValue: candidate)
+    }
+
+    /// The highest id made so far (or the high-water mark it started from).
+    public var highest: NotificationID { NotificationID(rawValue: last) }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import Observability
+
+/// A refusal of the control API: a status, a code for programs and a sentence for people.
+struct ControlError: Error {
+    var status: HTTPResponse.Status
+    var code: String
+    var message: String
+
+    static func invalid(_ message: String) -> ControlError {
+        ControlError(status: .badRequest, code: "invalid", message: message)
+    }
+
+    static func notAuthorized(_ message: String) -> ControlError {
+        ControlError(status: .unauthorized, code: "notAuthorized", message: message)
+    }
+
+    static let notFound = ControlError(status: .notFound, code: "notFound", message: "there is nothing of that name here")
+
+    /// `{"error":{"code":…,"message":…}}` with its status.
+    var response: Response {
+        struct Body: Encodable {
+            struct Details: Encodable {
+                var code: String
+                var message: String
+            }
+            var error: Details
+        }
+        return .json(Body(error: .init(code: code, message: message)), status: status)
+    }
+}
+
+extension Response {
+    /// A JSON answer with sorted keys.
+    static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let bytes = try? encoder.encode(value) else { return Response(status: .internalServerError) }
+        return Response(
+            status: status, headers: [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    /// A text answer.
+    static func text(_ text: String, type: String, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status, headers: [.contentType: type, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}
+
+/// Answers every error as JSON; what we did not foresee is logged and answered without details.
+struct ErrorAnswers<Context: RequestContext>: RouterMiddleware {
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let error as ControlError {
+            return error.response
+        } catch let error as any HTTPResponseError {
+            return Self.answer(error.status).response
+        } catch {
+            context.logger.error("a request could not be answered", metadata: [LogKey.error: "\(error)"])
+            return ControlError(
+                status: .serviceUnavailable, code: "unavailable",
+                message: "the server could not find out; try again later"
+            ).response
+        }
+    }
+
+    private static func answer(_ status: HTTPResponse.Status) -> ControlError {
+        switch status {
+        case .notFound: .notFound
+        case .contentTooLarge:
+            ControlError(status: status, code: "tooLarge", message: "the body is larger than 65536 bytes")
+        case .methodNotAllowed:
+            ControlError(status: status, code: "methodNotAllowed", message: "this path does not take that method")
+        default: ControlError(status: status, code: "invalid", message: "the request cannot be read")
+        }
+    }
+}

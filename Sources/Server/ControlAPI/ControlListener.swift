@@ -1,0 +1,89 @@
+import Hummingbird
+import HummingbirdTLS
+import Logging
+import NIOCore
+import NIOSSL
+import Observability
+import ServiceLifecycle
+import Synchronization
+
+/// One listener of the control API, as a service: it runs until it is asked to stop, and then lets open requests
+/// finish.
+public struct ControlListener: Service {
+    /// Which interface a listener offers.
+    public enum Interface: Sendable {
+        /// Enrolment and timelines over TLS; a provider token is needed for timelines.
+        case secured(ControlServices, TLSConfiguration)
+        /// The same in plain http and without tokens, for development on loopback.
+        case development(ControlServices)
+        /// `/metrics` and `/health` in plain http on loopback.
+        case metrics(PrometheusRegistry)
+    }
+
+    /// A listener that could not be bound, or that failed later.
+    public struct Failure: Error {
+        public var host: String
+        public var port: Int
+        public var underlying: any Error
+    }
+
+    private let interface: Interface
+    private let host: String
+    private let port: Int
+    private let logger: Logger
+    private let bound: @Sendable (Int) -> Void
+
+    /// - Parameters:
+    ///   - host: The IP address to bind; plain listeners bind `127.0.0.1` whatever it says.
+    ///   - port: 0 for a free one.
+    ///   - bound: Called once with the port when connections are accepted.
+    public init(
+        _ interface: Interface, host: String = "127.0.0.1", port: Int, logger: Logger,
+        bound: @escaping @Sendable (Int) -> Void
+    ) {
+        self.interface = interface
+        self.port = port
+        self.logger = logger
+        self.bound = bound
+        if case .secured = interface { self.host = host } else { self.host = "127.0.0.1" }
+    }
+
+    /// Serves until graceful shutdown or cancellation.
+    ///
+    /// - Throws: ``Failure``.
+    public func run() async throws {
+        let boundPort = BoundPort()
+        do {
+            let limits = HTTP1Channel.Configuration(
+                idleTimeout: .seconds(60),
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100))
+            var server = HTTPServerBuilder.http1(configuration: limits)
+            if case .secured(_, let tls) = interface { server = try .tls(server, tlsConfiguration: tls) }
+            try await Application(
+                router: ControlRouter.router(interface, port: { boundPort.value }), server: server,
+                configuration: ApplicationConfiguration(
+                    address: .hostname(host, port: port), serverName: nil,
+                    availableConnectionsDelegate: MaximumAvailableConnections(4096)),
+                onServerRunning: { [bound] channel in
+                    let port = channel.localAddress?.port ?? 0
+                    boundPort.value = port
+                    bound(port)
+                },
+                logger: logger
+            ).run()
+        } catch {
+            throw Failure(host: host, port: port, underlying: error)
+        }
+    }
+}
+
+/// The port of a listener, known once it is bound.
+private final class BoundPort: Sendable {
+    private let stored = Mutex<Int?>(nil)
+
+    var value: Int? {
+        get { stored.withLock { $0 } }
+        set { stored.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,41 @@
+import Hummingbird
+import Observability
+import ServerCore
+
+/// The routes of each interface.
+enum ControlRouter {
+    static func router(
+        _ interface: ControlListener.Interface, port: @escaping @Sendable () -> Int?
+    ) -> Router<BasicRequestContext> {
+        let router = Router()
+        router.add(middleware: ErrorAnswers())
+        switch interface {
+        case .secured(let services, _):
+            add(services, authentication: services.authentication, to: router)
+        case .development(let services):
+            router.add(middleware: LoopbackGuard(port: port))
+            add(services, authentication: nil, to: router)
+        case .metrics(let registry):
+            router.add(middleware: LoopbackGuard(port: port))
+            router.get("metrics") { _, _ in
+                Response.text(registry.text(), type: PrometheusRegistry.contentType)
+            }
+        }
+        router.get("health") { _, _ in Response.json(["status": "ok"]) }
+        return router
+    }
+
+    private static func add(
+        _ services: ControlServices, authentication: (any ProviderAuthentication)?, to router: Router<BasicRequestContext>
+    ) {
+        let checkin = CheckinRoute(
+            enrolment: services.enrolment, access: services.enrolmentAccess, clock: services.clock)
+        let register = RegisterRoute(enrolment: services.enrolment)
+        let notifications = NotificationsRoute(timelines: services.timelines, authentication: authentication)
+        router.post("checkin") { request, _ in try await checkin.respond(request) }
+        router.post("c2dm/register3") { request, context in try await register.respond(request, logger: context.logger) }
+        router.get("v1/notifications/:id") { request, context in
+            try await notifications.respond(request, reference: context.parameters.require("id"))
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import APNsWire
+import PushModel
+import ServerCore
+
+/// The checks of a device push, in the order that the design fixes.
+struct DevicePushGate: Sendable {
+    let credentials: CredentialDirectory
+    let apps: AppDirectory
+    let tokens: TokenDirectory
+    /// The world that this endpoint serves.
+    let environment: PushEnvironment
+
+    /// What the gate decides.
+    enum Decision {
+        case accept(Acceptance)
+        case refuse(APNsRefusal, of: Requester?)
+        /// Something must be read from the store first; then ask again.
+        case lookUp(LookUp)
+    }
+
+    /// What is known of who asks, for the timeline of a refusal.
+    struct Requester: Sendable {
+        var team: TeamID
+        var topic: String
+        var apnsID: String?
+    }
+
+    /// What must be read first.
+    enum LookUp: Sendable {
+        case credential([UInt8])
+        case topic(Topic)
+        case token(DeviceToken)
+    }
+
+    /// What a look-up found; stands in for the directories' answer when they could not keep it.
+    struct Found: Sendable {
+        var token: (DeviceToken, TokenDirectory.Resolution)?
+    }
+
+    /// Judges a request. Takes the body over only when it accepts.
+    func decide(
+        _ head: APNsRequestHead, body: [UInt8], bodyIsTooLarge: Bool, found: Found?, ticket: Int32
+    ) -> Decision {
+        guard head.isPost else { return .refuse(APNsRefusal(.methodNotAllowed), of: nil) }
+        let path = head.path
+        if case .other = path { return .refuse(APNsRefusal(.badPath), of: nil) }
+        let team: TeamID
+        switch credentials.known(head.authorization) {
+        case .credential(let credential): team = credential.team
+        case .refused(let refusal): return .refuse(refusal, of: nil)
+        case .notAskedYet: return .lookUp(.credential(Array(head.authorization ?? [])))
+        }
+        do throws(APNsRefusal) {
+            return try decide(
+                head, path, team, body: body, bodyIsTooLarge: bodyIsTooLarge, found: found, ticket: ticket)
+        } catch {
+            let topic = try? head.topic()
+            return .refuse(
+                error,
+                of: Requester(
+                    team: team, topic: topic.map { String(decoding: $0, as: UTF8.self) } ?? "",
+                    apnsID: head.validID.map { String(decoding: $0, as: UTF8.self) }))
+        }
+    }
+
+    /// The steps behind the credential.
+    private func decide(
+        _ head: APNsRequestHead, _ path: APNsRequestHead.Path, _ team: TeamID, body: [UInt8], bodyIsTooLarge: Bool,
+        found: Found?, ticket: Int32
+    ) throws(APNsRefusal) -> Decision {
+        if let refusal = head.duplicateRefusal { throw refusal }
+        let fields = try head.fields()
+        let topic = Topic(rawValue: String(decoding: try head.topic(), as: UTF8.self))
+        let app: RegisteredApp
+        switch apps.known(topic) {
+        case .app(let known): app = known
+        case .unknownTopic: throw APNsRefusal(.topicDisallowed, note: "no app has the topic \(topic)")
+        case .notAskedYet: return .lookUp(.topic(topic))
+        }
+        guard app.team == team else {
+            throw APNsRefusal(.topicDisallowed, note: "the topic \(topic) is not one of team \(team)")
+        }
+        try checkPayload(body, tooLarge: bodyIsTooLarge, fields.pushType)
+        guard case .device(let digits) = path else {
+            throw APNsRefusal(.missingDeviceToken, note: "the path ends before the device token")
+        }
+        guard let token = DeviceToken(hexadecimal: digits) else {
+            throw APNsRefusal(.badDeviceToken, note: "the device token is not 64 hexadecimal digits")
+        }
+        var resolution = tokens.known(token)
+        if case .notAskedYet = resolution, let found = found?.token, found.0 == token { resolution = found.1 }
+        switch resolution {
+        case .notAskedYet: return .lookUp(.token(token))
+        case .bad: throw APNsRefusal(.badDeviceToken, note: "the device token was not made here")
+        case .ended(let instant):
+            throw APNsRefusal(
+                .unregistered, note: "the device token is no longer active", timestamp: instant.rawValue)
+        case .active(let subject):
+            try check(subject, app)
+            return .accept(
+                Acceptance(
+                    app: app, subject: subject,
+                    notification: Notification(
+                        apnsID: fields.apnsID, topic: app.topic, pushType: fields.pushType,
+                        priority: fields.priority, expiry: fields.expiry, collapseID: fields.collapseID,
+                        payload: body), ticket: ticket))
+        }
+    }
+
+    private func checkPayload(_ body: [UInt8], tooLarge: Bool, _ type: PushType?) throws(APNsRefusal) {
+        let limit = APNsPayloadLimit.bytes(for: type)
+        guard !tooLarge, body.count <= limit else {
+            throw APNsRefusal(
+                .payloadTooLarge,
+                note: "the payload has \(tooLarge ? "far more" : String(body.count)) bytes, at most \(limit) are allowed")
+        }
+        if let fault = JSONScanner.fault(inObject: body) {
+            throw APNsRefusal(.payloadEmpty, note: "the payload is not a JSON object: \(fault)")
+        }
+    }
+
+    private func check(_ subject: TokenSubject, _ app: RegisteredApp) throws(APNsRefusal) {
+        guard subject.environment == environment else {
+            throw APNsRefusal(
+                .badDeviceToken,
+                note: "the device token is of the \(subject.environment.rawValue) environment, this is \(environment)")
+        }
+        guard subject.app == app.id else {
+            throw APNsRefusal(.deviceTokenNotForTopic, note: "the device token is not one of \(app.topic)")
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import APNsWire
+import Foundation
+import HTTP2Transport
+import HTTPWire
+import Logging
+import Metrics
+import NIOCore
+import PushModel
+import ServerCore
+
+/// One provider's connection. Confined to its event loop; the sink beside it brings verdicts there.
+final class ProviderConnection: HTTP2RequestHandler {
+    private let gate: DevicePushGate
+    private let mailboxes: MailboxService
+    private let metrics: ProviderMetrics
+    private let sink: ProviderSink
+    /// Used for every answer, so that none allocates a block of its own.
+    private var answer = HeaderBlock()
+
+    init(gate: DevicePushGate, mailboxes: MailboxService, metrics: ProviderMetrics, connection: HTTP2ServerConnection) {
+        self.gate = gate
+        self.mailboxes = mailboxes
+        self.metrics = metrics
+        sink = ProviderSink(loop: connection.eventLoop)
+        sink.attach(self, connection)
+    }
+
+    func requestReceived(_ request: HTTP2Request, on connection: HTTP2ServerConnection) {
+        handle(
+            request.headers, body: request.body, bodyIsTooLarge: request.bodyIsTooLarge,
+            stream: request.stream, found: nil, round: 0, on: connection)
+    }
+
+    func connectionClosed(_ connection: HTTP2ServerConnection) { sink.detach() }
+
+    private func handle(
+        _ headers: HeaderBlock, body: [UInt8], bodyIsTooLarge: Bool, stream: Int32,
+        found: DevicePushGate.Found?, round: Int, on connection: HTTP2ServerConnection
+    ) {
+        let head = APNsRequestHead(headers)
+        let decision = gate.decide(
+            head, body: body, bodyIsTooLarge: bodyIsTooLarge, found: found, ticket: stream)
+        switch decision {
+        case .accept(let acceptance): accept(acceptance, on: connection)
+        case .refuse(let refusal, let requester):
+            refuse(refusal, requester, sentID: head.validID, stream, on: connection)
+        case .lookUp(let lookUp):
+            guard round < 4 else {
+                // A directory that forgets at once what it has just read cannot be worked with.
+                return refuse(APNsRefusal(.internalServerError), nil, sentID: head.validID, stream, on: connection)
+            }
+            wait(for: lookUp, on: connection) { [weak self] found in
+                self?.handle(
+                    headers, body: body, bodyIsTooLarge: bodyIsTooLarge, stream: stream, found: found, round: round + 1, on: connection)
+                connection.flush()
+            } orFail: { [weak self] in
+                self?.refuse(
+                    APNsRefusal(.serviceUnavailable), nil, sentID: head.validID, stream, on: connection)
+                connection.flush()
+            }
+        }
+    }
+
+    private func accept(_ acceptance: Acceptance, on connection: HTTP2ServerConnection) {
+        let stream = acceptance.ticket
+        if case .once = acceptance.notification.expiry {
+            guard let id = mailboxes.attempt(acceptance) else {
+                return refuse(
+                    APNsRefusal(.serviceUnavailable), nil, sentID: acceptance.notification.apnsID.map { $0.utf8[...] },
+                    stream, on: connection)
+            }
+            succeed(id, acceptance.notification.apnsID, stream, on: connection)
+        } else if !mailboxes.accept(acceptance, sink: sink) {
+            refuse(
+                APNsRefusal(.serviceUnavailable), nil, sentID: acceptance.notification.apnsID.map { $0.utf8[...] },
+                stream, on: connection)
+        }
+    }
+
+    /// Answers what the mailbox service has judged.
+    func judged(_ verdicts: [AcceptanceVerdict], on connection: HTTP2ServerConnection) {
+        for verdict in verdicts {
+            if let id = verdict.id {
+                succeed(id, verdict.apnsID, verdict.ticket, on: connection)
+            } else {
+                refuse(
+                    APNsRefusal(.serviceUnavailable), nil, sentID: verdict.apnsID.map { $0.utf8[...] },
+                    verdict.ticket, on: connection)
+            }
+        }
+        connection.flush()
+    }
+
+    private func succeed(
+        _ id: NotificationID, _ apnsID: String?, _ stream: Int32, on connection: HTTP2ServerConnection
+    ) {
+        answer.removeAll()
+        answer.append(":status", bytes: StaticBytes.ok)
+        if let apnsID {
+            answer.append("apns-id", bytes: apnsID.utf8)
+        } else {
+            answer.append("apns-id", bytes: ServerAPNsID.bytes(of: id))
+        }
+        connection.respond(stream, headers: answer)
+        metrics.accepted.increment()
+    }
+
+    private func refuse(
+        _ refusal: APNsRefusal, _ requester: DevicePushGate.Requester?, sentID: (some Collection<UInt8>)?,
+        _ stream: Int32, on connection: HTTP2ServerConnection
+    ) {
+        metrics.refused(refusal.reason)
+        var id = sentID.map { Array($0) }
+        if let requester {
+            let made = mailboxes.noteRefusal(
+                refusal, team: requester.team, topic: requester.topic, apnsID: requester.apnsID)
+            if id == nil, let made { id = ServerAPNsID.bytes(of: made) }
+        }
+        answer.removeAll()
+        answer.append(":status", bytes: Array(String(refusal.reason.status).utf8))
+        answer.append("apns-id", bytes: id ?? StaticBytes.randomID())
+        answer.append("content-type", bytes: StaticBytes.json)
+        connection.respond(stream, headers: answer, body: refusal.body)
+    }
+
+    // MARK: Look-ups
+
+    private func wait(
+        for lookUp: DevicePushGate.LookUp, on connection: HTTP2ServerConnection,
+        then go: @escaping (DevicePushGate.Found) -> Void, orFail fail: @escaping () -> Void
+    ) {
+        let loop = connection.eventLoop
+        let gate = self.gate
+        let bound = NIOLoopBound((go, fail), eventLoop: loop)
+        loop.makeFutureWithTask { try await gate.found(lookUp) }.whenComplete { result in
+            switch result {
+            case .success(let found): bound.value.0(found)
+            case .failure: bound.value.1()
+            }
+        }
+    }
+}
+
+extension DevicePushGate {
+    /// Reads from the store what a decision lacked.
+    fileprivate func found(_ lookUp: LookUp) async throws -> Found {
+        switch lookUp {
+        case .credential(let bytes):
+            _ = try await credentials.find(bytes[...])
+            return Found()
+        case .topic(let topic):
+            _ = try await apps.find(topic)
+            return Found()
+        case .token(let token):
+            return Found(token: (token, try await tokens.find(token)))
+        }
+    }
+}
+
+/// Byte strings of answers, made once.
+private enum StaticBytes {
+    static let ok: [UInt8] = Array("200".utf8)
+    static let json: [UInt8] = Array("application/json".utf8)
+
+    /// An id for an answer to nobody in particular: no team is known, so nothing is recorded under it.
+    static func randomID() -> [UInt8] { Array(UUID().uuidString.lowercased().utf8) }
+}
+
+/// Brings verdicts from the mailbox service's thread to a connection's event loop.
+final class ProviderSink: AcceptanceSink {
+    private let loop: any EventLoop
+    private let target: NIOLoopBoundBox<(connection: ProviderConnection, stream: HTTP2ServerConnection)?>
+
+    init(loop: any EventLoop) {
+        self.loop = loop
+        target = NIOLoopBoundBox(nil, eventLoop: loop)
+    }
+
+    func attach(_ connection: ProviderConnection, _ stream: HTTP2ServerConnection) {
+        target.value = (connection, stream)
+    }
+
+    func detach() { target.value = nil }
+
+    func judged(_ verdicts: [AcceptanceVerdict]) {
+        loop.execute {
+            guard let target = self.target.value else { return }
+            target.connection.judged(verdicts, on: target.stream)
+        }
+    }
+}

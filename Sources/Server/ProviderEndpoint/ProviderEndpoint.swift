@@ -1,0 +1,34 @@
+import HTTP2Transport
+import NIOCore
+import NIOSSL
+import PushModel
+import ServerCore
+
+/// The listener of the provider API.
+public final class ProviderEndpoint: Sendable {
+    private let listener: HTTP2Listener
+
+    private init(listener: HTTP2Listener) { self.listener = listener }
+
+    /// The port that is listened on.
+    public var port: Int { listener.port }
+
+    /// Binds and begins to accept.
+    ///
+    /// - Parameter environment: The world that this listener serves; tokens of the other are `BadDeviceToken`.
+    /// - Throws: what the socket says, such as `EADDRINUSE`.
+    public static func bind(
+        _ configuration: HTTP2Listener.Configuration, environment: PushEnvironment, credentials: CredentialDirectory,
+        apps: AppDirectory, tokens: TokenDirectory, mailboxes: MailboxService, on group: any EventLoopGroup
+    ) async throws -> ProviderEndpoint {
+        let gate = DevicePushGate(credentials: credentials, apps: apps, tokens: tokens, environment: environment)
+        let metrics = ProviderMetrics()
+        let listener = try await HTTP2Listener.bind(configuration, on: group) { connection in
+            ProviderConnection(gate: gate, mailboxes: mailboxes, metrics: metrics, connection: connection)
+        }
+        return ProviderEndpoint(listener: listener)
+    }
+
+    /// Stops accepting, answers what is open, then closes.
+    public func shutDown() async { await listener.shutDown() }
+}

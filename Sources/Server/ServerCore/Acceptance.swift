@@ -1,0 +1,69 @@
+import PushModel
+
+/// A notification that passed every check and asks to be stored for a device.
+public struct Acceptance: Sendable {
+    public var app: RegisteredApp
+    public var subject: TokenSubject
+    public var notification: Notification
+    /// Names the request to its sink; the service gives it back unread.
+    public var ticket: Int32
+
+    public init(app: RegisteredApp, subject: TokenSubject, notification: Notification, ticket: Int32) {
+        self.app = app
+        self.subject = subject
+        self.notification = notification
+        self.ticket = ticket
+    }
+}
+
+/// The answer to an ``Acceptance``.
+public struct AcceptanceVerdict: Hashable, Sendable {
+    public var ticket: Int32
+    /// The id under which it is durable, or was already; `nil` when it could not be made durable: nothing was
+    /// accepted, and the provider should send it again later.
+    public var id: NotificationID?
+    public var apnsID: String?
+
+    public init(ticket: Int32, id: NotificationID?, apnsID: String?) {
+        self.ticket = ticket
+        self.id = id
+        self.apnsID = apnsID
+    }
+}
+
+/// Where the verdicts of one provider connection go.
+public protocol AcceptanceSink: AnyObject, Sendable {
+    /// The verdicts of a batch, in the order of their requests; called on the service's thread, must not block.
+    func judged(_ verdicts: [AcceptanceVerdict])
+}
+
+/// What is to be done by the one writer.
+enum MailboxCommand: Sendable {
+    case accept(Acceptance, any AcceptanceSink)
+    case open(DeviceLogin, any DeviceConnection, @Sendable (DeviceLoginVerdict) -> Void)
+    case sent(DeviceSessionID, [NotificationID], Timestamp)
+    case notSent(DeviceSessionID, [NotificationID])
+    case acknowledged(DeviceSessionID, [NotificationID])
+    case record([Receipt], DeviceSessionID, @Sendable (Bool) -> Void)
+    case close(DeviceSessionID)
+    case expire(DeviceID)
+    case unregister(DeviceID, AppID)
+    case prune
+}
+
+/// What is written behind: it may be lost when there is too much of it, and is counted then.
+enum TimelineNote: Sendable {
+    /// A notification of one attempt, with what became of it.
+    case attempted(NotificationRecord, [TimelineEntry])
+    case refused(RefusalRecord)
+}
+
+extension MailboxCommand {
+    /// Whether the command concerns notifications that may still be among the notes.
+    var looksAtNotes: Bool {
+        switch self {
+        case .acknowledged, .record, .notSent: true
+        case .accept, .open, .sent, .close, .expire, .unregister, .prune: false
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import PushModel
+import Synchronization
+
+/// The register's apps in memory. Thread-safe; a topic that is not here may be in the store since.
+public final class AppDirectory: Sendable {
+    private struct State {
+        var byTopic: [Topic: RegisteredApp] = [:]
+        var byID: [AppID: RegisteredApp] = [:]
+        /// Until when a topic that the store did not have is not looked up again.
+        var unknown = GenerationCache<Topic, Timestamp>(capacity: 1024)
+    }
+
+    private let store: any RegisterStore
+    private let clock: @Sendable () -> Timestamp
+    private let state = Mutex(State())
+
+    public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
+        self.store = store
+        self.clock = clock
+    }
+
+    /// Reads every app again.
+    public func reload() async throws {
+        let apps = try await store.apps()
+        state.withLock { state in
+            state.byTopic = Dictionary(apps.map { ($0.topic, $0) }, uniquingKeysWith: { $1 })
+            state.byID = Dictionary(apps.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+        }
+    }
+
+    /// What is known of a topic without asking the store.
+    public enum Knowledge: Sendable {
+        case app(RegisteredApp)
+        case unknownTopic
+        /// Ask with ``find(_:)``.
+        case notAskedYet
+    }
+
+    /// Answers from memory.
+    public func known(_ topic: Topic) -> Knowledge {
+        let now = clock()
+        return state.withLock { state in
+            if let app = state.byTopic[topic] { return .app(app) }
+            if let until = state.unknown.value(topic), now < until { return .unknownTopic }
+            return .notAskedYet
+        }
+    }
+
+    /// The app of that number, from memory.
+    public func app(_ id: AppID) -> RegisteredApp? { state.withLock { $0.byID[id] } }
+
+    /// The app of that topic, from the store if need be; a topic that is not there is not asked for again
+    /// within the next second.
+    public func find(_ topic: Topic) async throws -> RegisteredApp? {
+        if case .app(let app) = known(topic) { return app }
+        try await reload()
+        let until = clock().adding(milliseconds: 1000)
+        return state.withLock { state in
+            guard let app = state.byTopic[topic] else {
+                state.unknown.insert(until, topic)
+                return nil
+            }
+            return app
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import APNsWire
+import Crypto
+import PushModel
+import Synchronization
+
+/// Verdicts on provider tokens: an ES256 check costs ten times a request, so each token is checked once.
+///
+/// Thread-safe. A verdict is kept under the whole header value; its age is looked at every time.
+public final class CredentialDirectory: Sendable {
+    /// A provider token that was found genuine.
+    public struct Credential: Hashable, Sendable {
+        public var team: TeamID
+        public var keyID: String
+        public var issuedAt: Timestamp
+
+        /// The refusal that the passing of time brings.
+        public func refusal(at now: Timestamp) -> APNsRefusal? {
+            now.milliseconds(since: issuedAt) > ProviderToken.lifetimeMilliseconds
+                ? APNsRefusal(.expiredProviderToken, note: "the provider token is older than one hour") : nil
+        }
+    }
+
+    /// What is known of a header value without asking the store.
+    public enum Knowledge: Sendable {
+        case credential(Credential)
+        case refused(APNsRefusal)
+        /// Its key is not known yet: ask with ``find(_:)``.
+        case notAskedYet
+    }
+
+    private struct State {
+        var keys: [String: (team: TeamID, key: P256.Signing.PublicKey)] = [:]
+        var unknownKeys = GenerationCache<String, Timestamp>(capacity: 1024)
+        var verdicts = GenerationCache<[UInt8], Credential>(capacity: 2048)
+    }
+
+    private let store: any RegisterStore
+    private let clock: @Sendable () -> Timestamp
+    private let state = Mutex(State())
+
+    public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
+        self.store = store
+        self.clock = clock
+    }
+
+    /// Reads every provider key again; one that is not a P-256 public key is passed over.
+    public func reload() async throws {
+        var keys: [String: (team: TeamID, key: P256.Signing.PublicKey)] = [:]
+        for stored in try await store.providerKeys() {
+            guard let key = try? P256.Signing.PublicKey(pemRepresentation: stored.publicKeyPEM) else { continue }
+            keys[stored.keyID] = (stored.team, key)
+        }
+        let read = keys
+        state.withLock { $0.keys = read }
+    }
+
+    /// Judges an `authorization` header from memory, checking the signature if its key is known.
+    public func known(_ authorization: ArraySlice<UInt8>?) -> Knowledge {
+        guard let authorization, !authorization.isEmpty else {
+            return .refused(APNsRefusal(.missingProviderToken, note: "there is no authorization header"))
+        }
+        let now = clock()
+        let bytes = Array(authorization)
+        if let credential = state.withLock({ $0.verdicts.value(bytes) }) {
+            return credential.refusal(at: now).map { .refused($0) } ?? .credential(credential)
+        }
+        do throws(APNsRefusal) {
+            return try judge(ProviderToken(authorization: authorization), bytes, now)
+        } catch {
+            return .refused(error)
+        }
+    }
+
+    private func judge(_ token: ProviderToken, _ bytes: [UInt8], _ now: Timestamp) throws(APNsRefusal) -> Knowledge {
+        let (entry, isUnknown) = state.withLock { state in
+            (state.keys[token.keyID], state.unknownKeys.value(token.keyID).map { now < $0 } ?? false)
+        }
+        guard let entry else {
+            guard isUnknown else { return .notAskedYet }
+            throw APNsRefusal(.invalidProviderToken, note: "there is no key \(token.keyID)")
+        }
+        guard token.isSigned(by: entry.key) else {
+            throw APNsRefusal(.invalidProviderToken, note: "the signature is not that of key \(token.keyID)")
+        }
+        guard token.team == entry.team else {
+            throw APNsRefusal(.invalidProviderToken, note: "key \(token.keyID) is not of team \(token.team)")
+        }
+        if let refusal = token.refusal(at: now) { throw refusal }
+        let credential = Credential(team: token.team, keyID: token.keyID, issuedAt: token.issuedAt)
+        state.withLock { $0.verdicts.insert(credential, bytes) }
+        return .credential(credential)
+    }
+
+    /// Judges an `authorization` header, reading the keys again if its own is not known.
+    ///
+    /// A key id that the store does not have is not asked for again within the next second.
+    /// - Throws: when the store cannot be read.
+    public func find(_ authorization: ArraySlice<UInt8>?) async throws -> Knowledge {
+        let first = known(authorization)
+        guard case .notAskedYet = first, let authorization else { return first }
+        try await reload()
+        if let token = try? ProviderToken(authorization: authorization) {
+            let until = clock().adding(milliseconds: 1000)
+            state.withLock { state in
+                if state.keys[token.keyID] == nil { state.unknownKeys.insert(until, token.keyID) }
+            }
+        }
+        return known(authorization)
+    }
+}
+
+extension CredentialDirectory: ProviderAuthentication {
+    public func team(authorization: String) async -> ProviderVerdict {
+        // A store that cannot be read leaves the credential unproven, which is not valid.
+        guard let knowledge = try? await find(ArraySlice(authorization.utf8)) else { return .invalid }
+        switch knowledge {
+        case .credential(let credential): return .team(credential.team)
+        case .refused(let refusal):
+            switch refusal.reason {
+            case .missingProviderToken: return .missing
+            case .expiredProviderToken: return .expired
+            default: return .invalid
+            }
+        case .notAskedYet: return .invalid
+        }
+    }
+}

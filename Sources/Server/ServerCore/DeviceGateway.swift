@@ -1,0 +1,87 @@
+import PushModel
+
+/// What a device wire needs of the server; the port that a second device protocol is written against.
+///
+/// Every method may be called on any thread and returns at once. Completions are called exactly once, on
+/// a thread of the server's: hop to the connection's event loop before touching its state. Calls of one
+/// connection take effect in the order in which they were made.
+public protocol DeviceGateway: Sendable {
+    /// Opens a session for a device that logged in; the newest session of a device wins.
+    ///
+    /// `login.received` names what the device already has: it is deleted (as acked) before the verdict is
+    /// given. After a `.welcome` the connection's `deliver` is called for whatever is committed from then on;
+    /// what waited before is read with ``page(_:after:limit:then:)``.
+    func open(
+        _ login: DeviceLogin, connection: any DeviceConnection,
+        then complete: @escaping @Sendable (DeviceLoginVerdict) -> Void)
+
+    /// Reads what waits for the session's device, in order, after an id (`nil`: from the start).
+    ///
+    /// What has expired is left out. A page shorter than `limit` is the last one as of the read.
+    func page(
+        _ session: DeviceSessionID, after: NotificationID?, limit: Int,
+        then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void)
+
+    /// Notes that these were written to the connection (the timeline's `sent`).
+    func sent(_ session: DeviceSessionID, _ ids: [NotificationID])
+
+    /// Deletes what the device has stored; ids that no longer wait are noted and otherwise ignored.
+    func acknowledged(_ session: DeviceSessionID, _ ids: [NotificationID])
+
+    /// Records what a device reports; completes with `true` once it is durable, `false` when it could not be.
+    ///
+    /// Receipts of another device's notifications are ignored. The same receipt twice is recorded once.
+    func record(
+        _ receipts: [Receipt], of session: DeviceSessionID, then complete: @escaping @Sendable (Bool) -> Void)
+
+    /// Notes that a TTL-0 notification given to `deliver` was not written (the connection was choked or closing).
+    func notSent(_ session: DeviceSessionID, _ ids: [NotificationID])
+
+    /// Ends a session; a later one of the same device is left alone.
+    func close(_ session: DeviceSessionID)
+}
+
+/// A device's proof of itself and what it already has.
+public struct DeviceLogin: Sendable {
+    public var device: DeviceID
+    public var secret: UInt64
+    public var received: [NotificationID]
+
+    public init(device: DeviceID, secret: UInt64, received: [NotificationID]) {
+        self.device = device
+        self.secret = secret
+        self.received = received
+    }
+}
+
+/// One live connection of a device. The epoch grows with every login, and the newest wins.
+public struct DeviceSessionID: Hashable, Sendable {
+    public let device: DeviceID
+    public let epoch: UInt64
+
+    public init(device: DeviceID, epoch: UInt64) {
+        self.device = device
+        self.epoch = epoch
+    }
+}
+
+/// The answer to a login.
+public enum DeviceLoginVerdict: Sendable {
+    case welcome(DeviceSessionID)
+    /// Unknown device or wrong secret; the two are not told apart.
+    case refused
+    /// The server could not find out (its store did not answer); the device should try again.
+    case unavailable
+}
+
+/// A device wire's side of one session.
+public protocol DeviceConnection: AnyObject, Sendable {
+    /// New notifications for the device, in order; called on any thread, must not block.
+    ///
+    /// A connection that cannot take them now leaves the stored ones (they have an expiry and are paged
+    /// later) and reports the others with ``DeviceGateway/notSent(_:_:)``.
+    func deliver(_ notifications: [OutgoingNotification])
+
+    /// A newer session of the same device was opened: say so to the peer if the wire can, and close.
+    func superseded()
+}

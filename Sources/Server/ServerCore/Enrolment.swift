@@ -1,0 +1,69 @@
+import APNsWire
+import Logging
+import PushModel
+
+/// Enrols devices and registers apps on them.
+public struct Enrolment: EnrolmentService {
+    private let store: any RegisterStore
+    private let apps: AppDirectory
+    private let tokens: TokenDirectory
+    private let mailboxes: MailboxService
+    private let cell: UInt16
+    private let clock: @Sendable () -> Timestamp
+
+    public init(
+        store: any RegisterStore, apps: AppDirectory, tokens: TokenDirectory, mailboxes: MailboxService,
+        cell: UInt16, clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.store = store
+        self.apps = apps
+        self.tokens = tokens
+        self.mailboxes = mailboxes
+        self.cell = cell
+        self.clock = clock
+    }
+
+    public func checkIn(known: DeviceCredentials?) async throws -> DeviceCredentials? {
+        if let known { return try await isAuthentic(known) ? known : nil }
+        // Ids are random; two of 2^62 hardly ever meet, and if they do another is drawn.
+        while true {
+            guard let device = DeviceID(UInt64.random(in: 1...UInt64(Int64.max) >> 1)) else { continue }
+            let credentials = DeviceCredentials(device: device, secret: UInt64.random(in: 1...UInt64(Int64.max)))
+            if try await store.addDevice(device, secretHash: credentials.secretHash, at: clock()) {
+                return credentials
+            }
+        }
+    }
+
+    public func register(
+        _ credentials: DeviceCredentials, topic: Topic, team: TeamID, environment: PushEnvironment
+    ) async throws -> RegistrationOutcome {
+        guard try await isAuthentic(credentials) else { return .notAuthenticated }
+        guard let app = try await apps.find(topic), app.team == team else { return .unknownTopic }
+        let registration = try await store.register(
+            device: credentials.device, app: app.id, environment: environment, at: clock())
+        tokens.registrationChanged()
+        let subject = TokenSubject(
+            cell: cell, device: credentials.device, app: app.id, environment: environment,
+            generation: registration.generation)
+        return .token(try tokens.sealer.seal(subject).description)
+    }
+
+    public func unregister(
+        _ credentials: DeviceCredentials, topic: Topic, environment: PushEnvironment
+    ) async throws -> RegistrationOutcome {
+        guard try await isAuthentic(credentials) else { return .notAuthenticated }
+        guard let app = try await apps.find(topic) else { return .unknownTopic }
+        let ended = try await store.endRegistration(
+            device: credentials.device, app: app.id, environment: environment, at: clock())
+        guard ended != nil else { return .unknownTopic }
+        tokens.registrationChanged()
+        _ = mailboxes.submit(.unregister(credentials.device, app.id))
+        return .unregistered
+    }
+
+    private func isAuthentic(_ credentials: DeviceCredentials) async throws -> Bool {
+        guard let hash = try await store.secretHash(of: credentials.device) else { return false }
+        return credentials.matches(hash)
+    }
+}

@@ -1,0 +1,43 @@
+import PushModel
+
+/// What the enrolment API asks of the server: new devices, and tokens for their apps.
+public protocol EnrolmentService: Sendable {
+    /// Enrols a new device, or checks in a known one (same id and secret come back).
+    ///
+    /// - Returns: `nil` when `known` names a device that does not exist or whose secret is wrong.
+    /// - Throws: when the store cannot be reached; nothing was enrolled.
+    func checkIn(known: DeviceCredentials?) async throws -> DeviceCredentials?
+
+    /// Registers an app of a team on a device and returns its device token, 64 hexadecimal digits.
+    ///
+    /// Repeating a registration returns the same token; after an unregistration the generation is new.
+    func register(
+        _ credentials: DeviceCredentials, topic: Topic, team: TeamID, environment: PushEnvironment
+    ) async throws -> RegistrationOutcome
+
+    /// Ends a registration: later notifications for its token are answered 410 with the time of this call.
+    func unregister(
+        _ credentials: DeviceCredentials, topic: Topic, environment: PushEnvironment
+    ) async throws -> RegistrationOutcome
+}
+
+/// A device's id and secret. The secret is stored hashed; this is its only plain form.
+public struct DeviceCredentials: Hashable, Sendable {
+    public var device: DeviceID
+    public var secret: UInt64
+
+    public init(device: DeviceID, secret: UInt64) {
+        self.device = device
+        self.secret = secret
+    }
+}
+
+/// The answer to a registration.
+public enum RegistrationOutcome: Hashable, Sendable {
+    case token(String)
+    case unregistered
+    /// Unknown device or wrong secret.
+    case notAuthenticated
+    /// No such topic, or it belongs to another team.
+    case unknownTopic
+}

@@ -1,0 +1,235 @@
+import APNsWire
+import Crypto
+import Mailbox
+import Metrics
+import PushModel
+
+/// What each command does inside the batch's transaction.
+extension MailboxService {
+    func apply(
+        _ command: MailboxCommand, _ transaction: any NotificationTransaction, _ effects: inout MailboxEffects
+    ) throws {
+        switch command {
+        case .accept(let acceptance, let sink): try accept(acceptance, sink, transaction, &effects)
+        case .open(let login, let connection, let complete):
+            try open(login, connection, complete, transaction, &effects)
+        case .sent(let session, let ids, let at): try sent(session, ids, at, transaction)
+        case .notSent(let session, let ids):
+            let entry = TimelineEntry(at: clock(), state: .dropped(.offline), source: .server)
+            for id in ids where try transaction.device(of: id) ?? session.device == session.device {
+                try transaction.append(entry, to: id)
+            }
+        case .acknowledged(let session, let ids): try acknowledge(session.device, ids, transaction)
+        case .record(let receipts, let session, let complete):
+            try record(receipts, session, transaction)
+            effects.answer { complete(true) }
+        case .close(let session): effects.changeSession(.closed(session))
+        case .expire(let device):
+            let now = clock()
+            try change(device, transaction) { $0.expired(now: now) }
+        case .prune:
+            let now = clock()
+            let isMore = try transaction.prune(
+                timelinesBefore: now.adding(milliseconds: -settings.timelineRetentionMilliseconds),
+                payloadsBefore: now.adding(milliseconds: -settings.payloadRetentionMilliseconds), limit: 500)
+            if isMore { pruneSoon() }
+        case .unregister(let device, let app):
+            try change(device, transaction) { $0.unregistered(app: app) }
+        }
+    }
+
+    // MARK: Acceptance
+
+    private func accept(
+        _ acceptance: Acceptance, _ sink: any AcceptanceSink, _ transaction: any NotificationTransaction,
+        _ effects: inout MailboxEffects
+    ) throws {
+        let now = clock()
+        let ticket = acceptance.ticket
+        let apnsID = acceptance.notification.apnsID
+        if let apnsID {
+            let since = now.adding(milliseconds: -settings.identityWindowMilliseconds)
+            if let id = try transaction.identity(apnsID: apnsID, subject: acceptance.subject, since: since) {
+                effects.judge(AcceptanceVerdict(ticket: ticket, id: id, apnsID: apnsID), sink)
+                return
+            }
+        }
+        guard let id = ids.next(now: now) else {
+            effects.judge(AcceptanceVerdict(ticket: ticket, id: nil, apnsID: apnsID), sink)
+            return
+        }
+        let expiresAt = expiry(of: acceptance.notification, now: now)
+        var record = Self.record(acceptance, id: id, now: now, expiresAt: expiresAt)
+        record.waits = expiresAt > now
+        try transaction.insert(record)
+        effects.judge(AcceptanceVerdict(ticket: ticket, id: id, apnsID: apnsID), sink)
+        guard record.waits else {
+            try transaction.append(TimelineEntry(at: now, state: .expired, source: .server), to: id)
+            return
+        }
+        let entry = Mailbox.Entry(
+            id: id, app: acceptance.app.id, lane: .apns, collapseID: acceptance.notification.collapseID,
+            expiresAt: expiresAt)
+        try change(acceptance.subject.device, transaction) {
+            $0.appended(entry, policy: acceptance.app.policy, now: now)
+        }
+        if let session = sessions[acceptance.subject.device] {
+            effects.deliver(
+                Self.outgoing(acceptance, id: id, now: now, expiresAt: expiresAt), session.connection)
+        }
+    }
+
+    /// The last instant at which a stored notification may be delivered.
+    private func expiry(of notification: Notification, now: Timestamp) -> Timestamp {
+        let longest = now.adding(milliseconds: settings.longestWaitMilliseconds)
+        return switch notification.expiry {
+        case .until(let instant): min(instant, longest)
+        case .policyDefault, .once: longest
+        }
+    }
+
+    nonisolated static func record(
+        _ acceptance: Acceptance, id: NotificationID, now: Timestamp, expiresAt: Timestamp?
+    ) -> NotificationRecord {
+        let notification = acceptance.notification
+        return NotificationRecord(
+            id: id, subject: acceptance.subject, apnsID: notification.apnsID, pushType: notification.pushType,
+            priority: notification.priority, collapseID: notification.collapseID, acceptedAt: now,
+            expiresAt: expiresAt, waits: expiresAt != nil, lane: .apns, payload: notification.payload)
+    }
+
+    nonisolated static func outgoing(
+        _ acceptance: Acceptance, id: NotificationID, now: Timestamp, expiresAt: Timestamp?
+    ) -> OutgoingNotification {
+        let notification = acceptance.notification
+        return OutgoingNotification(
+            id: id, apnsID: notification.apnsID ?? ServerAPNsID.text(of: id), team: acceptance.app.team,
+            topic: acceptance.app.topic, environment: acceptance.subject.environment,
+            pushType: notification.pushType, priority: notification.priority, collapseID: notification.collapseID,
+            acceptedAt: now, expiresAt: expiresAt, payload: notification.payload)
+    }
+
+    // MARK: Mailboxes
+
+    /// Changes a device's mailbox and keeps its rows in step.
+    private func change(
+        _ device: DeviceID, _ transaction: any NotificationTransaction,
+        _ event: (inout Mailbox) -> [Mailbox.Directive]
+    ) throws {
+        if mailboxes[device] == nil {
+            let mailbox = Mailbox(entries: try transaction.waiting(for: device))
+            residentEntries += mailbox.count
+            mailboxes[device] = mailbox
+        }
+        let before = mailboxes[device]?.count ?? 0
+        let directives = mailboxes[device].mutate(event)
+        residentEntries += (mailboxes[device]?.count ?? 0) - before
+        let now = clock()
+        for case .remove(let id, let state) in directives {
+            try transaction.removeWaiting(id, of: device)
+            try transaction.append(TimelineEntry(at: now, state: state, source: .server), to: id)
+        }
+    }
+
+    private func sent(
+        _ session: DeviceSessionID, _ ids: [NotificationID], _ at: Timestamp,
+        _ transaction: any NotificationTransaction
+    ) throws {
+        let entry = TimelineEntry(at: at, state: .sent, source: .server)
+        for id in ids { try transaction.append(entry, to: id) }
+        guard sessions[session.device]?.id == session else { return }
+        try change(session.device, transaction) {
+            $0.sent(ids)
+            return []
+        }
+    }
+
+    private func acknowledge(
+        _ device: DeviceID, _ ids: [NotificationID], _ transaction: any NotificationTransaction
+    ) throws {
+        var waited: Set<NotificationID> = []
+        try change(device, transaction) { mailbox in
+            let directives = mailbox.acknowledged(ids)
+            for case .remove(let id, _) in directives { waited.insert(id) }
+            return directives
+        }
+        // One attempt (TTL 0) never waited, and what was acknowledged twice no longer does.
+        for id in ids where !waited.contains(id) {
+            guard try transaction.device(of: id) == device, try !transaction.has(.acked, in: id) else { continue }
+            try transaction.append(TimelineEntry(at: clock(), state: .acked, source: .server), to: id)
+        }
+    }
+
+    private func record(
+        _ receipts: [Receipt], _ session: DeviceSessionID, _ transaction: any NotificationTransaction
+    ) throws {
+        for receipt in receipts where try transaction.device(of: receipt.id) == session.device {
+            try transaction.append(receipt.entry, to: receipt.id)
+        }
+    }
+
+    // MARK: Sessions
+
+    private func open(
+        _ login: DeviceLogin, _ connection: any DeviceConnection,
+        _ complete: @escaping @Sendable (DeviceLoginVerdict) -> Void, _ transaction: any NotificationTransaction,
+        _ effects: inout MailboxEffects
+    ) throws {
+        let credentials = DeviceCredentials(device: login.device, secret: login.secret)
+        guard let hash = try transaction.secretHash(of: login.device), credentials.matches(hash) else {
+            effects.answer { complete(.refused) }
+            return
+        }
+        let now = clock()
+        try change(login.device, transaction) { $0.sessionOpened(received: login.received, now: now) }
+        lastEpoch = max(lastEpoch + 1, UInt64(max(0, now.rawValue)))
+        let id = DeviceSessionID(device: login.device, epoch: lastEpoch)
+        effects.changeSession(.opened(LiveSession(id: id, connection: connection), complete))
+    }
+
+    /// Enters what a committed batch did to sessions. What was accepted in the same batch after a login is not
+    /// delivered by it: the session reads it with its first page.
+    func enter(_ change: MailboxEffects.SessionChange) {
+        switch change {
+        case .opened(let session, let complete):
+            let earlier = sessions.updateValue(session, forKey: session.id.device)
+            presence.changed(session.id.device, session.connection)
+            earlier?.connection.superseded()
+            complete(.welcome(session.id))
+        case .closed(let id):
+            guard sessions[id.device]?.id == id else { return }
+            sessions[id.device] = nil
+            presence.changed(id.device, nil)
+        }
+        Gauge(label: "aldaba_sessions").record(sessions.count)
+    }
+}
+
+extension Optional where Wrapped == Mailbox {
+    /// Changes the mailbox in place; an absent one has nothing to change.
+    fileprivate mutating func mutate(_ event: (inout Mailbox) -> [Mailbox.Directive]) -> [Mailbox.Directive] {
+        guard var mailbox = self else { return [] }
+        // Emptied first, so that the change happens in place instead of on a copy.
+        self = nil
+        let directives = event(&mailbox)
+        self = mailbox
+        return directives
+    }
+}
+
+extension DeviceCredentials {
+    /// The form in which a secret is stored: SHA-256 over the device's id and the secret.
+    public var secretHash: [UInt8] {
+        var hash = SHA256()
+        withUnsafeBytes(of: device.rawValue.bigEndian) { hash.update(bufferPointer: $0) }
+        withUnsafeBytes(of: secret.bigEndian) { hash.update(bufferPointer: $0) }
+        return Array(hash.finalize())
+    }
+
+    /// Compares in constant time.
+    func matches(_ stored: [UInt8]) -> Bool {
+        let mine = secretHash
+        guard mine.count == stored.count else { return false }
+        return zip(mine, stored).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

@@ -1,0 +1,51 @@
+import NIOCore
+import PushModel
+
+/// What the service does by the clock: ids, expiry, retention, and the last things before it stops.
+extension MailboxService {
+    /// Begins the upkeep. Called once.
+    nonisolated public func start() {
+        loop.execute { self.assumeIsolated { $0.upkeep(sweepFrom: nil) } }
+        loop.execute { self.assumeIsolated { $0.pruneRound() } }
+    }
+
+    /// One slice of the sweep over what waits; the next follows soon when there is more, else in a while.
+    private func upkeep(sweepFrom position: SweepPosition?) {
+        guard !isStopped else { return }
+        var next: SweepPosition?
+        do {
+            try ids.renew()
+            let slice = try store.expired(at: clock(), from: position, limit: 2000)
+            next = slice.next
+            for device in slice.devices { _ = submit(.expire(device)) }
+        } catch {
+            logger.warning("the sweep could not read the store", metadata: ["aldaba.error": "\(error)"])
+        }
+        let after = next
+        loop.scheduleTask(in: next == nil ? .seconds(5) : .milliseconds(100)) {
+            self.assumeIsolated { $0.upkeep(sweepFrom: after) }
+        }
+    }
+
+    /// Prunes a slice after a pause, so that the writer is never held up by it.
+    func pruneSoon() {
+        guard !isStopped else { return }
+        loop.scheduleTask(in: .milliseconds(200)) { _ = self.submit(.prune) }
+    }
+
+    /// Begins a round of pruning; called by the timer, at most once a minute.
+    private func pruneRound() {
+        guard !isStopped else { return }
+        _ = submit(.prune)
+        loop.scheduleTask(in: .minutes(1)) { self.assumeIsolated { $0.pruneRound() } }
+    }
+
+    /// Writes what is still queued and stops the upkeep. Call it after every endpoint has stopped.
+    public func stop() {
+        isStopped = true
+        while !queue.isEmpty {
+            drainOnce()
+            writeNotes()
+        }
+    }
+}

@@ -1,0 +1,234 @@
+import APNsWire
+import Crypto
+import Logging
+import Mailbox
+import Metrics
+import NIOCore
+import PushModel
+
+/// The one owner of all mailboxes and the one writer of the store.
+///
+/// Guarantees: commands take effect in the order in which they were queued; what they cause outside (verdicts,
+/// deliveries, login answers) happens after the synced commit of their batch, in order, or not at all. When a
+/// batch cannot be committed, nothing of it has happened, and everyone in it is told so.
+///
+/// Its executor is an event loop of its own, on which it may block for the store.
+public actor MailboxService {
+    nonisolated let loop: any EventLoop
+    nonisolated let queue = CommandQueue()
+    nonisolated let presence = PresenceDirectory()
+    nonisolated let ids: NotificationIDSource
+    let store: any NotificationStore
+    let apps: AppDirectory
+    let clock: @Sendable () -> Timestamp
+    let logger: Logger
+    var mailboxes: [DeviceID: Mailbox] = [:]
+    /// How many notifications the mailboxes in memory hold.
+    var residentEntries = 0
+    var sessions: [DeviceID: LiveSession] = [:]
+    var lastEpoch: UInt64 = 0
+    var isStopped = false
+    let settings: Settings
+
+    /// A device's live connection.
+    struct LiveSession {
+        var id: DeviceSessionID
+        var connection: any DeviceConnection
+    }
+
+    /// The service's numbers.
+    public struct Settings: Sendable {
+        /// Commands in one transaction.
+        public var batchLimit = 512
+        /// Written-behind timelines in one transaction, and the pause between two: together their rate.
+        public var notesPerBatch = 512
+        public var notePause = TimeAmount.milliseconds(100)
+        /// Notifications held in memory before mailboxes of absent devices are forgotten.
+        public var residentLimit = 2_000_000
+        /// How long timelines are kept, and payloads of notifications that no longer wait.
+        public var timelineRetentionMilliseconds: Int64 = 30 * 24 * 3_600_000
+        public var payloadRetentionMilliseconds: Int64 = 24 * 3_600_000
+        /// Within this time the same `apns-id` for the same token is the same notification.
+        public var identityWindowMilliseconds: Int64 = 24 * 3_600_000
+        /// The longest that anything waits, and how long it waits when the provider does not say.
+        public var longestWaitMilliseconds: Int64 = 30 * 24 * 3_600_000
+
+        public init() {}
+    }
+
+    nonisolated public var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
+
+    /// - Parameter loop: An event loop for the service alone: it blocks for the store.
+    /// - Throws: when the store cannot be read or written.
+    public init(
+        store: any NotificationStore, apps: AppDirectory, node: UInt16, loop: any EventLoop, settings: Settings,
+        clock: @escaping @Sendable () -> Timestamp, logger: Logger
+    ) throws {
+        self.store = store
+        self.apps = apps
+        self.loop = loop
+        self.settings = settings
+        self.clock = clock
+        self.logger = logger
+        ids = try NotificationIDSource(store: store, node: node, clock: clock)
+    }
+
+    // MARK: Entry, from any thread
+
+    nonisolated func submit(_ command: MailboxCommand) -> Bool {
+        switch queue.push(command) {
+        case .queued: return true
+        case .full: return false
+        case .wake:
+            loop.execute { self.assumeIsolated { $0.drain() } }
+            return true
+        }
+    }
+
+    /// Asks for a notification to be stored; the sink gets the verdict after the commit.
+    ///
+    /// - Returns: `false` when too much is queued: nothing was accepted, and the sink is not called.
+    nonisolated public func accept(_ acceptance: Acceptance, sink: any AcceptanceSink) -> Bool {
+        submit(.accept(acceptance, sink))
+    }
+
+    /// Makes one attempt to deliver (TTL 0): to the device's connection if there is one, else not at all.
+    ///
+    /// Stores nothing now; the timeline is written behind, or counted as not recorded when there is too much.
+    /// - Returns: the notification's id; `nil` when no id can be made now.
+    nonisolated public func attempt(_ acceptance: Acceptance) -> NotificationID? {
+        let now = clock()
+        guard let id = ids.next(now: now) else { return nil }
+        let connection = presence.connection(of: acceptance.subject.device)
+        let push = queue.push(
+            note: {
+                let record = Self.record(acceptance, id: id, now: now, expiresAt: nil)
+                let ends = connection == nil
+                return .attempted(
+                    record, ends ? [TimelineEntry(at: now, state: .dropped(.offline), source: .server)] : [])
+            }, id: id, team: acceptance.app.team)
+        scheduleNotes(push)
+        connection?.deliver([Self.outgoing(acceptance, id: id, now: now, expiresAt: nil)])
+        return id
+    }
+
+    /// Notes a refused request of a known team, so that its timeline can say why.
+    ///
+    /// - Returns: the id under which it can be found; `nil` when no id can be made now.
+    nonisolated public func noteRefusal(
+        _ refusal: APNsRefusal, team: TeamID, topic: String, apnsID: String?
+    ) -> NotificationID? {
+        let now = clock()
+        guard let id = ids.next(now: now) else { return nil }
+        scheduleNotes(
+            queue.push(
+                note: {
+                    .refused(
+                        RefusalRecord(
+                            id: id, team: team, topic: String(topic.prefix(255)), apnsID: apnsID, at: now,
+                            code: refusal.reason.rawValue, note: refusal.note))
+                }, id: id, team: team))
+        return id
+    }
+
+    nonisolated private func scheduleNotes(_ push: CommandQueue.Push) {
+        guard case .wake = push else { return }
+        loop.execute { self.assumeIsolated { $0.writeNotes() } }
+    }
+
+    // MARK: The writer
+
+    private func drain() {
+        guard drainOnce() else { return }
+        loop.execute { self.assumeIsolated { $0.drain() } }
+    }
+
+    /// Processes everything that is queued now; `false` when there was nothing.
+    @discardableResult
+    func drainOnce() -> Bool {
+        let commands = queue.takeCommands()
+        var start = 0
+        while start < commands.count {
+            let end = min(start + settings.batchLimit, commands.count)
+            process(commands[start..<end])
+            start = end
+        }
+        return !commands.isEmpty
+    }
+
+    private func process(_ commands: ArraySlice<MailboxCommand>) {
+        var effects = MailboxEffects()
+        do {
+            try ids.renew()
+            try store.write { transaction in
+                if commands.contains(where: \.looksAtNotes) {
+                    for note in queue.takeNotes(limit: CommandQueue.noteLimit) { try write(note, transaction) }
+                }
+                for command in commands { try apply(command, transaction, &effects) }
+            }
+            for change in effects.sessionChanges { enter(change) }
+            effects.release()
+        } catch {
+            logger.error("a batch could not be committed", metadata: ["aldaba.error": "\(error)"])
+            Counter(label: "aldaba_store_failures_total").increment()
+            // What the engines did in memory did not happen: they are read from the store again.
+            mailboxes = [:]
+            residentEntries = 0
+            for command in commands { Self.refuse(command) }
+        }
+        forgetAbsentDevices()
+    }
+
+    /// Tells whoever waits for a command that it did not happen.
+    private static func refuse(_ command: MailboxCommand) {
+        switch command {
+        case .accept(let acceptance, let sink):
+            sink.judged([
+                AcceptanceVerdict(ticket: acceptance.ticket, id: nil, apnsID: acceptance.notification.apnsID)
+            ])
+        case .open(_, _, let complete): complete(.unavailable)
+        case .record(_, _, let complete): complete(false)
+        case .sent, .notSent, .acknowledged, .close, .expire, .unregister, .prune: break
+        }
+    }
+
+    func writeNotes() {
+        let (notes, unrecorded) = queue.takeNotesAndCounts(limit: settings.notesPerBatch)
+        guard !notes.isEmpty || !unrecorded.isEmpty else { return }
+        do {
+            try ids.renew()
+            try store.write { transaction in
+                for note in notes { try write(note, transaction) }
+                for (team, entry) in unrecorded {
+                    try transaction.noteUnrecorded(team: team, from: entry.first, to: entry.last, count: entry.count)
+                }
+            }
+        } catch {
+            logger.error("timelines could not be written", metadata: ["aldaba.error": "\(error)"])
+        }
+        let lost = unrecorded.values.reduce(0) { $0 + $1.count }
+        if lost > 0 { Counter(label: "aldaba_timelines_not_recorded_total").increment(by: lost) }
+        guard !isStopped else { return }
+        loop.scheduleTask(in: settings.notePause) { self.assumeIsolated { $0.writeNotes() } }
+    }
+
+    private func write(_ note: TimelineNote, _ transaction: any NotificationTransaction) throws {
+        switch note {
+        case .attempted(let record, let entries):
+            try transaction.insert(record)
+            for entry in entries { try transaction.append(entry, to: record.id) }
+        case .refused(let refusal):
+            try transaction.insert(refusal)
+        }
+    }
+
+    /// Keeps memory bounded: mailboxes of devices without a session can be read again when they are needed.
+    private func forgetAbsentDevices() {
+        guard residentEntries > settings.residentLimit else { return }
+        for (device, mailbox) in mailboxes where sessions[device] == nil {
+            residentEntries -= mailbox.count
+            mailboxes[device] = nil
+            if residentEntries <= settings.residentLimit / 2 { return }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import PushModel
+import Synchronization
+
+/// Ids for every thread, below a ceiling that is durable. Thread-safe.
+///
+/// The service renews the ceiling before each batch and on a timer, long before it is reached; should it be
+/// reached all the same, no id is made until it is renewed.
+final class NotificationIDSource: Sendable {
+    private let generator: Mutex<NotificationIDGenerator>
+    private let store: any NotificationStore
+    private let clock: @Sendable () -> Timestamp
+    /// When the ceiling is to be renewed next.
+    private let renewAt = Mutex(Timestamp(rawValue: .min))
+
+    /// How far ahead the ceiling is, and how often it is moved.
+    private static let reach: Int64 = 60_000
+    private static let interval: Int64 = 20_000
+
+    init(store: any NotificationStore, node: UInt16, clock: @escaping @Sendable () -> Timestamp) throws {
+        self.store = store
+        self.clock = clock
+        generator = Mutex(NotificationIDGenerator(node: node, highWater: try store.highWater()))
+        try renew()
+    }
+
+    /// Makes the ceiling durable for the next minute, if it is time. Called by the service only.
+    func renew() throws {
+        let now = clock()
+        guard renewAt.withLock({ now >= $0 }) else { return }
+        let ceiling = generator.withLock { $0.ceiling(until: now.adding(milliseconds: Self.reach)) }
+        try store.write { try $0.raiseHighWater(to: ceiling) }
+        generator.withLock { $0.raiseCeiling(to: ceiling) }
+        renewAt.withLock { $0 = now.adding(milliseconds: Self.interval) }
+    }
+
+    func next(now: Timestamp) -> NotificationID? { generator.withLock { $0.next(now: now) } }
+}

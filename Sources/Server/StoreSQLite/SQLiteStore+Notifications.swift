@@ -1,0 +1,128 @@
+import APNsWire
+import Foundation
+import GRDB
+import PushModel
+import ServerCore
+
+extension SQLiteStore: NotificationStore {
+    public func page(
+        device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp,
+        then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
+    ) {
+        pool.asyncRead { access in
+            complete(
+                Result {
+                    let statement = try access.get().cachedStatement(sql: Self.pageSQL)
+                    return try Row.fetchAll(
+                        statement, arguments: [device.column, after?.rawValue ?? 0, now.rawValue, limit]
+                    ).map(Self.outgoing)
+                })
+        }
+    }
+
+    private static let pageSQL = """
+        SELECT pending.id, message.apns_id, app.team, app.topic, message.environment, message.lane,
+            message.push_type, message.priority, message.collapse_id, message.accepted_at, pending.expires_at,
+            message.payload
+        FROM pending JOIN message ON message.id = pending.message JOIN app ON app.id = pending.app
+        WHERE pending.device = ? AND pending.id > ? AND pending.expires_at > ?
+        ORDER BY pending.id LIMIT ?
+        """
+
+    private static func outgoing(_ row: Row) -> OutgoingNotification {
+        let id = NotificationID(rawValue: row[0])
+        return OutgoingNotification(
+            id: id, apnsID: row[1] ?? ServerAPNsID.text(of: id), team: TeamID(rawValue: row[2]),
+            topic: Topic(rawValue: row[3]), environment: PushEnvironment(column: row[4]),
+            lane: Lane(rawValue: row[5]) ?? .apns, pushType: (row[6] as String?).flatMap(PushType.init),
+            priority: Priority(rawValue: row[7]) ?? .immediate, collapseID: row[8],
+            acceptedAt: Timestamp(rawValue: row[9]), expiresAt: Timestamp(rawValue: row[10]),
+            payload: (row[11] as Data?).map { Array($0) } ?? [])
+    }
+
+    public func expired(at now: Timestamp, from position: SweepPosition?, limit: Int) throws -> ExpiredSlice {
+        try pool.read { database in
+            let rows = try Row.fetchAll(
+                database.cachedStatement(
+                    sql: """
+                        SELECT device, id, expires_at FROM pending WHERE (device, id) > (?, ?)
+                        ORDER BY device, id LIMIT ?
+                        """),
+                arguments: [position?.device.column ?? 0, position?.id.rawValue ?? 0, limit])
+            var devices: Set<DeviceID> = []
+            for row in rows where (row[2] as Int64) <= now.rawValue {
+                if let device = DeviceID(column: row[0]) { devices.insert(device) }
+            }
+            guard rows.count == limit, let last = rows.last, let device = DeviceID(column: last[0]) else {
+                return ExpiredSlice(devices: devices, next: nil)
+            }
+            return ExpiredSlice(
+                devices: devices, next: SweepPosition(device: device, id: NotificationID(rawValue: last[1])))
+        }
+    }
+
+    public func highWater() throws -> Int64 {
+        try pool.read { database in
+            let mark = try Int64.fetchOne(database, sql: "SELECT value FROM meta WHERE key = 'high_water'") ?? 0
+            let last = try Int64.fetchOne(database, sql: "SELECT max(id) FROM message") ?? 0
+            return max(mark, last)
+        }
+    }
+
+    public func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID? {
+        try await pool.read { database in
+            try String.fetchOne(
+                database,
+                sql: "SELECT team FROM unrecorded WHERE first <= ? AND last >= ? AND (? IS NULL OR team = ?) LIMIT 1",
+                arguments: [id.rawValue, id.rawValue, team?.rawValue, team?.rawValue]
+            ).map(TeamID.init(rawValue:))
+        }
+    }
+
+    public func timelines(id: NotificationID?, apnsID: String?) async throws -> [NotificationTimeline] {
+        try await pool.read { database in
+            var ids: Set<Int64> = id.map { [$0.rawValue] } ?? []
+            if let apnsID {
+                ids.formUnion(
+                    try Int64.fetchAll(
+                        database, sql: "SELECT id FROM identity WHERE apns_id = ? LIMIT 1000", arguments: [apnsID]))
+            }
+            return try ids.sorted().compactMap { try Self.timeline(NotificationID(rawValue: $0), database) }
+        }
+    }
+
+    private static func timeline(_ id: NotificationID, _ database: Database) throws -> NotificationTimeline? {
+        let found = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT message.*, app.team AS app_team, app.topic AS app_topic
+                FROM message LEFT JOIN app ON app.id = message.app WHERE message.id = ?
+                """, arguments: [id.rawValue])
+        guard let row = found else { return nil }
+        let acceptedAt = Timestamp(rawValue: row["accepted_at"])
+        var entries: [TimelineEntry] = []
+        if let code = row["code"] as String? {
+            entries.append(
+                TimelineEntry(at: acceptedAt, state: .failed(code), source: .server, note: row["note"]))
+        } else {
+            entries.append(TimelineEntry(at: acceptedAt, state: .accepted, source: .server))
+            if row["stored"] as Bool { entries.append(TimelineEntry(at: acceptedAt, state: .stored, source: .server)) }
+        }
+        let lines = try Row.fetchAll(
+            database, sql: "SELECT at, state, source, note FROM timeline WHERE id = ? ORDER BY at",
+            arguments: [id.rawValue])
+        for line in lines {
+            guard let state = NotificationState(text: line[1] as String) else { continue }
+            entries.append(
+                TimelineEntry(
+                    at: Timestamp(rawValue: line[0]), state: state, source: TimelineSource(rawValue: line[2]) ?? .server,
+                    note: line[3]))
+        }
+        return NotificationTimeline(
+            id: id, apnsID: row["apns_id"] ?? ServerAPNsID.text(of: id),
+            team: TeamID(rawValue: row["app_team"] ?? row["team"] ?? ""),
+            topic: Topic(rawValue: row["app_topic"] ?? row["topic"] ?? ""),
+            device: (row["device"] as Int64?).flatMap(DeviceID.init(column:)),
+            environment: (row["environment"] as Int64?).map(PushEnvironment.init(column:)), entries: entries)
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import GRDB
+import Mailbox
+import PushModel
+import ServerCore
+
+extension SQLiteStore: RegisterStore {
+    public func apps() async throws -> [RegisteredApp] {
+        try await pool.read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM app ORDER BY id").map(Self.app)
+        }
+    }
+
+    private static func app(_ row: Row) -> RegisteredApp {
+        RegisteredApp(
+            id: AppID(column: row["id"]), topic: Topic(rawValue: row["topic"]), team: TeamID(rawValue: row["team"]),
+            policy: MailboxPolicy(
+                limit: row["mailbox_limit"], overflow: MailboxPolicy.Overflow(rawValue: row["overflow"]) ?? .dropOldest))
+    }
+
+    public func addApp(
+        topic: Topic, team: TeamID, policy: MailboxPolicy, at now: Timestamp
+    ) async throws -> RegisteredApp {
+        try await pool.write { database in
+            if let taken = try String.fetchOne(
+                database, sql: "SELECT team FROM app WHERE topic = ?", arguments: [topic.rawValue])
+            {
+                throw RegisterError.topicTaken(topic, by: TeamID(rawValue: taken))
+            }
+            try database.execute(
+                sql: "INSERT INTO app(topic, team, mailbox_limit, overflow, created_at) VALUES(?, ?, ?, ?, ?)",
+                arguments: [topic.rawValue, team.rawValue, policy.limit, policy.overflow.rawValue, now.rawValue])
+            return RegisteredApp(
+                id: AppID(column: database.lastInsertedRowID), topic: topic, team: team, policy: policy)
+        }
+    }
+
+    public func providerKeys() async throws -> [ProviderKey] {
+        try await pool.read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM provider_key ORDER BY created_at, key_id").map { row in
+                ProviderKey(
+                    keyID: row["key_id"], team: TeamID(rawValue: row["team"]), publicKeyPEM: row["public_key"],
+                    createdAt: Timestamp(rawValue: row["created_at"]))
+            }
+        }
+    }
+
+    public func addProviderKey(_ key: ProviderKey) async throws {
+        try await pool.write { database in
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO provider_key(key_id, team, public_key, created_at) VALUES(?, ?, ?, ?)",
+                arguments: [key.keyID, key.team.rawValue, key.publicKeyPEM, key.createdAt.rawValue])
+            guard database.changesCount == 1 else { throw RegisterError.keyIDTaken(key.keyID) }
+        }
+    }
+
+    public func addDevice(_ device: DeviceID, secretHash: [UInt8], at now: Timestamp) async throws -> Bool {
+        try await pool.write { database in
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO device(id, secret_hash, enrolled_at) VALUES(?, ?, ?)",
+                arguments: [device.column, Data(secretHash), now.rawValue])
+            return database.changesCount == 1
+        }
+    }
+
+    public func secretHash(of device: DeviceID) async throws -> [UInt8]? {
+        try await pool.read { database in
+            try Data.fetchOne(
+                database, sql: "SELECT secret_hash FROM device WHERE id = ?", arguments: [device.column]
+            ).map { Array($0) }
+        }
+    }
+
+    public func registration(
+        device: DeviceID, app: AppID, environment: PushEnvironment
+    ) async throws -> Registration? {
+        try await pool.read { try Self.registration(device, app, environment, $0) }
+    }
+
+    private static func registration(
+        _ device: DeviceID, _ app: AppID, _ environment: PushEnvironment, _ database: Database
+    ) throws -> Registration? {
+        try Row.fetchOne(
+            database.cachedStatement(
+                sql: """
+                    SELECT generation, ended_at, previous_ended_at FROM registration
+                    WHERE device = ? AND app = ? AND environment = ?
+                    """), arguments: [device.column, app.column, environment.column]
+        ).map { row in
+            Registration(
+                generation: UInt16(truncatingIfNeeded: row[0] as Int64),
+                endedAt: (row[1] as Int64?).map(Timestamp.init(rawValue:)),
+                previousEndedAt: (row[2] as Int64?).map(Timestamp.init(rawValue:)))
+        }
+    }
+
+    public func register(
+        device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
+    ) async throws -> Registration {
+        try await pool.write { database in
+            let known = try Self.registration(device, app, environment, database)
+            if let known, known.endedAt == nil { return known }
+            // The 15 bits of a generation begin again after 32768 renewals.
+            let generation = known.map { ($0.generation &+ 1) & 0x7FFF } ?? 0
+            try database.execute(
+                sql: """
+                    INSERT OR REPLACE INTO registration(
+                        device, app, environment, generation, registered_at, previous_ended_at)
+                    VALUES(?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    device.column, app.column, environment.column, Int64(generation), now.rawValue,
+                    known?.endedAt?.rawValue,
+                ])
+            return Registration(generation: generation, endedAt: nil, previousEndedAt: known?.endedAt)
+        }
+    }
+
+    public func endRegistration(
+        device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
+    ) async throws -> Registration? {
+        try await pool.write { database in
+            guard var known = try Self.registration(device, app, environment, database) else { return nil }
+            guard known.endedAt == nil else { return known }
+            try database.execute(
+                sql: "UPDATE registration SET ended_at = ? WHERE device = ? AND app = ? AND environment = ?",
+                arguments: [now.rawValue, device.column, app.column, environment.column])
+            known.endedAt = now
+            return known
+        }
+    }
+}

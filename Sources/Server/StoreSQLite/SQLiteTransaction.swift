@@ -1,0 +1,212 @@
+import Foundation
+import GRDB
+import Mailbox
+import PushModel
+import ServerCore
+
+/// One transaction of the writer.
+struct SQLiteTransaction: NotificationTransaction {
+    let database: Database
+    let hot: WriterStatements.Prepared
+
+    func identity(apnsID: String, subject: TokenSubject, since: Timestamp) throws -> NotificationID? {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT identity.id FROM identity JOIN message ON message.id = identity.id
+                WHERE identity.apns_id = ? AND identity.device = ? AND identity.app = ? AND identity.environment = ?
+                    AND message.accepted_at >= ? AND message.code IS NULL
+                ORDER BY identity.id DESC LIMIT 1
+                """)
+        let id = try Int64.fetchOne(
+            statement,
+            arguments: [
+                apnsID.lowercased(), subject.device.column, subject.app.column, subject.environment.column,
+                since.rawValue,
+            ])
+        return id.map(NotificationID.init(rawValue:))
+    }
+
+    func insert(_ record: NotificationRecord) throws {
+        let message = hot.message
+        message.bind(record.id.rawValue)
+        message.bind(record.subject.app.column)
+        message.bind(record.subject.device.column)
+        message.bind(record.subject.environment.column)
+        message.bind(Int64(record.lane.rawValue))
+        message.bind(record.apnsID)
+        message.bind(record.pushType?.rawValue)
+        message.bind(Int64(record.priority.rawValue))
+        message.bind(record.collapseID)
+        message.bind(record.acceptedAt.rawValue)
+        message.bind(record.expiresAt?.rawValue)
+        message.bind(record.waits ? 1 : 0)
+        message.bind(record.payload)
+        try message.run()
+        if let apnsID = record.apnsID {
+            try insertIdentity(
+                apnsID, device: record.subject.device.column, app: record.subject.app.column,
+                environment: record.subject.environment.column, id: record.id)
+        }
+        guard record.waits, let expiresAt = record.expiresAt else { return }
+        let pending = hot.pending
+        pending.bind(record.subject.device.column)
+        pending.bind(record.id.rawValue)
+        pending.bind(record.id.rawValue)
+        pending.bind(record.subject.app.column)
+        pending.bind(Int64(record.lane.rawValue))
+        pending.bind(expiresAt.rawValue)
+        pending.bind(record.collapseID)
+        try pending.run()
+    }
+
+    private func insertIdentity(
+        _ apnsID: String, device: Int64, app: Int64, environment: Int64, id: NotificationID
+    ) throws {
+        let identity = hot.identity
+        identity.bind(apnsID.lowercased())
+        identity.bind(device)
+        identity.bind(app)
+        identity.bind(environment)
+        identity.bind(id.rawValue)
+        try identity.run()
+    }
+
+    func insert(_ refusal: RefusalRecord) throws {
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO message(id, lane, apns_id, priority, accepted_at, stored, team, topic, code, note)
+                VALUES(?, 0, ?, 10, ?, 0, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            refusal.id.rawValue, refusal.apnsID, refusal.at.rawValue, refusal.team.rawValue, refusal.topic,
+            refusal.code, refusal.note,
+        ])
+        if let apnsID = refusal.apnsID {
+            try insertIdentity(apnsID, device: 0, app: 0, environment: 0, id: refusal.id)
+        }
+    }
+
+    func removeWaiting(_ id: NotificationID, of device: DeviceID) throws {
+        hot.removePending.bind(device.column)
+        hot.removePending.bind(id.rawValue)
+        try hot.removePending.run()
+    }
+
+    func append(_ entry: TimelineEntry, to id: NotificationID) throws {
+        hot.timeline.bind(id.rawValue)
+        hot.timeline.bind(entry.at.rawValue)
+        hot.timeline.bind(entry.state.text)
+        hot.timeline.bind(entry.source.rawValue)
+        hot.timeline.bind(entry.note)
+        try hot.timeline.run()
+    }
+
+    func waiting(for device: DeviceID) throws -> [Mailbox.Entry] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT id, app, lane, expires_at, collapse_id FROM pending WHERE device = ? ORDER BY id")
+        return try Row.fetchAll(statement, arguments: [device.column]).map { row in
+            Mailbox.Entry(
+                id: NotificationID(rawValue: row[0]), app: AppID(column: row[1]),
+                lane: Lane(rawValue: row[2]) ?? .apns, collapseID: row[4], expiresAt: Timestamp(rawValue: row[3]))
+        }
+    }
+
+    func device(of id: NotificationID) throws -> DeviceID? {
+        let statement = try database.cachedStatement(sql: "SELECT device FROM message WHERE id = ?")
+        return try Int64?.fetchOne(statement, arguments: [id.rawValue]).flatMap { $0 }.flatMap(DeviceID.init(column:))
+    }
+
+    func has(_ state: NotificationState, in id: NotificationID) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: "SELECT EXISTS(SELECT 1 FROM timeline WHERE id = ? AND state = ?)")
+        return try Bool.fetchOne(statement, arguments: [id.rawValue, state.text]) ?? false
+    }
+
+    func secretHash(of device: DeviceID) throws -> [UInt8]? {
+        let statement = try database.cachedStatement(sql: "SELECT secret_hash FROM device WHERE id = ?")
+        return try Data.fetchOne(statement, arguments: [device.column]).map { Array($0) }
+    }
+
+    func raiseHighWater(to ceiling: Int64) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO meta(key, value) VALUES('high_water', ?)
+                ON CONFLICT(key) DO UPDATE SET value = max(value, excluded.value)
+                """, arguments: [ceiling])
+    }
+
+    func noteUnrecorded(team: TeamID, from first: NotificationID, to last: NotificationID, count: Int) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO unrecorded(team, first, last, count) VALUES(?, ?, ?, ?)
+                ON CONFLICT(team, first) DO UPDATE SET last = max(last, excluded.last), count = count + excluded.count
+                """, arguments: [team.rawValue, first.rawValue, last.rawValue, count])
+    }
+
+    func prune(timelinesBefore: Timestamp, payloadsBefore: Timestamp, limit: Int) throws -> Bool {
+        let generator = NotificationIDGenerator(node: 0, highWater: 0)
+        let oldest = generator.floor(at: timelinesBefore)
+        try database.execute(
+            sql: """
+                DELETE FROM identity WHERE (apns_id, device, app, environment, id) IN (
+                    SELECT lower(apns_id), coalesce(device, 0), coalesce(app, 0), coalesce(environment, 0), id
+                    FROM message WHERE id < ? AND apns_id IS NOT NULL ORDER BY id LIMIT ?);
+                DELETE FROM pending WHERE (device, id) IN (
+                    SELECT device, id FROM message WHERE id < ? AND stored ORDER BY id LIMIT ?);
+                DELETE FROM message WHERE id IN (SELECT id FROM message WHERE id < ? ORDER BY id LIMIT ?)
+                """, arguments: [oldest, limit, oldest, limit, oldest, limit])
+        let deleted = database.changesCount
+        try database.execute(
+            sql: """
+                DELETE FROM timeline WHERE (id, at, state) IN (
+                    SELECT id, at, state FROM timeline WHERE id < ? ORDER BY id LIMIT ?)
+                """, arguments: [oldest, limit * 4])
+        let deletedLines = database.changesCount
+        try database.execute(sql: "DELETE FROM unrecorded WHERE last < ?", arguments: [oldest])
+        let isMore = try clearPayloads(before: generator.floor(at: payloadsBefore), limit: limit)
+        return deleted == limit || deletedLines == limit * 4 || isMore
+    }
+
+    /// Clears the payloads of one window of messages that no longer wait; the window moves on with every call
+    /// and begins again at the oldest message when it has reached the end.
+    private func clearPayloads(before end: Int64, limit: Int) throws -> Bool {
+        let position = try Int64.fetchOne(database, sql: "SELECT value FROM meta WHERE key = 'payloads_cleared'") ?? 0
+        let last = try Int64.fetchOne(
+            database,
+            sql: "SELECT max(id) FROM (SELECT id FROM message WHERE id > ? AND id < ? ORDER BY id LIMIT ?)",
+            arguments: [position, end, limit])
+        if let last {
+            try database.execute(
+                sql: """
+                    UPDATE message SET payload = NULL WHERE id > ? AND id <= ? AND payload IS NOT NULL
+                        AND NOT EXISTS (SELECT 1 FROM pending
+                            WHERE pending.device = message.device AND pending.id = message.id)
+                    """, arguments: [position, last])
+        }
+        guard position != 0 || last != nil else { return false }
+        try database.execute(
+            sql: """
+                INSERT INTO meta(key, value) VALUES('payloads_cleared', ?)
+                ON CONFLICT(key) DO UPDATE SET value = excluded.value
+                """, arguments: [last ?? 0])
+        return last != nil
+    }
+}
+
+extension DeviceID {
+    var column: Int64 { Int64(rawValue) }
+    init?(column: Int64) {
+        guard column > 0 else { return nil }
+        self.init(UInt64(column))
+    }
+}
+
+extension AppID {
+    var column: Int64 { Int64(rawValue) }
+    init(column: Int64) { self.init(rawValue: UInt32(truncatingIfNeeded: column)) }
+}
+
+extension PushEnvironment {
+    var column: Int64 { self == .production ? 1 : 0 }
+    init(column: Int64) { self = column == 1 ? .production : .sandbox }
+}

@@ -1,0 +1,21 @@
+#ifndef ALDABA_CDBUS_H
+#define ALDABA_CDBUS_H
+#include <dbus/dbus.h>
+
+/// The type codes of D-Bus, which the headers define as casts of characters that Swift does not see.
+static const int aldaba_dbus_byte = DBUS_TYPE_BYTE;
+static const int aldaba_dbus_boolean = DBUS_TYPE_BOOLEAN;
+static const int aldaba_dbus_int32 = DBUS_TYPE_INT32;
+static const int aldaba_dbus_uint32 = DBUS_TYPE_UINT32;
+static const int aldaba_dbus_string = DBUS_TYPE_STRING;
+static const int aldaba_dbus_array = DBUS_TYPE_ARRAY;
+static const int aldaba_dbus_variant = DBUS_TYPE_VARIANT;
+static const int aldaba_dbus_dictionary_entry = DBUS_TYPE_DICT_ENTRY;
+
+/// An error ready to be filled in.
+static inline DBusError aldaba_dbus_error(void) {
+    DBusError error;
+    dbus_error_init(&error);
+    return error;
+}
+#endif

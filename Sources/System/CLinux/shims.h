@@ -1,0 +1,71 @@
+#ifndef ALDABA_CLINUX_H
+#define ALDABA_CLINUX_H
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+/// The peer of a connected Unix socket, as the kernel saw it at connect time.
+struct aldaba_peer {
+    pid_t pid;
+    uid_t uid;
+    gid_t gid;
+};
+
+/// SO_PEERCRED, whose value has the layout of `struct aldaba_peer`.
+static const int aldaba_peer_credentials_option = 17;
+
+/// Reads SO_PEERCRED; `struct ucred` itself needs _GNU_SOURCE, which Swift's importer does not set.
+static inline int aldaba_peer_credentials(int socket, struct aldaba_peer *peer) {
+    socklen_t length = sizeof(*peer);
+    return getsockopt(socket, SOL_SOCKET, aldaba_peer_credentials_option, peer, &length);
+}
+
+/// Takes an exclusive lock on an open file without waiting; 0, or -1 with errno (EWOULDBLOCK: held elsewhere).
+static inline int aldaba_lock_file(int file) { return flock(file, LOCK_EX | LOCK_NB); }
+
+/// A non-blocking counter that wakes a poll.
+static inline int aldaba_wake_up_open(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+/// glibc 2.34; its header shows it only with _GNU_SOURCE.
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+
+/// Starts a program in a session of its own: standard input empty, output and errors appended to `log`,
+/// no other descriptor inherited, no signal blocked or ignored. Returns 0 or an errno value.
+static inline int aldaba_spawn_detached(
+    pid_t *pid, const char *path, int log, char *const arguments[], char *const environment[]
+) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    int result = posix_spawn_file_actions_init(&actions);
+    if (result != 0) return result;
+    result = posix_spawnattr_init(&attributes);
+    if (result != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return result;
+    }
+    sigemptyset(&none);
+    sigfillset(&all);
+    sigdelset(&all, SIGKILL);
+    sigdelset(&all, SIGSTOP);
+    const short new_session = 0x80; /* POSIX_SPAWN_SETSID, hidden without _GNU_SOURCE */
+    if ((result = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) == 0
+        && (result = posix_spawn_file_actions_adddup2(&actions, log, 1)) == 0
+        && (result = posix_spawn_file_actions_adddup2(&actions, log, 2)) == 0
+        && (result = posix_spawn_file_actions_addclosefrom_np(&actions, 3)) == 0
+        && (result = posix_spawnattr_setsigmask(&attributes, &none)) == 0
+        && (result = posix_spawnattr_setsigdefault(&attributes, &all)) == 0
+        && (result = posix_spawnattr_setflags(
+                &attributes, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | new_session))) == 0) {
+        result = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
+    }
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return result;
+}
+#endif

@@ -1,0 +1,171 @@
+import CNghttp2
+import HTTPWire
+
+/// nghttp2's C callbacks, each of which finds its session and changes one stream.
+enum HTTP2Callbacks {
+    static func install(_ callbacks: OpaquePointer?) {
+        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, headersBegan)
+        nghttp2_session_callbacks_set_on_header_callback(callbacks, headerReceived)
+        nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, invalidHeaderReceived)
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, dataReceived)
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, frameReceived)
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, streamClosed)
+    }
+
+    private static func session(_ data: UnsafeMutableRawPointer?) -> HTTP2Session? {
+        // The session hands itself to nghttp2 and outlives it: nghttp2's session is deleted in its deinit.
+        data.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static let headersBegan: nghttp2_on_begin_headers_callback = { _, frame, data in
+        guard let session = session(data), let frame else { return 0 }
+        let id = frame.pointee.hd.stream_id
+        if session.stream(id) == nil { _ = session.openStream(id) }
+        return 0
+    }
+
+    private static let headerReceived: nghttp2_on_header_callback = {
+        _, frame, name, nameLength, value, valueLength, _, data in
+        guard let session = session(data), let frame, let stream = session.stream(frame.pointee.hd.stream_id) else {
+            return 0
+        }
+        guard stream.headers.byteCount + nameLength + valueLength <= session.limits.headerBytes else {
+            stream.headersAreTooLarge = true
+            return 0
+        }
+        stream.headers.append(
+            name: UnsafeBufferPointer(start: name, count: nameLength),
+            value: UnsafeBufferPointer(start: value, count: valueLength))
+        return 0
+    }
+
+    /// A field that HTTP/2 forbids makes the message malformed (RFC 9113, section 8.2.1): the stream is reset.
+    /// Without this callback nghttp2 would pass the field over in silence.
+    private static let invalidHeaderReceived: nghttp2_on_invalid_header_callback = { _, _, _, _, _, _, _, _ in
+        NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+    }
+
+    private static let dataReceived: nghttp2_on_data_chunk_recv_callback = { _, _, id, bytes, count, data in
+        guard let session = session(data), let stream = session.stream(id), !stream.bodyIsTooLarge else { return 0 }
+        guard stream.body.count + count <= session.limits.bodyBytes else {
+            stream.bodyIsTooLarge = true
+            stream.body = []
+            deliver(stream, session)
+            return 0
+        }
+        stream.body.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
+        return 0
+    }
+
+    private static let frameReceived: nghttp2_on_frame_recv_callback = { _, frame, data in
+        guard let session = session(data), let frame else { return 0 }
+        let header = frame.pointee.hd
+        switch UInt32(header.type) {
+        case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
+            guard UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0,
+                let stream = session.stream(header.stream_id)
+            else { return 0 }
+            deliver(stream, session)
+        case NGHTTP2_GOAWAY.rawValue:
+            let goAway = frame.pointee.goaway
+            let debug = UnsafeBufferPointer(start: goAway.opaque_data, count: goAway.opaque_data_len)
+            session.owner?.goAwayReceived(
+                lastStream: goAway.last_stream_id, code: goAway.error_code, debugData: Array(debug))
+        case NGHTTP2_SETTINGS.rawValue where UInt32(header.flags) & NGHTTP2_FLAG_ACK.rawValue == 0:
+            session.owner?.settingsReceived()
+        default:
+            break
+        }
+        return 0
+    }
+
+    private static let streamClosed: nghttp2_on_stream_close_callback = { _, id, code, data in
+        session(data)?.closeStream(id, code: code)
+        return 0
+    }
+
+    private static func deliver(_ stream: HTTP2Stream, _ session: HTTP2Session) {
+        guard !stream.wasDelivered else { return }
+        stream.wasDelivered = true
+        session.owner?.messageReceived(stream)
+    }
+}
+
+extension HTTP2Session {
+    /// Queues an answer: HEADERS, and one DATA frame when there is a body.
+    ///
+    /// - Returns: `false` when the stream is gone.
+    @discardableResult
+    func submitResponse(_ id: Int32, headers: HeaderBlock, body: [UInt8]) -> Bool {
+        guard let stream = stream(id) else { return false }
+        stream.outgoing = body
+        stream.outgoingOffset = 0
+        return withNameValues(headers) { values, count in
+            if body.isEmpty { return nghttp2_submit_response(pointer, id, values, count, nil) == 0 }
+            var provider = Self.provider(of: stream)
+            return nghttp2_submit_response(pointer, id, values, count, &provider) == 0
+        }
+    }
+
+    /// Queues a request and opens its stream.
+    ///
+    /// - Returns: `nil` when nghttp2 refuses another stream (identifiers used up, or going away).
+    func submitRequest(headers: HeaderBlock, body: [UInt8]) -> HTTP2Stream? {
+        withNameValues(headers) { values, count in
+            guard !body.isEmpty else {
+                let id = nghttp2_submit_request(pointer, nil, values, count, nil, nil)
+                return id > 0 ? openStream(id) : nil
+            }
+            // The stream's state must exist before nghttp2 reads the body, and its id is known only afterwards;
+            // nghttp2 reads no body before the next write, so the source can be filled in between.
+            let stream = openDetachedStream()
+            stream.outgoing = body
+            var provider = Self.provider(of: stream)
+            let id = nghttp2_submit_request(pointer, nil, values, count, &provider, nil)
+            guard id > 0 else {
+                discardDetachedStream(stream)
+                return nil
+            }
+            attach(stream, id: id)
+            return stream
+        }
+    }
+
+    private static func provider(of stream: HTTP2Stream) -> nghttp2_data_provider {
+        var provider = nghttp2_data_provider()
+        provider.source.ptr = Unmanaged.passUnretained(stream).toOpaque()
+        provider.read_callback = { _, _, buffer, length, flags, source, _ in
+            guard let pointer = source?.pointee.ptr, let buffer, let flags else {
+                return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+            }
+            let stream = Unmanaged<HTTP2Stream>.fromOpaque(pointer).takeUnretainedValue()
+            let count = min(length, stream.outgoing.count - stream.outgoingOffset)
+            stream.outgoing.withUnsafeBytes { bytes in
+                guard let start = bytes.baseAddress else { return }
+                UnsafeMutableRawPointer(buffer).copyMemory(from: start + stream.outgoingOffset, byteCount: count)
+            }
+            stream.outgoingOffset += count
+            if stream.outgoingOffset == stream.outgoing.count { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+            return count
+        }
+        return provider
+    }
+
+    /// Lends nghttp2 the fields of a block; nghttp2 copies them during the call.
+    private func withNameValues<Result>(
+        _ headers: HeaderBlock, _ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result
+    ) -> Result {
+        withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: max(1, headers.count)) { values in
+            headers.withUnsafeFields { index, name, value in
+                values.initializeElement(
+                    at: index,
+                    to: nghttp2_nv(
+                        name: UnsafeMutablePointer(mutating: name.baseAddress),
+                        value: UnsafeMutablePointer(mutating: value.baseAddress), namelen: name.count,
+                        valuelen: value.count, flags: UInt8(NGHTTP2_NV_FLAG_NONE.rawValue)))
+            } then: {
+                body(UnsafePointer(values.baseAddress), headers.count)
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// A listening socket for HTTP/2 over TLS.
+public final class HTTP2Listener: Sendable {
+    /// Where and how to listen.
+    public struct Configuration: Sendable {
+        public var host: String
+        /// `0` takes a free port; ``HTTP2Listener/port`` tells which.
+        public var port: Int
+        /// `nil` serves HTTP/2 in plain text with prior knowledge: for tests and benchmarks.
+        public var tls: NIOSSLContext?
+        public var limits = HTTP2Limits()
+        /// A connection on which nothing moves for this long is sent away.
+        public var idleTimeout: TimeAmount = .hours(1)
+        /// Connections beyond this are closed at once.
+        public var maximumConnections = 10_000
+
+        public init(host: String, port: Int, tls: NIOSSLContext?) {
+            self.host = host
+            self.port = port
+            self.tls = tls
+        }
+    }
+
+    private let channel: any Channel
+    private let registry: HTTP2ConnectionRegistry
+
+    private init(channel: any Channel, registry: HTTP2ConnectionRegistry) {
+        self.channel = channel
+        self.registry = registry
+    }
+
+    /// The port that is listened on.
+    public var port: Int { channel.localAddress?.port ?? 0 }
+
+    /// How many connections are open.
+    public var connections: Int { registry.count }
+
+    /// Binds and begins to accept.
+    ///
+    /// - Parameter makeRequestHandler: Called on a connection's event loop when it is made.
+    /// - Throws: what the socket says, such as `EADDRINUSE`.
+    public static func bind(
+        _ configuration: Configuration, on group: any EventLoopGroup,
+        makeRequestHandler: @escaping @Sendable (HTTP2ServerConnection) -> any HTTP2RequestHandler
+    ) async throws -> HTTP2Listener {
+        let registry = HTTP2ConnectionRegistry()
+        let channel = try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 1024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.maxMessagesPerRead, value: 4)
+            .childChannelOption(
+                .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 16384, maximum: 65536)
+            )
+            .childChannelInitializer { channel in
+                guard registry.count < configuration.maximumConnections else { return channel.close() }
+                return channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls = configuration.tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+                    try pipeline.addHandler(IdleStateHandler(allTimeout: configuration.idleTimeout))
+                    try pipeline.addHandler(
+                        HTTP2ServerHandler(
+                            limits: configuration.limits, registry: registry, makeRequestHandler: makeRequestHandler))
+                }
+            }
+            .bind(host: configuration.host, port: configuration.port).get()
+        return HTTP2Listener(channel: channel, registry: registry)
+    }
+
+    /// Stops accepting, lets open requests finish, and closes what is left after `grace`.
+    public func shutDown(grace: TimeAmount = .seconds(5)) async {
+        // A listener that is already closed has nothing more to close.
+        try? await channel.close().get()
+        let drained = channel.eventLoop.makePromise(of: Void.self)
+        let registry = self.registry
+        let timer = channel.eventLoop.scheduleTask(in: grace) { registry.closeAll() }
+        registry.shutDown(drained)
+        // The promise only ever succeeds: when the last connection is closed.
+        try? await drained.futureResult.get()
+        timer.cancel()
+    }
+}
+
+extension NIOSSLContext {
+    /// A server's context for HTTP/2: TLS 1.2 or later, ALPN `h2` only.
+    public static func http2Server(certificateChainPEM: String, privateKeyPEM: String) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(certificateChainPEM.utf8)).map {
+                .certificate($0)
+            },
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(privateKeyPEM.utf8), format: .pem)))
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["h2"]
+        return try NIOSSLContext(configuration: configuration)
+    }
+}

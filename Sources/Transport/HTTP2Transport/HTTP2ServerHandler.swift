@@ -1,0 +1,200 @@
+import CNghttp2
+import HTTPWire
+import NIOCore
+
+/// What serves the requests of one connection; called on its event loop.
+public protocol HTTP2RequestHandler: AnyObject {
+    /// A request is complete. Answer with ``HTTP2ServerConnection/respond(_:headers:body:)``, now or later.
+    func requestReceived(_ request: HTTP2Request, on connection: HTTP2ServerConnection)
+    /// The connection is gone; answers to its open streams go nowhere.
+    func connectionClosed(_ connection: HTTP2ServerConnection)
+}
+
+/// A complete request. Its block is the connection's own and is used again after the handler returns.
+public struct HTTP2Request {
+    public let stream: Int32
+    public let headers: HeaderBlock
+    public let body: [UInt8]
+    /// The body exceeded the limit and was thrown away.
+    public let bodyIsTooLarge: Bool
+}
+
+/// The server's end of one HTTP/2 connection. Confined to its event loop.
+public final class HTTP2ServerConnection {
+    fileprivate let session: HTTP2Session
+    fileprivate weak var handler: HTTP2ServerHandler?
+    public let eventLoop: any EventLoop
+
+    fileprivate init(session: HTTP2Session, eventLoop: any EventLoop) {
+        self.session = session
+        self.eventLoop = eventLoop
+    }
+
+    /// Queues the answer of a stream; it is written with the batch it belongs to, see ``flush()``.
+    ///
+    /// - Parameters:
+    ///   - headers: `:status` first.
+    ///   - body: Empty for none; else it goes out as one DATA frame (up to the peer's window and frame size).
+    /// - Returns: `false` when the stream is gone.
+    @discardableResult
+    public func respond(_ stream: Int32, headers: HeaderBlock, body: [UInt8] = []) -> Bool {
+        session.submitResponse(stream, headers: headers, body: body)
+    }
+
+    /// Writes what is queued. Answers given inside `requestReceived` are written without it.
+    public func flush() { handler?.flush() }
+
+    /// Sends GOAWAY and closes once the open streams are answered.
+    public func shutDown(debugData: [UInt8] = []) { handler?.shutDown(debugData: debugData) }
+
+    /// How many streams are open.
+    public var openStreams: Int { session.openStreams }
+}
+
+/// Moves bytes between a channel and a server session. One per connection.
+final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let limits: HTTP2Limits
+    private let makeRequestHandler: (HTTP2ServerConnection) -> any HTTP2RequestHandler
+    private var connection: HTTP2ServerConnection?
+    private var requestHandler: (any HTTP2RequestHandler)?
+    private var context: ChannelHandlerContext?
+    private var isReading = false
+    private var isShuttingDown = false
+    private let registry: HTTP2ConnectionRegistry?
+
+    /// Bytes taken from the session in one go; more wait inside it until the channel is writable again.
+    private static let writeSlice = 64 << 10
+
+    init(
+        limits: HTTP2Limits, registry: HTTP2ConnectionRegistry? = nil,
+        makeRequestHandler: @escaping (HTTP2ServerConnection) -> any HTTP2RequestHandler
+    ) {
+        self.limits = limits
+        self.registry = registry
+        self.makeRequestHandler = makeRequestHandler
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        do {
+            let session = try HTTP2Session(role: .server, limits: limits)
+            session.owner = self
+            let connection = HTTP2ServerConnection(session: session, eventLoop: context.eventLoop)
+            connection.handler = self
+            self.connection = connection
+            requestHandler = makeRequestHandler(connection)
+        } catch {
+            context.close(promise: nil)
+        }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        registry?.opened(self, on: context.eventLoop)
+        flush()
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        registry?.closed(self, on: context.eventLoop)
+        if let connection { requestHandler?.connectionClosed(connection) }
+        self.context = nil
+        requestHandler = nil
+        connection = nil
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let buffer = unwrapInboundIn(data)
+        guard let session = connection?.session else { return }
+        isReading = true
+        do {
+            try buffer.withUnsafeReadableBytes { try session.receive($0) }
+        } catch {
+            flush()
+            context.close(promise: nil)
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        isReading = false
+        flush()
+        context.fireChannelReadComplete()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { flush() }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case let idle as IdleStateHandler.IdleStateEvent where idle == .all:
+            shutDown(debugData: Array(#"{"reason":"IdleTimeout"}"#.utf8))
+        case ChannelEvent.inputClosed:
+            context.close(promise: nil)
+        default:
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A broken TLS handshake or a reset socket concerns this connection alone.
+        context.close(promise: nil)
+    }
+
+    /// Writes what the session has, as long as the channel takes it.
+    func flush() {
+        guard !isReading, let context, let session = connection?.session else { return }
+        do {
+            while session.wantsWrite && context.channel.isWritable {
+                var buffer = context.channel.allocator.buffer(capacity: 4096)
+                let more = try session.write(into: &buffer, limit: Self.writeSlice)
+                if buffer.readableBytes > 0 { context.writeAndFlush(wrapOutboundOut(buffer), promise: nil) }
+                if !more { break }
+            }
+            if session.isFinished || (isShuttingDown && session.openStreams == 0 && !session.wantsWrite) {
+                context.close(promise: nil)
+            }
+        } catch {
+            context.close(promise: nil)
+        }
+    }
+
+    /// Refuses new streams; the connection closes after the last open one is answered.
+    func shutDown(debugData: [UInt8]) {
+        guard !isShuttingDown, let session = connection?.session else { return }
+        isShuttingDown = true
+        session.submitGoAway(code: 0, debugData: debugData)
+        flush()
+    }
+
+    /// Closes at once; open requests get no answer.
+    func close() { context?.close(promise: nil) }
+
+    // MARK: HTTP2SessionOwner
+
+    func messageReceived(_ stream: HTTP2Stream) {
+        guard let connection, let requestHandler else { return }
+        guard !stream.headersAreTooLarge else {
+            // More than our SETTINGS allow (RFC 9113, section 10.5.1).
+            return connection.session.reset(stream.id, code: NGHTTP2_ENHANCE_YOUR_CALM.rawValue)
+        }
+        let request = HTTP2Request(
+            stream: stream.id, headers: stream.headers, body: stream.body, bodyIsTooLarge: stream.bodyIsTooLarge)
+        stream.body = []
+        requestHandler.requestReceived(request, on: connection)
+        if stream.bodyIsTooLarge {
+            // The answer stands; the rest of the body is of no interest (RFC 9113, section 8.1).
+            connection.session.reset(stream.id, code: NGHTTP2_NO_ERROR.rawValue)
+        }
+    }
+
+    func streamClosed(_ stream: HTTP2Stream, code: UInt32) {}
+
+    func goAwayReceived(lastStream: Int32, code: UInt32, debugData: [UInt8]) { isShuttingDown = true }
+
+    func settingsReceived() {}
+}

@@ -1,0 +1,227 @@
+import CNghttp2
+import HTTPWire
+import NIOCore
+
+/// What an HTTP/2 session tells its owner; called while bytes are fed in, on the connection's event loop.
+protocol HTTP2SessionOwner: AnyObject {
+    /// A message is complete (its body too), or its body has passed the limit: then `stream.bodyIsTooLarge`.
+    func messageReceived(_ stream: HTTP2Stream)
+    /// The stream is gone; `code` is the HTTP/2 error code, 0 when it ended well.
+    func streamClosed(_ stream: HTTP2Stream, code: UInt32)
+    /// The peer is going away and has processed nothing above this stream.
+    func goAwayReceived(lastStream: Int32, code: UInt32, debugData: [UInt8])
+    /// The peer's settings arrived (or changed).
+    func settingsReceived()
+}
+
+/// Sizes and limits of a session.
+public struct HTTP2Limits: Sendable, Hashable {
+    /// Streams the peer may have open at a time; announced in SETTINGS.
+    public var concurrentStreams: UInt32 = 1000
+    /// Bytes of one message's header names and values; announced in SETTINGS.
+    public var headerBytes: Int = 8000
+    /// Bytes of one message's body that are kept; a longer body is reported as too large.
+    public var bodyBytes: Int = 16 << 10
+    /// The connection's receive window.
+    public var connectionWindow: Int32 = 1 << 20
+
+    public init() {}
+}
+
+/// One exchange on a session; owned by it, valid until `streamClosed`.
+final class HTTP2Stream {
+    var id: Int32 = 0
+    var headers = HeaderBlock()
+    var body: [UInt8] = []
+    var headersAreTooLarge = false
+    var bodyIsTooLarge = false
+    /// The message was given to the owner.
+    var wasDelivered = false
+    /// What is left to send of the answer's (or request's) body.
+    var outgoing: [UInt8] = []
+    var outgoingOffset = 0
+
+    func reset(id: Int32) {
+        self.id = id
+        headers.removeAll()
+        body = []
+        headersAreTooLarge = false
+        bodyIsTooLarge = false
+        wasDelivered = false
+        outgoing = []
+        outgoingOffset = 0
+    }
+}
+
+/// A nghttp2 session with its streams. Confined to one event loop; does no I/O of its own.
+final class HTTP2Session {
+    enum Role {
+        case server
+        case client
+    }
+
+    private(set) var pointer: OpaquePointer?
+    weak var owner: (any HTTP2SessionOwner)?
+    let role: Role
+    let limits: HTTP2Limits
+    /// Every stream state ever made, used again and again: nghttp2's user data points at them unretained.
+    /// As many as were ever open at once, so the stream limit bounds it.
+    private var everyStream: [HTTP2Stream] = []
+    private var spareStreams: [HTTP2Stream] = []
+    /// Streams that are open, in either direction.
+    private(set) var openStreams = 0
+
+    /// - Throws: ``HTTP2SessionError`` when nghttp2 has no memory for a session.
+    init(role: Role, limits: HTTP2Limits) throws {
+        self.role = role
+        self.limits = limits
+        var callbacks: OpaquePointer?
+        guard nghttp2_session_callbacks_new(&callbacks) == 0 else {
+            throw HTTP2SessionError.library(code: NGHTTP2_ERR_NOMEM.rawValue)
+        }
+        defer { nghttp2_session_callbacks_del(callbacks) }
+        HTTP2Callbacks.install(callbacks)
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        let code =
+            role == .server
+            ? nghttp2_session_server_new(&pointer, callbacks, me)
+            : nghttp2_session_client_new(&pointer, callbacks, me)
+        guard code == 0 else { throw HTTP2SessionError.library(code: code) }
+        try submitFirstSettings()
+    }
+
+    deinit { nghttp2_session_del(pointer) }
+
+    private func submitFirstSettings() throws {
+        var settings = [
+            nghttp2_settings_entry(
+                settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: limits.concurrentStreams),
+            nghttp2_settings_entry(
+                settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: UInt32(limits.headerBytes)),
+        ]
+        if role == .client {
+            settings.append(
+                nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0))
+        }
+        let code = nghttp2_submit_settings(pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count)
+        guard code == 0 else { throw HTTP2SessionError.library(code: code) }
+        nghttp2_session_set_local_window_size(pointer, 0, 0, limits.connectionWindow)
+    }
+
+    // MARK: Bytes
+
+    /// Feeds received bytes; the owner is called for what they complete.
+    ///
+    /// - Throws: when the peer broke the protocol so badly that nothing more can be read. Protocol errors that
+    ///   HTTP/2 answers with GOAWAY are queued for writing and do not throw.
+    func receive(_ bytes: UnsafeRawBufferPointer) throws {
+        guard let start = bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count > 0 else { return }
+        let consumed = nghttp2_session_mem_recv(pointer, start, bytes.count)
+        guard consumed >= 0 else { throw HTTP2SessionError.library(code: Int32(truncatingIfNeeded: consumed)) }
+    }
+
+    /// Appends what is to be written, until nothing is left or `limit` bytes are exceeded.
+    ///
+    /// - Returns: whether more is waiting.
+    func write(into buffer: inout ByteBuffer, limit: Int) throws -> Bool {
+        var written = 0
+        while written < limit {
+            var data: UnsafePointer<UInt8>?
+            let count = nghttp2_session_mem_send(pointer, &data)
+            guard count >= 0 else { throw HTTP2SessionError.library(code: Int32(truncatingIfNeeded: count)) }
+            guard count > 0, let data else { return false }
+            buffer.writeBytes(UnsafeRawBufferPointer(start: data, count: count))
+            written += count
+        }
+        return nghttp2_session_want_write(pointer) != 0
+    }
+
+    /// Nothing is left to read or write: the connection can be closed.
+    var isFinished: Bool {
+        nghttp2_session_want_read(pointer) == 0 && nghttp2_session_want_write(pointer) == 0
+    }
+
+    /// Whether bytes wait to be written.
+    var wantsWrite: Bool { nghttp2_session_want_write(pointer) != 0 }
+
+    // MARK: Streams
+
+    /// The open stream of that id.
+    func stream(_ id: Int32) -> HTTP2Stream? {
+        guard let data = nghttp2_session_get_stream_user_data(pointer, id) else { return nil }
+        return Unmanaged<HTTP2Stream>.fromOpaque(data).takeUnretainedValue()
+    }
+
+    /// Makes the state of a new stream and hangs it on nghttp2's.
+    func openStream(_ id: Int32) -> HTTP2Stream {
+        let stream = openDetachedStream()
+        attach(stream, id: id)
+        return stream
+    }
+
+    /// Makes the state of a stream whose id is not known yet.
+    func openDetachedStream() -> HTTP2Stream {
+        let stream: HTTP2Stream
+        if let spare = spareStreams.popLast() {
+            stream = spare
+        } else {
+            stream = HTTP2Stream()
+            everyStream.append(stream)
+        }
+        stream.reset(id: 0)
+        openStreams += 1
+        return stream
+    }
+
+    /// Gives a stream its id and hangs it on nghttp2's.
+    func attach(_ stream: HTTP2Stream, id: Int32) {
+        stream.id = id
+        nghttp2_session_set_stream_user_data(pointer, id, Unmanaged.passUnretained(stream).toOpaque())
+    }
+
+    /// Takes back the state of a stream that never got an id.
+    func discardDetachedStream(_ stream: HTTP2Stream) {
+        openStreams -= 1
+        spareStreams.append(stream)
+    }
+
+    /// Takes a stream's state back when nghttp2 has closed it.
+    func closeStream(_ id: Int32, code: UInt32) {
+        guard let stream = stream(id) else { return }
+        nghttp2_session_set_stream_user_data(pointer, id, nil)
+        openStreams -= 1
+        owner?.streamClosed(stream, code: code)
+        spareStreams.append(stream)
+    }
+
+    // MARK: Control frames
+
+    /// Says goodbye: streams up to the last one received are still answered.
+    func submitGoAway(code: UInt32, debugData: [UInt8] = []) {
+        let last = nghttp2_session_get_last_proc_stream_id(pointer)
+        nghttp2_submit_goaway(pointer, 0, last, code, debugData, debugData.count)
+    }
+
+    /// Ends a stream at once.
+    func reset(_ id: Int32, code: UInt32) { nghttp2_submit_rst_stream(pointer, 0, id, code) }
+
+    /// Sends a PING; its answer only proves that the peer lives.
+    func submitPing() { nghttp2_submit_ping(pointer, 0, nil) }
+
+    /// How many streams the peer allows us to have open.
+    var peerConcurrentStreams: UInt32 {
+        nghttp2_session_get_remote_settings(pointer, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+    }
+}
+
+/// Why a session could not go on.
+public enum HTTP2SessionError: Error, Hashable, CustomStringConvertible {
+    /// nghttp2's own error code, negative.
+    case library(code: Int32)
+
+    public var description: String {
+        switch self {
+        case .library(let code): "nghttp2: \(String(cString: nghttp2_strerror(code)))"
+        }
+    }
+}

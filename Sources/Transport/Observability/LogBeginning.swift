@@ -1,0 +1,14 @@
+import Logging
+
+/// How a program's log begins: everything to standard error, from one level on.
+public enum LogBeginning {
+    /// Sets the process's log up. To be called once, before the first logger is made; a second call traps,
+    /// as swift-log's own does.
+    public static func bootstrap(level: Logger.Level) {
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Logging
+
+/// The keys of log metadata; one word each, the same in every room.
+///
+/// Never logged: secrets, payloads, whole device tokens.
+public enum LogKey {
+    /// The internal id of a notification.
+    public static let notification = "aldaba.notification"
+    /// An `apns-id`.
+    public static let apnsID = "aldaba.apns-id"
+    /// A device's id.
+    public static let device = "aldaba.device"
+    /// The epoch of a device's session.
+    public static let epoch = "aldaba.epoch"
+    /// A topic.
+    public static let topic = "aldaba.topic"
+    /// A team's id.
+    public static let team = "aldaba.team"
+    /// A provider key's id, never the key.
+    public static let key = "aldaba.key"
+    /// The address and port of a listener or a peer.
+    public static let address = "aldaba.address"
+    /// The path of a file.
+    public static let path = "aldaba.path"
+    /// What went wrong.
+    public static let error = "aldaba.error"
+    /// How many.
+    public static let count = "aldaba.count"
+    /// How long, in milliseconds.
+    public static let milliseconds = "aldaba.milliseconds"
+    /// The process id of a child.
+    public static let process = "aldaba.process"
+}

@@ -1,0 +1,195 @@
+import CoreMetrics
+import Synchronization
+
+/// The metrics of a process, kept for Prometheus to fetch: a factory for swift-metrics with a text form.
+///
+/// Guarantees: at most `limit` series ever exist; a measurement beyond it, or one whose name already belongs
+/// to another kind, goes nowhere and adds one to `aldaba_metrics_refused_series_total`. Counters are named
+/// `…_total`, timers are histograms in seconds named `…_seconds`.
+/// Source: Prometheus, "Exposition formats", text-based format 0.0.4.
+public final class PrometheusRegistry: MetricsFactory, Sendable {
+    /// The media type of ``text()``.
+    public static let contentType = PrometheusText.contentType
+
+    private let limit: Int
+    private let registered = Mutex(Registered())
+
+    /// - Parameter limit: How many series may exist at once, all names and labels together.
+    public init(limit: Int = 2000) { self.limit = max(1, limit) }
+
+    /// Everything measured so far, as one scrape: families in the order of their names.
+    public func text() -> String {
+        let (families, refused) = registered.withLock { ($0.families, $0.refused) }
+        var text = ""
+        for (name, family) in families.sorted(by: { $0.key < $1.key }) {
+            text += "# TYPE \(name) \(family.kind.rawValue)\n"
+            for (labels, series) in family.series.sorted(by: { $0.key < $1.key }) {
+                text += series.lines(name: name, labels: labels.pairs)
+            }
+        }
+        text += "# TYPE aldaba_metrics_refused_series_total counter\n"
+        text += "aldaba_metrics_refused_series_total \(refused)\n"
+        return text
+    }
+
+    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        let name = PrometheusText.metricName(label)
+        let full = name.hasSuffix("_total") ? name : name + "_total"
+        guard case .counter(let series)? = series(.counter, full, dimensions, { .counter(CounterSeries()) }) else {
+            return NoSeries()
+        }
+        return series
+    }
+
+    public func makeRecorder(
+        label: String, dimensions: [(String, String)], aggregate: Bool
+    ) -> any RecorderHandler {
+        let name = PrometheusText.metricName(label)
+        guard aggregate else { return gauge(name, dimensions).map { $0 as any RecorderHandler } ?? NoSeries() }
+        return histogram(name, dimensions, HistogramSeries.recorderBounds).map { $0 as any RecorderHandler }
+            ?? NoSeries()
+    }
+
+    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+        gauge(PrometheusText.metricName(label), dimensions).map { $0 as any MeterHandler } ?? NoSeries()
+    }
+
+    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        let name = PrometheusText.metricName(label)
+        let full = name.hasSuffix("_seconds") ? name : name + "_seconds"
+        return histogram(full, dimensions, HistogramSeries.timerBounds).map { $0 as any TimerHandler } ?? NoSeries()
+    }
+
+    public func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
+
+    public func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
+
+    public func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
+
+    public func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
+}
+
+extension PrometheusRegistry {
+    private func gauge(_ name: String, _ dimensions: [(String, String)]) -> GaugeSeries? {
+        guard case .gauge(let series)? = series(.gauge, name, dimensions, { .gauge(GaugeSeries()) }) else { return nil }
+        return series
+    }
+
+    private func histogram(
+        _ name: String, _ dimensions: [(String, String)], _ bounds: [Double]
+    ) -> HistogramSeries? {
+        let made = series(.histogram, name, dimensions) { .histogram(HistogramSeries(bounds: bounds)) }
+        guard case .histogram(let series)? = made else { return nil }
+        return series
+    }
+
+    /// The series of a name and its labels, made when there is room; `nil` when it was refused.
+    private func series(
+        _ kind: SeriesKind, _ name: String, _ dimensions: [(String, String)], _ make: @Sendable () -> Series
+    ) -> Series? {
+        let labels = SeriesLabels(dimensions)
+        return registered.withLock { registered -> Series? in
+            if let family = registered.families[name] {
+                if family.kind == kind, let series = family.series[labels] { return series }
+                guard family.kind == kind, registered.count < limit else {
+                    registered.refused &+= 1
+                    return nil
+                }
+            } else if registered.count >= limit {
+                registered.refused &+= 1
+                return nil
+            }
+            let series = make()
+            registered.families[name, default: Family(kind: kind)].series[labels] = series
+            registered.count += 1
+            return series
+        }
+    }
+
+    private func remove(_ handler: AnyObject) {
+        registered.withLock { registered in
+            for (name, family) in registered.families {
+                guard let labels = family.series.first(where: { $0.value.handler === handler })?.key else { continue }
+                registered.families[name]?.series[labels] = nil
+                if registered.families[name]?.series.isEmpty == true { registered.families[name] = nil }
+                registered.count -= 1
+                return
+            }
+        }
+    }
+}
+
+/// What a registry holds under its lock.
+private struct Registered {
+    var families: [String: Family] = [:]
+    /// How many series there are in all families.
+    var count = 0
+    var refused: UInt64 = 0
+}
+
+/// All series of one name.
+private struct Family {
+    var kind: SeriesKind
+    var series: [SeriesLabels: Series] = [:]
+}
+
+/// The kinds of metric, by their names in the text.
+private enum SeriesKind: String {
+    case counter
+    case gauge
+    case histogram
+}
+
+/// The labels of one series in the order of their names.
+private struct SeriesLabels: Hashable, Comparable {
+    private var names: [String]
+    private var values: [String]
+
+    init(_ dimensions: [(String, String)]) {
+        let sorted = dimensions.sorted { $0.0 < $1.0 }
+        names = sorted.map(\.0)
+        values = sorted.map(\.1)
+    }
+
+    var pairs: [(name: String, value: String)] { zip(names, values).map { (name: $0, value: $1) } }
+
+    static func < (left: SeriesLabels, right: SeriesLabels) -> Bool {
+        left.values.lexicographicallyPrecedes(right.values)
+    }
+}
+
+/// One series of any kind.
+private enum Series {
+    case counter(CounterSeries)
+    case gauge(GaugeSeries)
+    case histogram(HistogramSeries)
+
+    var handler: AnyObject {
+        switch self {
+        case .counter(let series): series
+        case .gauge(let series): series
+        case .histogram(let series): series
+        }
+    }
+
+    /// The series' lines in the text, each with its line feed.
+    func lines(name: String, labels: [(name: String, value: String)]) -> String {
+        switch self {
+        case .counter(let series): return "\(name)\(PrometheusText.labels(labels)) \(series.current)\n"
+        case .gauge(let series):
+            return "\(name)\(PrometheusText.labels(labels)) \(PrometheusText.number(series.current))\n"
+        case .histogram(let series):
+            let reading = series.current
+            var text = ""
+            var total: UInt64 = 0
+            for (index, count) in reading.buckets.enumerated() {
+                total &+= count
+                let bound = index < series.bounds.count ? PrometheusText.number(series.bounds[index]) : "+Inf"
+                text += "\(name)_bucket\(PrometheusText.labels(labels + [(name: "le", value: bound)])) \(total)\n"
+            }
+            text += "\(name)_sum\(PrometheusText.labels(labels)) \(PrometheusText.number(reading.sum))\n"
+            text += "\(name)_count\(PrometheusText.labels(labels)) \(total)\n"
+            return text
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import PushModel
+
+/// A device token as it travels: 32 sealed bytes, 64 hexadecimal digits.
+public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
+    private let words: (UInt64, UInt64, UInt64, UInt64)
+
+    /// Reads 64 hexadecimal digits of either case; `nil` for anything else.
+    public init?(hexadecimal digits: some Collection<UInt8>) {
+        guard digits.count == 64 else { return nil }
+        var words: [4 of UInt64] = [0, 0, 0, 0]
+        var index = 0
+        for byte in digits {
+            guard let digit = Hexadecimal.value(byte) else { return nil }
+            words[index >> 4] = words[index >> 4] << 4 | UInt64(digit)
+            index += 1
+        }
+        self.words = (words[0], words[1], words[2], words[3])
+    }
+
+    /// Reads 64 hexadecimal digits of either case; `nil` for anything else.
+    public init?(text: String) { self.init(hexadecimal: text.utf8) }
+
+    init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 32 else { return nil }
+        var words: [4 of UInt64] = [0, 0, 0, 0]
+        for (index, byte) in bytes.enumerated() { words[index >> 3] = words[index >> 3] << 8 | UInt64(byte) }
+        self.words = (words[0], words[1], words[2], words[3])
+    }
+
+    /// The 32 bytes.
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(32)
+        for word in [words.0, words.1, words.2, words.3] {
+            withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
+        }
+        return bytes
+    }
+
+    /// 64 lower-case hexadecimal digits.
+    public var description: String { Hexadecimal.text(bytes) }
+
+    public static func == (left: DeviceToken, right: DeviceToken) -> Bool {
+        left.words.0 == right.words.0 && left.words.1 == right.words.1 && left.words.2 == right.words.2
+            && left.words.3 == right.words.3
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        // Sealed bytes are as good as random: two words tell tokens apart.
+        hasher.combine(words.0)
+        hasher.combine(words.2)
+    }
+}
+
+/// Seals registrations into device tokens and opens them again, with AES-GCM-SIV (RFC 8452).
+///
+/// The nonce is fixed, so the same registration always has the same token; SIV makes that safe. Whoever has
+/// no key can neither make a token that opens nor read one. Earlier keys still open what they sealed.
+public struct DeviceTokenSealer: Sendable {
+    private let keys: [SymmetricKey]
+    private static let associatedData = Data("aldaba.token.1".utf8)
+    private static let nonceBytes = Data(repeating: 0, count: 12)
+
+    /// - Parameter keys: 32 bytes each, the current one first.
+    /// - Returns: `nil` when there is no key or one has another length.
+    public init?(keys: [[UInt8]]) {
+        guard !keys.isEmpty, keys.allSatisfy({ $0.count == 32 }) else { return nil }
+        self.keys = keys.map { SymmetricKey(data: $0) }
+    }
+
+    /// The token of a registration.
+    ///
+    /// - Throws: what the cryptographic library says; never for a subject that this type accepts.
+    public func seal(_ subject: TokenSubject) throws -> DeviceToken {
+        let nonce = try AES.GCM._SIV.Nonce(data: Self.nonceBytes)
+        let box = try AES.GCM._SIV.seal(
+            Self.pack(subject), using: keys[0], nonce: nonce, authenticating: Self.associatedData)
+        guard let token = DeviceToken(bytes: Array(box.ciphertext) + Array(box.tag)) else {
+            throw CryptoKitError.incorrectParameterSize
+        }
+        return token
+    }
+
+    /// What a token stands for; `nil` when no key opens it.
+    public func open(_ token: DeviceToken) -> TokenSubject? {
+        let bytes = token.bytes
+        guard let nonce = try? AES.GCM._SIV.Nonce(data: Self.nonceBytes),
+            let box = try? AES.GCM._SIV.SealedBox(nonce: nonce, ciphertext: bytes[..<16], tag: bytes[16...])
+        else { return nil }
+        for key in keys {
+            // A key that does not fit is no error: the next one is tried.
+            if let plain = try? AES.GCM._SIV.open(box, using: key, authenticating: Self.associatedData) {
+                return Self.unpack(Array(plain))
+            }
+        }
+        return nil
+    }
+
+    /// Cell u16, device u64, app u32, environment 1 bit and generation 15 bits; big-endian.
+    private static func pack(_ subject: TokenSubject) -> [UInt8] {
+        var bytes: [UInt8] = []
+        withUnsafeBytes(of: subject.cell.bigEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: subject.device.rawValue.bigEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: subject.app.rawValue.bigEndian) { bytes.append(contentsOf: $0) }
+        let last = (subject.environment == .production ? 0x8000 : 0) | subject.generation & 0x7FFF
+        withUnsafeBytes(of: last.bigEndian) { bytes.append(contentsOf: $0) }
+        return bytes
+    }
+
+    private static func unpack(_ bytes: [UInt8]) -> TokenSubject? {
+        guard bytes.count == 16 else { return nil }
+        func number(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
+        guard let device = DeviceID(number(2..<10)) else { return nil }
+        let last = UInt16(truncatingIfNeeded: number(14..<16))
+        return TokenSubject(
+            cell: UInt16(truncatingIfNeeded: number(0..<2)), device: device,
+            app: AppID(rawValue: UInt32(truncatingIfNeeded: number(10..<14))),
+            environment: last & 0x8000 != 0 ? .production : .sandbox, generation: last & 0x7FFF)
+    }
+}

@@ -1,0 +1,270 @@
+/// Checks that bytes are one JSON object (RFC 8259), without building values.
+///
+/// About ten times as fast as a parser that builds them, which is why it exists: the payload is carried
+/// verbatim and only its validity is asked for. Strings must be well-formed UTF-8; nesting is bounded.
+public struct JSONScanner {
+    /// What was wrong and where.
+    public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The offset of the offending byte, from 0.
+        public var offset: Int
+        public var message: String
+        public var description: String { "byte \(offset): \(message)" }
+    }
+
+    /// Objects and arrays inside one another; deeper ones are refused.
+    public static let maximumDepth = 128
+
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var offset = 0
+
+    private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    /// Checks a whole body.
+    ///
+    /// - Returns: `nil` when it is one JSON object with nothing but white space around it.
+    public static func fault(inObject bytes: UnsafeBufferPointer<UInt8>) -> Fault? {
+        var scanner = JSONScanner(bytes)
+        do throws(Fault) {
+            scanner.skipWhiteSpace()
+            guard scanner.peek == UInt8(ascii: "{") else {
+                return Fault(
+                    offset: scanner.offset,
+                    message: bytes.isEmpty ? "the body is empty" : "expected '{': the payload must be a JSON object")
+            }
+            try scanner.scanContainers()
+            scanner.skipWhiteSpace()
+            guard scanner.offset == bytes.count else {
+                return Fault(offset: scanner.offset, message: "unexpected bytes after the object")
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Checks a whole body.
+    public static func fault(inObject bytes: [UInt8]) -> Fault? { bytes.withUnsafeBufferPointer { fault(inObject: $0) } }
+
+    private var peek: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+
+    private func fault(_ message: String) -> Fault { Fault(offset: offset, message: message) }
+
+    private mutating func skipWhiteSpace() {
+        while offset < bytes.count {
+            switch bytes[offset] {
+            case 0x20, 0x0A, 0x0D, 0x09: offset += 1
+            default: return
+            }
+        }
+    }
+
+    /// Scans the object or array at the offset with all that is in it. A stack of kinds stands in for recursion.
+    private mutating func scanContainers() throws(Fault) {
+        // One bit a level, 1 for an object; maximumDepth fits the two words.
+        var kinds: (UInt64, UInt64) = (0, 0)
+        var depth = 0
+        func push(_ isObject: Bool) {
+            kinds.1 = kinds.1 << 1 | kinds.0 >> 63
+            kinds.0 = kinds.0 << 1 | (isObject ? 1 : 0)
+        }
+        func pop() {
+            kinds.0 = kinds.0 >> 1 | kinds.1 << 63
+            kinds.1 >>= 1
+        }
+        while true {
+            skipWhiteSpace()
+            guard let byte = peek else { throw fault("the payload ends inside a value") }
+            if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+                guard depth < Self.maximumDepth else { throw fault("nested deeper than \(Self.maximumDepth) levels") }
+                let isObject = byte == UInt8(ascii: "{")
+                push(isObject)
+                depth += 1
+                offset += 1
+                skipWhiteSpace()
+                if peek != (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
+                    if isObject { try scanKey() }
+                    continue
+                }
+            } else {
+                try scanScalar(byte)
+            }
+            // A value has ended: close what it ends, until a comma asks for the next.
+            closing: while depth > 0 {
+                skipWhiteSpace()
+                let isObject = kinds.0 & 1 == 1
+                switch peek {
+                case UInt8(ascii: "}") where isObject, UInt8(ascii: "]") where !isObject:
+                    offset += 1
+                    depth -= 1
+                    pop()
+                case UInt8(ascii: ","):
+                    offset += 1
+                    skipWhiteSpace()
+                    if isObject { try scanKey() }
+                    break closing
+                case nil:
+                    throw fault("the payload ends inside \(isObject ? "an object" : "an array")")
+                default:
+                    throw fault("expected ',' or '\(isObject ? "}" : "]")'")
+                }
+            }
+            if depth == 0 { return }
+        }
+    }
+
+    private mutating func scanKey() throws(Fault) {
+        guard peek == UInt8(ascii: "\"") else { throw fault("expected a key in double quotes") }
+        try scanString()
+        skipWhiteSpace()
+        guard peek == UInt8(ascii: ":") else { throw fault("expected ':' after a key") }
+        offset += 1
+    }
+
+    private mutating func scanScalar(_ byte: UInt8) throws(Fault) {
+        switch byte {
+        case UInt8(ascii: "\""): try scanString()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try scanNumber()
+        case UInt8(ascii: "t"): try scanWord("true")
+        case UInt8(ascii: "f"): try scanWord("false")
+        case UInt8(ascii: "n"): try scanWord("null")
+        default: throw fault("expected a value")
+        }
+    }
+
+    private mutating func scanWord(_ word: StaticString) throws(Fault) {
+        let count = word.utf8CodeUnitCount
+        guard offset + count <= bytes.count else { throw fault("expected \(word)") }
+        for index in 0..<count where bytes[offset + index] != word.utf8Start[index] {
+            throw fault("expected \(word)")
+        }
+        offset += count
+    }
+
+    private mutating func scanDigits() throws(Fault) {
+        guard let first = peek, (0x30...0x39).contains(first) else { throw fault("expected a digit") }
+        while let byte = peek, (0x30...0x39).contains(byte) { offset += 1 }
+    }
+
+    private mutating func scanNumber() throws(Fault) {
+        if peek == UInt8(ascii: "-") { offset += 1 }
+        if peek == UInt8(ascii: "0") {
+            offset += 1
+            if let byte = peek, (0x30...0x39).contains(byte) { throw fault("a number may not begin with 0") }
+        } else {
+            try scanDigits()
+        }
+        if peek == UInt8(ascii: ".") {
+            offset += 1
+            try scanDigits()
+        }
+        if peek == UInt8(ascii: "e") || peek == UInt8(ascii: "E") {
+            offset += 1
+            if peek == UInt8(ascii: "+") || peek == UInt8(ascii: "-") { offset += 1 }
+            try scanDigits()
+        }
+    }
+
+    private mutating func scanString() throws(Fault) {
+        offset += 1
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            switch byte {
+            case UInt8(ascii: "\""):
+                offset += 1
+                return
+            case UInt8(ascii: "\\"):
+                try scanEscape()
+            case 0..<0x20:
+                throw fault("control character in a string; it must be escaped")
+            case 0..<0x80:
+                offset += 1
+            default:
+                try scanMultibyte(byte)
+            }
+        }
+        throw fault("the payload ends inside a string")
+    }
+
+    private mutating func scanEscape() throws(Fault) {
+        let start = offset
+        offset += 1
+        switch peek {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            offset += 1
+        case UInt8(ascii: "u"):
+            offset += 1
+            let unit = try scanHexadecimal(start)
+            guard (0xD800...0xDFFF).contains(unit) else { return }
+            let pairStart = offset
+            guard unit < 0xDC00, peek == UInt8(ascii: "\\"), offset + 1 < bytes.count,
+                bytes[offset + 1] == UInt8(ascii: "u")
+            else { throw Fault(offset: start, message: "half of a surrogate pair") }
+            offset += 2
+            guard (0xDC00...0xDFFF).contains(try scanHexadecimal(pairStart)) else {
+                throw Fault(offset: pairStart, message: "expected the second half of a surrogate pair")
+            }
+        default:
+            throw Fault(offset: start, message: "unknown escape in a string")
+        }
+    }
+
+    private mutating func scanHexadecimal(_ start: Int) throws(Fault) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let byte = peek, let digit = Hexadecimal.value(byte) else {
+                throw Fault(offset: start, message: "\\u needs four hexadecimal digits")
+            }
+            value = value << 4 | UInt32(digit)
+            offset += 1
+        }
+        return value
+    }
+
+    /// Scans one character of two to four bytes by RFC 3629's table: no overlong forms, no surrogates.
+    private mutating func scanMultibyte(_ first: UInt8) throws(Fault) {
+        let length: Int
+        var second: ClosedRange<UInt8> = 0x80...0xBF
+        switch first {
+        case 0xC2...0xDF: length = 2
+        case 0xE0: (length, second) = (3, 0xA0...0xBF)
+        case 0xED: (length, second) = (3, 0x80...0x9F)
+        case 0xE1...0xEF: length = 3
+        case 0xF0: (length, second) = (4, 0x90...0xBF)
+        case 0xF4: (length, second) = (4, 0x80...0x8F)
+        case 0xF1...0xF3: length = 4
+        default: throw fault("not UTF-8")
+        }
+        guard offset + length <= bytes.count else { throw fault("the payload ends inside a character") }
+        for index in 1..<length {
+            let allowed = index == 1 ? second : 0x80...0xBF
+            guard allowed.contains(bytes[offset + index]) else { throw fault("not UTF-8") }
+        }
+        offset += length
+    }
+}
+
+/// Hexadecimal digits as bytes.
+enum Hexadecimal {
+    /// The value of a digit, either case.
+    @inline(__always)
+    static func value(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x61...0x66: byte - 0x57
+        case 0x41...0x46: byte - 0x37
+        default: nil
+        }
+    }
+
+    /// The lower-case digits of bytes.
+    static func text(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

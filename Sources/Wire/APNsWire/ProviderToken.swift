@@ -1,0 +1,150 @@
+import Crypto
+import Foundation
+import PushModel
+
+/// A provider's token: an ES256 JSON Web Token (RFC 7519, RFC 7515), parsed but not yet verified.
+///
+/// Taken as the known libraries write them: `iat` as an integer, a float or a digit string; extra header
+/// fields and claims; white space inside the JSON. Source: Apple, "Establishing a token-based connection to APNs".
+public struct ProviderToken: Sendable {
+    /// `kid`: ten characters that name the key.
+    public let keyID: String
+    /// `iss`: the team.
+    public let team: TeamID
+    /// `iat`.
+    public let issuedAt: Timestamp
+    private let signedPart: [UInt8]
+    private let signature: Data
+
+    /// How old a token may be; `iat` older than that is `ExpiredProviderToken`.
+    public static let lifetimeMilliseconds: Int64 = 3_600_000
+    /// How far `iat` may lie ahead of our clock.
+    public static let toleranceMilliseconds: Int64 = 300_000
+    /// Longer header values are refused before they are looked into.
+    public static let maximumLength = 4096
+
+    /// Reads an `authorization` header's value, `bearer JWT`; the scheme in any case (RFC 9110, 11.1).
+    ///
+    /// - Throws: what was wrong, as an `InvalidProviderToken` or `MissingProviderToken` refusal.
+    public init(authorization: some Collection<UInt8>) throws(APNsRefusal) {
+        let scheme = Array("bearer ".utf8)
+        let start = authorization.prefix(scheme.count).map { (65...90).contains($0) ? $0 + 32 : $0 }
+        guard start == scheme else {
+            throw APNsRefusal(.missingProviderToken, note: "authorization does not begin with 'bearer '")
+        }
+        try self.init(compact: Array(authorization.dropFirst(scheme.count)))
+    }
+
+    /// Reads the compact serialization, `header.claims.signature`.
+    public init(compact: [UInt8]) throws(APNsRefusal) {
+        func invalid(_ note: String) -> APNsRefusal { APNsRefusal(.invalidProviderToken, note: note) }
+        guard compact.count <= Self.maximumLength else { throw invalid("the token is longer than any real one") }
+        let parts = compact.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3 else { throw invalid("the token has \(parts.count) parts where three belong") }
+        guard let headerBytes = Base64URL.decode(parts[0]), let claimBytes = Base64URL.decode(parts[1]),
+            let signature = Base64URL.decode(parts[2])
+        else { throw invalid("a part of the token is not base64url") }
+        guard let header = try? JSONDecoder().decode(Header.self, from: Data(headerBytes)) else {
+            throw invalid("the token's header is not JSON with alg and kid")
+        }
+        guard header.alg == "ES256" else { throw invalid("alg is \(header.alg.prefix(20)), only ES256 is allowed") }
+        guard TeamID.hasShape(header.kid) else { throw invalid("kid is not ten characters A-Z0-9") }
+        guard let claims = try? JSONDecoder().decode(Claims.self, from: Data(claimBytes)) else {
+            throw invalid("the token's claims are not JSON with iss and a numeric iat")
+        }
+        guard TeamID.hasShape(claims.iss) else { throw invalid("iss is not ten characters A-Z0-9") }
+        guard signature.count == 64 else { throw invalid("the signature has \(signature.count) bytes, not 64") }
+        keyID = header.kid
+        team = TeamID(rawValue: claims.iss)
+        issuedAt = Timestamp(seconds: claims.iat.seconds)
+        signedPart = Array(compact[..<parts[1].endIndex])
+        self.signature = Data(signature)
+    }
+
+    /// Whether the signature is this key's.
+    public func isSigned(by key: P256.Signing.PublicKey) -> Bool {
+        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
+        return key.isValidSignature(signature, for: Data(signedPart))
+    }
+
+    /// Whether the token's time is right; the refusal says why not.
+    public func refusal(at now: Timestamp) -> APNsRefusal? {
+        let age = now.milliseconds(since: issuedAt)
+        if age > Self.lifetimeMilliseconds {
+            return APNsRefusal(.expiredProviderToken, note: "iat is \(age / 1000) seconds ago, at most 3600 are allowed")
+        }
+        if age < -Self.toleranceMilliseconds {
+            return APNsRefusal(.invalidProviderToken, note: "iat is \(-age / 1000) seconds in the future")
+        }
+        return nil
+    }
+
+    /// Makes a token.
+    ///
+    /// - Throws: what the cryptographic library says; nothing was made.
+    public static func make(
+        key: P256.Signing.PrivateKey, keyID: String, team: TeamID, issuedAt: Timestamp
+    ) throws -> String {
+        let header = Base64URL.encode(Array(#"{"alg":"ES256","kid":"\#(keyID)"}"#.utf8))
+        let claims = Base64URL.encode(
+            Array(#"{"iss":"\#(team.rawValue)","iat":\#(issuedAt.rawValue / 1000)}"#.utf8))
+        let signed = "\(header).\(claims)"
+        let signature = try key.signature(for: Data(signed.utf8))
+        return "\(signed).\(Base64URL.encode(Array(signature.rawRepresentation)))"
+    }
+
+    private struct Header: Decodable {
+        var alg: String
+        var kid: String
+    }
+
+    private struct Claims: Decodable {
+        var iss: String
+        var iat: NumericDate
+    }
+
+    /// Seconds since 1970 in any of the three forms that providers use.
+    private struct NumericDate: Decodable {
+        var seconds: Int64
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let whole = try? container.decode(Int64.self) {
+                seconds = whole
+            } else if let number = try? container.decode(Double.self), let whole = Int64(exactly: number.rounded(.down)) {
+                seconds = whole
+            } else if let whole = Int64(try container.decode(String.self)) {
+                seconds = whole
+            } else {
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "iat is not a number")
+            }
+        }
+    }
+}
+
+/// Base64 with the URL alphabet (RFC 4648, section 5).
+enum Base64URL {
+    /// Decodes with or without padding; `nil` for anything that is not base64url.
+    static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        var standard: [UInt8] = []
+        standard.reserveCapacity(text.count + 2)
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
+            case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
+            case UInt8(ascii: "+"), UInt8(ascii: "/"): return nil
+            default: standard.append(byte)
+            }
+        }
+        if !standard.contains(UInt8(ascii: "=")) {
+            while standard.count % 4 != 0 { standard.append(UInt8(ascii: "=")) }
+        }
+        return Data(base64Encoded: Data(standard)).map { Array($0) }
+    }
+
+    /// Encodes without padding.
+    static func encode(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+}

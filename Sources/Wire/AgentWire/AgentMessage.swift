@@ -1,0 +1,138 @@
+/// What the agent says to an app.
+public enum AgentMessage: Hashable, Sendable {
+    /// The first message of an accepted connection. See ``Welcome``.
+    case welcome(Welcome)
+    /// The first and only message of a refused one: a stable code, and a sentence that says what to do.
+    case refused(version: Int, code: String, message: String)
+    case authorizationAnswered(request: Int64, granted: Bool)
+    /// The app's device token as 64 hex digits; `request` is `nil` when the token changed by itself.
+    case registered(request: Int64?, token: String)
+    case registrationFailed(request: Int64, code: String, message: String)
+    case settings(request: Int64, NotificationSettings)
+    case deliver(DeliveredNotification, kind: DeliveryKind)
+    /// The person answered a notification; `response` is an id of its own, `action` an action's identifier.
+    case respond(response: Int64, notification: DeliveredNotification, action: String, userText: String?)
+    /// The agent has stored that the app handled these, and never delivers them again.
+    case handledConfirmed(notifications: [Int64])
+    /// The agent has stored that the app handled these responses, and never sends them again.
+    case responsesConfirmed(responses: [Int64])
+    /// A message of a later version; to be ignored.
+    case unknown(type: String)
+
+    /// What an accepted app learns first.
+    public struct Welcome: Codable, Hashable, Sendable {
+        /// The agent's version of the protocol.
+        public var version: Int
+        /// ``AppState/background`` when the agent started the app for a background notification.
+        public var state: AppState
+        /// `UNAuthorizationStatus` (raw value).
+        public var authorization: Int
+        /// The notification whose opening started the app.
+        public var launchNotification: DeliveredNotification?
+
+        public init(
+            version: Int = AgentFrame.version, state: AppState, authorization: Int,
+            launchNotification: DeliveredNotification? = nil
+        ) {
+            self.version = version
+            self.state = state
+            self.authorization = authorization
+            self.launchNotification = launchNotification
+        }
+    }
+
+    /// Reads the JSON text of one frame.
+    ///
+    /// - Throws: ``AgentFrameError/malformed(_:)`` for a text that is not a message.
+    public init(frame: [UInt8]) throws(AgentFrameError) {
+        self = try AgentFrame.decode(Self.self, from: frame)
+    }
+}
+
+extension AgentMessage: Codable {
+    private enum Key: String, CodingKey {
+        case type, version, code, message, request, granted, token, notification, kind, response, action, userText
+        case notifications, responses
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        func member<Value: Decodable>(_ key: Key) throws -> Value { try members.decode(Value.self, forKey: key) }
+        let type: String = try member(.type)
+        switch type {
+        case "welcome": self = .welcome(try Welcome(from: decoder))
+        case "refused":
+            self = .refused(version: try member(.version), code: try member(.code), message: try member(.message))
+        case "authorizationAnswered":
+            self = .authorizationAnswered(request: try member(.request), granted: try member(.granted))
+        case "registered":
+            self = .registered(
+                request: try members.decodeIfPresent(Int64.self, forKey: .request), token: try member(.token))
+        case "registrationFailed":
+            self = .registrationFailed(
+                request: try member(.request), code: try member(.code), message: try member(.message))
+        case "settings": self = .settings(request: try member(.request), try NotificationSettings(from: decoder))
+        case "deliver": self = .deliver(try member(.notification), kind: try member(.kind))
+        case "respond":
+            self = .respond(
+                response: try member(.response), notification: try member(.notification), action: try member(.action),
+                userText: try members.decodeIfPresent(String.self, forKey: .userText))
+        case "handledConfirmed": self = .handledConfirmed(notifications: try member(.notifications))
+        case "responsesConfirmed": self = .responsesConfirmed(responses: try member(.responses))
+        default: self = .unknown(type: type)
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Key.self)
+        try members.encode(type, forKey: .type)
+        switch self {
+        case .welcome(let welcome): try welcome.encode(to: encoder)
+        case .refused(let version, let code, let message):
+            try members.encode(version, forKey: .version)
+            try members.encode(code, forKey: .code)
+            try members.encode(message, forKey: .message)
+        case .authorizationAnswered(let request, let granted):
+            try members.encode(request, forKey: .request)
+            try members.encode(granted, forKey: .granted)
+        case .registered(let request, let token):
+            try members.encodeIfPresent(request, forKey: .request)
+            try members.encode(token, forKey: .token)
+        case .registrationFailed(let request, let code, let message):
+            try members.encode(request, forKey: .request)
+            try members.encode(code, forKey: .code)
+            try members.encode(message, forKey: .message)
+        case .settings(let request, let settings):
+            try members.encode(request, forKey: .request)
+            try settings.encode(to: encoder)
+        case .deliver(let notification, let kind):
+            try members.encode(notification, forKey: .notification)
+            try members.encode(kind, forKey: .kind)
+        case .respond(let response, let notification, let action, let userText):
+            try members.encode(response, forKey: .response)
+            try members.encode(notification, forKey: .notification)
+            try members.encode(action, forKey: .action)
+            try members.encodeIfPresent(userText, forKey: .userText)
+        case .handledConfirmed(let notifications): try members.encode(notifications, forKey: .notifications)
+        case .responsesConfirmed(let responses): try members.encode(responses, forKey: .responses)
+        case .unknown: break
+        }
+    }
+
+    /// The name that the message has on the wire.
+    private var type: String {
+        switch self {
+        case .welcome: "welcome"
+        case .refused: "refused"
+        case .authorizationAnswered: "authorizationAnswered"
+        case .registered: "registered"
+        case .registrationFailed: "registrationFailed"
+        case .settings: "settings"
+        case .deliver: "deliver"
+        case .respond: "respond"
+        case .handledConfirmed: "handledConfirmed"
+        case .responsesConfirmed: "responsesConfirmed"
+        case .unknown(let type): type
+        }
+    }
+}

@@ -1,0 +1,123 @@
+/// What an app says to the agent.
+///
+/// `request` numbers are the app's own; the agent's answer repeats them.
+public enum AppMessage: Hashable, Sendable {
+    /// The first message: the protocol's version, the app's bundle id, and the secret where it was given one.
+    case hello(version: Int, app: String, secret: String?)
+    /// Asks for authorization; `options` is the raw value of `UNAuthorizationOptions`.
+    case requestAuthorization(request: Int64, options: UInt)
+    case registerForRemoteNotifications(request: Int64)
+    case unregisterForRemoteNotifications(request: Int64)
+    case getSettings(request: Int64)
+    /// The app has finished launching: deliveries may begin.
+    case ready
+    /// The app has handled the notification with this id.
+    case handled(notification: Int64, outcome: HandledOutcome)
+    /// The app has handled the response with this id.
+    case responseHandled(response: Int64)
+    case stateChanged(AppState)
+    /// A message of a later version; to be ignored.
+    case unknown(type: String)
+
+    /// Reads the JSON text of one frame.
+    ///
+    /// - Throws: ``AgentFrameError/malformed(_:)`` for a text that is not a message.
+    public init(frame: [UInt8]) throws(AgentFrameError) {
+        self = try AgentFrame.decode(Self.self, from: frame)
+    }
+}
+
+extension AppMessage: Codable {
+    private enum Key: String, CodingKey {
+        case type, version, app, secret, request, options, notification, outcome, result, response, state
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        let type = try members.decode(String.self, forKey: .type)
+        func request() throws -> Int64 { try members.decode(Int64.self, forKey: .request) }
+        switch type {
+        case "hello":
+            self = .hello(
+                version: try members.decode(Int.self, forKey: .version),
+                app: try members.decode(String.self, forKey: .app),
+                secret: try members.decodeIfPresent(String.self, forKey: .secret))
+        case "requestAuthorization":
+            self = .requestAuthorization(
+                request: try request(), options: try members.decode(UInt.self, forKey: .options))
+        case "registerForRemoteNotifications": self = .registerForRemoteNotifications(request: try request())
+        case "unregisterForRemoteNotifications": self = .unregisterForRemoteNotifications(request: try request())
+        case "getSettings": self = .getSettings(request: try request())
+        case "ready": self = .ready
+        case "handled":
+            self = .handled(
+                notification: try members.decode(Int64.self, forKey: .notification),
+                outcome: try Self.decodeOutcome(members))
+        case "responseHandled": self = .responseHandled(response: try members.decode(Int64.self, forKey: .response))
+        case "stateChanged": self = .stateChanged(try members.decode(AppState.self, forKey: .state))
+        default: self = .unknown(type: type)
+        }
+    }
+
+    private static func decodeOutcome(_ members: KeyedDecodingContainer<Key>) throws -> HandledOutcome {
+        switch try members.decode(String.self, forKey: .outcome) {
+        case "presented": .presented(options: try members.decode(UInt.self, forKey: .options))
+        case "notPresented": .notPresented
+        case "background": .background(try members.decode(BackgroundResult.self, forKey: .result))
+        default:
+            throw DecodingError.dataCorruptedError(
+                forKey: .outcome, in: members, debugDescription: "presented, notPresented or background")
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Key.self)
+        try members.encode(type, forKey: .type)
+        switch self {
+        case .hello(let version, let app, let secret):
+            try members.encode(version, forKey: .version)
+            try members.encode(app, forKey: .app)
+            try members.encodeIfPresent(secret, forKey: .secret)
+        case .requestAuthorization(let request, let options):
+            try members.encode(request, forKey: .request)
+            try members.encode(options, forKey: .options)
+        case .registerForRemoteNotifications(let request), .unregisterForRemoteNotifications(let request),
+            .getSettings(let request):
+            try members.encode(request, forKey: .request)
+        case .handled(let notification, let outcome):
+            try members.encode(notification, forKey: .notification)
+            try Self.encode(outcome, into: &members)
+        case .responseHandled(let response): try members.encode(response, forKey: .response)
+        case .stateChanged(let state): try members.encode(state, forKey: .state)
+        case .ready, .unknown: break
+        }
+    }
+
+    private static func encode(_ outcome: HandledOutcome, into members: inout KeyedEncodingContainer<Key>) throws {
+        switch outcome {
+        case .presented(let options):
+            try members.encode("presented", forKey: .outcome)
+            try members.encode(options, forKey: .options)
+        case .notPresented: try members.encode("notPresented", forKey: .outcome)
+        case .background(let result):
+            try members.encode("background", forKey: .outcome)
+            try members.encode(result, forKey: .result)
+        }
+    }
+
+    /// The name that the message has on the wire.
+    private var type: String {
+        switch self {
+        case .hello: "hello"
+        case .requestAuthorization: "requestAuthorization"
+        case .registerForRemoteNotifications: "registerForRemoteNotifications"
+        case .unregisterForRemoteNotifications: "unregisterForRemoteNotifications"
+        case .getSettings: "getSettings"
+        case .ready: "ready"
+        case .handled: "handled"
+        case .responseHandled: "responseHandled"
+        case .stateChanged: "stateChanged"
+        case .unknown(let type): type
+        }
+    }
+}

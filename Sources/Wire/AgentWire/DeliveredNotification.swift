@@ -1,0 +1,91 @@
+/// A notification on its way from the agent to an app.
+public struct DeliveredNotification: Codable, Hashable, Sendable {
+    /// The internal id: unique within the device, positive. Acknowledgements name it.
+    public var id: Int64
+    /// The request's identifier: the collapse id, else the `apns-id`.
+    public var identifier: String
+    /// The `apns-id`, where the notification has one.
+    public var apnsID: String?
+    /// The app's topic.
+    public var topic: String
+    /// When it was accepted, in milliseconds since 1970-01-01 UTC.
+    public var date: Int64
+    /// The payload's JSON text, verbatim.
+    public var payload: String
+
+    public init(id: Int64, identifier: String, apnsID: String?, topic: String, date: Int64, payload: String) {
+        self.id = id
+        self.identifier = identifier
+        self.apnsID = apnsID
+        self.topic = topic
+        self.date = date
+        self.payload = payload
+    }
+}
+
+/// To which of an app's handlers a notification goes.
+public enum DeliveryKind: String, Codable, Sendable, CaseIterable {
+    /// The app is in front: it is asked how to present the notification.
+    case foreground
+    /// The background handler only (`content-available`).
+    case background
+    /// The background handler first, then the question how to present it; one answer at the end.
+    case foregroundAndBackground
+}
+
+/// What an app's background handler made of a notification.
+public enum BackgroundResult: String, Codable, Sendable, CaseIterable {
+    case newData
+    case noData
+    case failed
+}
+
+/// What became of a delivered notification in the app.
+public enum HandledOutcome: Hashable, Sendable {
+    /// The app wants it shown, with these `UNNotificationPresentationOptions` (raw value).
+    case presented(options: UInt)
+    /// The app does not want it shown: no delegate, no such method, an empty answer, or none in time.
+    case notPresented
+    /// The background handler's answer; ``BackgroundResult/failed`` also when it did not answer in time.
+    case background(BackgroundResult)
+}
+
+/// Where an app stands in its life.
+public enum AppState: String, Codable, Sendable, CaseIterable {
+    case active
+    case inactive
+    case background
+}
+
+/// What the agent lets an app do, in the raw values of Apple's `UNNotificationSettings`.
+public struct NotificationSettings: Codable, Hashable, Sendable {
+    /// `UNAuthorizationStatus`: 0 not determined, 1 denied, 2 authorized, 3 provisional, 4 ephemeral.
+    public var authorizationStatus: Int
+    /// These six are `UNNotificationSetting`: 0 not supported, 1 disabled, 2 enabled.
+    public var alertSetting: Int
+    public var soundSetting: Int
+    public var badgeSetting: Int
+    public var notificationCenterSetting: Int
+    public var criticalAlertSetting: Int
+    public var timeSensitiveSetting: Int
+    /// `UNAlertStyle`: 0 none, 1 banner, 2 alert.
+    public var alertStyle: Int
+    /// `UNShowPreviewsSetting`: 0 always, 1 when authenticated, 2 never.
+    public var showPreviewsSetting: Int
+
+    public init(
+        authorizationStatus: Int, alertSetting: Int, soundSetting: Int, badgeSetting: Int,
+        notificationCenterSetting: Int, criticalAlertSetting: Int = 0, timeSensitiveSetting: Int = 0,
+        alertStyle: Int, showPreviewsSetting: Int = 0
+    ) {
+        self.authorizationStatus = authorizationStatus
+        self.alertSetting = alertSetting
+        self.soundSetting = soundSetting
+        self.badgeSetting = badgeSetting
+        self.notificationCenterSetting = notificationCenterSetting
+        self.criticalAlertSetting = criticalAlertSetting
+        self.timeSensitiveSetting = timeSensitiveSetting
+        self.alertStyle = alertStyle
+        self.showPreviewsSetting = showPreviewsSetting
+    }
+}

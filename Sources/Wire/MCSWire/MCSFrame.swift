@@ -1,0 +1,47 @@
+/// What the framing itself can refuse; each ends the connection, since the bytes after it have no meaning.
+public enum MCSFrameError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A packet announced, or would have, more bytes than the limit.
+    case tooLarge(size: UInt32, limit: Int)
+    /// The size is not a varint of at most five bytes and 32 bits.
+    case malformedSize
+    case unknownTag(UInt8)
+    /// The body is not the protobuf message that the tag announces.
+    case malformedBody(MCSTag)
+
+    public var description: String {
+        switch self {
+        case .tooLarge(let size, let limit): "packet of \(size) bytes; at most \(limit) are allowed"
+        case .malformedSize: "packet size is not a varint of at most 32 bits"
+        case .unknownTag(let tag): "unknown packet tag \(tag)"
+        case .malformedBody(let tag): "body of a \(tag) packet is not its protobuf message"
+        }
+    }
+}
+
+/// The byte in front of each packet.
+public enum MCSTag: UInt8, Sendable, CaseIterable {
+    case heartbeatPing = 0
+    case heartbeatAck = 1
+    case loginRequest = 2
+    case loginResponse = 3
+    case close = 4
+    case iqStanza = 7
+    case dataMessageStanza = 8
+    case streamErrorStanza = 10
+}
+
+/// The version byte that each side sends once, before its first packet.
+public enum MCSVersion {
+    /// What Aldaba's own client sends.
+    public static let current: UInt8 = 41
+
+    /// Whether a peer's version can be served: 38, and everything from 40 on. The server mirrors it, because
+    /// some clients accept only their own.
+    public static func isSupported(_ version: UInt8) -> Bool { version == 38 || version >= 40 }
+}
+
+/// Limits of the framing.
+public enum MCSFrame {
+    /// The largest body that is read or written unless a decoder is told otherwise: 1 MiB.
+    public static let defaultMaximumSize = 1 << 20
+}

@@ -1,0 +1,125 @@
+import SwiftProtobuf
+
+/// One packet of the device channel.
+public enum MCSPacket: Hashable, Sendable {
+    case heartbeatPing(MCSHeartbeatPing)
+    case heartbeatAck(MCSHeartbeatAck)
+    case login(MCSLoginRequest)
+    case loginResponse(MCSLoginResponse)
+    case close
+    case iq(MCSIqStanza)
+    case dataMessage(MCSDataMessageStanza)
+    case streamError(MCSStreamErrorStanza)
+
+    public var tag: MCSTag {
+        switch self {
+        case .heartbeatPing: .heartbeatPing
+        case .heartbeatAck: .heartbeatAck
+        case .login: .loginRequest
+        case .loginResponse: .loginResponse
+        case .close: .close
+        case .iq: .iqStanza
+        case .dataMessage: .dataMessageStanza
+        case .streamError: .streamErrorStanza
+        }
+    }
+
+    /// The highest stream id that the sender has received, acknowledging all before it as well.
+    ///
+    /// `nil` where the packet has no such field or does not set it; setting it on such a packet does nothing.
+    public var lastStreamIDReceived: Int32? {
+        get {
+            switch self {
+            case .heartbeatPing(let ping): ping.hasLastStreamIDReceived ? ping.lastStreamIDReceived : nil
+            case .heartbeatAck(let ack): ack.hasLastStreamIDReceived ? ack.lastStreamIDReceived : nil
+            case .loginResponse(let response):
+                response.hasLastStreamIDReceived ? response.lastStreamIDReceived : nil
+            case .iq(let iq): iq.hasLastStreamIDReceived ? iq.lastStreamIDReceived : nil
+            case .dataMessage(let stanza): stanza.hasLastStreamIDReceived ? stanza.lastStreamIDReceived : nil
+            case .login, .close, .streamError: nil
+            }
+        }
+        set {
+            guard let newValue else { return }
+            switch self {
+            case .heartbeatPing(var ping):
+                ping.lastStreamIDReceived = newValue
+                self = .heartbeatPing(ping)
+            case .heartbeatAck(var ack):
+                ack.lastStreamIDReceived = newValue
+                self = .heartbeatAck(ack)
+            case .loginResponse(var response):
+                response.lastStreamIDReceived = newValue
+                self = .loginResponse(response)
+            case .iq(var iq):
+                iq.lastStreamIDReceived = newValue
+                self = .iq(iq)
+            case .dataMessage(var stanza):
+                stanza.lastStreamIDReceived = newValue
+                self = .dataMessage(stanza)
+            case .login, .close, .streamError: break
+            }
+        }
+    }
+}
+
+extension MCSPacket {
+    /// Appends the packet as it goes on the wire: tag, size, body.
+    ///
+    /// - Throws: `MCSFrameError.tooLarge`; nothing was appended then.
+    public func encode(
+        into bytes: inout [UInt8], maximumSize: Int = MCSFrame.defaultMaximumSize
+    ) throws(MCSFrameError) {
+        let body = try encodedBody()
+        guard body.count <= maximumSize else {
+            throw .tooLarge(size: UInt32(clamping: body.count), limit: maximumSize)
+        }
+        bytes.reserveCapacity(bytes.count + body.count + 6)
+        bytes.append(tag.rawValue)
+        var size = UInt32(truncatingIfNeeded: body.count)
+        while size >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: size) | 0x80)
+            size >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: size))
+        bytes.append(contentsOf: body)
+    }
+
+    private func encodedBody() throws(MCSFrameError) -> [UInt8] {
+        do {
+            switch self {
+            case .heartbeatPing(let message): return try message.serializedBytes()
+            case .heartbeatAck(let message): return try message.serializedBytes()
+            case .login(let message): return try message.serializedBytes()
+            case .loginResponse(let message): return try message.serializedBytes()
+            case .close: return []
+            case .iq(let message): return try message.serializedBytes()
+            case .dataMessage(let message): return try message.serializedBytes()
+            case .streamError(let message): return try message.serializedBytes()
+            }
+        } catch {
+            // No field is required, so the one thing that can fail is a message beyond protobuf's own 2 GiB.
+            throw .tooLarge(size: UInt32(Int32.max), limit: MCSFrame.defaultMaximumSize)
+        }
+    }
+
+    /// Reads a body whose tag is known.
+    static func decode(_ tag: MCSTag, _ body: [UInt8]) throws(MCSFrameError) -> MCSPacket {
+        do {
+            switch tag {
+            case .heartbeatPing: return .heartbeatPing(try MCSHeartbeatPing(serializedBytes: body))
+            case .heartbeatAck: return .heartbeatAck(try MCSHeartbeatAck(serializedBytes: body))
+            case .loginRequest: return .login(try MCSLoginRequest(serializedBytes: body))
+            case .loginResponse: return .loginResponse(try MCSLoginResponse(serializedBytes: body))
+            case .close:
+                _ = try MCSClose(serializedBytes: body)
+                return .close
+            case .iqStanza: return .iq(try MCSIqStanza(serializedBytes: body))
+            case .dataMessageStanza: return .dataMessage(try MCSDataMessageStanza(serializedBytes: body))
+            case .streamErrorStanza: return .streamError(try MCSStreamErrorStanza(serializedBytes: body))
+            }
+        } catch {
+            throw .malformedBody(tag)
+        }
+    }
+}

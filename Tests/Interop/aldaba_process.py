@@ -1,0 +1,142 @@
+"""One run of `aldaba up`, from its ready line to the end of its children."""
+
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from waiting import TimedOut, wait_for_end, wait_until
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+ARTEFACTS = HERE / "artefacts"
+BINARY = Path(os.environ.get("ALDABA_BIN", REPOSITORY / ".build/debug/aldaba"))
+READY_SECONDS = 60
+INHERITED_NOT = ("ALDABA_", "TODOLIST_", "DBUS_", "XDG_")
+
+
+def clean_environment(**extra):
+    """This process's environment without a desktop and without anything that would steer Aldaba."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(INHERITED_NOT) and name not in ("DISPLAY", "WAYLAND_DISPLAY")
+    }
+    kept["PATH"] = f"{BINARY.parent}:{kept.get('PATH', '')}"
+    return kept | extra
+
+
+def run_aldaba(*arguments, check=True, seconds=30, **options):
+    """Runs a short `aldaba` command and returns its completed process, output as text."""
+    options.setdefault("env", clean_environment())
+    done = subprocess.run(
+        [str(BINARY), *map(str, arguments)], capture_output=True, text=True, timeout=seconds, **options
+    )
+    if check:
+        assert done.returncode == 0, f"aldaba {arguments}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+class AldabaUp:
+    """A running `aldaba up`. `ready` is the JSON object of its one line of standard output."""
+
+    def __init__(self, *arguments, name, environment=None, prefix=(), json_line=True):
+        ARTEFACTS.mkdir(exist_ok=True)
+        self.name = name
+        self.log = ARTEFACTS / f"{name}.stderr.log"
+        self.ready = {}
+        self._output = b""
+        command = [*prefix, str(BINARY), "up", *map(str, arguments)]
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
+                env=environment or clean_environment(), start_new_session=True,
+            )
+        if json_line:
+            try:
+                self.ready = json.loads(self.read_output_until(lambda text: "\n" in text).split("\n")[0])
+            except BaseException:
+                self.abandon()
+                raise
+
+    @classmethod
+    def ephemeral(cls, *arguments, name, **options):
+        """Free ports and a temporary folder; returns when everything is ready."""
+        return cls("--ephemeral", "--json", *arguments, name=name, **options)
+
+    @property
+    def data(self):
+        return Path(self.ready["data"])
+
+    @property
+    def output(self):
+        """What was read of standard output so far."""
+        return self._output.decode(errors="replace")
+
+    def read_output_until(self, condition, seconds=READY_SECONDS):
+        """Reads standard output until `condition(text)` is true; fails when the program ends before."""
+        deadline = time.monotonic() + seconds
+        stream = self.process.stdout.fileno()
+        while not condition(self.output):
+            left = deadline - time.monotonic()
+            readable, _, _ = select.select([stream], [], [], max(0, left))
+            if not readable:
+                raise TimedOut(f"aldaba up was not ready within {seconds} s\n{self.log_tail()}")
+            chunk = os.read(stream, 65536)
+            if not chunk:
+                code = self.process.wait(10)
+                raise AssertionError(f"aldaba up ended with {code} before it was ready\n{self.log_tail()}")
+            self._output += chunk
+        return self.output
+
+    def log_tail(self, lines=40):
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+    def pids(self, data=None):
+        """The children as `pids.json` names them now; `None` for one that does not run."""
+        try:
+            return json.loads((Path(data or self.data) / "pids.json").read_text())
+        except FileNotFoundError:
+            return {}
+
+    def wait_for_new_pid(self, child, old, seconds=15):
+        """Waits until `pids.json` names a successor for a killed child."""
+        return wait_until(
+            lambda: (pid := self.pids().get(child)) and pid != old and pid,
+            f"pids.json names a new {child} after {old}", seconds, folder=self.data,
+        )
+
+    def stop(self, seconds=20):
+        """SIGTERM to `up` by its pid; it and all its children must be gone, the temporary folder too."""
+        children = self.pids() if self.ready else {}
+        self.process.send_signal(signal.SIGTERM)
+        ended = wait_for_end(self.process.pid, seconds)
+        if not ended:
+            self.abandon()
+        code = self.process.wait(10)
+        self._output += self.process.stdout.read()
+        self.process.stdout.close()
+        assert ended, f"aldaba up did not end within {seconds} s of SIGTERM\n{self.log_tail()}"
+        survivors = [(child, pid) for child, pid in children.items() if pid and not wait_for_end(pid, 5)]
+        assert not survivors, f"children outlived aldaba up: {survivors}"
+        return code
+
+    def abandon(self):
+        """Ends a run that cannot be ended properly; its children end by their closed standard input."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(10)
+
+    def keep_logs(self):
+        """Copies the data folder's logs beside the standard error log, for reading after a failure."""
+        source = self.data / "log"
+        if source.is_dir():
+            shutil.copytree(source, ARTEFACTS / f"{self.name}.log", dirs_exist_ok=True)
+
+    def drop_logs(self):
+        """Removes the kept standard error of a run in which nothing failed."""
+        self.log.unlink(missing_ok=True)

@@ -1,0 +1,207 @@
+"""A screen without a monitor: Xvfb, a session bus of the test's own, dunst, pixels and a pointer."""
+
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+import zlib
+from pathlib import Path
+
+from waiting import TimedOut, wait_until
+
+WIDTH, HEIGHT = 800, 600
+POPUP = (0x20, 0x40, 0xC0)  # dunst's background below: a colour that nothing else has
+INK = (0xFF, 0xFF, 0xFF)
+NEEDED = ("Xvfb", "dbus-daemon", "dbus-send", "dunst", "xdotool")
+
+BUS_CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig><type>session</type><listen>unix:path={socket}</listen><auth>EXTERNAL</auth>
+<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
+</policy></busconfig>
+"""
+
+DUNST_CONFIGURATION = """[global]
+origin = top-right
+offset = 40x40
+width = 320
+height = 200
+font = DejaVu Sans 14
+frame_width = 0
+corner_radius = 0
+gap_size = 40
+notification_limit = 3
+show_indicators = no
+idle_threshold = 0
+mouse_left_click = do_action, close_current
+[urgency_low]
+background = "#2040c0"
+foreground = "#ffffff"
+timeout = 0
+[urgency_normal]
+background = "#2040c0"
+foreground = "#ffffff"
+timeout = 0
+[urgency_critical]
+background = "#2040c0"
+foreground = "#ffffff"
+timeout = 0
+"""
+
+
+class Picture:
+    """One look at the screen: pixels of 32 bits, blue first, as Xvfb keeps them (XWD, ZPixmap)."""
+
+    def __init__(self, xwd):
+        header = struct.unpack(">25I", xwd[:100])
+        head_size, version, _, depth, self.width, self.height = header[:6]
+        bits_per_pixel, self._row, colours = header[11], header[12], header[19]
+        assert (version, depth, bits_per_pixel) == (7, 24, 32), (version, depth, bits_per_pixel)
+        self._pixels = xwd[head_size + 12 * colours:]
+
+    def row(self, y):
+        return self._pixels[y * self._row:y * self._row + 4 * self.width]
+
+    def places(self, colour):
+        """The (x, y) of every pixel of that colour."""
+        wanted = bytes(reversed(colour))
+        for y in range(self.height):
+            row = self.row(y)
+            at = row.find(wanted)
+            while at >= 0:
+                if at % 4 == 0:
+                    yield at // 4, y
+                    at += 4
+                else:
+                    at += 1
+                at = row.find(wanted, at)
+
+    def box(self, colour):
+        """The smallest rectangle (left, top, right, bottom) around a colour, `None` if it is nowhere."""
+        places = list(self.places(colour))
+        if not places:
+            return None
+        columns, rows = [x for x, _ in places], [y for _, y in places]
+        return min(columns), min(rows), max(columns), max(rows)
+
+    def count(self, colour, box):
+        """How many pixels of a colour lie within a rectangle."""
+        left, top, right, bottom = box
+        return sum(left <= x <= right and top <= y <= bottom for x, y in self.places(colour))
+
+    def save_png(self, file):
+        """Writes an RGB PNG (W3C PNG, 11: one IHDR, one IDAT, one IEND)."""
+        rows = bytearray()
+        for y in range(self.height):
+            row, rgb = self.row(y), bytearray(3 * self.width)
+            rgb[0::3], rgb[1::3], rgb[2::3] = row[2::4], row[1::4], row[0::4]
+            rows += b"\0" + rgb
+
+        def chunk(kind, data):
+            return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+        head = struct.pack(">IIBBBBB", self.width, self.height, 8, 2, 0, 0, 0)
+        file = Path(file)
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(
+            b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(bytes(rows)))
+            + chunk(b"IEND", b"")
+        )
+
+
+class Screen:
+    """Xvfb, bus and dunst as one thing; `environment` is what a program on this desktop needs."""
+
+    def __init__(self, base_environment):
+        missing = [name for name in NEEDED if not shutil.which(name)]
+        assert not missing, f"Debian packages xvfb, dbus, dunst and xdotool are needed; not found: {missing}"
+        self._folder = Path(tempfile.mkdtemp(prefix="aldaba-screen-"))
+        self._processes = []
+        self._base = base_environment
+        try:
+            self.environment = base_environment | {"DISPLAY": self._start_display()}
+            self.environment["DBUS_SESSION_BUS_ADDRESS"] = self._start_bus()
+            self._start_notification_server()
+        except BaseException:
+            self.stop()
+            raise
+
+    def look(self):
+        """The frame buffer as it is now."""
+        return Picture((self._folder / "Xvfb_screen0").read_bytes())
+
+    def wait_for_popup(self, seconds=20):
+        """Waits until a popup with writing in it is on the screen; returns (picture, rectangle)."""
+
+        def popup():
+            picture = self.look()
+            box = picture.box(POPUP)
+            return box and picture.count(INK, box) > 50 and (picture, box)
+
+        return wait_until(popup, "a popup is on the screen", seconds)
+
+    def wait_for_empty(self, seconds=20):
+        """Waits until no popup is on the screen."""
+        wait_until(lambda: self.look().box(POPUP) is None, "the popup has gone", seconds)
+
+    def click(self, box):
+        """Presses the pointer's left button in the middle of a rectangle."""
+        left, top, right, bottom = box
+        where = str((left + right) // 2), str((top + bottom) // 2)
+        subprocess.run(["xdotool", "mousemove", *where, "click", "1"], env=self.environment, check=True, timeout=10)
+
+    def stop(self):
+        for process in reversed(self._processes):
+            process.terminate()
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(5)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _start(self, command, environment, **options):
+        log = open(self._folder / f"{command[0]}.log", "wb")
+        with log:
+            process = subprocess.Popen(
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **options)
+        self._processes.append(process)
+        return process
+
+    def _start_display(self):
+        """Starts Xvfb on a free display that it chooses itself and tells when it is ready."""
+        reader, writer = os.pipe()
+        self._start(
+            ["Xvfb", "-displayfd", str(writer), "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "-fbdir", str(self._folder),
+             "-nolisten", "tcp"],
+            self._base, pass_fds=[writer])
+        os.close(writer)
+        with os.fdopen(reader) as told:
+            number = told.readline().strip()
+        assert number, (self._folder / "Xvfb.log").read_text()
+        return f":{number}"
+
+    def _start_bus(self):
+        """A bus that starts no services by itself."""
+        socket, configuration = self._folder / "bus", self._folder / "bus.conf"
+        configuration.write_text(BUS_CONFIGURATION.format(socket=socket))
+        self._start(["dbus-daemon", f"--config-file={configuration}", "--nofork"], self._base)
+        wait_until(socket.exists, "the session bus listens", folder=self._folder)
+        return f"unix:path={socket}"
+
+    def _start_notification_server(self):
+        configuration = self._folder / "dunstrc"
+        configuration.write_text(DUNST_CONFIGURATION)
+        self._start(["dunst", "-config", str(configuration)], self.environment)
+        ask = ["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
+               "org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.Notifications"]
+
+        def owned():
+            done = subprocess.run(ask, env=self.environment, capture_output=True, text=True, timeout=10)
+            return "boolean true" in done.stdout
+
+        try:
+            wait_until(owned, "dunst owns org.freedesktop.Notifications")
+        except TimedOut as late:
+            raise TimedOut(f"{late}\n{(self._folder / 'dunst.log').read_text()}") from None
