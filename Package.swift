@@ -31,6 +31,7 @@ let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -99,12 +100,13 @@ let house: [Target] = [
 ]
 
 let commands: [Target] = [
+    room("Command", "CommandCore", ["PushModel", crypto, x509, asn1, yams, logging]),
     .executableTarget(
         name: "aldaba",
         dependencies: [
             "PushModel", "HTTPWire", "APNsWire", "MCSWire", "HTTP2Transport", "MCSTransport", "DeviceSession",
             "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint", "ControlAPI",
-            "AgentCore", "Desktop", "TodoList", "CLinux", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle,
+            "AgentCore", "Desktop", "TodoList", "CommandCore", "CLinux", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle,
             asyncHTTPClient, argumentParser, yams, logging,
         ],
         path: "Sources/Command/aldaba", swiftSettings: strict),
@@ -113,13 +115,52 @@ let commands: [Target] = [
         swiftSettings: strict),
 ]
 
+let benchmarks: [Target] = [
+    .executableTarget(
+        name: "StoreRate", dependencies: ["PushModel", "ServerCore", "StoreSQLite"], path: "Benchmarks/StoreRate",
+        swiftSettings: strict)
+]
+
 let support: [Target] = [
     .target(
-        name: "AldabaTestSupport", dependencies: ["PushModel"], path: "Tests/AldabaTestSupport", swiftSettings: strict)
+        name: "AldabaTestSupport", dependencies: ["PushModel"], path: "Tests/AldabaTestSupport", swiftSettings: strict),
+    .target(
+        name: "StoreContract", dependencies: ["ServerCore", "Mailbox", "PushModel"], path: "Tests/StoreContract",
+        swiftSettings: strict),
 ]
 
 let testTargets: [Target] = [
-    tests("Model", "PushModel", ["PushModel"])
+    tests("Model", "PushModel", ["PushModel"]),
+    tests("Wire", "APNsWire", ["APNsWire", "HTTPWire", "PushModel", crypto]),
+    tests("Wire", "MCSWire", ["MCSWire", "PushModel", protobuf]),
+    tests("Wire", "AgentWire", ["AgentWire"]),
+    tests("Engine", "Mailbox", ["Mailbox", "PushModel"]),
+    tests("Engine", "DeviceSession", ["DeviceSession", "MCSWire", "PushModel"]),
+    tests(
+        "Transport", "MCSTransport",
+        ["MCSTransport", "DeviceSession", "MCSWire", "PushModel", x509, crypto, nioCore, nioPosix, nioSSL, nioEmbedded]),
+    tests(
+        "Server", "ServerCore",
+        ["ServerCore", "StoreSQLite", "APNsWire", "Mailbox", "PushModel", nioCore, nioPosix, logging]),
+    tests("Server", "StoreSQLite", ["StoreSQLite", "StoreContract", "ServerCore", "PushModel", grdb]),
+    tests(
+        "Server", "DeviceEndpoint",
+        [
+            "DeviceEndpoint", "DeviceSession", "MCSTransport", "MCSWire", "ServerCore", "PushModel", x509, crypto,
+            nioCore, nioPosix, nioSSL, logging,
+        ]),
+    tests("Device", "AppHost", ["AppHost", "AgentWire"]),
+    tests("Device", "UserNotifications", ["UserNotifications", "AppHost", "AgentWire"]),
+    tests("Device", "UIKit", ["UIKit", "_Testing_UIKit", "UserNotifications", "AppHost", "AgentWire"]),
+    tests(
+        "Device", "AgentCore",
+        ["AgentCore", "AgentWire", "PushModel", "DeviceSession", "MCSWire", grdb, nioCore, nioPosix, logging]),
+    tests("Device", "Desktop", ["Desktop", "AgentCore", logging]),
+    tests("Transport", "Observability", ["Observability", coreMetrics]),
+    tests(
+        "Server", "ControlAPI",
+        ["ControlAPI", "ServerCore", "PushModel", "MCSWire", "Observability", asyncHTTPClient, hummingbird, protobuf]),
+    tests("Command", "CommandCore", ["CommandCore", crypto, x509]),
 ]
 
 let package = Package(
@@ -129,6 +170,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -143,7 +185,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
-    targets: system + house + commands + support + testTargets,
+    targets: system + house + commands + benchmarks + support + testTargets,
     swiftLanguageModes: [.v6]
 )
 

@@ -15,9 +15,10 @@ extension Agent {
             ])
         }
         for (id, manifest) in loaded.apps where apps[id]?.manifest != manifest {
-            let isConnected = apps[id]?.connection != nil
-            guard !isConnected else { continue }
+            guard apps[id]?.connection == nil else { continue }
+            let startedProcess = apps[id]?.startedProcess
             apps[id] = InstalledApp(manifest: manifest)
+            apps[id]?.startedProcess = startedProcess
             let registration = try? store.read {
                 try $0.registration(app: id, environment: configuration.environment)
             }
@@ -45,7 +46,7 @@ extension Agent {
             return false
         }
         // A manifest may be new, or an installed app may have been built elsewhere since.
-        if apps[app] == nil || parts.peerCheck.fault(of: connection.peer, as: apps[app]?.manifest) != nil { loadApps() }
+        if apps[app].map({ parts.peerCheck.fault(of: connection.peer, as: $0.manifest) == nil }) != true { loadApps() }
         guard let manifest = apps[app]?.manifest else {
             connection.refuse(
                 code: "unknownApp",

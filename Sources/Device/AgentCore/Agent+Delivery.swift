@@ -53,7 +53,9 @@ extension Agent {
                 if isAwaited { awaited.insert(app) }
             case .handed(let id, let app): handed[app, default: []].append(id.rawValue)
             case .responseHandled(let response, let app): responses[app, default: []].append(response)
-            case .tapped(let id, let app): answer(id, of: app)
+            case .tapped(let id, let app):
+                guard case .tapped(_, _, _, let token, _) = write else { break }
+                answer(id, of: app, activationToken: token)
             case .responsesDropped(let app, let count) where count > 0:
                 logger.warning("Taps were dropped: their app could not be started.", metadata: [
                     "aldaba.topic": "\(app)", "aldaba.count": "\(count)",
@@ -149,8 +151,7 @@ extension Agent {
         let now = parts.now()
         switch event {
         case .opened(let id, let token):
-            lastActivationToken = token
-            enqueue(.tapped(id, action: Self.defaultAction, text: nil, at: now))
+            enqueue(.tapped(id, action: Self.defaultAction, text: nil, activationToken: token, at: now))
         case .dismissed(let id): enqueue(.dismissed(id, at: now))
         case .left(let id): enqueue(.leftScreen(id))
         }
@@ -162,18 +163,17 @@ extension Agent {
     // MARK: Responses
 
     /// A response is stored: it goes to its app, which is started where it does not run.
-    private func answer(_ id: NotificationID, of app: String) {
+    private func answer(_ id: NotificationID, of app: String, activationToken: String?) {
         parts.presenter.withdraw(id)
         hand(.responded, to: app)
-        if apps[app]?.connection == nil { start(app) }
+        if apps[app]?.connection == nil { start(app, activationToken: activationToken) }
     }
 
     /// Starts an app for which responses wait, unless it is starting already.
-    func start(_ app: String) {
+    func start(_ app: String, activationToken: String? = nil) {
         guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil else { return }
         var variables = ["ALDABA_AGENT_SOCKET": configuration.socketPath, "ALDABA_APP_ID": app]
-        variables["XDG_ACTIVATION_TOKEN"] = lastActivationToken
-        lastActivationToken = nil
+        variables["XDG_ACTIVATION_TOKEN"] = activationToken
         do {
             apps[app]?.startedProcess = try parts.launcher.launch(installed.manifest, variables: variables) {
                 [weak self] process in self?.enter { $0.ended(process, of: app) }

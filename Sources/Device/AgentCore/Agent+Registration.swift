@@ -1,5 +1,6 @@
 import AgentWire
 import Logging
+import MCSTransport
 import PushModel
 
 /// What an app wants of its registration.
@@ -21,10 +22,10 @@ extension Agent {
 
     /// Fulfils wishes as they come, until the task is cancelled.
     func keepRegistrations() async {
-        var backOff = parts.backOff(configuration)
+        var backOff = configuration.backOff
         for await _ in registrationSignals.stream {
             while !Task.isCancelled, await !fulfilWishes() {
-                try? await parts.sleep(backOff.next(random: parts.random()))
+                await parts.pause(&backOff)
             }
             backOff.reset()
         }
@@ -42,16 +43,18 @@ extension Agent {
             }
             do throws(EnrolmentFailure) {
                 try await fulfil(wish, of: manifest, as: identity)
-            } catch .notAuthenticated {
-                await examine(identity)
-                isDone = false
-            } catch .refused(let code) {
-                refuse(wish, app: app, code: code)
-            } catch .unavailable(let why) {
-                logger.warning("An app could not be registered; it will be tried again.", metadata: [
-                    "aldaba.topic": "\(app)", "aldaba.reason": "\(why)",
-                ])
-                isDone = false
+            } catch {
+                switch error {
+                case .refused(let code): refuse(wish, app: app, code: code)
+                case .notAuthenticated:
+                    await examine(identity)
+                    isDone = false
+                case .unavailable(let why):
+                    logger.warning("An app could not be registered; it will be tried again.", metadata: [
+                        "aldaba.topic": "\(app)", "aldaba.reason": "\(why)",
+                    ])
+                    isDone = false
+                }
             }
         }
         return isDone

@@ -1,4 +1,5 @@
 import Logging
+import MCSTransport
 import PushModel
 
 /// One session with the server, from its attempt to its end.
@@ -11,7 +12,7 @@ struct Session {
 extension Agent {
     /// Enrols where needed and keeps one session open until the task is cancelled.
     func keepSession() async {
-        var backOff = parts.backOff(configuration)
+        var backOff = configuration.backOff
         while !Task.isCancelled {
             guard let identity = await enrolled(&backOff) else { return }
             let opened = sessionCount
@@ -25,7 +26,7 @@ extension Agent {
                 logger.info("The session ended; it will be opened again.", metadata: ["aldaba.reason": "\(why)"])
                 events(.sessionClosed(reason: why))
             }
-            try? await parts.sleep(backOff.next(random: parts.random()))
+            await parts.pause(&backOff)
         }
     }
 
@@ -42,7 +43,7 @@ extension Agent {
                 logger.warning("This device could not enrol; it will try again.", metadata: [
                     "aldaba.reason": "\(error.words)"
                 ])
-                try? await parts.sleep(backOff.next(random: parts.random()))
+                await parts.pause(&backOff)
             }
         }
         return nil

@@ -1,6 +1,5 @@
 import AgentWire
 import Logging
-import MCSTransport
 import NIOCore
 import NIOPosix
 import PushModel
@@ -32,6 +31,8 @@ public actor Agent {
     var identity: DeviceIdentity?
     var session: Session?
     var sessionCount = 0
+    /// The newest session that logged in.
+    var sessionLoggedIn = 0
     var registrationWishes: [String: RegistrationWish] = [:]
     let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
@@ -139,31 +140,6 @@ public actor Agent {
     }
 }
 
-/// What an agent works with; tests pass their own.
-struct AgentParts: Sendable {
-    var presenter: any Presenter
-    var connector: any PushConnector
-    var enrolment: any EnrolmentClient
-    var launcher: any AppLauncher
-    var peerCheck: PeerCheck
-    var now: @Sendable () -> Timestamp
-    var sleep: @Sendable (Duration) async throws -> Void
-    /// A number in `0 ..< 1`.
-    var random: @Sendable () -> Double
-    var close: @Sendable () async -> Void
-}
-
-/// How long the agent waits and how much it keeps.
-struct AgentTiming: Sendable {
-    /// How long an app that was connected may be away before what waits for it is shown on the desktop.
-    var returnLimit = Duration.seconds(5)
-    /// How long responses wait for an app that cannot be started.
-    var launchLimit = Duration.seconds(60)
-    /// How many finished notifications are kept for each app, and for how long.
-    var kept = 10_000
-    var retention = Duration.seconds(30 * 86_400)
-}
-
 /// An app of this device.
 struct InstalledApp: Sendable {
     var manifest: AppManifest
@@ -173,8 +149,6 @@ struct InstalledApp: Sendable {
     var tokenRequests: [Int64] = []
     /// The process that was started and has not ended.
     var startedProcess: Int32?
-    /// What the desktop gave with the last tap.
-    var activationToken: String?
 
     init(manifest: AppManifest) {
         self.manifest = manifest

@@ -1,3 +1,4 @@
+import MCSTransport
 import PushModel
 
 /// What one agent needs to know: where its data is, where the server is, and how patient to be.
@@ -43,6 +44,7 @@ public struct AgentConfiguration: Sendable {
     public var appsFolder: String { dataFolder + "/apps" }
     /// Where the output of apps that the agent started goes.
     public var logFolder: String { dataFolder + "/log" }
+    var backOff: BackOff { BackOff(base: backOffBase.milliseconds, cap: backOffCap.milliseconds) }
     var databasePath: String { dataFolder + "/agent.sqlite" }
     var lockPath: String { dataFolder + "/agent.lock" }
 }

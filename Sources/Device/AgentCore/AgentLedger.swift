@@ -16,7 +16,7 @@ struct AgentLedger {
         case .leftUnhandled(let app): try wantPresentation(app: app)
         case .presented(let id, let outcome, let again, let at):
             try present(id, outcome, again: again, at: at)
-        case .tapped(let id, let action, let text, let at):
+        case .tapped(let id, let action, let text, _, let at):
             return try tap(id, action: action, text: text, at: at)
         case .dismissed(let id, let at):
             if try leaveScreen(id) { try report(id, .dismissed, at: at, source: .desktop) }

@@ -10,7 +10,8 @@ enum AgentWrite: Sendable {
     /// What is waiting for this app and shows text is to be shown without waiting longer.
     case leftUnhandled(app: String)
     case presented(NotificationID, PresentationOutcome, again: Bool, at: Timestamp)
-    case tapped(NotificationID, action: String, text: String?, at: Timestamp)
+    /// The token, which the store does not keep, lets the app take the focus.
+    case tapped(NotificationID, action: String, text: String?, activationToken: String?, at: Timestamp)
     case dismissed(NotificationID, at: Timestamp)
     case leftScreen(NotificationID)
     case responseHandled(Int64, app: String, at: Timestamp)

@@ -94,7 +94,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
             throw AppManifestFault(key: "executable", problem: "it must be an absolute path")
         }
         guard environment.keys.allSatisfy({ !$0.isEmpty && !$0.contains("=") }),
-            (environment.keys + environment.values + arguments).allSatisfy({ !$0.utf8.contains(0) })
+            (Array(environment.keys) + Array(environment.values) + arguments).allSatisfy({ !$0.utf8.contains(0) })
         else {
             throw AppManifestFault(
                 key: "environment", problem: "names must not be empty nor contain =, and nothing may contain NUL")

@@ -27,6 +27,9 @@ struct PresentationFlow: Sendable {
         return fresh.map { ($0, inherited.contains($0.id)) }
     }
 
+    /// What was asked for and has no committed answer, and what an earlier run left.
+    var unanswered: Set<NotificationID> { open.union(inherited) }
+
     /// The answer is committed, and with it the intent is gone.
     mutating func answered(_ id: NotificationID) { open.remove(id) }
 }

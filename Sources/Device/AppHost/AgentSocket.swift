@@ -41,7 +41,8 @@ enum AgentSocket {
         }
         guard answer == 0 else {
             let nobodyListens = errno == ENOENT || errno == ECONNREFUSED || errno == EINTR
-            throw AgentSocketError(report: nobodyListens ? nil : "the agent at \(path) cannot be reached: \(lastError())")
+            throw AgentSocketError(
+                report: nobodyListens ? nil : "the agent at \(path) cannot be reached: \(lastError())")
         }
     }
 

@@ -129,7 +129,8 @@ extension AppHost {
         case .announceToken(let token): applicationReceiver?.registered(token: token)
         case .announceRegistrationFailure(let code, let message):
             applicationReceiver?.registrationFailed(code: code, message: message)
-        case .report(let text): FileHandle.standardError.write(Data("aldaba: \(text)\n".utf8))
+        // A terminal that is gone is no reason to end the app.
+        case .report(let text): try? FileHandle.standardError.write(contentsOf: Data("aldaba: \(text)\n".utf8))
         }
     }
 
@@ -168,7 +169,8 @@ extension AppHost {
     }
 
     private func after(_ delay: Duration, _ work: @escaping @MainActor @Sendable (AppHost) -> Void) {
-        let milliseconds = Int(clamping: delay.components.seconds * 1000 + delay.components.attoseconds / 1_000_000_000_000_000)
+        let milliseconds = Int(
+            clamping: delay.components.seconds * 1000 + delay.components.attoseconds / 1_000_000_000_000_000)
         DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(max(0, milliseconds) + 1)) { [self] in
             MainActor.assumeIsolated { work(self) }
         }

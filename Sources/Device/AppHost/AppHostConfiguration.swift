@@ -28,7 +28,8 @@ package struct AppHostConfiguration: Sendable {
         secret = value("ALDABA_APP_SECRET")
         isSupervised = value("ALDABA_SUPERVISED") != nil
         let folder =
-            value("XDG_RUNTIME_DIR") ?? value("XDG_STATE_HOME") ?? (value("HOME") ?? NSHomeDirectory()) + "/.local/state"
+            value("XDG_RUNTIME_DIR") ?? value("XDG_STATE_HOME") ?? (value("HOME") ?? NSHomeDirectory())
+            + "/.local/state"
         socketPath = value("ALDABA_AGENT_SOCKET") ?? folder + "/aldaba/agent.sock"
     }
 

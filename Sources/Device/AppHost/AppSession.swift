@@ -20,8 +20,6 @@ package struct AppSession: Sendable {
     static let requestLimit = 1_000
     /// Failed connections before the person at the terminal is told.
     static let quietFailures = 5
-    /// The action of a tap on the notification itself.
-    package static let defaultAction = "com.apple.UNNotificationDefaultActionIdentifier"
 
     private enum Link { case closed, opened, welcomed }
 
@@ -346,7 +344,7 @@ extension AppSession {
         guard respondentExists else { return }
         while replies.inProgress.count < Self.inProgressLimit, let (id, item) = replies.begin() {
             replies.inProgress[id]?.deadline = now + Self.handlerLimit
-            if item.response.action == Self.defaultAction { enter(.active) }
+            if item.response.action == NotificationAction.open { enter(.active) }
             directives.append(.handResponse(item.response))
         }
     }
@@ -380,7 +378,9 @@ extension AppSession {
 
     /// An agent that confirms nothing would fill the memory: on a new connection it hears every answer again.
     private mutating func checkConfirmations() {
-        guard link == .welcomed, deliveries.answeredCount + replies.answeredCount > Self.unconfirmedLimit else { return }
+        guard link == .welcomed, deliveries.answeredCount + replies.answeredCount > Self.unconfirmedLimit else {
+            return
+        }
         report("the agent confirms nothing that this app has handled; it is called again.")
         leave(slowly: true)
     }

@@ -13,14 +13,16 @@ public enum UIBackgroundFetchResult: UInt, Sendable {
 public protocol UIApplicationDelegate: NSObjectProtocol {
     /// The first call of a launch. The answer is of no consequence.
     func application(
-        _ application: UIApplication, willFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+        _ application: UIApplication,
+        willFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool
 
     /// The end of a launch; notifications come when it has returned. The answer is of no consequence.
     ///
     /// `launchOptions` holds `.remoteNotification` when a notification's opening started the app.
     func application(
-        _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+        _ application: UIApplication,
+        didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool
 
     func applicationWillEnterForeground(_ application: UIApplication)
@@ -47,11 +49,13 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
 
 extension UIApplicationDelegate {
     public func application(
-        _ application: UIApplication, willFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+        _ application: UIApplication,
+        willFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool { true }
 
     public func application(
-        _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+        _ application: UIApplication,
+        didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool { true }
 
     public func applicationWillEnterForeground(_ application: UIApplication) {}

@@ -1,5 +1,5 @@
-import AppHost
 import AgentWire
+import AppHost
 import Foundation
 
 /// A notification that was delivered. Immutable.

@@ -21,6 +21,8 @@ public final class UNNotificationSound: NSObject, NSCopying, Sendable {
     public class var `default`: UNNotificationSound { UNNotificationSound(name: nil) }
 
     public func copy(with zone: NSZone? = nil) -> Any { self }
-    public override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationSound)?.name == name && object is UNNotificationSound }
+    public override func isEqual(_ object: Any?) -> Bool {
+        (object as? UNNotificationSound)?.name == name && object is UNNotificationSound
+    }
     public override var hash: Int { name.hashValue }
 }

@@ -1,3 +1,5 @@
+import AgentWire
+
 /// What an app asks to be allowed. Raw values are Apple's.
 public struct UNAuthorizationOptions: OptionSet, Sendable {
     public let rawValue: UInt
@@ -64,6 +66,6 @@ public enum UNShowPreviewsSetting: Int, Sendable {
 }
 
 /// The action of a response that opens the notification itself.
-public let UNNotificationDefaultActionIdentifier = "com.apple.UNNotificationDefaultActionIdentifier"
+public let UNNotificationDefaultActionIdentifier = NotificationAction.open
 /// The action of a response that dismisses the notification.
-public let UNNotificationDismissActionIdentifier = "com.apple.UNNotificationDismissActionIdentifier"
+public let UNNotificationDismissActionIdentifier = NotificationAction.dismiss

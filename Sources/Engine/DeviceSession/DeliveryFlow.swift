@@ -20,8 +20,10 @@ public struct DeliveryFlow: Sendable {
         case fail
     }
 
-    /// The most that one page, and one write, carries; also how many unstored ones are held.
+    /// The most that one page carries; also how many unstored ones are held.
     public static let pageLimit = 100
+    /// The most that one write of new ones carries.
+    public static let writeLimit = 512
 
     /// The highest stored id that was written.
     private var cursor: NotificationID?
@@ -50,7 +52,7 @@ public struct DeliveryFlow: Sendable {
         var written: [OutgoingNotification] = []
         var notSent: [NotificationID] = []
         for notification in notifications {
-            let fits = writable && room > 0 && written.count < Self.pageLimit
+            let fits = writable && room > 0 && written.count < Self.writeLimit
             if notification.expiresAt == nil {
                 if pageInFlight != nil, writable, held.count < Self.pageLimit {
                     held.append(notification)
@@ -90,7 +92,12 @@ public struct DeliveryFlow: Sendable {
                 more = true
             }
         }
-        return directives(written: written, notSent: notSent) + nextPage()
+        let next = nextPage()
+        if pageInFlight == nil {
+            notSent += held.map(\.id)
+            held = []
+        }
+        return directives(written: written, notSent: notSent) + next
     }
 
     /// The page could not be read.
@@ -132,14 +139,11 @@ public struct DeliveryFlow: Sendable {
     /// The page with those of the held ones that belong before its end; all of them when the page is the last.
     private mutating func merge(_ page: [OutgoingNotification]) -> [OutgoingNotification] {
         guard !held.isEmpty else { return page }
-        let due: [OutgoingNotification]
-        if more, let last = page.last {
-            due = held.filter { $0.id < last.id }
-            held.removeAll { $0.id < last.id }
-        } else {
-            due = held
-            held = []
+        let isDue: (OutgoingNotification) -> Bool = { [more] held in
+            !more || page.last.map { held.id < $0.id } ?? false
         }
+        let due = held.filter(isDue)
+        held.removeAll(where: isDue)
         return due.isEmpty ? page : (page + due).sorted { $0.id < $1.id }
     }
 

@@ -93,7 +93,7 @@ struct CheckinRoute: Sendable {
 private struct LooseNumber: Decodable {
     var value: UInt64
 
-    init(from decoder: any Decoder) throws {
+    init(from decoder: any Swift.Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let number = try? container.decode(UInt64.self) {
             value = number

@@ -23,6 +23,14 @@ public struct DeliveredNotification: Codable, Hashable, Sendable {
     }
 }
 
+/// The two actions that every notification has; other identifiers are the app's own.
+public enum NotificationAction {
+    /// The person opened the notification itself. Apple's `UNNotificationDefaultActionIdentifier`.
+    public static let open = "com.apple.UNNotificationDefaultActionIdentifier"
+    /// The person dismissed the notification. Apple's `UNNotificationDismissActionIdentifier`.
+    public static let dismiss = "com.apple.UNNotificationDismissActionIdentifier"
+}
+
 /// To which of an app's handlers a notification goes.
 public enum DeliveryKind: String, Codable, Sendable, CaseIterable {
     /// The app is in front: it is asked how to present the notification.

@@ -26,7 +26,10 @@ enum GoldenMessages {
     ]
 
     static let fromAgent: [(file: String, message: AgentMessage)] = [
-        ("welcome", .welcome(.init(version: 1, state: .background, authorization: 2, launchNotification: notification))),
+        (
+            "welcome",
+            .welcome(.init(version: 1, state: .background, authorization: 2, launchNotification: notification))
+        ),
         ("welcome-plain", .welcome(.init(version: 1, state: .active, authorization: 0))),
         ("refused", .refused(version: 1, code: "unknownApp", message: "Install it first.")),
         ("authorizationAnswered", .authorizationAnswered(request: 1, granted: true)),

@@ -22,10 +22,10 @@ public struct DataFolder: Sendable, Hashable {
     public var certificates: String { root + "/certificates" }
     public var keys: String { root + "/keys" }
     public var logs: String { root + "/log" }
-    /// The agent's own data folder.
-    public var agent: String { root + "/agent" }
+    /// The keys that seal device tokens.
+    public var sealingKeys: String { root + "/token.key" }
     /// Manifests of the apps that the agent knows.
-    public var manifests: String { agent + "/apps" }
+    public var manifests: String { root + "/apps" }
     /// The addresses of the server that runs on this folder.
     public var addresses: String { root + "/serve.json" }
     /// The process ids of the children of a running `up`.
@@ -37,7 +37,7 @@ public struct DataFolder: Sendable, Hashable {
 
     /// Makes the folder and those in it, 0700.
     public func make() throws(PrivateFile.Failure) {
-        for folder in [root, certificates, keys, logs, agent, manifests] { try PrivateFile.makeFolder(folder) }
+        for folder in [root, certificates, keys, logs, manifests] { try PrivateFile.makeFolder(folder) }
     }
 
     /// Where apps find the agent: in the folder, or elsewhere when that path is too long for a socket (the
@@ -45,7 +45,7 @@ public struct DataFolder: Sendable, Hashable {
     ///
     /// - Parameter environment: For `XDG_RUNTIME_DIR`, the first choice when the folder's own path is too long.
     public func agentSocket(environment: [String: String]) -> String {
-        let own = agent + "/agent.sock"
+        let own = root + "/agent.sock"
         if own.utf8.count <= 107 { return own }
         // The name repeats from run to run, so that apps that live on find the new agent.
         let name = "aldaba-\(geteuid())-\(String(Self.shortHash(root), radix: 36))"

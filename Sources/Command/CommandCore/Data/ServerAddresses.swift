@@ -12,10 +12,13 @@ public struct ServerAddresses: Codable, Sendable, Equatable {
     /// The port of plain http on loopback; `nil` without development mode.
     public var httpPort: Int?
     public var metricsPort: Int
+    /// `sandbox` or `production`.
+    public var environment: String
 
     /// Makes the addresses of one server from its bound ports.
     public init(
-        process: Int32, host: String, apnsPort: Int, devicePort: Int, controlPort: Int, httpPort: Int?, metricsPort: Int
+        process: Int32, host: String, apnsPort: Int, devicePort: Int, controlPort: Int, httpPort: Int?, metricsPort: Int,
+        environment: String
     ) {
         self.process = process
         self.host = host
@@ -24,6 +27,7 @@ public struct ServerAddresses: Codable, Sendable, Equatable {
         self.controlPort = controlPort
         self.httpPort = httpPort
         self.metricsPort = metricsPort
+        self.environment = environment
     }
 
     /// The provider API's address.

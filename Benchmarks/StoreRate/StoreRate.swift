@@ -1,0 +1,79 @@
+import Foundation
+import PushModel
+import ServerCore
+import StoreSQLite
+
+/// The store's own rate for the rows of an acceptance: batches of 512, each synced, to 2,000 devices, on one thread.
+@main
+enum StoreRate {
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 3, let rows = Int(arguments[2]), rows > 0 else {
+            print("usage: StoreRate FOLDER ROWS")
+            exit(2)
+        }
+        let folder = URL(fileURLWithPath: arguments[1])
+        let probe = try fdatasyncMicroseconds(in: folder)
+        let path = folder.appendingPathComponent("rate.sqlite").path
+        let store = try SQLiteStore(path: path)
+        let seconds = try measure(store, rows: rows)
+        try store.close()
+        let result: [String: Any] = [
+            "rows": rows, "rowsPerSecond": Double(rows) / seconds, "fdatasyncMicroseconds": probe,
+        ]
+        let line = try JSONSerialization.data(withJSONObject: result, options: [.sortedKeys])
+        print(String(decoding: line, as: UTF8.self))
+    }
+
+    private static func measure(_ store: SQLiteStore, rows: Int) throws -> Double {
+        var ids = NotificationIDGenerator(node: 1, highWater: 0)
+        ids.raiseCeiling(to: .max)
+        let payload = [UInt8](repeating: UInt8(ascii: " "), count: 300)
+        let begin = ContinuousClock.now
+        var written = 0
+        while written < rows {
+            let batch = min(512, rows - written)
+            try store.write { transaction in
+                for row in written..<(written + batch) {
+                    let now = Timestamp(seconds: 1_780_000_000).adding(milliseconds: Int64(row / 40))
+                    guard let id = ids.next(now: now), let device = DeviceID(UInt64(row % 2000 * 7_919 + 1)) else { continue }
+                    try transaction.insert(record(id, device, now, payload))
+                }
+            }
+            written += batch
+        }
+        let elapsed = ContinuousClock.now - begin
+        return Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
+    }
+
+    private static func record(
+        _ id: NotificationID, _ device: DeviceID, _ now: Timestamp, _ payload: [UInt8]
+    ) -> NotificationRecord {
+        NotificationRecord(
+            id: id,
+            subject: TokenSubject(
+                cell: 0, device: device, app: AppID(rawValue: 1), environment: .sandbox, generation: 0),
+            apnsID: nil, pushType: .alert, priority: .immediate, collapseID: nil, acceptedAt: now,
+            expiresAt: now.adding(milliseconds: 2_592_000_000), waits: true, lane: .apns, payload: payload)
+    }
+
+    /// The median of 200 synced writes of 4 KiB.
+    private static func fdatasyncMicroseconds(in folder: URL) throws -> Double {
+        let path = folder.appendingPathComponent("probe").path
+        let file = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0o600)
+        guard file >= 0 else { throw CocoaError(.fileWriteUnknown) }
+        defer {
+            close(file)
+            unlink(path)
+        }
+        let block = [UInt8](repeating: 1, count: 4096)
+        var times: [Double] = []
+        for _ in 0..<200 {
+            let begin = ContinuousClock.now
+            _ = write(file, block, block.count)
+            fdatasync(file)
+            times.append(Double((ContinuousClock.now - begin).components.attoseconds) / 1e12)
+        }
+        return times.sorted()[times.count / 2]
+    }
+}

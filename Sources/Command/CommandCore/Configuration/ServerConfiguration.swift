@@ -1,0 +1,43 @@
+import Foundation
+
+/// A server's configuration, checked as a whole.
+public struct ServerConfiguration: Sendable {
+    public var folder: DataFolder
+    public var host: String
+    public var values: ConfigurationValues
+    public var certificate: String
+    public var certificateKey: String
+
+    /// Brings the values into one; `environment` is for the standard data folder.
+    ///
+    /// - Throws: ``ConfigurationFaults`` when values do not go together.
+    public init(_ values: ConfigurationValues, environment: [String: String]) throws(ConfigurationFaults) {
+        self.values = values
+        folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
+        host = values.text(.host) ?? "127.0.0.1"
+        let made = DevelopmentCertificates.Paths(folder: folder.certificates)
+        certificate = values.text(.certificate) ?? made.server
+        certificateKey = values.text(.certificateKey) ?? made.serverKey
+        var faults: [ConfigurationFault] = []
+        if values.flag(.development), !Self.isLoopback(host) {
+            faults.append(
+                ConfigurationFault(
+                    origin: values.origin(.development), what: "development with host \(host)",
+                    right: "development opens doors without keys, so it goes with host 127.0.0.1 or ::1 only"))
+        }
+        let ports: [ConfigurationKey] = [.apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort]
+        for (index, key) in ports.enumerated() where values.number(key) != 0 {
+            if key == .httpPort, !values.flag(.development) { continue }
+            for other in ports[..<index] where values.number(other) == values.number(key) {
+                faults.append(
+                    ConfigurationFault(
+                        origin: values.origin(key), what: "\(key.rawValue) is \(values.number(key)), as \(other.rawValue)",
+                        right: "every listener has a port of its own"))
+            }
+        }
+        guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
+    }
+
+    /// Whether only this machine can reach a listener on that address.
+    static func isLoopback(_ host: String) -> Bool { host == "::1" || host == "localhost" || host.hasPrefix("127.") }
+}

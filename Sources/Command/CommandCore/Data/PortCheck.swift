@@ -1,0 +1,68 @@
+import Foundation
+import Glibc
+
+/// Tells whether a TCP port on loopback can be listened on, and if not, what can be told of who has it.
+public enum PortCheck {
+    /// A port that is taken.
+    public struct Taken: Sendable, Equatable {
+        public var port: Int
+        /// The process that listens there, as far as this user may see it.
+        public var process: Int32?
+        public var program: String?
+
+        /// ` by pid N (NAME)`, or nothing.
+        public var holder: String {
+            guard let process else { return "" }
+            return " by pid \(process)" + (program.map { " (\($0))" } ?? "")
+        }
+    }
+
+    /// Tries the port of `127.0.0.1` by binding it for a moment; `nil` when it is free, or 0.
+    public static func taken(_ port: Int) -> Taken? {
+        guard port != 0 else { return nil }
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 && listen(descriptor, 1) == 0
+            }
+        }
+        if bound { return nil }
+        let process = listener(port)
+        let program = process.flatMap { try? String(contentsOfFile: "/proc/\($0)/comm", encoding: .utf8) }
+        return Taken(port: port, process: process, program: program?.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    /// The process that listens on a port (proc(5): `/proc/net/tcp` names the socket, `/proc/PID/fd` its owner).
+    private static func listener(_ port: Int) -> Int32? {
+        let hexadecimal = String(port, radix: 16, uppercase: true)
+        let suffix = ":" + String(repeating: "0", count: max(0, 4 - hexadecimal.count)) + hexadecimal
+        var sockets: Set<String> = []
+        for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+            for line in ((try? String(contentsOfFile: table, encoding: .utf8)) ?? "").split(separator: "\n") {
+                let columns = line.split(separator: " ")
+                // Column 3 is the state, 0A means listening; column 9 is the socket's inode.
+                if columns.count > 9, columns[1].hasSuffix(suffix), columns[3] == "0A" {
+                    sockets.insert("socket:[\(columns[9])]")
+                }
+            }
+        }
+        guard !sockets.isEmpty else { return nil }
+        let files = FileManager.default
+        for process in ((try? files.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap({ Int32($0) }) {
+            let folder = "/proc/\(process)/fd"
+            for descriptor in (try? files.contentsOfDirectory(atPath: folder)) ?? [] {
+                let target = try? files.destinationOfSymbolicLink(atPath: "\(folder)/\(descriptor)")
+                if let target, sockets.contains(target) { return process }
+            }
+        }
+        return nil
+    }
+}

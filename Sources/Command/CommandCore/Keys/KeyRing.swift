@@ -1,0 +1,51 @@
+import Foundation
+import PushModel
+
+/// The provider keys that a data folder holds in private, with the team of each: what `send` and `key token` sign
+/// with. The server has only the public halves, in its own register.
+public struct KeyRing: Sendable {
+    /// One key of the ring.
+    public struct Entry: Codable, Sendable, Equatable {
+        public var keyId: String
+        public var teamId: String
+        /// Milliseconds since 1970.
+        public var createdAt: Int64
+
+        /// The team as a value.
+        public var team: TeamID { TeamID(rawValue: teamId) }
+    }
+
+    private let folder: String
+
+    /// - Parameter folder: The folder of the key files.
+    public init(folder: String) { self.folder = folder }
+
+    /// All keys, the oldest first. A list that cannot be read is a ``ProviderKeyFile/Unreadable``.
+    public func entries() throws -> [Entry] {
+        guard let text = try PrivateFile.text(index) else { return [] }
+        guard let entries = try? JSONDecoder().decode([Entry].self, from: Data(text.utf8)) else {
+            throw ProviderKeyFile.Unreadable(path: index, reason: "it is not the list of keys")
+        }
+        return entries.sorted { ($0.createdAt, $0.keyId) < ($1.createdAt, $1.keyId) }
+    }
+
+    /// The first key that has the id and belongs to the team, where these are given.
+    public func entry(keyID: String? = nil, team: String? = nil) throws -> Entry? {
+        try entries().first { (keyID == nil || $0.keyId == keyID) && (team == nil || $0.teamId == team) }
+    }
+
+    /// The path of a key's file.
+    public func path(of entry: Entry) -> String { "\(folder)/AuthKey_\(entry.keyId).p8" }
+
+    /// Writes a key's file and adds it to the list.
+    public func add(_ key: ProviderKeyFile, team: TeamID, at now: Timestamp) throws -> Entry {
+        _ = try key.write(folder: folder)
+        let entry = Entry(keyId: key.keyID, teamId: team.rawValue, createdAt: now.rawValue)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
+        try PrivateFile.write(encoder.encode(entries() + [entry]) + [10], to: index)
+        return entry
+    }
+
+    private var index: String { folder + "/keys.json" }
+}

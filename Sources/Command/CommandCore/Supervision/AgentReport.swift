@@ -1,0 +1,38 @@
+import Foundation
+
+/// A line by which the agent tells who started it how far it is.
+public enum AgentReport: Sendable, Equatable {
+    /// Apps can connect.
+    case listening(socket: String)
+    /// An app has its device token.
+    case registered(app: String, token: String)
+
+    private struct Line: Codable {
+        var event: String
+        var socket: String?
+        var app: String?
+        var token: String?
+    }
+
+    /// The report as one line of JSON.
+    public func line() throws -> String {
+        let line =
+            switch self {
+            case .listening(let socket): Line(event: "listening", socket: socket)
+            case .registered(let app, let token): Line(event: "registered", app: app, token: token)
+            }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(line), as: UTF8.self)
+    }
+
+    /// Reads a line; `nil` for any other.
+    public init?(line: String) {
+        guard let line = try? JSONDecoder().decode(Line.self, from: Data(line.utf8)) else { return nil }
+        switch (line.event, line.socket, line.app, line.token) {
+        case ("listening", let socket?, _, _): self = .listening(socket: socket)
+        case ("registered", _, let app?, let token?): self = .registered(app: app, token: token)
+        default: return nil
+        }
+    }
+}

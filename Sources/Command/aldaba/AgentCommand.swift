@@ -1,0 +1,134 @@
+import AgentCore
+import ArgumentParser
+import CommandCore
+import Desktop
+import Foundation
+import Logging
+import Observability
+import PushModel
+
+/// `aldaba agent`: the device's end of the path.
+struct AgentCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "agent", abstract: "The device's end: one agent per user session.",
+        subcommands: [Run.self, App.self], defaultSubcommand: Run.self)
+
+    /// `aldaba agent run`, and `aldaba agent` alone.
+    struct Run: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Run the agent (the default).", discussion: ConfigurationDocument.help(for: .agent))
+        @Option(help: "The configuration file (default: aldaba.yaml in the current folder, if there).")
+        var config: String?
+        @Flag(help: "Print lines of JSON about the agent's progress on standard output.") var reportReady = false
+        @Argument(parsing: .allUnrecognized, help: .hidden) var settings: [String] = []
+
+        func run() async throws {
+            let environment = ProcessInfo.processInfo.environment
+            let values = try ConfigurationFile.read(
+                program: .agent, arguments: settings, path: config, environment: environment)
+            let configuration = try AgentAssembly.configuration(values, environment: environment)
+            SupervisorWatch.begin(environment: environment)
+            LogBeginning.bootstrap(level: values.logLevel)
+            let logger = Logger(label: "aldaba.agent")
+            let presenter = try AgentAssembly.presenter(values, environment: environment, logger: logger)
+            let agent = try Agent(configuration: configuration, presenter: presenter, logger: logger) { event in
+                if reportReady { AgentAssembly.report(event) }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await agent.run() }
+                group.addTask { await StopSignals.wait() }
+                try await group.next()
+                group.cancelAll()
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    /// `aldaba agent app`: the apps of this device.
+    struct App: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "The apps that this device knows.", subcommands: [Install.self])
+
+        /// `aldaba agent app install`.
+        struct Install: ParsableCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "Install an app's manifest; a running agent reads it when the app first connects.")
+            @Argument(help: "The manifest, a JSON file.") var manifest: String
+            @OptionGroup var location: FolderOption
+
+            func run() throws {
+                guard let text = try PrivateFile.text(manifest) else {
+                    throw CommandFailure(.invalidInput, "there is no file \(manifest)")
+                }
+                let read: AppManifest
+                do { read = try AppManifest.read(Data(text.utf8)) } catch {
+                    throw CommandFailure(.invalidInput, "\(manifest): \(error)")
+                }
+                try location.folder.make()
+                let path = "\(location.folder.manifests)/\(read.id).json"
+                try PrivateFile.write(Array(text.utf8), to: path)
+                print(path)
+            }
+        }
+    }
+}
+
+/// Puts an agent together from configuration.
+enum AgentAssembly {
+    static func configuration(
+        _ values: ConfigurationValues, environment: [String: String]
+    ) throws -> AgentConfiguration {
+        let folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
+        try folder.make()
+        let left = try ServerAddresses.read(folder)
+        guard let server = values.text(.agentServer) ?? left?.device, let control = values.text(.agentControl) ?? left?.control
+        else {
+            throw CommandFailure(
+                .invalidInput,
+                "the agent does not know its server; give --agent-server HOST:PORT and --agent-control https://HOST:PORT")
+        }
+        let made = DevelopmentCertificates.Paths(folder: folder.certificates).authority
+        let colon = server.lastIndex(of: ":") ?? server.endIndex
+        return AgentConfiguration(
+            dataFolder: folder.root,
+            socketPath: values.text(.agentSocket) ?? socket(folder, environment),
+            serverHost: String(server[..<colon]), serverPort: Int(server[colon...].dropFirst()) ?? 5228,
+            controlURL: control.hasSuffix("/") ? String(control.dropLast()) : control,
+            certificateAuthorityFile: values.text(.agentCA)
+                ?? (FileManager.default.fileExists(atPath: made) ? made : nil),
+            enrolmentKey: values.text(.enrolmentKey),
+            environment: values.text(.environment).flatMap(PushEnvironment.init) ?? .production,
+            backOffBase: .milliseconds(values.number(.reconnectAfter)),
+            backOffCap: values.number(.reconnectAfter) < 1000 ? .seconds(30) : .seconds(600))
+    }
+
+    private static func socket(_ folder: DataFolder, _ environment: [String: String]) -> String {
+        if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") { return runtime + "/aldaba/agent.sock" }
+        return folder.agentSocket(environment: environment)
+    }
+
+    static func presenter(
+        _ values: ConfigurationValues, environment: [String: String], logger: Logger
+    ) throws -> any Presenter {
+        let choice = values.text(.presenter)
+        let address = choice == "headless" ? nil : DesktopPresenter.sessionBusAddress()
+        if let address, let presenter = DesktopPresenter(address: address, logger: logger) { return presenter }
+        if choice == "desktop" {
+            throw CommandFailure(
+                .failed, "there is no session bus; set DBUS_SESSION_BUS_ADDRESS, or choose --presenter headless")
+        }
+        return HeadlessPresenter(logger: logger)
+    }
+
+    /// Tells who started the agent what happened, where that is of use to it.
+    static func report(_ event: AgentEvent) {
+        let report: AgentReport
+        switch event {
+        case .listening(let socketPath): report = .listening(socket: socketPath)
+        case .registered(let app, let token): report = .registered(app: app, token: token)
+        default: return
+        }
+        guard let line = try? report.line() else { return }
+        try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+    }
+}

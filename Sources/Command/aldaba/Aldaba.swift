@@ -1,0 +1,70 @@
+import ArgumentParser
+import CommandCore
+import Foundation
+import Glibc
+
+/// The command `aldaba`.
+@main
+struct Aldaba: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "aldaba",
+        abstract: "Run APNs and FCM on your own machine.",
+        discussion: """
+            Exit codes: 0 done, 1 failed, 2 usage, 3 invalid input, 4 not authorised, 5 partly done,
+            6 unreachable, 7 timed out waiting.
+            """,
+        subcommands: [
+            UpCommand.self, ServeCommand.self, AgentCommand.self, SendCommand.self, GetCommand.self,
+            DeviceCommand.self, AppCommand.self, KeyCommand.self, DoctorCommand.self, ConfigurationPageCommand.self,
+        ])
+
+    static func main() async {
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Glibc.exit(report(error).rawValue)
+        }
+    }
+
+    /// Says what went wrong, and which exit code that is.
+    private static func report(_ error: any Error) -> CommandExit {
+        switch error {
+        case let failure as CommandFailure:
+            if !failure.description.isEmpty { Terminal.complain(failure.description) }
+            return failure.exit
+        case let faults as ConfigurationFaults:
+            Terminal.complain("the configuration cannot be used:\n\(faults)")
+            return .invalidInput
+        case is ProviderKeyFile.Unreadable, is SealingKeys.Unreadable:
+            Terminal.complain("\(error)")
+            return .invalidInput
+        default: break
+        }
+        let code = exitCode(for: error)
+        if code.isSuccess {
+            print(fullMessage(for: error))
+            return .done
+        }
+        if code == .validationFailure {
+            Terminal.write(fullMessage(for: error))
+            return .usage
+        }
+        Terminal.complain("\(error)")
+        return .failed
+    }
+}
+
+/// Standard error, where everything goes that is not a command's result.
+enum Terminal {
+    static func write(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
+    }
+
+    static func complain(_ text: String) { write("aldaba: \(text)") }
+}

@@ -1,0 +1,196 @@
+import APNsWire
+import CommandCore
+import ControlAPI
+import DeviceEndpoint
+import Foundation
+import HTTP2Transport
+import Logging
+import Metrics
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Observability
+import ProviderEndpoint
+import PushModel
+import ServerCore
+import ServiceLifecycle
+import StoreSQLite
+
+extension ServeCommand {
+    /// Puts a server together and runs it until a signal ends it.
+    ///
+    /// - Parameter ready: Called once, when every listener accepts connections.
+    static func serve(
+        _ configuration: ServerConfiguration, ready: @escaping @Sendable (ServerAddresses) throws -> Void
+    ) async throws {
+        let registry = PrometheusRegistry()
+        MetricsSystem.bootstrap(registry)
+        let logger = Logger(label: "aldaba.serve")
+        let core = try await ServerParts(configuration, logger: logger)
+        let ports = BoundPorts()
+        let tls = try ServerTLS(configuration)
+        let values = configuration.values
+        var services: [any Service] = [
+            CoreService(parts: core),
+            ProviderService(parts: core, configuration: configuration, tls: tls, bound: ports.apns.known),
+            DeviceService(parts: core, configuration: configuration, tls: tls, bound: ports.device.known),
+            ControlListener(
+                .secured(core.controlServices(values), tls.control), host: configuration.host,
+                port: values.number(.controlPort), logger: logger, bound: ports.control.known),
+            ControlListener(
+                .metrics(registry), port: values.number(.metricsPort), logger: logger, bound: ports.metrics.known),
+        ]
+        if values.flag(.development) {
+            services.append(
+                ControlListener(
+                    .development(core.controlServices(values)), port: values.number(.httpPort), logger: logger,
+                    bound: ports.http.known))
+        }
+        services.append(ReadyService(ports: ports, configuration: configuration, ready: ready))
+        let group = ServiceGroup(
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        do { try await group.run() } catch let failure as ControlListener.Failure {
+            throw CommandFailure(.failed, "cannot listen on \(failure.host):\(failure.port): \(failure.underlying)")
+        }
+    }
+}
+
+/// The parts of a server that listen to nobody.
+struct ServerParts: Sendable {
+    let store: SQLiteStore
+    let apps: AppDirectory
+    let credentials: CredentialDirectory
+    let tokens: TokenDirectory
+    let mailboxes: MailboxService
+    let logger: Logger
+
+    init(_ configuration: ServerConfiguration, logger: Logger) async throws {
+        self.logger = logger
+        store = try SQLiteStore(path: configuration.folder.database)
+        guard let sealer = DeviceTokenSealer(keys: try SealingKeys.ensure(configuration.folder.sealingKeys)) else {
+            throw CommandFailure(.failed, "\(configuration.folder.sealingKeys) holds no usable key")
+        }
+        apps = AppDirectory(store: store, clock: presentTime)
+        credentials = CredentialDirectory(store: store, clock: presentTime)
+        tokens = TokenDirectory(store: store, sealer: sealer)
+        try await apps.reload()
+        try await credentials.reload()
+        mailboxes = try MailboxService(
+            store: store, apps: apps, node: 0, loop: MultiThreadedEventLoopGroup(numberOfThreads: 1).next(),
+            settings: MailboxService.Settings(), clock: presentTime, logger: logger)
+    }
+
+    func controlServices(_ values: ConfigurationValues) -> ControlServices {
+        let isOpen = values.flag(.enrolmentOpen) || values.flag(.development)
+        return ControlServices(
+            enrolment: Enrolment(
+                store: store, apps: apps, tokens: tokens, mailboxes: mailboxes, cell: 0, clock: presentTime),
+            timelines: Timelines(store: store), authentication: credentials,
+            enrolmentAccess: isOpen ? .open : values.text(.enrolmentKey).map { .key($0) } ?? .closed,
+            clock: presentTime)
+    }
+}
+
+/// Runs mailboxes and store; ends last, when no endpoint asks anything any more.
+private struct CoreService: Service {
+    let parts: ServerParts
+
+    func run() async throws {
+        parts.mailboxes.start()
+        try? await gracefulShutdown()
+        await parts.mailboxes.stop()
+        try parts.store.close()
+    }
+}
+
+/// Runs the provider API's listener.
+private struct ProviderService: Service {
+    let parts: ServerParts
+    let configuration: ServerConfiguration
+    let tls: ServerTLS
+    let bound: @Sendable (Int) -> Void
+
+    func run() async throws {
+        let endpoint = try await ProviderEndpoint.bind(
+            HTTP2Listener.Configuration(
+                host: configuration.host, port: configuration.values.number(.apnsPort), tls: tls.provider),
+            environment: configuration.environment, credentials: parts.credentials, apps: parts.apps,
+            tokens: parts.tokens, mailboxes: parts.mailboxes, on: MultiThreadedEventLoopGroup.singleton)
+        bound(endpoint.port)
+        try? await gracefulShutdown()
+        await endpoint.shutDown()
+    }
+}
+
+/// Tells the addresses when all are known; then has nothing more to do.
+private struct ReadyService: Service {
+    let ports: BoundPorts
+    let configuration: ServerConfiguration
+    let ready: @Sendable (ServerAddresses) throws -> Void
+
+    func run() async throws {
+        let isDevelopment = configuration.values.flag(.development)
+        let addresses = ServerAddresses(
+            process: ProcessInfo.processInfo.processIdentifier, host: configuration.clientHost,
+            apnsPort: try await ports.apns.value(), devicePort: try await ports.device.value(),
+            controlPort: try await ports.control.value(),
+            httpPort: isDevelopment ? try await ports.http.value() : nil,
+            metricsPort: try await ports.metrics.value(), environment: configuration.environment.rawValue)
+        try ready(addresses)
+        try? await gracefulShutdown()
+    }
+}
+
+/// The ports of a server's listeners, as they become known.
+private struct BoundPorts: Sendable {
+    let apns = Readiness<Int>()
+    let device = Readiness<Int>()
+    let control = Readiness<Int>()
+    let http = Readiness<Int>()
+    let metrics = Readiness<Int>()
+}
+
+extension Readiness<Int> {
+    /// Makes a port known.
+    fileprivate var known: @Sendable (Int) -> Void { { self.settle(.success($0)) } }
+}
+
+/// The server's certificate as each listener takes it.
+struct ServerTLS: Sendable {
+    let provider: NIOSSLContext
+    let device: NIOSSLContext
+    let control: TLSConfiguration
+
+    init(_ configuration: ServerConfiguration) throws {
+        guard let chain = try PrivateFile.text(configuration.certificate),
+            let key = try PrivateFile.text(configuration.certificateKey)
+        else {
+            throw CommandFailure(
+                .invalidInput,
+                "there is no certificate \(configuration.certificate) with key \(configuration.certificateKey); give "
+                    + "--certificate and --certificate-key, or let `aldaba up` make them for development")
+        }
+        do {
+            provider = try .http2Server(certificateChainPEM: chain, privateKeyPEM: key)
+            var plain = TLSConfiguration.makeServerConfiguration(
+                certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(chain.utf8)).map { .certificate($0) },
+                privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
+            plain.minimumTLSVersion = .tlsv12
+            control = plain
+            device = try NIOSSLContext(configuration: plain)
+        } catch {
+            throw CommandFailure(
+                .invalidInput, "\(configuration.certificate) with \(configuration.certificateKey) cannot be used: \(error)")
+        }
+    }
+}
+
+extension ServerConfiguration {
+    /// The world that this server's provider API serves.
+    var environment: PushEnvironment {
+        values.text(.environment).flatMap(PushEnvironment.init) ?? .production
+    }
+
+    /// The host that clients on this machine should name.
+    var clientHost: String { ["0.0.0.0", "::"].contains(host) ? "127.0.0.1" : host }
+}

@@ -1,0 +1,89 @@
+import AgentCore
+import CommandCore
+import Foundation
+import Glibc
+
+/// Everything that `up` makes and checks before it starts a child.
+struct UpPlan: Sendable {
+    let folder: DataFolder
+    let values: ConfigurationValues
+    let environment: [String: String]
+    let startsApp: Bool
+    let ports: [ConfigurationKey: Int]
+    let certificates: DevelopmentCertificates.Paths
+    let key: KeyRing.Entry
+    let socket: String
+    let executable: String
+    let appExecutable: String
+    private let lock: FolderLock
+
+    static let portKeys: [ConfigurationKey] = [.apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort]
+
+    /// Makes what is missing in the data folder.
+    ///
+    /// - Throws: ``CommandFailure`` that says what to do: folder unusable or in use, ports taken, no demo app.
+    init(
+        _ values: ConfigurationValues, environment: [String: String], isEphemeral: Bool, startsApp: Bool
+    ) async throws {
+        self.values = values
+        self.environment = environment
+        self.startsApp = startsApp
+        folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
+        do { try folder.make() } catch {
+            throw CommandFailure(.failed, "\(error); make it writable, or choose another folder with --data")
+        }
+        do { lock = try FolderLock(path: folder.upLock) } catch { throw CommandFailure(.failed, "\(error)") }
+        var ports: [ConfigurationKey: Int] = [:]
+        for key in Self.portKeys {
+            ports[key] = isEphemeral && values.origin(key) == .builtIn ? 0 : values.number(key)
+        }
+        try Self.checkPorts(ports)
+        self.ports = ports
+        certificates = try DevelopmentCertificates.ensure(folder: folder.certificates, now: Date()).paths
+        _ = try SealingKeys.ensure(folder.sealingKeys)
+        key = try await ServerRegister.ensureDemo(folder)
+        socket = folder.agentSocket(environment: environment)
+        try PrivateFile.makeFolder(URL(fileURLWithPath: socket).deletingLastPathComponent().path)
+        executable = try Self.resolved("/proc/self/exe")
+        let app = URL(fileURLWithPath: executable).deletingLastPathComponent().path + "/" + DemoApp.program
+        guard access(app, X_OK) == 0 else {
+            throw CommandFailure(.failed, "the demo app \(app) is missing; build it with `swift build --product aldaba`")
+        }
+        appExecutable = try Self.resolved(app)
+        try writeManifest()
+    }
+
+    private static func checkPorts(_ ports: [ConfigurationKey: Int]) throws {
+        let taken = portKeys.compactMap { key in ports[key].flatMap(PortCheck.taken).map { (key, $0) } }
+        guard !taken.isEmpty else { return }
+        let lines = taken.map { key, taken in
+            "port \(taken.port) is in use\(taken.holder); choose another with --\(key.rawValue) N, or take free ports "
+                + "with --\(key.rawValue) 0 or --ephemeral"
+        }
+        throw CommandFailure(.failed, lines.joined(separator: "\n"))
+    }
+
+    private static func resolved(_ path: String) throws -> String {
+        guard let real = realpath(path, nil) else {
+            throw CommandFailure(.failed, "\(path) cannot be found: \(String(cString: strerror(errno)))")
+        }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    /// What the demo app needs to know beside the agent's socket.
+    var appEnvironment: [String: String] {
+        ["TODOLIST_APP_LOG": folder.appLog, "TODOLIST_FILE": folder.root + "/todo.json"]
+    }
+
+    private func writeManifest() throws {
+        let manifest = AppManifest(
+            id: DemoApp.topic.rawValue, name: "Todo", team: DemoApp.team.rawValue, executable: appExecutable,
+            environment: appEnvironment, authorization: .granted, lifecycle: .always,
+            backgroundModes: ["remote-notification"])
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        try PrivateFile.write(
+            encoder.encode(manifest) + [10], to: "\(folder.manifests)/\(DemoApp.topic.rawValue).json")
+    }
+}

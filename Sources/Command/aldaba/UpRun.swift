@@ -1,0 +1,121 @@
+import CommandCore
+import Foundation
+import Logging
+
+/// Starts the children of `up`, keeps them, and ends them.
+struct UpRun: Sendable {
+    private let plan: UpPlan
+    private let addresses = Readiness<ServerAddresses>()
+    private let agentListens = Readiness<Bool>()
+    private let deviceToken = Readiness<String>()
+    private let logger = Logger(label: "aldaba.up")
+
+    init(_ plan: UpPlan) { self.plan = plan }
+
+    /// Runs until a signal comes.
+    ///
+    /// - Parameter ready: Called once, when the demo app's device token is known.
+    /// - Throws: when server or agent cannot be kept running.
+    func run(ready: @escaping @Sendable (UpSummary) throws -> Void) async throws {
+        let supervisor = try Supervisor(
+            names: ["serve", "agent", "app"], processFile: plan.folder.processes, logger: logger)
+        defer { try? FileManager.default.removeItem(atPath: plan.folder.processes) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // Whichever ends first ends all: a signal, or a child that is given up.
+            group.addTask {
+                await StopSignals.wait()
+                throw CancellationError()
+            }
+            group.addTask { try await keep("serve", supervisor, serverPlan) }
+            group.addTask {
+                _ = try await addresses.value()
+                try await keep("agent", supervisor, agentPlan)
+            }
+            if plan.startsApp { group.addTask { try await keepApp(supervisor) } }
+            group.addTask { try await tell(supervisor, ready) }
+            do { try await group.waitForAll() } catch is CancellationError {
+                group.cancelAll()
+            } catch {
+                group.cancelAll()
+                while await group.nextResult() != nil {}
+                throw CommandFailure(.failed, "\(error)")
+            }
+        }
+    }
+
+    private func keep(
+        _ name: String, _ supervisor: Supervisor, _ childPlan: @escaping @Sendable () throws -> ChildProcess.Plan
+    ) async throws {
+        try await supervisor.keep(Supervisor.Child(name: name, plan: childPlan))
+    }
+
+    /// The path goes on without its demo app.
+    private func keepApp(_ supervisor: Supervisor) async throws {
+        _ = try await agentListens.value()
+        do { try await keep("app", supervisor, appPlan) } catch let end as Supervisor.GivenUp {
+            logger.error("\(end); the rest goes on without it")
+        }
+    }
+
+    private func tell(_ supervisor: Supervisor, _ ready: @Sendable (UpSummary) throws -> Void) async throws {
+        let addresses = try await addresses.value()
+        let token = try await deviceToken.value()
+        try ready(
+            UpSummary(plan: plan, addresses: addresses, deviceToken: token, processes: await supervisor.running))
+    }
+
+    private func serverPlan() throws -> ChildProcess.Plan {
+        let known = addresses.current
+        func port(_ key: ConfigurationKey, _ bound: Int?) -> String {
+            "--\(key.rawValue)=\(bound ?? plan.ports[key] ?? 0)"
+        }
+        var except = Set(UpPlan.portKeys)
+        except.formUnion([.data, .development, .environment])
+        let words =
+            [
+                "serve", "--report-ready", "--data=\(plan.folder.root)", "--development=true", "--environment=sandbox",
+                port(.apnsPort, known?.apnsPort), port(.devicePort, known?.devicePort),
+                port(.controlPort, known?.controlPort), port(.httpPort, known?.httpPort),
+                port(.metricsPort, known?.metricsPort),
+            ] + plan.values.flags(for: .serve, except: except)
+        return try child("serve", plan.executable, words) { [addresses] line in
+            if let told = ServerAddresses(line: line) { addresses.settle(.success(told)) }
+        }
+    }
+
+    private func agentPlan() throws -> ChildProcess.Plan {
+        let server = addresses.current
+        let words = [
+            "agent", "run", "--report-ready", "--data=\(plan.folder.root)", "--environment=sandbox",
+            "--agent-server=\(server?.device ?? "")", "--agent-control=\(server?.control ?? "")",
+            "--agent-ca=\(plan.certificates.authority)", "--agent-socket=\(plan.socket)", "--reconnect-after=100",
+            "--log-level=\(plan.values.text(.logLevel) ?? "info")",
+        ]
+        return try child("agent", plan.executable, words) { [agentListens, deviceToken] line in
+            switch AgentReport(line: line) {
+            case .listening: agentListens.settle(.success(true))
+            case .registered(let app, let token) where app == DemoApp.topic.rawValue:
+                deviceToken.settle(.success(token))
+            default: break
+            }
+        }
+    }
+
+    private func appPlan() throws -> ChildProcess.Plan {
+        var plan = try child("app", plan.appExecutable, [], line: nil)
+        plan.environment.merge(self.plan.appEnvironment) { $1 }
+        plan.environment["ALDABA_AGENT_SOCKET"] = self.plan.socket
+        plan.environment["ALDABA_APP_ID"] = DemoApp.topic.rawValue
+        return plan
+    }
+
+    private func child(
+        _ name: String, _ executable: String, _ arguments: [String], line: (@Sendable (String) -> Void)?
+    ) throws -> ChildProcess.Plan {
+        var environment = plan.environment
+        environment[SupervisorWatch.variable] = "1"
+        return ChildProcess.Plan(
+            executable: executable, arguments: arguments, environment: environment,
+            log: try BoundedLogFile(path: "\(plan.folder.logs)/\(name).log"), line: line)
+    }
+}

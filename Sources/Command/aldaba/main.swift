@@ -1,6 +1,0 @@
-import Crypto
-import X509
-import AsyncHTTPClient
-import Yams
-import ArgumentParser
-print("aldaba")

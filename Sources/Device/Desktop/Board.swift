@@ -1,0 +1,255 @@
+import AgentCore
+import PushModel
+
+/// What is on the screen and what was asked for: a value, events in and directives out.
+///
+/// Guarantees: each presentation is answered exactly once; a notification of an app's identifier replaces the
+/// one that is shown; what a server showed is posted again when another server takes its place.
+struct Board: Sendable {
+    /// The most presentations that wait for their turn or for an answer.
+    static let waitingLimit = 256
+    /// The most shown notifications that are remembered; the oldest is forgotten first.
+    static let shownLimit = 1000
+
+    enum Event: Sendable {
+        case present(Presentation)
+        case withdraw(NotificationID)
+        /// `Notify` returned the server's id of the notification.
+        case notified(ticket: UInt64, serverID: UInt32)
+        case notifyFailed(ticket: UInt64, reason: String)
+        case features(ServerFeatures)
+        case featuresFailed(reason: String)
+        /// Another process owns the server's name now; `nil` when nobody does.
+        case ownerChanged(String?)
+        case activationToken(serverID: UInt32, token: String)
+        case actionInvoked(serverID: UInt32, key: String)
+        case closed(serverID: UInt32, reason: UInt32)
+        /// The bus is gone, and all that was asked with it.
+        case disconnected(reason: String)
+    }
+
+    enum Directive: Sendable, Hashable {
+        /// Call `Notify` and answer with this ticket.
+        case notify(NotifyMessage, ticket: UInt64)
+        case close(serverID: UInt32)
+        /// Ask the server what it can do, and answer.
+        case askFeatures
+        case answer(NotificationID, PresentationOutcome)
+        case tell(PresenterEvent)
+    }
+
+    /// One notification of one app on the screen.
+    private struct Place: Hashable {
+        var app: String
+        var identifier: String
+
+        init(_ presentation: Presentation) {
+            app = presentation.app
+            identifier = presentation.identifier
+        }
+    }
+
+    private struct Shown {
+        var presentation: Presentation
+        var serverID: UInt32
+        var order: UInt64
+    }
+
+    /// A presentation on its way; one that is posted again was answered to the agent before.
+    private struct Order {
+        var presentation: Presentation
+        var isAgain: Bool
+    }
+
+    private enum Features {
+        case unknown, asked
+        case known(ServerFeatures)
+    }
+
+    private var features = Features.unknown
+    private var owner: String?
+    private var inherited: [ShownPresentation]
+    private var shown: [Place: Shown] = [:]
+    private var places: [UInt32: Place] = [:]
+    private var held: [Order] = []
+    private var calls: [UInt64: Order] = [:]
+    private var busy: Set<Place> = []
+    private var tokens: [UInt32: String] = [:]
+    private var counter: UInt64 = 0
+
+    /// - Parameter inherited: What an earlier run showed; it counts only if the same server still runs.
+    init(inherited: [ShownPresentation] = []) { self.inherited = inherited }
+
+    mutating func handle(_ event: Event) -> [Directive] {
+        switch event {
+        case .present(let presentation): return present(presentation)
+        case .withdraw(let id): return withdraw(id)
+        case .notified(let ticket, let serverID): return notified(ticket, serverID)
+        case .notifyFailed(let ticket, let reason):
+            guard let order = calls.removeValue(forKey: ticket) else { return [] }
+            busy.remove(Place(order.presentation))
+            return [failure(of: order, reason)] + next()
+        case .features(let new):
+            features = .known(new)
+            return next()
+        case .featuresFailed(let reason):
+            features = .unknown
+            defer { held = [] }
+            return held.map { failure(of: $0, reason) }
+        case .ownerChanged(let new): return ownerChanged(new)
+        case .activationToken(let serverID, let token):
+            if places[serverID] != nil { tokens[serverID] = token }
+            return []
+        case .actionInvoked(let serverID, let key): return invoked(serverID, key)
+        case .closed(let serverID, let reason): return closed(serverID, reason)
+        case .disconnected(let reason): return disconnected(reason)
+        }
+    }
+
+    // MARK: Showing
+
+    private mutating func present(_ presentation: Presentation) -> [Directive] {
+        guard held.count + calls.count < Self.waitingLimit else {
+            let reason = "\(Self.waitingLimit) notifications wait for the desktop already"
+            return [.answer(presentation.notification, .failed(reason: reason))]
+        }
+        held.append(Order(presentation: presentation, isAgain: false))
+        return next()
+    }
+
+    /// Sends what is held, once the server is known; of one place only one at a time, so that it can be replaced.
+    private mutating func next() -> [Directive] {
+        guard !held.isEmpty else { return [] }
+        guard case .known(let features) = features else {
+            if case .asked = features { return [] }
+            features = .asked
+            return [.askFeatures]
+        }
+        var directives: [Directive] = []
+        var waiting: [Order] = []
+        for order in held {
+            let place = Place(order.presentation)
+            guard busy.insert(place).inserted else {
+                waiting.append(order)
+                continue
+            }
+            counter += 1
+            calls[counter] = order
+            let message = NotifyMessage(
+                order.presentation, replaces: shown[place]?.serverID ?? 0, features: features)
+            directives.append(.notify(message, ticket: counter))
+        }
+        held = waiting
+        return directives
+    }
+
+    private mutating func notified(_ ticket: UInt64, _ serverID: UInt32) -> [Directive] {
+        guard let order = calls.removeValue(forKey: ticket), case .known(let features) = features else { return [] }
+        busy.remove(Place(order.presentation))
+        let replaced = remember(order.presentation, serverID)
+        var directives: [Directive] = replaced.map { [.tell(.left($0))] } ?? []
+        let outcome = PresentationOutcome.presented(handle: owner.map { "\($0) \(serverID)" }, note: features.name)
+        if !order.isAgain { directives.append(.answer(order.presentation.notification, outcome)) }
+        return directives + next()
+    }
+
+    private func failure(of order: Order, _ reason: String) -> Directive {
+        order.isAgain
+            ? .tell(.left(order.presentation.notification))
+            : .answer(order.presentation.notification, .failed(reason: reason))
+    }
+
+    // MARK: What is shown
+
+    /// - Returns: The notification whose place it took, when that was another one.
+    private mutating func remember(_ presentation: Presentation, _ serverID: UInt32) -> NotificationID? {
+        let place = Place(presentation)
+        let before = shown[place]
+        if let before { places[before.serverID] = nil }
+        counter += 1
+        shown[place] = Shown(presentation: presentation, serverID: serverID, order: counter)
+        places[serverID] = place
+        if shown.count > Self.shownLimit, let oldest = shown.values.min(by: { $0.order < $1.order }) {
+            forget(oldest.serverID)
+        }
+        guard let id = before?.presentation.notification, id != presentation.notification else { return nil }
+        return id
+    }
+
+    private mutating func forget(_ serverID: UInt32) {
+        tokens[serverID] = nil
+        if let place = places.removeValue(forKey: serverID) { shown[place] = nil }
+    }
+
+    private mutating func withdraw(_ id: NotificationID) -> [Directive] {
+        guard let found = shown.values.first(where: { $0.presentation.notification == id }) else { return [] }
+        forget(found.serverID)
+        return [.close(serverID: found.serverID)]
+    }
+
+    // MARK: What the server says
+
+    /// The server's ids are valid within one run of it: a new one is given again what the old one showed.
+    private mutating func ownerChanged(_ new: String?) -> [Directive] {
+        guard let new else {
+            owner = nil
+            features = .unknown
+            return []
+        }
+        guard new != owner else { return [] }
+        owner = new
+        features = .unknown
+        let gone = inherit(from: new)
+        let again = shown.values.filter { !gone.kept.contains($0.presentation.notification) }
+            .sorted { $0.order < $1.order }
+        for one in again { forget(one.serverID) }
+        held = again.map { Order(presentation: $0.presentation, isAgain: true) } + held
+        return gone.directives + next()
+    }
+
+    /// Takes over what an earlier run of the agent had this very server show.
+    private mutating func inherit(from server: String) -> (kept: Set<NotificationID>, directives: [Directive]) {
+        let candidates = inherited
+        inherited = []
+        var kept: Set<NotificationID> = []
+        var gone: [Directive] = []
+        for candidate in candidates {
+            let id = candidate.presentation.notification
+            let parts = candidate.handle.split(separator: " ")
+            if parts.count == 2, parts[0] == server, let serverID = UInt32(parts[1]) {
+                kept.insert(id)
+                _ = remember(candidate.presentation, serverID)
+            } else {
+                gone.append(.tell(.left(id)))
+            }
+        }
+        return (kept, gone)
+    }
+
+    /// Not every server closes a notification after its action, so it is closed here.
+    private mutating func invoked(_ serverID: UInt32, _ key: String) -> [Directive] {
+        guard key == NotifyMessage.defaultAction, let place = places[serverID], let found = shown[place] else {
+            return []
+        }
+        let token = tokens[serverID]
+        forget(serverID)
+        return [
+            .tell(.opened(found.presentation.notification, activationToken: token)), .close(serverID: serverID),
+        ]
+    }
+
+    /// Reasons: 1 expired, 2 dismissed by the person, 3 closed by a call, 4 undefined.
+    private mutating func closed(_ serverID: UInt32, _ reason: UInt32) -> [Directive] {
+        guard let place = places[serverID], let found = shown[place] else { return [] }
+        forget(serverID)
+        let id = found.presentation.notification
+        return [.tell(reason == 2 ? .dismissed(id) : .left(id))]
+    }
+
+    private mutating func disconnected(_ reason: String) -> [Directive] {
+        let open = calls.sorted { $0.key < $1.key }.map(\.value) + held
+        (calls, held, busy) = ([:], [], [])
+        (owner, features) = (nil, .unknown)
+        return open.map { failure(of: $0, reason) }
+    }
+}

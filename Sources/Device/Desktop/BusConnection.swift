@@ -1,0 +1,64 @@
+import CDBus
+import Glibc
+
+/// Why the session bus cannot be used, in words.
+struct BusFailure: Error, Sendable, CustomStringConvertible {
+    var description: String
+}
+
+/// A private connection to a message bus; used by one thread only.
+final class BusConnection {
+    private let pointer: OpaquePointer
+
+    /// Connects and says hello to the bus; may take seconds.
+    init(address: String) throws(BusFailure) {
+        var error = aldaba_dbus_error()
+        defer { dbus_error_free(&error) }
+        guard let opened = dbus_connection_open_private(address, &error) else {
+            throw BusFailure(description: Self.words(error))
+        }
+        pointer = opened
+        dbus_connection_set_exit_on_disconnect(opened, 0)
+        guard dbus_bus_register(opened, &error) != 0 else {
+            // All members are set, so `deinit` runs and closes.
+            throw BusFailure(description: Self.words(error))
+        }
+    }
+
+    deinit {
+        dbus_connection_close(pointer)
+        dbus_connection_unref(pointer)
+    }
+
+    var isConnected: Bool { dbus_connection_get_is_connected(pointer) != 0 }
+    var hasMessagesToSend: Bool { dbus_connection_has_messages_to_send(pointer) != 0 }
+
+    /// The descriptor to poll; -1 when there is none.
+    var descriptor: Int32 {
+        var descriptor: Int32 = -1
+        return dbus_connection_get_unix_fd(pointer, &descriptor) != 0 ? descriptor : -1
+    }
+
+    /// Asks the bus for signals. The bus's answer is not waited for.
+    func subscribe(_ rule: String) { dbus_bus_add_match(pointer, rule, nil) }
+
+    /// Queues a message.
+    ///
+    /// - Returns: Its serial; `nil` when libdbus has no memory.
+    func send(_ message: borrowing BusMessage) -> UInt32? {
+        var serial: UInt32 = 0
+        return dbus_connection_send(pointer, message.pointer, &serial) != 0 ? serial : nil
+    }
+
+    /// Reads and writes what is possible without waiting.
+    func transfer() { dbus_connection_read_write(pointer, 0) }
+
+    /// The next message that came.
+    func next() -> BusMessage? {
+        dbus_connection_pop_message(pointer).map { BusMessage(owning: $0) }
+    }
+
+    private static func words(_ error: DBusError) -> String {
+        error.message.map { String(cString: $0) } ?? "no reason given"
+    }
+}

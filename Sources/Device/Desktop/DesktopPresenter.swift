@@ -1,0 +1,78 @@
+import AgentCore
+import Foundation
+import Logging
+import PushModel
+import Synchronization
+
+/// Shows notifications through the session bus' org.freedesktop.Notifications.
+///
+/// One thread owns the connection; it sleeps until the bus or the agent has something for it. What the agent asks
+/// is queued; when the queue is full, it is refused with a reason.
+public final class DesktopPresenter: Presenter {
+    private let queue: CommandQueue
+
+    /// The address of this session's bus: `DBUS_SESSION_BUS_ADDRESS`, else the socket in `XDG_RUNTIME_DIR`.
+    ///
+    /// - Returns: `nil` when there is neither.
+    public static func sessionBusAddress(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> String? {
+        if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty { return address }
+        guard let folder = environment["XDG_RUNTIME_DIR"], !folder.isEmpty,
+            FileManager.default.fileExists(atPath: folder + "/bus")
+        else { return nil }
+        return "unix:path=\(folder)/bus"
+    }
+
+    /// Connects to the bus; waits for that as long as the bus takes to answer.
+    ///
+    /// - Returns: `nil` when the bus cannot be reached; the reason is logged.
+    public init?(address: String, logger: Logger) {
+        guard let queue = CommandQueue() else { return nil }
+        self.queue = queue
+        let verdict = Verdict()
+        let thread = Thread {
+            let worker = BusWorker(address: address, queue: queue, logger: logger)
+            verdict.give(worker.connect())
+            worker.run()
+        }
+        thread.name = "aldaba-desktop"
+        thread.start()
+        guard verdict.wait() else {
+            _ = queue.put(.stop)
+            return nil
+        }
+    }
+
+    public func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void) {
+        _ = queue.put(.start(shown, events: events))
+    }
+
+    public func present(
+        _ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void
+    ) {
+        guard queue.put(.present(presentation, complete: complete)) else {
+            return complete(.failed(reason: "\(CommandQueue.limit) commands wait for the desktop already"))
+        }
+    }
+
+    public func withdraw(_ notification: NotificationID) { _ = queue.put(.withdraw(notification)) }
+
+    public func stop() { _ = queue.put(.stop) }
+}
+
+/// Whether the thread could connect, from it to who started it.
+private final class Verdict: Sendable {
+    private let value = Mutex(false)
+    private let given = DispatchSemaphore(value: 0)
+
+    func give(_ isConnected: Bool) {
+        value.withLock { $0 = isConnected }
+        given.signal()
+    }
+
+    func wait() -> Bool {
+        given.wait()
+        return value.withLock { $0 }
+    }
+}

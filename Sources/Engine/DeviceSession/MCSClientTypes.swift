@@ -1,0 +1,75 @@
+import MCSWire
+import PushModel
+
+/// What a device logs in with.
+public struct MCSCredentials: Hashable, Sendable {
+    public var device: DeviceID
+    public var secret: UInt64
+    /// Every id that is stored and whose acknowledgement the server has not confirmed.
+    public var received: [NotificationID]
+
+    public init(device: DeviceID, secret: UInt64, received: [NotificationID]) {
+        self.device = device
+        self.secret = secret
+        self.received = received
+    }
+}
+
+/// Why a device's session ended.
+public enum MCSClientCloseReason: Hashable, Sendable {
+    /// The connection could not be made, or broke; the text says how.
+    case disconnected(String)
+    /// The server's certificate was not accepted, or it speaks no TLS; the text says why.
+    case untrusted(String)
+    /// The server answered the login with an error: 401 unknown device or wrong secret, 503 try again later.
+    case loginRefused(code: Int32, message: String)
+    case loginTimedOut
+    case unsupportedVersion(UInt8)
+    /// Bytes that are no packets.
+    case malformed(MCSFrameError)
+    /// A packet that has no place where it came; the text says which.
+    case protocolViolation(String)
+    /// The server sent Close: it stops, or a newer session of the same device was opened.
+    case closedByServer
+    case streamError(type: String, text: String)
+    /// The server answered no heartbeat.
+    case silent
+    /// ``MCSClientSession/end()`` was called.
+    case ended
+}
+
+/// What the shell of a device's session has to do, in order.
+public enum MCSClientDirective: Hashable, Sendable {
+    case sendVersion(UInt8)
+    case send(MCSPacket)
+    case loggedIn(serverTime: Timestamp)
+    /// Store these in one transaction, then call ``MCSClientSession/stored(_:)`` with their ids. The store drops
+    /// those that it has, and those count as stored.
+    case store([OutgoingNotification])
+    /// A data stanza that is no notification was acknowledged and dropped; the text says what was wrong with it.
+    case passedOver(persistentID: String, reason: String)
+    /// The server will never send these again: forget that they were received.
+    case confirmed([NotificationID])
+    /// What was sent upstream under these persistent ids is durable.
+    case upstreamConfirmed([String])
+    /// Flush what was sent, then close the connection; nothing follows.
+    case close(MCSClientCloseReason)
+}
+
+/// The limits and times of a device's session; times in milliseconds.
+public struct MCSClientConfiguration: Hashable, Sendable {
+    /// How long the login may take, from the opening of the connection on.
+    public var loginTimeout: Int64 = 30_000
+    /// After how much silence a heartbeat is sent. The server's login answer overrides it.
+    public var heartbeatInterval: Int64 = 240_000
+    /// How long a heartbeat may stay unanswered.
+    public var answerTimeout: Int64 = 60_000
+    /// How many notifications may wait to be stored before the connection is not read any more.
+    public var unstoredLimit = 512
+    /// How many acknowledged notifications the server may leave unconfirmed before it counts as broken.
+    public var unconfirmedLimit = 100_000
+    /// How many upstream stanzas may be unconfirmed.
+    public var upstreamLimit = 16
+
+    public init() {}
+}

@@ -1,0 +1,70 @@
+import DeviceSession
+import NIOCore
+import PushModel
+import ServerCore
+
+/// What the gateway holds of a connection: it carries calls from any thread to the connection's event loop.
+final class DeviceConnectionPort: DeviceConnection {
+    private enum State {
+        case open(DeviceConnectionShell)
+        /// A session is over; what the gateway still delivers, since it does not know yet, goes back to it.
+        case ended(DeviceSessionID)
+        case none
+    }
+
+    let eventLoop: any EventLoop
+    private let gateway: any DeviceGateway
+    private let state: NIOLoopBoundBox<State>
+
+    init(eventLoop: any EventLoop, gateway: any DeviceGateway) {
+        self.eventLoop = eventLoop
+        self.gateway = gateway
+        state = .makeBoxSendingValue(.none, eventLoop: eventLoop)
+    }
+
+    // Every call goes by way of the loop's queue, also from the loop itself, so that calls keep their order.
+
+    func deliver(_ notifications: [OutgoingNotification]) {
+        eventLoop.execute { [self] in
+            switch state.value {
+            case .open(let shell): shell.deliver(notifications)
+            case .ended(let session):
+                let ids = notifications.filter { $0.expiresAt == nil }.map(\.id)
+                if !ids.isEmpty { gateway.notSent(session, ids) }
+            case .none: break
+            }
+        }
+    }
+
+    func superseded() {
+        end(.superseded)
+    }
+
+    func end(_ reason: MCSServerCloseReason) {
+        onLoop { $0.end(reason) }
+    }
+
+    func loginAnswered(_ verdict: DeviceLoginVerdict) {
+        eventLoop.execute { [self] in
+            if case .open(let shell) = state.value {
+                shell.loginAnswered(verdict)
+            } else if case .welcome(let session) = verdict {
+                state.value = .ended(session)
+                gateway.close(session)
+            }
+        }
+    }
+
+    /// Nothing happens once the connection is over.
+    func onLoop(_ body: @escaping @Sendable (DeviceConnectionShell) -> Void) {
+        eventLoop.execute { [state] in
+            if case .open(let shell) = state.value { body(shell) }
+        }
+    }
+
+    // MARK: On the event loop
+
+    func attach(_ shell: DeviceConnectionShell) { state.value = .open(shell) }
+
+    func detach(_ session: DeviceSessionID?) { state.value = session.map(State.ended) ?? .none }
+}

@@ -1,0 +1,62 @@
+import DeviceSession
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// The open connections of an endpoint: how many there are, and all of them when it stops.
+final class DeviceConnectionRegistry: Sendable {
+    private struct State {
+        var connections: [ObjectIdentifier: DeviceConnectionPort] = [:]
+        var isStopping = false
+        var whenEmpty: [EventLoopPromise<Void>] = []
+    }
+
+    private let state = NIOLockedValueBox(State())
+    private let limit: Int
+    private let metrics: DeviceEndpointMetrics
+
+    init(limit: Int, metrics: DeviceEndpointMetrics) {
+        self.limit = limit
+        self.metrics = metrics
+    }
+
+    /// Takes a connection in; `false` when there are too many or the endpoint is stopping.
+    func add(_ connection: DeviceConnectionPort) -> Bool {
+        let count: Int? = state.withLockedValue { state in
+            guard !state.isStopping, state.connections.count < limit else { return nil }
+            state.connections[ObjectIdentifier(connection)] = connection
+            return state.connections.count
+        }
+        if let count {
+            metrics.connections.record(count)
+        } else {
+            metrics.connectionsRefused.increment()
+        }
+        return count != nil
+    }
+
+    func remove(_ connection: DeviceConnectionPort) {
+        let (count, promises) = state.withLockedValue { state -> (Int?, [EventLoopPromise<Void>]) in
+            guard state.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return (nil, []) }
+            guard state.connections.isEmpty else { return (state.connections.count, []) }
+            defer { state.whenEmpty = [] }
+            return (0, state.whenEmpty)
+        }
+        if let count { metrics.connections.record(count) }
+        for promise in promises { promise.succeed() }
+    }
+
+    /// Refuses connections from now on and tells those that are open to close.
+    ///
+    /// - Returns: Succeeds on the loop when none is left.
+    func stop(on loop: any EventLoop) -> EventLoopFuture<Void> {
+        let promise = loop.makePromise(of: Void.self)
+        let connections = state.withLockedValue { state in
+            state.isStopping = true
+            if !state.connections.isEmpty { state.whenEmpty.append(promise) }
+            return Array(state.connections.values)
+        }
+        if connections.isEmpty { promise.succeed() }
+        for connection in connections { connection.end(.stopping) }
+        return promise.futureResult
+    }
+}

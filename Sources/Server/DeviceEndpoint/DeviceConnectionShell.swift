@@ -1,0 +1,242 @@
+import DeviceSession
+import Logging
+import MCSTransport
+import MCSWire
+import NIOCore
+import PushModel
+import ServerCore
+
+/// What all connections of an endpoint share.
+struct DeviceConnectionSurroundings: Sendable {
+    let gateway: any DeviceGateway
+    let configuration: MCSServerConfiguration
+    let registry: DeviceConnectionRegistry
+    let metrics: DeviceEndpointMetrics
+    let logger: Logger
+}
+
+/// Does what a connection's session and its delivery flow direct, on its event loop.
+final class DeviceConnectionShell: MCSChannelPeer {
+    private enum Step {
+        case session(MCSServerDirective)
+        case flow(DeliveryFlow.Directive)
+    }
+
+    private let surroundings: DeviceConnectionSurroundings
+    private let port: DeviceConnectionPort
+    private var session: MCSServerSession
+    private var flow: DeliveryFlow
+    private var sessionID: DeviceSessionID?
+    private var channel: MCSChannelHandler<DeviceConnectionShell>?
+    /// Steps still to be taken. One step may bring others, which come after those that were due before, so that
+    /// packets leave in the order in which the session counted them.
+    private var steps: [Step] = []
+    private var isPerforming = false
+    private var isFinished = false
+
+    init(_ surroundings: DeviceConnectionSurroundings, port: DeviceConnectionPort) {
+        self.surroundings = surroundings
+        self.port = port
+        session = MCSServerSession(configuration: surroundings.configuration, at: .now())
+        flow = DeliveryFlow(room: surroundings.configuration.windowLimit)
+    }
+
+    // MARK: From the gateway, by way of the port
+
+    func deliver(_ notifications: [OutgoingNotification]) {
+        guard sessionID != nil else { return }
+        perform(flow.deliver(notifications))
+        channel?.settle()
+    }
+
+    func end(_ reason: MCSServerCloseReason) {
+        perform(session.end(reason))
+        channel?.settle()
+    }
+
+    func loginAnswered(_ verdict: DeviceLoginVerdict) {
+        if case .welcome(let id) = verdict { sessionID = id }
+        let answer = MCSLoginAnswer(verdict)
+        surroundings.metrics.login(answer)
+        perform(session.loginAnswered(answer, at: .now()))
+        channel?.settle()
+    }
+
+    private func pageRead(_ page: Result<[OutgoingNotification], any Error>) {
+        switch page {
+        case .success(let notifications): perform(flow.pageRead(notifications))
+        case .failure(let error):
+            surroundings.logger.warning("a mailbox could not be read", metadata: ["aldaba.error": "\(error)"])
+            perform(flow.pageFailed())
+        }
+        channel?.settle()
+    }
+
+    private func receiptsRecorded(stream: Int32, durable: Bool) {
+        perform(session.receiptsRecorded(stream: stream, durable: durable))
+        channel?.settle()
+    }
+
+    // MARK: From the channel
+
+    var wantsRead: Bool { session.wantsRead }
+    var deadline: Int64? { session.deadline }
+
+    func opened(_ channel: MCSChannelHandler<DeviceConnectionShell>) {
+        guard !session.isClosed else { return channel.close() }
+        self.channel = channel
+    }
+
+    func received(version: UInt8) {
+        perform(session.received(version: version))
+    }
+
+    func received(_ packet: MCSPacket) {
+        perform(session.received(packet, at: .now()))
+    }
+
+    func readCompleted() {
+        perform(session.readCompleted())
+    }
+
+    func writabilityChanged(_ isWritable: Bool) {
+        guard sessionID != nil else { return }
+        perform(flow.writabilityChanged(isWritable))
+    }
+
+    func tick() {
+        perform(session.tick(at: .now()))
+    }
+
+    func malformed(_ error: MCSFrameError) {
+        surroundings.logger.debug("malformed packet from a device", metadata: metadata(error))
+        perform(session.end(.malformed))
+    }
+
+    func closed(_ error: (any Error)?) {
+        if let error {
+            surroundings.logger.debug("a device's connection broke", metadata: metadata(error))
+        }
+        channel = nil
+        if !session.isClosed {
+            session.connectionClosed()
+            surroundings.metrics.close(.peer)
+        }
+        finish()
+        surroundings.registry.remove(port)
+    }
+
+    private func metadata(_ error: any Error) -> Logger.Metadata {
+        var metadata: Logger.Metadata = ["aldaba.error": "\(error)"]
+        if let sessionID { metadata["aldaba.device"] = "\(sessionID.device)" }
+        if let address = channel?.remoteAddress { metadata["aldaba.address"] = "\(address)" }
+        return metadata
+    }
+}
+
+// MARK: - Steps
+
+extension DeviceConnectionShell {
+    private func perform(_ directives: [MCSServerDirective]) {
+        guard !directives.isEmpty else { return }
+        for directive in directives { steps.append(.session(directive)) }
+        performSteps()
+    }
+
+    private func perform(_ directives: [DeliveryFlow.Directive]) {
+        guard !directives.isEmpty else { return }
+        for directive in directives { steps.append(.flow(directive)) }
+        performSteps()
+    }
+
+    private func performSteps() {
+        guard !isPerforming else { return }
+        isPerforming = true
+        var next = 0
+        while next < steps.count {
+            let step = steps[next]
+            next += 1
+            switch step {
+            case .session(let directive): perform(directive)
+            case .flow(let directive): perform(directive)
+            }
+        }
+        steps = []
+        isPerforming = false
+    }
+
+    private func perform(_ directive: MCSServerDirective) {
+        switch directive {
+        case .sendVersion(let version): channel?.send(version: version)
+        case .send(let packet): channel?.send(packet)
+        case .authenticate(let login): authenticate(login)
+        case .began: perform(flow.start())
+        case .acknowledged(let ids):
+            guard let sessionID else { return }
+            surroundings.metrics.acknowledged.increment(by: ids.count)
+            surroundings.gateway.acknowledged(sessionID, ids)
+            perform(flow.roomChanged(session.room))
+        case .record(let stream, let reading): record(reading, stream: stream)
+        case .passedOverUpstream: surroundings.metrics.upstreamPassedOver.increment()
+        case .close(let reason):
+            surroundings.metrics.close(reason)
+            channel?.close()
+            finish()
+        }
+    }
+
+    private func perform(_ directive: DeliveryFlow.Directive) {
+        guard let sessionID else { return }
+        switch directive {
+        case .page(let after, let limit):
+            surroundings.gateway.page(sessionID, after: after, limit: limit) { [port] page in
+                port.onLoop { $0.pageRead(page) }
+            }
+        case .write(let notifications):
+            perform(session.send(notifications, at: .now()))
+            surroundings.metrics.sent.increment(by: notifications.count)
+            surroundings.gateway.sent(sessionID, notifications.map(\.id))
+        case .notSent(let ids):
+            surroundings.metrics.notSent.increment(by: ids.count)
+            surroundings.gateway.notSent(sessionID, ids)
+        case .fail: perform(session.end(.storeFailed))
+        }
+    }
+
+    private func authenticate(_ login: MCSLogin) {
+        let login = DeviceLogin(device: login.device, secret: login.secret, received: login.received)
+        surroundings.gateway.open(login, connection: port) { [port] verdict in port.loginAnswered(verdict) }
+    }
+
+    private func record(_ reading: MCSReceiptReading, stream: Int32) {
+        guard let sessionID else { return }
+        surroundings.metrics.receipts.increment(by: reading.receipts.count)
+        if reading.ignoredCount > 0 { surroundings.metrics.receiptsIgnored.increment(by: reading.ignoredCount) }
+        surroundings.gateway.record(reading.receipts, of: sessionID) { [port] durable in
+            port.onLoop { $0.receiptsRecorded(stream: stream, durable: durable) }
+        }
+    }
+
+    /// Gives back what was held and lets the gateway go; once.
+    private func finish() {
+        guard !isFinished else { return }
+        isFinished = true
+        let last = flow.closed()
+        port.detach(sessionID)
+        guard let sessionID else { return }
+        for case .notSent(let ids) in last { surroundings.gateway.notSent(sessionID, ids) }
+        self.sessionID = nil
+        surroundings.gateway.close(sessionID)
+    }
+}
+
+extension MCSLoginAnswer {
+    fileprivate init(_ verdict: DeviceLoginVerdict) {
+        self =
+            switch verdict {
+            case .welcome: .welcome
+            case .refused: .refused
+            case .unavailable: .unavailable
+            }
+    }
+}

@@ -1,0 +1,129 @@
+import DeviceSession
+import Logging
+import MCSTransport
+import NIOCore
+import NIOPosix
+import NIOSSL
+import ServerCore
+
+/// Why a device endpoint does not listen.
+public enum DeviceEndpointError: Error, CustomStringConvertible {
+    /// The address cannot be listened on; the text says why.
+    case cannotListen(host: String, port: Int, reason: String)
+    /// ``DeviceEndpoint/start()`` was called twice, or after ``DeviceEndpoint/stop()``.
+    case startedBefore
+
+    public var description: String {
+        switch self {
+        case .cannotListen(let host, let port, let reason):
+            "cannot listen for devices on \(host):\(port): \(reason)"
+        case .startedBefore: "a device endpoint is started once"
+        }
+    }
+}
+
+/// The listener for devices: MCS over TLS, against a server's gateway.
+public actor DeviceEndpoint {
+    private enum State {
+        case new
+        case listening(any Channel)
+        case stopped
+    }
+
+    private let configuration: DeviceEndpointConfiguration
+    private let tls: NIOSSLContext
+    private let group: any EventLoopGroup
+    private let surroundings: DeviceConnectionSurroundings
+    private var state = State.new
+
+    /// - Parameters:
+    ///   - tls: The server's certificate and key; shared by all connections. Devices present no certificate.
+    ///   - gateway: The server behind the wire.
+    public init(
+        configuration: DeviceEndpointConfiguration, tls: NIOSSLContext, gateway: any DeviceGateway,
+        group: any EventLoopGroup, logger: Logger
+    ) {
+        self.configuration = configuration
+        self.tls = tls
+        self.group = group
+        let metrics = DeviceEndpointMetrics()
+        surroundings = DeviceConnectionSurroundings(
+            gateway: gateway, configuration: configuration.session,
+            registry: DeviceConnectionRegistry(limit: configuration.maximumConnections, metrics: metrics),
+            metrics: metrics, logger: logger)
+    }
+
+    /// Begins to listen.
+    ///
+    /// - Returns: The port that devices can connect to.
+    /// - Throws: ``DeviceEndpointError``.
+    @discardableResult
+    public func start() async throws -> Int {
+        guard case .new = state else { throw DeviceEndpointError.startedBefore }
+        state = .stopped
+        let channel: any Channel
+        do {
+            channel = try await bootstrap().bind(host: configuration.host, port: configuration.port).get()
+        } catch {
+            throw DeviceEndpointError.cannotListen(
+                host: configuration.host, port: configuration.port, reason: "\(error)")
+        }
+        state = .listening(channel)
+        let port = channel.localAddress?.port ?? configuration.port
+        surroundings.logger.info(
+            "listening for devices", metadata: ["aldaba.address": "\(configuration.host):\(port)"])
+        return port
+    }
+
+    /// Stops listening, says Close to every device, and waits for the connections to end, but no longer than the
+    /// grace that the configuration gives.
+    public func stop() async {
+        guard case .listening(let channel) = state else { return }
+        state = .stopped
+        try? await channel.close()
+        let loop = group.next()
+        let allClosed = surroundings.registry.stop(on: loop)
+        let finished = loop.makePromise(of: Void.self)
+        let limit = loop.scheduleTask(in: .milliseconds(max(0, configuration.stopGrace))) { finished.succeed() }
+        allClosed.whenComplete { _ in
+            limit.cancel()
+            finished.succeed()
+        }
+        try? await finished.futureResult.get()
+        surroundings.logger.info("stopped listening for devices")
+    }
+
+    private func bootstrap() -> ServerBootstrap {
+        let (tls, surroundings) = (self.tls, self.surroundings)
+        return ServerBootstrap(group: group)
+            .serverChannelOption(ChannelOptions.backlog, value: 4096)
+            .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(ChannelOptions.socketOption(.so_keepalive), value: 1)
+            .childChannelOption(ChannelOptions.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(ChannelOptions.recvAllocator, value: MCSChannelOptions.receiveAllocator())
+            .childChannelOption(ChannelOptions.maxMessagesPerRead, value: MCSChannelOptions.maximumReadsPerTurn)
+            .childChannelOption(ChannelOptions.writeBufferWaterMark, value: MCSChannelOptions.writeBufferMarks)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try Self.admit(channel, tls: tls, surroundings) }
+            }
+    }
+
+    /// Puts the handlers of a new connection in place; throws, which closes it, when there are too many.
+    private static func admit(
+        _ channel: any Channel, tls: NIOSSLContext, _ surroundings: DeviceConnectionSurroundings
+    ) throws {
+        let port = DeviceConnectionPort(eventLoop: channel.eventLoop, gateway: surroundings.gateway)
+        guard surroundings.registry.add(port) else { throw ChannelError.operationUnsupported }
+        let shell = DeviceConnectionShell(surroundings, port: port)
+        port.attach(shell)
+        do {
+            try channel.pipeline.syncOperations.addHandlers([
+                NIOSSLServerHandler(context: tls), MCSChannelHandler(peer: shell),
+            ])
+        } catch {
+            port.detach(nil)
+            surroundings.registry.remove(port)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import DeviceSession
+import Metrics
+
+/// The endpoint's counters; made once, labels from closed sets only.
+struct DeviceEndpointMetrics: Sendable {
+    let connections = Gauge(label: "aldaba_device_connections")
+    let connectionsRefused = Counter(label: "aldaba_device_connections_refused_total")
+    let sent = Counter(label: "aldaba_device_notifications_sent_total")
+    let notSent = Counter(label: "aldaba_device_notifications_not_sent_total")
+    let acknowledged = Counter(label: "aldaba_device_notifications_acknowledged_total")
+    let receipts = Counter(label: "aldaba_device_receipts_total")
+    let receiptsIgnored = Counter(label: "aldaba_device_receipts_ignored_total")
+    let upstreamPassedOver = Counter(label: "aldaba_device_upstream_passed_over_total")
+
+    private let welcome = Counter(label: "aldaba_device_logins_total", dimensions: [("outcome", "welcome")])
+    private let refused = Counter(label: "aldaba_device_logins_total", dimensions: [("outcome", "refused")])
+    private let unavailable = Counter(label: "aldaba_device_logins_total", dimensions: [("outcome", "unavailable")])
+    private let closes = Dictionary(
+        uniqueKeysWithValues: MCSServerCloseReason.allCases.map {
+            ($0, Counter(label: "aldaba_device_closes_total", dimensions: [("reason", $0.rawValue)]))
+        })
+
+    func login(_ answer: MCSLoginAnswer) {
+        switch answer {
+        case .welcome: welcome.increment()
+        case .refused: refused.increment()
+        case .unavailable: unavailable.increment()
+        }
+    }
+
+    func close(_ reason: MCSServerCloseReason) {
+        closes[reason]?.increment()
+    }
+}

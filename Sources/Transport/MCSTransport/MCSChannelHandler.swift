@@ -1,0 +1,213 @@
+import DeviceSession
+import MCSWire
+import NIOCore
+
+/// One end of a connection, as its channel handler sees it. All calls come on the connection's event loop.
+public protocol MCSChannelPeer: AnyObject {
+    /// Whether more bytes should be read now.
+    var wantsRead: Bool { get }
+    /// The uptime in milliseconds at which ``tick()`` should be called; `nil` for never.
+    var deadline: Int64? { get }
+
+    /// The connection is open (its TLS handshake may still go on). The peer may keep the channel until ``closed(_:)``.
+    func opened(_ channel: MCSChannelHandler<Self>)
+    func received(version: UInt8)
+    func received(_ packet: MCSPacket)
+    /// All packets of one read were given.
+    func readCompleted()
+    func writabilityChanged(_ isWritable: Bool)
+    /// The deadline has come.
+    func tick()
+    /// What came is no packet; nothing more is read.
+    func malformed(_ error: MCSFrameError)
+    /// The connection is gone, because of an error or not. The last call.
+    func closed(_ error: (any Error)?)
+}
+
+/// The channel handler of one MCS connection: reads packets for its peer, and writes what the peer sends.
+///
+/// Packets are gathered and leave together when the peer has taken all of a read, or calls ``settle()``. Use it on
+/// the channel's event loop only.
+public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler {
+    public typealias InboundIn = ByteBuffer
+    public typealias OutboundIn = ByteBuffer
+    public typealias OutboundOut = ByteBuffer
+
+    private let peer: Peer
+    private var context: ChannelHandlerContext?
+    private var decoder: MCSFrameDecoder
+    private var pending: [UInt8] = []
+    private var readHeld = false
+    private var isClosing = false
+    private var hasOpened = false
+    private var firstError: (any Error)?
+    private var timer: (uptime: Int64, task: Scheduled<Void>)?
+
+    /// How many gathered bytes are written without waiting for the end of the read.
+    private static var gatherLimit: Int { 32 * 1024 }
+
+    public init(peer: Peer, maximumSize: Int = MCSFrame.defaultMaximumSize) {
+        self.peer = peer
+        decoder = MCSFrameDecoder(maximumSize: maximumSize)
+    }
+
+    // MARK: What the peer calls
+
+    /// Whether the connection takes more without piling it up.
+    public var isWritable: Bool { context?.channel.isWritable ?? false }
+
+    /// The address of the other side, for logs.
+    public var remoteAddress: SocketAddress? { context?.remoteAddress }
+
+    public func send(version: UInt8) {
+        pending.append(version)
+    }
+
+    /// Gathers a packet for the next flush. One that is too large for any reader closes the connection.
+    public func send(_ packet: MCSPacket) {
+        do throws(MCSFrameError) {
+            try packet.encode(into: &pending)
+        } catch {
+            firstError = firstError ?? error
+            close()
+        }
+        if pending.count >= Self.gatherLimit { flush() }
+    }
+
+    /// Call it after events that did not come from this handler: writes what was gathered, reads on if the peer
+    /// wants that again, and sets the timer anew.
+    public func settle() {
+        guard let context else { return }
+        flush()
+        if readHeld, !isClosing, peer.wantsRead {
+            readHeld = false
+            context.read()
+        }
+        updateTimer()
+    }
+
+    /// Writes what was gathered and closes the connection. Nothing that comes afterwards is read.
+    public func close() {
+        guard let context, !isClosing else { return }
+        flush()
+        isClosing = true
+        context.close(promise: nil)
+    }
+
+    // MARK: Inbound
+
+    public func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        if context.channel.isActive { open() }
+    }
+
+    public func handlerRemoved(context: ChannelHandlerContext) {
+        finish()
+    }
+
+    public func channelActive(context: ChannelHandlerContext) {
+        open()
+        context.fireChannelActive()
+    }
+
+    public func channelInactive(context: ChannelHandlerContext) {
+        finish()
+        context.fireChannelInactive()
+    }
+
+    public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isClosing else { return }
+        unwrapInboundIn(data).withUnsafeReadableBytes { decoder.append($0) }
+        do throws(MCSFrameError) {
+            while !isClosing, let element = try decoder.next() {
+                switch element {
+                case .version(let version): peer.received(version: version)
+                case .packet(let packet): peer.received(packet)
+                }
+            }
+        } catch {
+            peer.malformed(error)
+            close()
+        }
+    }
+
+    public func channelReadComplete(context: ChannelHandlerContext) {
+        if !isClosing { peer.readCompleted() }
+        settle()
+        context.fireChannelReadComplete()
+    }
+
+    public func channelWritabilityChanged(context: ChannelHandlerContext) {
+        peer.writabilityChanged(context.channel.isWritable)
+        settle()
+        context.fireChannelWritabilityChanged()
+    }
+
+    public func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        firstError = firstError ?? error
+        isClosing = true
+        context.close(promise: nil)
+    }
+
+    // MARK: Outbound
+
+    public func read(context: ChannelHandlerContext) {
+        if isClosing || peer.wantsRead {
+            context.read()
+        } else {
+            readHeld = true
+        }
+    }
+
+    // MARK: Inside
+
+    private func open() {
+        guard !hasOpened else { return }
+        hasOpened = true
+        peer.opened(self)
+        settle()
+    }
+
+    private func finish() {
+        guard context != nil else { return }
+        context = nil
+        isClosing = true
+        timer?.task.cancel()
+        timer = nil
+        pending = []
+        peer.closed(firstError)
+    }
+
+    private func flush() {
+        guard let context, !pending.isEmpty, !isClosing else { return }
+        let buffer = context.channel.allocator.buffer(bytes: pending)
+        pending = []
+        context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+    }
+
+    /// A timer that is set too early only looks again; so packets, which move the deadline away, cost nothing.
+    private func updateTimer() {
+        guard let context, let deadline = peer.deadline else {
+            timer?.task.cancel()
+            timer = nil
+            return
+        }
+        if let timer {
+            guard deadline < timer.uptime else { return }
+            timer.task.cancel()
+        }
+        let task = context.eventLoop.assumeIsolated().scheduleTask(
+            deadline: SessionTime.deadline(ofUptime: deadline)
+        ) { [weak self] () -> Void in
+            self?.timerFired()
+        }
+        timer = (deadline, task)
+    }
+
+    private func timerFired() {
+        timer = nil
+        guard context != nil else { return }
+        if let deadline = peer.deadline, SessionTime.now().uptime >= deadline { peer.tick() }
+        settle()
+    }
+}

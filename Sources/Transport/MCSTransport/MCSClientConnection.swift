@@ -1,0 +1,61 @@
+import DeviceSession
+import NIOCore
+import PushModel
+
+/// One connection of a device, from the attempt to connect on. Its methods may be called on any thread; calls on
+/// the connection's event loop take effect before they return. After `closed` they do nothing.
+public final class MCSClientConnection: Sendable {
+    /// The device that logs in.
+    public let device: DeviceID
+    /// Where the delegate is called.
+    public let eventLoop: any EventLoop
+    private let box: NIOLoopBoundBox<MCSClientShell?>
+
+    init(device: DeviceID, eventLoop: any EventLoop) {
+        self.device = device
+        self.eventLoop = eventLoop
+        box = .makeEmptyBox(valueType: MCSClientShell.self, eventLoop: eventLoop)
+    }
+
+    /// These notifications are stored, or were stored before: acknowledges them.
+    public func stored(_ ids: [NotificationID]) {
+        onLoop { $0.stored(ids) }
+    }
+
+    /// Sends a batch of receipts. It is durable at the server when `upstreamConfirmed` names its persistent id;
+    /// what is not confirmed when the connection ends is to be sent again on the next.
+    ///
+    /// - Parameters:
+    ///   - receipts: At most a few hundred.
+    ///   - persistentID: The sender's own name of the batch, unique among those not confirmed.
+    public func send(_ receipts: [Receipt], persistentID: String) {
+        onLoop { $0.send(receipts, persistentID: persistentID) }
+    }
+
+    /// Says goodbye and closes; `closed` follows with `ended`.
+    public func close() {
+        onLoop { $0.end() }
+    }
+
+    private func onLoop(_ body: @escaping @Sendable (MCSClientShell) -> Void) {
+        guard !eventLoop.inEventLoop else {
+            if let shell = box.value { body(shell) }
+            return
+        }
+        eventLoop.execute { [box] in
+            if let shell = box.value { body(shell) }
+        }
+    }
+
+    // MARK: On the event loop
+
+    var shell: MCSClientShell? { box.value }
+
+    func attach(_ shell: MCSClientShell) { box.value = shell }
+
+    func detach() { box.value = nil }
+
+    func connectFailed(_ error: any Error) {
+        onLoop { $0.connectFailed(error) }
+    }
+}

@@ -1,0 +1,29 @@
+import DeviceSession
+import PushModel
+
+/// Hears what happens on a device's connection. All calls come on the connection's event loop, in order.
+///
+/// One delegate may serve many connections. It may call the connection from within its methods.
+public protocol MCSClientDelegate: AnyObject, Sendable {
+    /// The server accepted the login; receipts may be sent.
+    func loggedIn(_ connection: MCSClientConnection, serverTime: Timestamp)
+
+    /// Everything that one read brought: store it in one transaction, then call
+    /// ``MCSClientConnection/stored(_:)`` with the ids, also with those that were stored before.
+    func received(_ connection: MCSClientConnection, _ notifications: [OutgoingNotification])
+
+    /// The server will not send these again: forget that they were received.
+    func confirmed(_ connection: MCSClientConnection, _ ids: [NotificationID])
+
+    /// The batches of receipts with these persistent ids are durable at the server.
+    func upstreamConfirmed(_ connection: MCSClientConnection, _ persistentIDs: [String])
+
+    /// A batch was not sent: not logged in, or too many are unconfirmed. Send it again after a confirmation.
+    func upstreamNotSent(_ connection: MCSClientConnection, persistentID: String)
+
+    /// A data stanza that is no notification was acknowledged and dropped; the text says what was wrong with it.
+    func passedOver(_ connection: MCSClientConnection, persistentID: String, reason: String)
+
+    /// The connection could not be made, or is over. Called exactly once, and last.
+    func closed(_ connection: MCSClientConnection, _ reason: MCSClientCloseReason)
+}

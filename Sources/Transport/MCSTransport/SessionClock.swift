@@ -1,0 +1,19 @@
+import DeviceSession
+import Foundation
+import NIOCore
+import PushModel
+
+extension SessionTime {
+    /// The moment of the call, by the clocks of this machine.
+    public static func now() -> SessionTime {
+        SessionTime(
+            uptime: Int64(clamping: NIODeadline.now().uptimeNanoseconds / 1_000_000),
+            wall: Timestamp(rawValue: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))))
+    }
+
+    /// The instant of an uptime on the event loops' clock.
+    static func deadline(ofUptime uptime: Int64) -> NIODeadline {
+        let (nanoseconds, overflow) = UInt64(clamping: uptime).multipliedReportingOverflow(by: 1_000_000)
+        return overflow ? .distantFuture : .uptimeNanoseconds(nanoseconds)
+    }
+}

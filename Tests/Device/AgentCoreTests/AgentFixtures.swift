@@ -1,0 +1,45 @@
+import AgentWire
+import Foundation
+import PushModel
+
+@testable import AgentCore
+
+let noon = Timestamp(seconds: 1_800_000_000)
+
+func outgoing(
+    _ id: Int64, topic: String = "com.example.todo", collapseID: String? = nil,
+    payload: String = #"{"aps":{"alert":{"title":"Milk","body":"Two litres"}}}"#
+) -> OutgoingNotification {
+    OutgoingNotification(
+        id: NotificationID(rawValue: id), apnsID: "apns-\(id)", team: TeamID(rawValue: "TEAM000001"),
+        topic: Topic(rawValue: topic), environment: .sandbox, pushType: .alert, priority: .immediate,
+        collapseID: collapseID, acceptedAt: noon, expiresAt: noon.adding(milliseconds: 1000),
+        payload: Array(payload.utf8))
+}
+
+func arrival(
+    _ id: Int64, _ disposition: Arrival.Disposition = .waits, receivedAt: Timestamp = noon, collapseID: String? = nil,
+    payload: String = #"{"aps":{"alert":{"title":"Milk","body":"Two litres"}}}"#
+) -> AgentWrite {
+    .arrived(
+        Arrival(
+            notification: outgoing(id, collapseID: collapseID, payload: payload), session: 1, receivedAt: receivedAt,
+            disposition: disposition))
+}
+
+func waiting(_ sequence: Int64, payload: String = #"{"aps":{"alert":"Milk"}}"#) -> WaitingNotification {
+    WaitingNotification(
+        sequence: sequence, id: NotificationID(rawValue: sequence * 10), app: "com.example.todo",
+        apnsID: "apns-\(sequence)", identifier: "apns-\(sequence)", payload: Array(payload.utf8), acceptedAt: noon)
+}
+
+let todoManifest = AppManifest(
+    id: "com.example.todo", name: "Todo", team: "TEAM000001", executable: "/opt/todo", authorization: .granted)
+
+extension AgentStore {
+    /// The receipts of the outbox, `id state`.
+    func outbox() throws -> [String] {
+        try read { try $0.receipts(after: 0, limit: 1000) }
+            .map { "\($0.receipt.id) \($0.receipt.entry.state.text)" }
+    }
+}

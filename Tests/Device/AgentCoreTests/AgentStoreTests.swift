@@ -1,0 +1,232 @@
+import AldabaTestSupport
+import Foundation
+import GRDB
+import PushModel
+import Testing
+
+@testable import AgentCore
+
+struct AgentStoreTests {
+    private let folder: TemporaryFolder
+    private let path: String
+    private let store: AgentStore
+    private let app = "com.example.todo"
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("agent.sqlite")
+        store = try AgentStore.open(path: path, now: noon).store
+    }
+
+    @Test func `every commit is synced to the disk`() throws {
+        #expect(try store.synchronousLevel() == 2)
+    }
+
+    @Test func `nobody else can read the store`() throws {
+        _ = try store.commit([arrival(1)])
+        for part in ["", "-wal"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path + part)
+            #expect((attributes[.posixPermissions] as? Int) == 0o600)
+        }
+    }
+
+    @Test func `the schema is the one of the fixture`() throws {
+        let dump = try DatabaseQueue(path: path).read { database in
+            try String.fetchAll(
+                database,
+                sql: """
+                    SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
+                        AND name NOT LIKE 'grdb_%' ORDER BY rowid
+                    """)
+        }
+        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Fixtures/agent-schema/1.sql")
+        let expected = try String(contentsOf: fixture, encoding: .utf8)
+        #expect(dump.map { $0 + ";\n" }.joined() == expected)
+    }
+
+    @Test func `a notification that comes twice is stored once`() throws {
+        let id = NotificationID(rawValue: 1)
+        #expect(try store.commit([arrival(1)]) == [.stored(id, app: app, isNew: true, awaited: true)])
+        #expect(try store.commit([arrival(1)]) == [.stored(id, app: app, isNew: false, awaited: false)])
+        #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.map(\.id) == [id])
+    }
+
+    @Test func `an id is remembered until the server knows that it is stored, also over a restart`() throws {
+        _ = try store.commit([arrival(1), arrival(2)])
+        let again = try AgentStore.open(path: path, now: noon).store
+        #expect(try again.read { try $0.unconfirmed() }.map(\.rawValue) == [1, 2])
+        _ = try again.commit([.confirmed([NotificationID(rawValue: 1)])])
+        #expect(try again.read { try $0.unconfirmed() }.map(\.rawValue) == [2])
+    }
+
+    @Test func `one that was deleted here and not confirmed is still known`() throws {
+        _ = try store.commit([arrival(1), .handed(NotificationID(rawValue: 1), app: app, showsIt: false, at: noon)])
+        #expect(try store.prune(keep: 0, oldest: noon, limit: 10) == 1)
+        let effect = try store.commit([arrival(1)])
+        #expect(effect == [.stored(NotificationID(rawValue: 1), app: app, isNew: false, awaited: false)])
+    }
+
+    @Test func `a batch is stored whole or not at all`() throws {
+        let other = try DatabaseQueue(path: path)
+        try other.write { try $0.execute(sql: "CREATE TRIGGER fail BEFORE INSERT ON outbox BEGIN SELECT RAISE(ABORT, 'no'); END") }
+        #expect(throws: (any Error).self) {
+            try store.commit([arrival(1), arrival(2, .ends(.dropped(.unregistered), note: nil))])
+        }
+        #expect(try store.read { try $0.unconfirmed() }.isEmpty)
+    }
+
+    @Test func `what the app does not want shown is handed when its handler returned`() throws {
+        let id = NotificationID(rawValue: 1)
+        _ = try store.commit([arrival(1), .handed(id, app: app, showsIt: false, at: noon)])
+        #expect(try store.outbox() == ["1 handed"])
+        #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.isEmpty)
+    }
+
+    @Test func `what the app wants shown is handed once it is shown`() throws {
+        let id = NotificationID(rawValue: 1)
+        _ = try store.commit([arrival(1), .handed(id, app: app, showsIt: true, at: noon)])
+        #expect(try store.outbox().isEmpty)
+        #expect(try store.read { try $0.wanted(limit: 10) }.map(\.id) == [id])
+        _ = try store.commit([.presented(id, .presented(handle: ":1.2 3", note: nil), again: false, at: noon)])
+        #expect(try store.outbox() == ["1 presented", "1 handed"])
+        #expect(try store.read { try $0.wanted(limit: 10) }.isEmpty)
+        #expect(try store.read { try $0.shown(limit: 10) }.map(\.handle) == [":1.2 3"])
+    }
+
+    @Test func `an intent outlives a restart and is answered once`() throws {
+        let id = NotificationID(rawValue: 1)
+        _ = try store.commit([arrival(1), .handed(id, app: app, showsIt: true, at: noon)])
+        let again = try AgentStore.open(path: path, now: noon).store
+        #expect(try again.read { try $0.wantedIDs() } == [id])
+        let answer = AgentWrite.presented(id, .presented(handle: nil, note: "headless"), again: true, at: noon)
+        _ = try again.commit([answer, answer])
+        let receipts = try again.read { try $0.receipts(after: 0, limit: 10) }.map(\.receipt.entry)
+        #expect(receipts.map(\.state) == [.presented, .handed])
+        #expect(receipts.first?.note == "headless; shown again after a restart of the agent; a second popup is possible")
+    }
+
+    @Test func `what could not be shown is handed with the reason`() throws {
+        let id = NotificationID(rawValue: 1)
+        _ = try store.commit([
+            arrival(1), .handed(id, app: app, showsIt: true, at: noon),
+            .presented(id, .failed(reason: "no server"), again: false, at: noon),
+        ])
+        let receipts = try store.read { try $0.receipts(after: 0, limit: 10) }.map(\.receipt.entry)
+        #expect(receipts == [TimelineEntry(at: noon, state: .handed, source: .app, note: "not shown: no server")])
+    }
+
+    @Test func `one that was shown before its app came is handed later and not shown again`() throws {
+        let id = NotificationID(rawValue: 1)
+        _ = try store.commit([
+            arrival(1, .waitsShown), .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
+            .handed(id, app: app, showsIt: true, at: noon),
+        ])
+        #expect(try store.outbox() == ["1 presented", "1 handed"])
+        #expect(try store.read { try $0.wanted(limit: 10) }.isEmpty)
+    }
+
+    @Test func `an answer that is repeated changes nothing`() throws {
+        let handed = AgentWrite.handed(NotificationID(rawValue: 1), app: app, showsIt: false, at: noon)
+        _ = try store.commit([arrival(1), handed, handed])
+        #expect(try store.outbox() == ["1 handed"])
+    }
+
+    @Test func `an app cannot answer for another app`() throws {
+        _ = try store.commit([
+            arrival(1), .handed(NotificationID(rawValue: 1), app: "com.example.other", showsIt: false, at: noon),
+        ])
+        #expect(try store.outbox().isEmpty)
+    }
+
+    @Test func `a tapped notification goes to its app with the response only`() throws {
+        let id = NotificationID(rawValue: 1)
+        let effects = try store.commit([
+            arrival(1, .waitsShown), .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
+            .tapped(id, action: "open", text: nil, activationToken: nil, at: noon),
+        ])
+        #expect(effects.last == .tapped(id, app: app))
+        #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.isEmpty)
+        let response = try #require(try store.read { try $0.waitingResponses(app: app, after: 0, limit: 1) }.first)
+        #expect(response.notification.id == id)
+        _ = try store.commit([.responseHandled(response.sequence, app: app, at: noon)])
+        #expect(try store.outbox() == ["1 presented", "1 opened", "1 handed"])
+        #expect(try store.read { try $0.waitingResponses(app: app, after: 0, limit: 1) }.isEmpty)
+    }
+
+    @Test func `a tap that was dropped lets the notification wait for its app again`() throws {
+        let id = NotificationID(rawValue: 1)
+        let effects = try store.commit([
+            arrival(1), .tapped(id, action: "open", text: nil, activationToken: nil, at: noon),
+            .responsesDropped(app: app, at: noon),
+        ])
+        #expect(effects.last == .responsesDropped(app: app, count: 1))
+        #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.map(\.id) == [id])
+    }
+
+    @Test func `closing after a tap is no dismissal`() throws {
+        let id = NotificationID(rawValue: 1)
+        _ = try store.commit([
+            arrival(1, .waitsShown), .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
+            .tapped(id, action: "open", text: nil, activationToken: nil, at: noon), .dismissed(id, at: noon),
+        ])
+        #expect(try store.outbox() == ["1 presented", "1 opened"])
+    }
+
+    @Test func `a dismissal is reported once`() throws {
+        let id = NotificationID(rawValue: 1)
+        _ = try store.commit([
+            arrival(1, .waitsShown), .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
+            .dismissed(id, at: noon), .dismissed(id, at: noon),
+        ])
+        #expect(try store.outbox() == ["1 presented", "1 dismissed"])
+    }
+
+    @Test func `what an app left unhandled is wanted on the screen where it has text`() throws {
+        _ = try store.commit([
+            arrival(1), arrival(2, payload: #"{"aps":{"content-available":1}}"#), .leftUnhandled(app: app),
+        ])
+        #expect(try store.read { try $0.wanted(limit: 10) }.map(\.id.rawValue) == [1])
+    }
+
+    @Test func `confirmed receipts leave the outbox`() throws {
+        _ = try store.commit(
+            (1...3).flatMap { [arrival($0), .handed(NotificationID(rawValue: $0), app: app, showsIt: false, at: noon)] })
+        let places = try store.read { try $0.receipts(after: 0, limit: 2) }.map(\.sequence)
+        _ = try store.commit([.receiptsConfirmed(places[0]...places[1])])
+        #expect(try store.outbox() == ["3 handed"])
+    }
+
+    @Test func `only finished notifications are deleted, the oldest first`() throws {
+        _ = try store.commit(
+            (1...5).map { arrival($0) }
+                + [2, 3, 4].map { .handed(NotificationID(rawValue: $0), app: app, showsIt: $0 == 3, at: noon) })
+        #expect(try store.prune(keep: 2, oldest: Timestamp(rawValue: 0), limit: 10) == 1)
+        #expect(try store.prune(keep: 2, oldest: Timestamp(rawValue: 0), limit: 10) == 0)
+        #expect(try store.prune(keep: 2, oldest: noon.adding(milliseconds: 1), limit: 10) == 1)
+        #expect(try store.read { try $0.wantedIDs() }.map(\.rawValue) == [3])
+    }
+
+    @Test func `a damaged file is put aside and a new store begun`() throws {
+        let path = folder.path("damaged.sqlite")
+        try Data(repeating: 0x5A, count: 8192).write(to: URL(fileURLWithPath: path))
+        let opened = try AgentStore.open(path: path, now: noon)
+        #expect(opened.aside == path + ".corrupt-2027-01-15T080000.000Z")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: try #require(opened.aside))).count == 8192)
+        #expect(try opened.store.commit([arrival(1)]).count == 1)
+    }
+
+    @Test func `forgetting the identity keeps what waits for apps`() throws {
+        let device = try #require(DeviceID(7))
+        try store.keep(DeviceIdentity(device: device, secret: .max))
+        try store.keep("ab", app: app, environment: .sandbox)
+        _ = try store.commit([arrival(1)])
+        #expect(try store.read { try $0.identity() } == DeviceIdentity(device: device, secret: .max))
+        #expect(try store.read { try $0.registration(app: app, environment: .sandbox) } == .token("ab"))
+        try store.forgetIdentity()
+        #expect(try store.read { try $0.identity() } == nil)
+        #expect(try store.read { try $0.registration(app: app, environment: .sandbox) } == .unknown)
+        #expect(try store.read { try $0.unconfirmed() }.isEmpty)
+        #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.count == 1)
+    }
+}

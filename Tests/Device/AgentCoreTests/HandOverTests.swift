@@ -1,0 +1,172 @@
+import AgentWire
+import PushModel
+import Testing
+
+@testable import AgentCore
+
+struct HandOverTests {
+    private func ids(_ directives: [HandOver.Directive]) -> [Int64] {
+        directives.compactMap { if case .deliver(let notification, _) = $0 { notification.sequence } else { nil } }
+    }
+
+    /// An app that is ready and has been given the first page of what waits.
+    private func ready(_ page: ClosedRange<Int64>? = nil) -> HandOver {
+        var handOver = HandOver(mayShow: true)
+        _ = handOver.handle(.connected)
+        _ = handOver.handle(.ready)
+        _ = handOver.handle(.page(page.map { $0.map { waiting($0) } } ?? [], limit: HandOver.window))
+        _ = handOver.handle(.responsePage([], limit: HandOver.responseWindow))
+        return handOver
+    }
+
+    @Test func `nothing is handed over before the app is ready`() {
+        var handOver = HandOver(mayShow: true)
+        #expect(handOver.handle(.stored) == [])
+        #expect(handOver.handle(.connected) == [])
+        #expect(handOver.handle(.stored) == [])
+        #expect(handOver.handle(.responded) == [])
+        #expect(handOver.handle(.page([waiting(1)], limit: 64)) == [])
+        #expect(handOver.handle(.ready) == [.readResponses(after: 0, limit: 16), .read(after: 0, limit: 64)])
+        #expect(handOver.handle(.ready) == [])
+    }
+
+    @Test func `what waits goes out in the order of arrival`() {
+        var handOver = HandOver(mayShow: true)
+        _ = handOver.handle(.connected)
+        _ = handOver.handle(.ready)
+        #expect(ids(handOver.handle(.page([waiting(4), waiting(7)], limit: 64))) == [4, 7])
+        #expect(handOver.handle(.stored) == [.read(after: 7, limit: 62)])
+    }
+
+    @Test func `a full window waits until half of it is answered`() {
+        var handOver = ready(1...64)
+        for sequence in Int64(1)...31 {
+            let directives = handOver.handle(.handled(NotificationID(rawValue: sequence * 10), .notPresented))
+            #expect(directives == [.record(NotificationID(rawValue: sequence * 10), showsIt: false)])
+        }
+        let directives = handOver.handle(.handled(NotificationID(rawValue: 320), .notPresented))
+        #expect(directives.last == .read(after: 64, limit: 32))
+    }
+
+    @Test func `an app that is idle is not read for again and again`() {
+        var handOver = ready(1...1)
+        #expect(handOver.handle(.handled(NotificationID(rawValue: 10), .notPresented)).count == 1)
+    }
+
+    @Test func `after a reconnection everything unhandled is read again from the start`() {
+        var handOver = ready(1...10)
+        _ = handOver.handle(.disconnected)
+        #expect(!handOver.isActive)
+        #expect(handOver.handle(.stored) == [])
+        _ = handOver.handle(.connected)
+        #expect(handOver.isActive)
+        #expect(handOver.handle(.ready) == [.readResponses(after: 0, limit: 16), .read(after: 0, limit: 64)])
+    }
+
+    @Test func `an answer that was given before the connection broke is recorded on the next one`() {
+        var handOver = HandOver(mayShow: true)
+        _ = handOver.handle(.connected)
+        let id = NotificationID(rawValue: 5)
+        #expect(handOver.handle(.handled(id, .presented(options: 16))) == [.record(id, showsIt: true)])
+    }
+
+    @Test(arguments: [
+        (HandledOutcome.presented(options: 16), true), (.presented(options: 8), true), (.presented(options: 4), true),
+        (.presented(options: 3), false), (.presented(options: 0), false), (.presented(options: .max), true),
+        (.notPresented, false), (.background(.newData), false),
+    ])
+    func `banner, list and alert put it on the screen`(outcome: HandledOutcome, shows: Bool) {
+        var handOver = ready(1...1)
+        let id = NotificationID(rawValue: 10)
+        #expect(handOver.handle(.handled(id, outcome)).first == .record(id, showsIt: shows))
+    }
+
+    @Test func `an app without authorization gets notifications in the background and shows nothing`() {
+        var handOver = HandOver(mayShow: false)
+        _ = handOver.handle(.connected)
+        _ = handOver.handle(.ready)
+        let both = waiting(1, payload: #"{"aps":{"alert":"Milk","content-available":1}}"#)
+        #expect(handOver.handle(.page([both], limit: 64)) == [.deliver(both, .background)])
+        #expect(handOver.handle(.handled(both.id, .presented(options: 16))) == [.record(both.id, showsIt: false)])
+    }
+
+    @Test func `responses go out in order and are read for again only when there are more`() {
+        var handOver = ready()
+        #expect(handOver.handle(.responded) == [.readResponses(after: 0, limit: 16)])
+        let response = WaitingResponse(sequence: 3, notification: waiting(1), action: "open", text: nil)
+        #expect(handOver.handle(.responsePage([response], limit: 16)) == [.respond(response)])
+        #expect(handOver.handle(.responded) == [.readResponses(after: 3, limit: 15)])
+        #expect(handOver.handle(.responsePage([], limit: 15)) == [])
+        #expect(handOver.handle(.responseHandled(3)) == [.recordResponse(3)])
+    }
+
+    @Test(arguments: [
+        (#"{"aps":{"alert":"Milk"}}"#, DeliveryKind.foreground), (#"{"aps":{"alert":{"body":"Milk"}}}"#, .foreground),
+        (#"{"aps":{"sound":"default"}}"#, .foreground), (#"{"aps":{"badge":3}}"#, .foreground),
+        (#"{"aps":{"content-available":1}}"#, .background),
+        (#"{"aps":{"content-available":1,"alert":"Milk"}}"#, .foregroundAndBackground),
+        (#"{"aps":{"content-available":1,"badge":0}}"#, .foregroundAndBackground),
+        (#"{"aps":{"content-available":0,"alert":"Milk"}}"#, .foreground), (#"{"aps":{}}"#, .background),
+        (#"{"todo":"Milk"}"#, .background), (#"{"aps":{"alert":7,"content-available":"1"}}"#, .background),
+        ("[]", .background), ("no JSON", .background), ("", .background),
+    ])
+    func `the payload chooses the handlers`(payload: String, kind: DeliveryKind) {
+        #expect(PayloadGlance(payload: Array(payload.utf8)).kind == kind)
+    }
+}
+
+struct ReceiptFlowTests {
+    @Test func `batches go out one after another up to the window`() {
+        var flow = ReceiptFlow()
+        flow.committed()
+        #expect(flow.readAfter == nil)
+        flow.sessionOpened()
+        var place: Int64 = 0
+        for _ in 0..<ReceiptFlow.window {
+            #expect(flow.readAfter == place)
+            #expect(flow.batch(Array(place + 1...place + 200)) == "\(place + 1)-\(place + 200)")
+            place += 200
+        }
+        #expect(flow.readAfter == nil)
+        #expect(flow.confirmed("1-200") == 1...200)
+        #expect(flow.confirmed("1-200") == nil)
+        #expect(flow.readAfter == place)
+        #expect(flow.batch([]) == nil)
+        #expect(flow.readAfter == nil)
+        flow.committed()
+        #expect(flow.readAfter == place)
+    }
+
+    @Test func `a new session begins with the oldest receipt again`() {
+        var flow = ReceiptFlow()
+        flow.sessionOpened()
+        _ = flow.batch([1, 2])
+        flow.sessionClosed()
+        #expect(flow.readAfter == nil)
+        flow.sessionOpened()
+        #expect(flow.readAfter == 0)
+        #expect(flow.confirmed("1-2") == nil)
+    }
+}
+
+struct PresentationFlowTests {
+    @Test func `each intent is asked once, and an earlier run's is marked`() {
+        var flow = PresentationFlow(inherited: [NotificationID(rawValue: 10)])
+        #expect(flow.wantsPage)
+        let first = flow.take([waiting(1), waiting(2)])
+        #expect(first.map(\.notification.sequence) == [1, 2])
+        #expect(first.map(\.again) == [true, false])
+        #expect(!flow.wantsPage)
+        flow.committed()
+        #expect(flow.take([waiting(1), waiting(2), waiting(3)]).map(\.notification.sequence) == [3])
+    }
+
+    @Test func `a full window waits for an answer`() {
+        var flow = PresentationFlow(inherited: [])
+        let page = (1...Int64(PresentationFlow.window)).map { waiting($0) }
+        #expect(flow.take(page).count == PresentationFlow.window)
+        #expect(!flow.wantsPage)
+        flow.answered(NotificationID(rawValue: 10))
+        #expect(flow.wantsPage)
+    }
+}

@@ -1,0 +1,92 @@
+import Testing
+
+@testable import UserNotifications
+
+struct PayloadContentTests {
+    private func content(_ payload: String) -> UNNotificationContent {
+        UNNotificationContent(values: PayloadContent.values(userInfo: PayloadContent.userInfo(payload: payload)))
+    }
+
+    @Test(arguments: [
+        (#"{"aps":{"alert":"Hello"}}"#, "", "", "Hello"),
+        (#"{"aps":{"alert":{"title":"T","subtitle":"S","body":"B"}}}"#, "T", "S", "B"),
+        (#"{"aps":{"alert":{"title":"T"}}}"#, "T", "", ""),
+        (#"{"aps":{"alert":{"title":7,"subtitle":null,"body":["B"]}}}"#, "", "", ""),
+        (#"{"aps":{"alert":7}}"#, "", "", ""),
+        (#"{"aps":{"alert":["a"]}}"#, "", "", ""),
+        (#"{"aps":{}}"#, "", "", ""),
+        (#"{"aps":"Hello"}"#, "", "", ""),
+        (#"{"todo":"milk"}"#, "", "", ""),
+        ("[]", "", "", ""),
+        ("Hello", "", "", ""),
+        ("", "", "", ""),
+    ])
+    func `an alert is a body or a dictionary, and what is neither is no text`(
+        payload: String, title: String, subtitle: String, body: String
+    ) {
+        let content = content(payload)
+        #expect([content.title, content.subtitle, content.body] == [title, subtitle, body])
+    }
+
+    @Test(
+        arguments: [
+            ("3", 3), ("0", 0), ("-1", nil), ("1.5", nil), ("1e300", nil), ("true", nil), ("\"3\"", nil), ("null", nil),
+        ] as [(String, Int?)])
+    func `a badge is a whole number that is not negative`(json: String, badge: Int?) {
+        #expect(content(#"{"aps":{"badge":\#(json)}}"#).badge?.intValue == badge)
+    }
+
+    @Test(
+        arguments: [
+            (#""default""#, UNNotificationSound.default),
+            (#""ding.wav""#, UNNotificationSound(named: .init("ding.wav"))),
+            (#"{"critical":1,"name":"ding.wav","volume":0.5}"#, UNNotificationSound(named: .init("ding.wav"))),
+            (#"{"name":"default"}"#, .default), (#""""#, nil), ("1", nil), ("{}", nil),
+        ] as [(String, UNNotificationSound?)])
+    func `a sound is named by a text or by a dictionary's member`(json: String, sound: UNNotificationSound?) {
+        #expect(content(#"{"aps":{"sound":\#(json)}}"#).sound == sound)
+    }
+
+    @Test(arguments: [
+        (#""passive""#, UNNotificationInterruptionLevel.passive), (#""active""#, .active),
+        (#""time-sensitive""#, .timeSensitive), (#""critical""#, .critical), (#""loud""#, .active), ("2", .active),
+    ])
+    func `an interruption level is one of four texts, else active`(
+        json: String, level: UNNotificationInterruptionLevel
+    ) {
+        #expect(content(#"{"aps":{"interruption-level":\#(json)}}"#).interruptionLevel == level)
+    }
+
+    @Test(arguments: [("0.5", 0.5), ("1", 1), ("0", 0), ("1.1", 0), ("-0.1", 0), ("true", 0), ("\"1\"", 0)])
+    func `a relevance score is a number from 0 to 1, else 0`(json: String, score: Double) {
+        #expect(content(#"{"aps":{"relevance-score":\#(json)}}"#).relevanceScore == score)
+    }
+
+    @Test func `texts of their own are taken as they are, and left out when they are none`() {
+        let full = content(
+            #"{"aps":{"category":"C","thread-id":"T","target-content-id":"W","filter-criteria":"F","#
+                + #""alert":{"launch-image":"L"}}}"#)
+        #expect(full.categoryIdentifier == "C")
+        #expect(full.threadIdentifier == "T")
+        #expect(full.targetContentIdentifier == "W")
+        #expect(full.filterCriteria == "F")
+        #expect(full.launchImageName == "L")
+        let broken = content(
+            #"{"aps":{"category":1,"thread-id":{},"target-content-id":[],"filter-criteria":true,"#
+                + #""alert":{"launch-image":1}}}"#
+        )
+        #expect([broken.categoryIdentifier, broken.threadIdentifier, broken.launchImageName] == ["", "", ""])
+        #expect(broken.targetContentIdentifier == nil && broken.filterCriteria == nil)
+    }
+
+    @Test func `the user info is the whole payload, with the types that iOS code asks for`() {
+        let info = content(#"{"aps":{"alert":"Hi"},"n":7,"on":true,"list":[1,2],"s":"x","d":{"k":"v"}}"#).userInfo
+        #expect((info["aps"] as? [String: Any])?["alert"] as? String == "Hi")
+        #expect((info["aps"] as? [String: AnyObject])?["alert"] as? String == "Hi")
+        #expect(info["n"] as? Int == 7)
+        #expect(info["on"] as? Bool == true)
+        #expect(info["list"] as? [Int] == [1, 2])
+        #expect(info["s"] as? String == "x")
+        #expect(info["d"] as? [String: String] == ["k": "v"])
+    }
+}

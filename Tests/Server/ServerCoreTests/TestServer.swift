@@ -1,0 +1,175 @@
+import APNsWire
+import AldabaTestSupport
+import Logging
+import Mailbox
+import NIOCore
+import NIOPosix
+import PushModel
+import StoreSQLite
+import Synchronization
+import Testing
+
+@testable import ServerCore
+
+/// A flag that threads share.
+final class Flag: Sendable {
+    private let value = Mutex(false)
+    func load() -> Bool { value.withLock { $0 } }
+    func store(_ new: Bool) { value.withLock { $0 = new } }
+}
+
+/// A store whose writes fail while a test wants them to.
+final class FailingStore: NotificationStore {
+    struct Failure: Error {}
+
+    let base: SQLiteStore
+    let isFailing = Flag()
+
+    init(_ base: SQLiteStore) { self.base = base }
+
+    func write<Result>(_ body: (any NotificationTransaction) throws -> Result) throws -> Result {
+        try base.write { transaction in
+            let result = try body(transaction)
+            if isFailing.load() { throw Failure() }
+            return result
+        }
+    }
+
+    func page(
+        device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp,
+        then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
+    ) {
+        base.page(device: device, after: after, limit: limit, now: now, then: complete)
+    }
+
+    func expired(at now: Timestamp, from position: SweepPosition?, limit: Int) throws -> ExpiredSlice {
+        try base.expired(at: now, from: position, limit: limit)
+    }
+
+    func timelines(id: NotificationID?, apnsID: String?) async throws -> [NotificationTimeline] {
+        try await base.timelines(id: id, apnsID: apnsID)
+    }
+
+    func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID? {
+        try await base.isUnrecorded(id, team: team)
+    }
+
+    func highWater() throws -> Int64 { try base.highWater() }
+}
+
+/// A device's connection that keeps what it is given.
+final class RecordingConnection: DeviceConnection {
+    let wasSuperseded = Flag()
+    private let stream: AsyncStream<[OutgoingNotification]>
+    private let continuation: AsyncStream<[OutgoingNotification]>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream() }
+
+    func deliver(_ notifications: [OutgoingNotification]) { continuation.yield(notifications) }
+    func superseded() { wasSuperseded.store(true) }
+
+    /// The next delivery.
+    func next() async -> [OutgoingNotification]? {
+        for await delivery in stream { return delivery }
+        return nil
+    }
+}
+
+/// A provider connection's sink with one expected verdict.
+final class OneVerdict: AcceptanceSink {
+    private let continuation: CheckedContinuation<AcceptanceVerdict, Never>
+    init(_ continuation: CheckedContinuation<AcceptanceVerdict, Never>) { self.continuation = continuation }
+    func judged(_ verdicts: [AcceptanceVerdict]) { for verdict in verdicts { continuation.resume(returning: verdict) } }
+}
+
+/// A mailbox service on a database of its own, with one app and one device.
+struct TestServer {
+    let store: FailingStore
+    let service: MailboxService
+    let timelines: Timelines
+    let clock: ManualClock
+    let app: RegisteredApp
+    let credentials: DeviceCredentials
+
+    func acceptance(
+        apnsID: String? = nil, expiry: Expiry = .policyDefault, device: UInt64? = nil, ticket: Int32 = 1
+    ) -> Acceptance {
+        Acceptance(
+            app: app,
+            subject: TokenSubject(
+                cell: 0, device: device.flatMap(DeviceID.init) ?? credentials.device, app: app.id,
+                environment: .sandbox, generation: 0),
+            notification: Notification(
+                apnsID: apnsID, topic: app.topic, expiry: expiry, payload: Array(#"{"aps":{}}"#.utf8)),
+            ticket: ticket)
+    }
+
+    func accept(_ acceptance: Acceptance) async throws -> AcceptanceVerdict {
+        await withCheckedContinuation { continuation in
+            #expect(service.accept(acceptance, sink: OneVerdict(continuation)))
+        }
+    }
+
+    func loginVerdict(
+        _ connection: RecordingConnection, device: DeviceID? = nil, secret: UInt64? = nil,
+        received: [NotificationID] = []
+    ) async -> DeviceLoginVerdict {
+        let login = DeviceLogin(
+            device: device ?? credentials.device, secret: secret ?? credentials.secret, received: received)
+        return await withCheckedContinuation { continuation in
+            service.open(login, connection: connection) { continuation.resume(returning: $0) }
+        }
+    }
+
+    func login(
+        _ connection: RecordingConnection, received: [NotificationID] = []
+    ) async throws -> DeviceSessionID {
+        let verdict = await loginVerdict(connection, received: received)
+        guard case .welcome(let session) = verdict else { throw FailingStore.Failure() }
+        return session
+    }
+
+    /// Waits until everything queued before is done: commands take effect in order.
+    func settle(_ session: DeviceSessionID) async {
+        _ = await withCheckedContinuation { continuation in
+            service.record([], of: session) { continuation.resume(returning: $0) }
+        }
+    }
+
+    func page() async throws -> [OutgoingNotification] {
+        try await withCheckedThrowingContinuation { continuation in
+            store.page(device: credentials.device, after: nil, limit: 100, now: clock.now) {
+                continuation.resume(with: $0)
+            }
+        }
+    }
+
+    func timeline(_ id: NotificationID) async throws -> NotificationTimeline? {
+        try await timelines.timelines(of: id.description, team: nil).first
+    }
+}
+
+/// Runs a test against a server that is made and ended with it.
+func withServer(_ body: (TestServer) async throws -> Void) async throws {
+    let folder = try TemporaryFolder()
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let clock = ManualClock()
+    let store = FailingStore(try SQLiteStore(path: folder.path("server.sqlite")))
+    let app = try await store.base.addApp(
+        topic: Topic(rawValue: "com.example.todo"), team: TeamID(rawValue: "TEAM123456"), policy: MailboxPolicy(),
+        at: clock.now)
+    let credentials = DeviceCredentials(device: try #require(DeviceID(77)), secret: 0xFEED)
+    #expect(try await store.base.addDevice(credentials.device, secretHash: credentials.secretHash, at: clock.now))
+    let apps = AppDirectory(store: store.base, clock: clock.function)
+    try await apps.reload()
+    let service = try MailboxService(
+        store: store, apps: apps, node: 0, loop: group.next(), settings: MailboxService.Settings(),
+        clock: clock.function, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    try await body(
+        TestServer(
+            store: store, service: service, timelines: Timelines(store: store), clock: clock, app: app,
+            credentials: credentials))
+    await service.stop()
+    try store.base.close()
+    try await group.shutdownGracefully()
+}

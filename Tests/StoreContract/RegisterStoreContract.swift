@@ -1,0 +1,60 @@
+import Mailbox
+import PushModel
+import ServerCore
+import Testing
+
+/// What every ``RegisterStore`` must do; a store's test suite runs each rule against a fresh store.
+public struct RegisterStoreContract {
+    let store: any RegisterStore
+    let team = TeamID(rawValue: "TEAM123456")
+    let topic = Topic(rawValue: "com.example.todo")
+    let now = Timestamp(seconds: 1_780_272_000)
+
+    public init(_ store: any RegisterStore) { self.store = store }
+
+    public func `a topic belongs to one team`() async throws {
+        let policy = MailboxPolicy(limit: 10_000, overflow: .keepNewest)
+        let app = try await store.addApp(topic: topic, team: team, policy: policy, at: now)
+        #expect(try await store.apps() == [app])
+        #expect(app.policy == policy)
+        await #expect(throws: RegisterError.topicTaken(topic, by: team)) {
+            try await store.addApp(topic: topic, team: TeamID(rawValue: "OTHER12345"), policy: policy, at: now)
+        }
+    }
+
+    public func `a key id is given once`() async throws {
+        let key = ProviderKey(keyID: "KEY1234567", team: team, publicKeyPEM: "PEM", createdAt: now)
+        try await store.addProviderKey(key)
+        #expect(try await store.providerKeys() == [key])
+        await #expect(throws: RegisterError.keyIDTaken("KEY1234567")) { try await store.addProviderKey(key) }
+    }
+
+    public func `a device id is given once`() async throws {
+        let device = try #require(DeviceID(5))
+        #expect(try await store.addDevice(device, secretHash: [1], at: now))
+        #expect(try await !store.addDevice(device, secretHash: [2], at: now))
+        #expect(try await store.secretHash(of: device) == [1])
+        let unknown = try #require(DeviceID(6))
+        #expect(try await store.secretHash(of: unknown) == nil)
+    }
+
+    public func `a registration keeps its generation until it has ended`() async throws {
+        let device = try #require(DeviceID(5))
+        let app = AppID(rawValue: 1)
+        let first = try await store.register(device: device, app: app, environment: .sandbox, at: now)
+        #expect(first == Registration(generation: 0, endedAt: nil, previousEndedAt: nil))
+        #expect(try await store.register(device: device, app: app, environment: .sandbox, at: now) == first)
+        #expect(try await store.registration(device: device, app: app, environment: .production) == nil)
+        let end = now.adding(milliseconds: 5)
+        #expect(
+            try await store.endRegistration(device: device, app: app, environment: .sandbox, at: end)
+                == Registration(generation: 0, endedAt: end, previousEndedAt: nil))
+        #expect(
+            try await store.endRegistration(
+                device: device, app: app, environment: .sandbox, at: end.adding(milliseconds: 9))?.endedAt == end)
+        let second = try await store.register(device: device, app: app, environment: .sandbox, at: end)
+        #expect(second == Registration(generation: 1, endedAt: nil, previousEndedAt: end))
+        #expect(try await store.registration(device: device, app: app, environment: .sandbox) == second)
+        #expect(try await store.endRegistration(device: device, app: app, environment: .production, at: end) == nil)
+    }
+}
