@@ -1,11 +1,15 @@
 // swift-tools-version:6.2
 import PackageDescription
 
+/// Whether the fuzz programs are built, and everything else with their instrumentation; see `Fuzzing/README.md`.
+let isFuzzing = Context.environment["ALDABA_FUZZ"] != nil
+
 /// Settings of every target of ours: Swift 6 mode (from the tools version), warnings as errors.
-let strict: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .treatAllWarnings(as: .error),
-]
+let strict: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .treatAllWarnings(as: .error),
+    ] + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"])] : [])
 
 /// A room of the house: a target in its floor's folder, which opens with a page of its own.
 func room(_ floor: String, _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
@@ -121,6 +125,22 @@ let benchmarks: [Target] = [
         swiftSettings: strict)
 ]
 
+/// A fuzz program: one file that hands libFuzzer its test.
+func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies + ["FuzzDriver"], path: "Fuzzing/\(name)", swiftSettings: strict,
+        linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
+}
+
+let fuzzers: [Target] =
+    isFuzzing
+    ? [
+        .target(name: "FuzzDriver", path: "Fuzzing/FuzzDriver", swiftSettings: strict),
+        fuzzer("PayloadFuzz", ["APNsWire"]),
+        fuzzer("HeaderFuzz", ["APNsWire", "HTTPWire"]),
+        fuzzer("ProviderTokenFuzz", ["APNsWire", "PushModel"]),
+    ] : []
+
 let support: [Target] = [
     .target(
         name: "AldabaTestSupport", dependencies: ["PushModel"], path: "Tests/AldabaTestSupport", swiftSettings: strict),
@@ -185,7 +205,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
-    targets: system + house + commands + benchmarks + support + testTargets,
+    targets: system + house + commands + benchmarks + fuzzers + support + testTargets,
     swiftLanguageModes: [.v6]
 )
 

@@ -194,3 +194,22 @@ extension ServerConfiguration {
     /// The host that clients on this machine should name.
     var clientHost: String { ["0.0.0.0", "::"].contains(host) ? "127.0.0.1" : host }
 }
+
+/// Runs the device channel's listener.
+private struct DeviceService: Service {
+    let parts: ServerParts
+    let configuration: ServerConfiguration
+    let tls: ServerTLS
+    let bound: @Sendable (Int) -> Void
+
+    func run() async throws {
+        let endpoint = DeviceEndpoint(
+            configuration: DeviceEndpointConfiguration(
+                host: configuration.host, port: configuration.values.number(.devicePort)),
+            tls: tls.device, gateway: parts.mailboxes, group: MultiThreadedEventLoopGroup.singleton,
+            logger: parts.logger)
+        bound(try await endpoint.start())
+        try? await gracefulShutdown()
+        await endpoint.stop()
+    }
+}

@@ -21,7 +21,7 @@ public actor Agent {
     nonisolated let logger: Logger
     nonisolated let events: @Sendable (AgentEvent) -> Void
     let store: AgentStore
-    private let lock: DataLock
+    private var lock: DataLock?
 
     /// Installed apps by bundle id.
     var apps: [String: InstalledApp] = [:]
@@ -105,6 +105,7 @@ public actor Agent {
         flush()
         parts.presenter.stop()
         await parts.close()
+        lock = nil
     }
 
     /// Runs a closure on the agent's loop, after everything that entered before it. Called from any thread.

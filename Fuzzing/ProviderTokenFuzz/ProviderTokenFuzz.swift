@@ -1,0 +1,19 @@
+import APNsWire
+import Foundation
+import FuzzDriver
+import PushModel
+
+/// Provider tokens, from the header's value on; one that parses must also be judged without a trap.
+@main
+enum ProviderTokenFuzz {
+    static func main() {
+        exit(FuzzDriver.run { data, count in
+            let bytes = Array(UnsafeBufferPointer(start: data, count: count))
+            for candidate in [bytes, Array("bearer ".utf8) + bytes] {
+                guard let token = try? ProviderToken(authorization: candidate) else { continue }
+                _ = token.refusal(at: Timestamp(seconds: 1_780_000_000))
+            }
+            return 0
+        })
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Glibc
+
+/// One thing that was looked at: what was found, and what to do about it where something is to be done.
+public struct Finding: Encodable, Sendable, Equatable {
+    public var what: String
+    public var remedy: String?
+    public var isProblem: Bool
+
+    /// Makes a finding; one without a remedy is in order.
+    public init(what: String, remedy: String? = nil, isProblem: Bool = false) {
+        self.what = what
+        self.remedy = remedy
+        self.isProblem = isProblem
+    }
+}
+
+/// Looks at what `up` needs of this machine. Changes nothing.
+public enum Diagnosis {
+    /// The findings on the data folder, its lock, the ports and the certificates.
+    public static func findings(folder: DataFolder, environment: [String: String]) -> [Finding] {
+        let running = try? ServerAddresses.read(folder)
+        return [self.folder(folder)] + lock(folder) + ports(environment, running: running) + certificates(folder)
+            + [socket(folder, environment)]
+    }
+
+    private static func folder(_ folder: DataFolder) -> Finding {
+        var path = folder.root
+        while access(path, F_OK) != 0, path != "/" { path = URL(fileURLWithPath: path).deletingLastPathComponent().path }
+        let name = path == folder.root ? "data folder \(path)" : "data folder \(folder.root), to be made in \(path)"
+        if access(path, R_OK | W_OK | X_OK) == 0 { return Finding(what: "\(name): writable") }
+        return Finding(
+            what: "\(name): \(String(cString: strerror(errno)))",
+            remedy: "make it writable, or choose another with --data", isProblem: true)
+    }
+
+    private static func lock(_ folder: DataFolder) -> [Finding] {
+        guard access(folder.upLock, F_OK) == 0 else { return [] }
+        do {
+            _ = try FolderLock(path: folder.upLock)
+            return [Finding(what: "no other `up` uses the data folder")]
+        } catch { return [Finding(what: "\(error)")] }
+    }
+
+    private static func ports(_ environment: [String: String], running: ServerAddresses?) -> [Finding] {
+        let own = running.map {
+            [$0.apnsPort, $0.devicePort, $0.controlPort, $0.httpPort ?? 0, $0.metricsPort]
+        } ?? []
+        let keys: [ConfigurationKey] = [.apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort]
+        return keys.map { key in
+            let port = Int(environment[key.environmentName] ?? key.row.defaultText ?? "") ?? 0
+            guard let taken = PortCheck.taken(port) else { return Finding(what: "\(key.rawValue) \(port) is free") }
+            if own.contains(port) { return Finding(what: "\(key.rawValue) \(port) is the running server's\(taken.holder)") }
+            return Finding(
+                what: "\(key.rawValue) \(port) is in use\(taken.holder)",
+                remedy: "choose another with --\(key.rawValue) N, or take free ones with --ephemeral", isProblem: true)
+        }
+    }
+
+    private static func certificates(_ folder: DataFolder) -> [Finding] {
+        let paths = DevelopmentCertificates.Paths(folder: folder.certificates)
+        return [paths.authority, paths.server].map { path in
+            guard let end = try? DevelopmentCertificates.end(of: path) else {
+                return Finding(what: "\(path): none yet; `up` makes it")
+            }
+            let days = Int(end.timeIntervalSinceNow / 86_400)
+            return Finding(what: "\(path): \(days) days left; `up` makes a new one in time")
+        }
+    }
+
+    private static func socket(_ folder: DataFolder, _ environment: [String: String]) -> Finding {
+        Finding(what: "the agent's socket: \(folder.agentSocket(environment: environment))")
+    }
+}

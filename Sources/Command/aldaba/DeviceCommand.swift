@@ -1,0 +1,42 @@
+import ArgumentParser
+import CommandCore
+import Foundation
+import PushModel
+
+/// `aldaba device`: devices that are no agents.
+struct DeviceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "device", abstract: "Simulated devices.", subcommands: [Simulate.self])
+
+    /// `aldaba device simulate`.
+    struct Simulate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Enrol devices for load tests and write their device tokens, one a line.",
+            discussion: "Connected devices acknowledge what they get, until the command is ended; then so do they.")
+        @Argument(help: "How many devices, 1 to 100000.") var count: Int
+        @Flag(help: "Only enrol; do not connect.") var offline = false
+        @Option(help: "The file that gets the tokens when all devices are ready.") var tokens: String
+        @Option(help: "The app's topic.") var topic = DemoApp.topic.rawValue
+        @Option(help: "The app's team.") var team = DemoApp.team.rawValue
+        @OptionGroup var location: FolderOption
+
+        func run() async throws {
+            guard (1...100_000).contains(count) else {
+                throw CommandFailure(.invalidInput, "\(count) devices cannot be made; 1 to 100000 can")
+            }
+            guard Topic.hasShape(topic), TeamID.hasShape(team) else {
+                throw CommandFailure(.invalidInput, "--topic takes a bundle id, --team ten characters A-Z0-9")
+            }
+            let addresses = try location.addresses()
+            let enrolment = SimulatedEnrolment(
+                addresses: addresses, authority: location.authority, topic: topic, team: team,
+                enrolmentKey: ProcessInfo.processInfo.environment[ConfigurationKey.enrolmentKey.environmentName])
+            let devices = try await enrolment.enrol(count)
+            let lines = Array(devices.map { $0.token + "\n" }.joined().utf8)
+            if offline { return try PrivateFile.write(lines, to: tokens) }
+            try await SimulatedDevices(addresses: addresses, authority: location.authority).run(devices) {
+                try PrivateFile.write(lines, to: tokens)
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import CommandCore
+import DeviceSession
+import MCSTransport
+import NIOCore
+import PushModel
+import Synchronization
+
+/// One simulated device's connection, again and again.
+final class SimulatedConnection: MCSClientDelegate {
+    private struct State {
+        var current: MCSClientConnection?
+        /// Acknowledged, but not yet confirmed by the server: named at the next login.
+        var unconfirmed: Set<NotificationID> = []
+        var backOff = BackOff(base: 100, cap: 30_000)
+        var isEnded = false
+    }
+
+    let loggedInOnce = Readiness<Void>()
+    private let device: SimulatedDevice
+    private let client: MCSClient
+    private let state = Mutex(State())
+
+    init(_ device: SimulatedDevice, client: MCSClient) {
+        self.device = device
+        self.client = client
+    }
+
+    /// Makes an attempt to connect.
+    func connect() {
+        let received = state.withLock { $0.isEnded ? nil : $0.unconfirmed.sorted() }
+        guard let received else { return }
+        let connection = client.connect(
+            MCSCredentials(device: device.id, secret: device.secret, received: received), delegate: self)
+        state.withLock { $0.current = connection }
+    }
+
+    /// Says goodbye, for good.
+    func end() {
+        let current = state.withLock { state -> MCSClientConnection? in
+            state.isEnded = true
+            return state.current
+        }
+        current?.close()
+    }
+
+    func loggedIn(_ connection: MCSClientConnection, serverTime: Timestamp) {
+        state.withLock { $0.backOff.reset() }
+        loggedInOnce.settle(.success(()))
+    }
+
+    func received(_ connection: MCSClientConnection, _ notifications: [OutgoingNotification]) {
+        let ids = notifications.map(\.id)
+        state.withLock { $0.unconfirmed.formUnion(ids) }
+        connection.stored(ids)
+    }
+
+    func confirmed(_ connection: MCSClientConnection, _ ids: [NotificationID]) {
+        state.withLock { $0.unconfirmed.subtract(ids) }
+    }
+
+    func upstreamConfirmed(_ connection: MCSClientConnection, _ persistentIDs: [String]) {}
+
+    func upstreamNotSent(_ connection: MCSClientConnection, persistentID: String) {}
+
+    func passedOver(_ connection: MCSClientConnection, persistentID: String, reason: String) {}
+
+    func closed(_ connection: MCSClientConnection, _ reason: MCSClientCloseReason) {
+        switch reason {
+        case .loginRefused(code: 401, _), .untrusted:
+            loggedInOnce.settle(
+                .failure(CommandFailure(.notAuthorized, "device \(device.id) was not let in: \(reason)")))
+        case .ended: break
+        default:
+            let pause = state.withLock { state in
+                var random = SystemRandomNumberGenerator()
+                return state.backOff.next(using: &random)
+            }
+            connection.eventLoop.scheduleTask(in: .milliseconds(pause)) { self.connect() }
+        }
+    }
+}

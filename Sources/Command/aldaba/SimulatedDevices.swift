@@ -1,0 +1,112 @@
+import AsyncHTTPClient
+import CommandCore
+import DeviceSession
+import Foundation
+import MCSTransport
+import MCSWire
+import NIOCore
+import NIOPosix
+import PushModel
+import SwiftProtobuf
+
+/// A device that was enrolled for a load test.
+struct SimulatedDevice: Sendable {
+    var id: DeviceID
+    var secret: UInt64
+    var token: String
+}
+
+/// Enrols devices over HTTP as an agent does.
+struct SimulatedEnrolment: Sendable {
+    let addresses: ServerAddresses
+    let authority: String?
+    let topic: String
+    let team: String
+    let enrolmentKey: String?
+
+    /// Enrols that many, a few at a time.
+    func enrol(_ count: Int) async throws -> [SimulatedDevice] {
+        let client = try ControlClient.make(authority: authority)
+        let result: Result<[SimulatedDevice], any Error>
+        do { result = .success(try await enrol(count, with: client)) } catch { result = .failure(error) }
+        try? await client.shutdown()
+        return try result.get()
+    }
+
+    private func enrol(_ count: Int, with client: HTTPClient) async throws -> [SimulatedDevice] {
+        try await withThrowingTaskGroup(of: SimulatedDevice.self) { group in
+            var devices: [SimulatedDevice] = []
+            devices.reserveCapacity(count)
+            for started in 0..<count {
+                if started >= 32, let device = try await group.next() { devices.append(device) }
+                group.addTask { try await enrolOne(with: client) }
+            }
+            for try await device in group { devices.append(device) }
+            return devices
+        }
+    }
+
+    private func enrolOne(with client: HTTPClient) async throws -> SimulatedDevice {
+        var checkin = HTTPClientRequest(url: addresses.control + "/checkin")
+        checkin.method = .POST
+        checkin.headers.add(name: "content-type", value: "application/x-protobuffer")
+        if let enrolmentKey { checkin.headers.add(name: "authorization", value: "Enrol \(enrolmentKey)") }
+        checkin.body = .bytes(try MCSCheckinRequest().serializedBytes() as [UInt8])
+        let (status, body) = try await ControlClient.exchange(checkin, with: client)
+        guard status == 200 else {
+            throw CommandFailure(
+                .notAuthorized,
+                "the server does not enrol devices (\(status)); set \(ConfigurationKey.enrolmentKey.environmentName)")
+        }
+        let answer = try MCSCheckinResponse(serializedBytes: Array(body))
+        guard let id = DeviceID(answer.androidID) else {
+            throw CommandFailure(.failed, "the server's answer to the enrolment holds no id")
+        }
+        let token = try await register(id, answer.securityToken, with: client)
+        return SimulatedDevice(id: id, secret: answer.securityToken, token: token)
+    }
+
+    private func register(_ id: DeviceID, _ secret: UInt64, with client: HTTPClient) async throws -> String {
+        var request = HTTPClientRequest(url: addresses.control + "/c2dm/register3")
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
+        request.headers.add(name: "authorization", value: "AidLogin \(id):\(secret)")
+        request.body = .bytes(
+            Array("app=\(topic)&sender=\(team)&device=\(id)&X-environment=\(addresses.environment)".utf8))
+        let text = String(decoding: try await ControlClient.exchange(request, with: client).1, as: UTF8.self)
+        guard text.hasPrefix("token=") else {
+            throw CommandFailure(
+                .invalidInput,
+                "the server does not register \(topic) of team \(team): \(text.prefix(80)); `aldaba app list` shows the apps")
+        }
+        return text.dropFirst(6).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
+
+/// Connected devices that acknowledge what they get, and connect again when their connection ends.
+struct SimulatedDevices: Sendable {
+    let addresses: ServerAddresses
+    let authority: String?
+
+    /// Connects all, calls `ready` when every one has logged in, and holds them until a signal ends the command.
+    func run(_ devices: [SimulatedDevice], ready: @Sendable () throws -> Void) async throws {
+        let target = MCSClientTarget(
+            host: addresses.host, port: addresses.devicePort, trust: authority.map { .certificateFile($0) } ?? .system)
+        let client = try MCSClient(target, group: MultiThreadedEventLoopGroup.singleton)
+        let all = devices.map { SimulatedConnection($0, client: client) }
+        // Sixty-four handshakes at a time: the server's own ones should not time out behind ours.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, connection) in all.enumerated() {
+                if index >= 64 { try await group.next() }
+                group.addTask {
+                    connection.connect()
+                    try await connection.loggedInOnce.value()
+                }
+            }
+            try await group.waitForAll()
+        }
+        try ready()
+        await StopSignals.wait()
+        for connection in all { connection.end() }
+    }
+}

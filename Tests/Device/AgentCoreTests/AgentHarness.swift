@@ -1,0 +1,279 @@
+import AldabaTestSupport
+import AgentWire
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import PushModel
+import Synchronization
+
+@testable import AgentCore
+
+/// An agent with a server, a desktop and a launcher of the test's, and a real socket for apps.
+final class AgentHarness: Sendable {
+    let folder: TemporaryFolder
+    let configuration: AgentConfiguration
+    let server = FakeServer()
+    let desktop = FakeDesktop()
+    let launcher = FakeLauncher()
+    let happenings = Inbox<AgentEvent>()
+    let running: Mutex<Task<Void, any Error>?> = Mutex(nil)
+
+    init(folder: TemporaryFolder? = nil, authorization: AppManifest.Authorization = .granted) throws {
+        let folder = try folder ?? TemporaryFolder()
+        self.folder = folder
+        configuration = AgentConfiguration(
+            dataFolder: folder.path("data"), socketPath: folder.path("agent.sock"), serverHost: "localhost",
+            serverPort: 1, controlURL: "https://localhost:1", environment: .sandbox, backOffBase: .milliseconds(1),
+            backOffCap: .milliseconds(2))
+        var manifest = todoManifest
+        manifest.authorization = authorization
+        try AppFolder(path: configuration.appsFolder).install(manifest)
+    }
+
+    /// Starts an agent and waits until apps can connect.
+    func start(executable: String = todoManifest.executable, timing: AgentTiming = AgentTiming()) async throws {
+        let parts = AgentParts(
+            presenter: desktop, connector: server, enrolment: server, launcher: launcher,
+            peerCheck: PeerCheck(executable: { _ in executable }, user: getuid()), now: { noon },
+            // Short pauses are over at once; long ones last until the agent ends.
+            sleep: { duration in
+                if duration >= .seconds(1) { try await Task.sleep(for: duration) } else { await Task.yield() }
+            }, random: { 0 }, close: {})
+        let agent = try Agent(
+            configuration: configuration, parts: parts, timing: timing, logger: Logger(label: "test") { _ in
+                SwiftLogNoOpLogHandler()
+            }, events: { [happenings] in happenings.put($0) })
+        running.withLock { $0 = Task { try await agent.run() } }
+        _ = await happenings.next { if case .listening = $0 { true } else { false } }
+    }
+
+    func stop() async throws {
+        let task = running.withLock { task in
+            defer { task = nil }
+            return task
+        }
+        task?.cancel()
+        try await task?.value
+    }
+
+    func connectApp(_ app: String = "com.example.todo") async throws -> TestApp {
+        let app = try await TestApp(socket: configuration.socketPath, id: app)
+        app.send(.hello(version: 1, app: app.id, secret: nil))
+        return app
+    }
+
+    /// An app that has been welcomed and is ready.
+    func readyApp() async throws -> TestApp {
+        let app = try await connectApp()
+        _ = await app.inbox.next { if case .welcome = $0 { true } else { false } }
+        app.send(.ready)
+        return app
+    }
+}
+
+/// What came, in order; a test waits for the next that it wants and drops what came before it.
+final class Inbox<Element: Sendable>: Sendable {
+    private let stream: AsyncStream<Element>
+    private let continuation: AsyncStream<Element>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream(of: Element.self) }
+
+    func put(_ element: Element) { continuation.yield(element) }
+    func finish() { continuation.finish() }
+
+    /// `nil` when nothing more will come.
+    func next(where isWanted: @Sendable (Element) -> Bool = { _ in true }) async -> Element? {
+        for await element in stream where isWanted(element) { return element }
+        return nil
+    }
+}
+
+/// A server of the test's: gives ids and tokens, and lets the test play the sessions.
+final class FakeServer: PushConnector, EnrolmentClient {
+    /// Every session that the agent opened.
+    let sessions = Inbox<FakeSession>()
+    /// Devices that were forgotten are not authenticated.
+    let known = Mutex<Set<UInt64>>([])
+    let enrolled = Mutex<UInt64>(100)
+    let refusal = Mutex<EnrolmentFailure?>(nil)
+    let unregistered = Inbox<Topic>()
+
+    func connect(
+        _ identity: DeviceIdentity, received: [NotificationID], events: @escaping @Sendable (PushEvent) -> Void
+    ) -> any PushConnection {
+        let session = FakeSession(identity: identity, received: received, events: events)
+        sessions.put(session)
+        return session
+    }
+
+    func checkIn(known identity: DeviceIdentity?) async throws(EnrolmentFailure) -> DeviceIdentity {
+        if let identity {
+            guard known.withLock({ $0.contains(identity.device.rawValue) }) else { throw .notAuthenticated }
+            return identity
+        }
+        let number = enrolled.withLock { number in
+            number += 1
+            return number
+        }
+        known.withLock { _ = $0.insert(number) }
+        guard let device = DeviceID(number) else { throw .unavailable("no id") }
+        return DeviceIdentity(device: device, secret: number * 2)
+    }
+
+    func register(
+        _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
+    ) async throws(EnrolmentFailure) -> String {
+        if let refusal = refusal.withLock({ $0 }) { throw refusal }
+        guard known.withLock({ $0.contains(identity.device.rawValue) }) else { throw .notAuthenticated }
+        return token(of: identity.device.rawValue)
+    }
+
+    func unregister(
+        _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
+    ) async throws(EnrolmentFailure) {
+        unregistered.put(topic)
+    }
+
+    func token(of device: UInt64) -> String {
+        String(repeating: "0", count: 61) + String(device)
+    }
+}
+
+/// One session, whose server's side the test plays.
+final class FakeSession: PushConnection {
+    let identity: DeviceIdentity
+    let received: [NotificationID]
+    let events: @Sendable (PushEvent) -> Void
+    let acknowledged = Inbox<[NotificationID]>()
+    let reports = Inbox<(receipts: [Receipt], batch: String)>()
+    private let isOver = Mutex(false)
+
+    init(
+        identity: DeviceIdentity, received: [NotificationID], events: @escaping @Sendable (PushEvent) -> Void
+    ) {
+        self.identity = identity
+        self.received = received
+        self.events = events
+    }
+
+    func stored(_ ids: [NotificationID]) { acknowledged.put(ids) }
+    func report(_ receipts: [Receipt], as batch: String) { reports.put((receipts, batch)) }
+    func close() { end(.lost("closed here")) }
+
+    func end(_ reason: PushCloseReason) {
+        let isFirst = isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+        }
+        if isFirst { events(.closed(reason)) }
+    }
+
+    /// The next `count` receipts, `id state`, as they come.
+    func receipts(_ count: Int) async -> [String] {
+        var states: [String] = []
+        while states.count < count, let report = await reports.next() {
+            states += report.receipts.map { "\($0.id) \($0.entry.state.text)" }
+            events(.reportConfirmed([report.batch]))
+        }
+        return states
+    }
+}
+
+/// A desktop whose person the test plays.
+final class FakeDesktop: Presenter {
+    let presented = Inbox<(presentation: Presentation, complete: @Sendable (PresentationOutcome) -> Void)>()
+    let withdrawn = Inbox<NotificationID>()
+    let inherited = Mutex<[ShownPresentation]>([])
+    private let events = Mutex<(@Sendable (PresenterEvent) -> Void)?>(nil)
+
+    func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void) {
+        inherited.withLock { $0 = shown }
+        self.events.withLock { $0 = events }
+    }
+
+    func present(
+        _ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void
+    ) {
+        presented.put((presentation, complete))
+    }
+
+    func withdraw(_ notification: NotificationID) { withdrawn.put(notification) }
+    func stop() {}
+
+    func does(_ event: PresenterEvent) { events.withLock { $0 }?(event) }
+
+    /// Shows the next notification that it is asked to show.
+    func show() async -> Presentation? {
+        guard let next = await presented.next() else { return nil }
+        next.complete(.presented(handle: "shown \(next.presentation.notification)", note: nil))
+        return next.presentation
+    }
+}
+
+/// A launcher that only says what it was asked to start.
+final class FakeLauncher: AppLauncher {
+    let launched = Inbox<(app: String, variables: [String: String])>()
+    let failure = Mutex<AppLaunchFailure?>(nil)
+
+    func launch(
+        _ manifest: AppManifest, variables: [String: String], ended: @escaping @Sendable (pid_t) -> Void
+    ) throws(AppLaunchFailure) -> pid_t {
+        launched.put((manifest.id, variables))
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        return 4711
+    }
+}
+
+/// An app's end of a real connection to the agent's socket.
+final class TestApp: Sendable {
+    let id: String
+    let inbox = Inbox<AgentMessage>()
+    private let channel: any Channel
+
+    init(socket: String, id: String) async throws {
+        self.id = id
+        let inbox = inbox
+        channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Reader(inbox: inbox))
+                }
+            }
+            .connect(unixDomainSocketPath: socket).get()
+    }
+
+    func send(_ messages: AppMessage...) {
+        let bytes = messages.compactMap { try? AgentFrame.encode($0) }.flatMap { $0 }
+        channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
+    }
+
+    func send(bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
+
+    func close() async throws { try await channel.close() }
+
+    /// The next notification that the app is given, and how.
+    func delivery() async -> (id: Int64, kind: DeliveryKind)? {
+        let message = await inbox.next { if case .deliver = $0 { true } else { false } }
+        guard case .deliver(let notification, let kind)? = message else { return nil }
+        return (notification.id, kind)
+    }
+
+    private final class Reader: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        private let inbox: Inbox<AgentMessage>
+        private var decoder = AgentFrameDecoder()
+
+        init(inbox: Inbox<AgentMessage>) { self.inbox = inbox }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            decoder.append(unwrapInboundIn(data).readableBytesView)
+            while let frame = try? decoder.next(), let message = try? AgentMessage(frame: frame) {
+                inbox.put(message)
+            }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { inbox.finish() }
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+}

@@ -1,0 +1,117 @@
+import AgentWire
+import AldabaTestSupport
+import Foundation
+import NIOPosix
+import Testing
+
+@testable import AgentCore
+
+@Suite(.timeLimit(.minutes(1)))
+struct AppSocketTests {
+    private final class Nobody: AppSocketDelegate {
+        func received(_ messages: [AppMessage], from connection: AppConnection) {}
+        func closed(_ connection: AppConnection) {}
+    }
+
+    private func listen(_ path: String) async throws -> AppSocket {
+        try await AppSocket.listen(path: path, group: MultiThreadedEventLoopGroup.singleton, delegate: Nobody())
+    }
+
+    @Test func `a socket where another agent answers is not taken`() async throws {
+        let folder = try TemporaryFolder()
+        let socket = try await listen(folder.path("agent.sock"))
+        let failure = await #expect(throws: AgentStartFailure.self) { try await listen(folder.path("agent.sock")) }
+        #expect(failure?.description.contains("another agent answers") == true)
+        await socket.close()
+        #expect(!FileManager.default.fileExists(atPath: folder.path("agent.sock")))
+    }
+
+    @Test func `a socket that a dead agent left is replaced`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("agent.sock")
+        try Data().write(to: URL(fileURLWithPath: path))
+        let socket = try await listen(path)
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect((attributes[.posixPermissions] as? Int) == 0o600)
+        await socket.close()
+    }
+
+    @Test func `a folder is made for it that nobody else can enter`() async throws {
+        let folder = try TemporaryFolder()
+        let socket = try await listen(folder.path("made/agent.sock"))
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path("made"))
+        #expect((attributes[.posixPermissions] as? Int) == 0o700)
+        await socket.close()
+    }
+
+    @Test func `a folder where others can write is refused`() async throws {
+        let folder = try TemporaryFolder()
+        chmod(folder.url.path, 0o777)
+        let failure = await #expect(throws: AgentStartFailure.self) { try await listen(folder.path("agent.sock")) }
+        #expect(failure?.description.contains("others can write to it") == true)
+    }
+
+    @Test func `a path that no socket can have is refused`() async throws {
+        let path = "/tmp/" + String(repeating: "x", count: 120)
+        let failure = await #expect(throws: AgentStartFailure.self) { try await listen(path) }
+        #expect(failure?.description.contains("107 bytes") == true)
+    }
+}
+
+struct PeerCheckTests {
+    @Test func `the system tells which program a process runs`() throws {
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        var manifest = todoManifest
+        manifest.executable = own
+        let peer = Peer(process: getpid(), user: getuid())
+        #expect(PeerCheck.system.fault(of: peer, as: manifest) == nil)
+        #expect(PeerCheck.system.fault(of: peer, as: todoManifest)?.contains(own) == true)
+    }
+
+    @Test func `a link to the program is followed`() throws {
+        let folder = try TemporaryFolder()
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: own)
+        var manifest = todoManifest
+        manifest.executable = folder.path("link")
+        #expect(PeerCheck.system.fault(of: Peer(process: getpid(), user: getuid()), as: manifest) == nil)
+    }
+
+    @Test func `another user is refused`() {
+        let check = PeerCheck(executable: { _ in todoManifest.executable }, user: 1000)
+        #expect(check.fault(of: Peer(process: 1, user: 1001), as: todoManifest) == "it runs as another user")
+        #expect(check.fault(of: Peer(process: 1, user: 1000), as: todoManifest) == nil)
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct ProcessLauncherTests {
+    private func manifest(_ script: String) -> AppManifest {
+        var manifest = todoManifest
+        manifest.executable = "/bin/sh"
+        manifest.arguments = ["-c", script]
+        manifest.environment = ["FROM_MANIFEST": "a"]
+        return manifest
+    }
+
+    @Test func `an app starts in a session of its own with the variables that it needs`() async throws {
+        let folder = try TemporaryFolder()
+        let script = "echo $FROM_MANIFEST $FROM_AGENT; [ $(ps -o sid= -p $$) = $$ ] && echo own; ls /proc/self/fd | wc -l"
+        let launcher = ProcessLauncher(logFolder: folder.path("log"))
+        let ended = Inbox<pid_t>()
+        let process = try launcher.launch(manifest(script), variables: ["FROM_AGENT": "b"]) { ended.put($0) }
+        #expect(await ended.next() == process)
+        let log = try String(contentsOfFile: folder.path("log/com.example.todo.log"), encoding: .utf8)
+        // Three standard descriptors, and the one with which `ls` reads the folder.
+        #expect(log == "a b\nown\n4\n")
+    }
+
+    @Test func `a program that is not there is a reason`() throws {
+        let folder = try TemporaryFolder()
+        let launcher = ProcessLauncher(logFolder: folder.path("log"))
+        let failure = #expect(throws: AppLaunchFailure.self) {
+            try launcher.launch(todoManifest, variables: [:]) { _ in }
+        }
+        #expect(failure?.description == "/opt/todo: No such file or directory")
+    }
+}

@@ -1,0 +1,213 @@
+import AgentCore
+import PushModel
+import Testing
+
+@testable import Desktop
+
+func presentation(_ id: Int64, identifier: String? = nil, app: String = "com.example.todo") -> Presentation {
+    Presentation(
+        notification: NotificationID(rawValue: id), app: app, appName: "Todo", identifier: identifier ?? "id-\(id)",
+        title: "Milk", body: "Two litres & <bread>")
+}
+
+struct BoardTests {
+    private let features = ServerFeatures(name: "test 1", capabilities: ["actions", "body-markup"])
+
+    private func id(_ raw: Int64) -> NotificationID { NotificationID(rawValue: raw) }
+
+    /// A board whose server is known.
+    private func board(inherited: [ShownPresentation] = []) -> Board {
+        var board = Board(inherited: inherited)
+        _ = board.handle(.ownerChanged(":1.5"))
+        _ = board.handle(.present(presentation(900)))
+        _ = board.handle(.features(features))
+        _ = board.handle(.notified(ticket: 1, serverID: 900))
+        _ = board.handle(.closed(serverID: 900, reason: 1))
+        return board
+    }
+
+    /// The ticket and `replaces_id` of each call.
+    private func calls(_ directives: [Board.Directive]) -> [(ticket: UInt64, replaces: UInt32)] {
+        directives.compactMap {
+            if case .notify(let message, let ticket) = $0 { (ticket, message.replaces) } else { nil }
+        }
+    }
+
+    /// Shows a notification as `serverID`.
+    private func show(_ id: Int64, as serverID: UInt32, on board: inout Board, identifier: String? = nil) throws {
+        let call = try #require(calls(board.handle(.present(presentation(id, identifier: identifier)))).first)
+        _ = board.handle(.notified(ticket: call.ticket, serverID: serverID))
+    }
+
+    @Test func `the server is asked what it can do before anything is shown`() {
+        var board = Board()
+        #expect(board.handle(.present(presentation(1))) == [.askFeatures])
+        #expect(board.handle(.present(presentation(2))) == [])
+        let directives = board.handle(.features(features))
+        #expect(calls(directives).map(\.ticket) == [1, 2])
+        #expect(
+            board.handle(.notified(ticket: 1, serverID: 40))
+                == [.answer(id(1), .presented(handle: nil, note: "test 1"))])
+    }
+
+    @Test func `without a server everything that waits is answered with the reason`() {
+        var board = Board()
+        _ = board.handle(.present(presentation(1)))
+        #expect(board.handle(.featuresFailed(reason: "none")) == [.answer(id(1), .failed(reason: "none"))])
+        #expect(board.handle(.present(presentation(2))) == [.askFeatures])
+    }
+
+    @Test func `the same identifier replaces what is shown, one after the other`() throws {
+        var board = board()
+        let first = try #require(calls(board.handle(.present(presentation(1, identifier: "a")))).first)
+        #expect(first.replaces == 0)
+        #expect(board.handle(.present(presentation(2, identifier: "a"))) == [])
+        let answered = board.handle(.notified(ticket: first.ticket, serverID: 7))
+        #expect(answered.first == .answer(id(1), .presented(handle: ":1.5 7", note: "test 1")))
+        let second = try #require(calls(answered).first)
+        #expect(second.replaces == 7)
+        #expect(
+            board.handle(.notified(ticket: second.ticket, serverID: 7)) == [
+                .tell(.left(id(1))), .answer(id(2), .presented(handle: ":1.5 7", note: "test 1")),
+            ])
+    }
+
+    @Test func `the same identifier of another app is another notification`() throws {
+        var board = board()
+        try show(1, as: 7, on: &board, identifier: "a")
+        let other = calls(board.handle(.present(presentation(2, identifier: "a", app: "com.example.other"))))
+        #expect(other.map(\.replaces) == [0])
+    }
+
+    @Test func `an action opens the notification, with its token, and closes it`() throws {
+        var board = board()
+        try show(1, as: 7, on: &board)
+        #expect(board.handle(.activationToken(serverID: 7, token: "focus")) == [])
+        #expect(
+            board.handle(.actionInvoked(serverID: 7, key: "default")) == [
+                .tell(.opened(id(1), activationToken: "focus")), .close(serverID: 7),
+            ])
+        #expect(board.handle(.closed(serverID: 7, reason: 2)) == [])
+    }
+
+    @Test(arguments: [(UInt32(1), false), (2, true), (3, false), (4, false), (99, false)])
+    func `only reason two is a dismissal`(reason: UInt32, isDismissal: Bool) throws {
+        var board = board()
+        try show(1, as: 7, on: &board)
+        let event: PresenterEvent = isDismissal ? .dismissed(id(1)) : .left(id(1))
+        #expect(board.handle(.closed(serverID: 7, reason: reason)) == [.tell(event)])
+        #expect(board.handle(.closed(serverID: 7, reason: reason)) == [])
+    }
+
+    @Test func `signals of other programs' notifications are ignored`() throws {
+        var board = board()
+        try show(1, as: 7, on: &board)
+        #expect(board.handle(.actionInvoked(serverID: 8, key: "default")) == [])
+        #expect(board.handle(.actionInvoked(serverID: 7, key: "other")) == [])
+        #expect(board.handle(.closed(serverID: 8, reason: 2)) == [])
+        #expect(board.handle(.notified(ticket: 77, serverID: 1)) == [])
+        #expect(board.handle(.notifyFailed(ticket: 77, reason: "x")) == [])
+    }
+
+    @Test func `a withdrawn notification is closed and forgotten`() throws {
+        var board = board()
+        try show(1, as: 7, on: &board)
+        #expect(board.handle(.withdraw(id(1))) == [.close(serverID: 7)])
+        #expect(board.handle(.withdraw(id(1))) == [])
+        #expect(board.handle(.closed(serverID: 7, reason: 3)) == [])
+    }
+
+    @Test func `a new server is given again what the old one showed`() throws {
+        var board = board()
+        try show(1, as: 7, on: &board)
+        try show(2, as: 8, on: &board)
+        #expect(board.handle(.ownerChanged(nil)) == [])
+        #expect(board.handle(.ownerChanged(":1.9")) == [.askFeatures])
+        let again = calls(board.handle(.features(features)))
+        #expect(again.map(\.replaces) == [0, 0])
+        #expect(board.handle(.notified(ticket: again[0].ticket, serverID: 1)) == [])
+        #expect(board.handle(.notifyFailed(ticket: again[1].ticket, reason: "x")) == [.tell(.left(id(2)))])
+        #expect(
+            board.handle(.actionInvoked(serverID: 1, key: "default")).first
+                == .tell(.opened(id(1), activationToken: nil)))
+    }
+
+    @Test func `the same owner again changes nothing`() throws {
+        var board = board()
+        try show(1, as: 7, on: &board)
+        #expect(board.handle(.ownerChanged(":1.5")) == [])
+        #expect(board.handle(.closed(serverID: 7, reason: 2)) == [.tell(.dismissed(id(1)))])
+    }
+
+    @Test func `what an earlier run showed is taken over from the same server only`() {
+        let inherited = [
+            ShownPresentation(presentation: presentation(1), handle: ":1.5 7"),
+            ShownPresentation(presentation: presentation(2), handle: ":1.4 7"),
+            ShownPresentation(presentation: presentation(3), handle: "nonsense"),
+        ]
+        var board = Board(inherited: inherited)
+        #expect(board.handle(.ownerChanged(":1.5")) == [.tell(.left(id(2))), .tell(.left(id(3)))])
+        #expect(board.handle(.closed(serverID: 7, reason: 2)) == [.tell(.dismissed(id(1)))])
+    }
+
+    @Test func `when the bus goes everything that waits is answered`() throws {
+        var board = board()
+        let call = try #require(calls(board.handle(.present(presentation(1, identifier: "a")))).first)
+        _ = board.handle(.present(presentation(2, identifier: "a")))
+        #expect(
+            board.handle(.disconnected(reason: "gone")) == [
+                .answer(id(1), .failed(reason: "gone")), .answer(id(2), .failed(reason: "gone")),
+            ])
+        #expect(board.handle(.notified(ticket: call.ticket, serverID: 1)) == [])
+    }
+
+    @Test func `more than the limit is refused`() {
+        var board = Board()
+        for number in 1...Int64(Board.waitingLimit) { _ = board.handle(.present(presentation(number))) }
+        guard case .answer(id(1000), .failed)? = board.handle(.present(presentation(1000))).first else {
+            Issue.record("not refused")
+            return
+        }
+    }
+}
+
+struct NotifyMessageTests {
+    @Test(arguments: [
+        (true, "a &lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;"), (false, "a <b> & \"c\" 'd'"),
+    ])
+    func `what people typed never becomes markup`(understands: Bool, expected: String) {
+        #expect(MarkUp.body("a <b> & \"c\"\0 'd'", understandsMarkUp: understands) == expected)
+    }
+
+    @Test func `title and subtitle become the summary, else the app's name`() {
+        var presentation = presentation(1)
+        presentation.subtitle = "Today"
+        #expect(NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).summary == "Milk - Today")
+        (presentation.title, presentation.subtitle) = ("", "")
+        #expect(NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).summary == "Todo")
+    }
+
+    @Test func `hints and actions follow what the server can do`() {
+        var presentation = presentation(1)
+        presentation.category = "REMINDER"
+        let plain = NotifyMessage(presentation, replaces: 3, features: ServerFeatures())
+        #expect(plain.actions == [])
+        #expect(plain.replaces == 3)
+        #expect(plain.hints["x-canonical-private-synchronous"] == nil)
+        #expect(plain.hints["desktop-entry"] == .string("com.example.todo"))
+        #expect(plain.hints["category"] == .string("REMINDER"))
+        #expect(plain.hints["urgency"] == .byte(1))
+        let features = ServerFeatures(name: "x", capabilities: ["actions", "x-canonical-private-synchronous"])
+        let rich = NotifyMessage(presentation, replaces: 0, features: features)
+        #expect(rich.actions == ["default", "Open"])
+        #expect(rich.hints["x-canonical-private-synchronous"] == .string("com.example.todo/id-1"))
+    }
+
+    @Test func `a critical one stays`() {
+        var presentation = presentation(1)
+        presentation.urgency = .critical
+        let message = NotifyMessage(presentation, replaces: 0, features: ServerFeatures())
+        #expect(message.expiresAfter == 0)
+        #expect(message.hints["urgency"] == .byte(2))
+    }
+}

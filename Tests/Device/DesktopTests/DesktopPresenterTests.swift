@@ -1,0 +1,121 @@
+import AgentCore
+import Foundation
+import Logging
+import PushModel
+import Testing
+
+@testable import Desktop
+
+/// A real notification server on a screen and a bus of the test's own.
+@Suite(.enabled(if: DesktopSession.isPossible), .timeLimit(.minutes(1)), .serialized)
+struct DesktopPresenterTests {
+    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private func id(_ raw: Int64) -> NotificationID { NotificationID(rawValue: raw) }
+
+    private func present(_ presentation: Presentation, on presenter: DesktopPresenter) async -> PresentationOutcome {
+        await withCheckedContinuation { continuation in
+            presenter.present(presentation) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// A presenter on the session's bus, and what it tells.
+    private func start(
+        _ session: DesktopSession, shown: [ShownPresentation] = []
+    ) throws -> (DesktopPresenter, AsyncStream<PresenterEvent>) {
+        let presenter = try #require(DesktopPresenter(address: session.address, logger: logger))
+        let (stream, continuation) = AsyncStream.makeStream(of: PresenterEvent.self)
+        presenter.start(shown: shown) { continuation.yield($0) }
+        return (presenter, stream)
+    }
+
+    @Test func `dunst shows a notification and its action opens it`() async throws {
+        let session = try DesktopSession()
+        let (presenter, stream) = try start(session)
+        var events = stream.makeAsyncIterator()
+        guard case .presented(let handle?, let note?) = await present(presentation(1), on: presenter) else {
+            Issue.record("not shown")
+            return
+        }
+        #expect(note.hasPrefix("dunst"))
+        #expect(handle.hasPrefix(":1."))
+        #expect(try session.dunstctl("count", "displayed") == "1")
+        try session.dunstctl("action", "0")
+        #expect(await events.next() == .opened(id(1), activationToken: nil))
+        presenter.stop()
+    }
+
+    @Test func `the same identifier is one popup, and closing it is a dismissal`() async throws {
+        let session = try DesktopSession()
+        let (presenter, stream) = try start(session)
+        var events = stream.makeAsyncIterator()
+        _ = await present(presentation(1, identifier: "a"), on: presenter)
+        _ = await present(presentation(2, identifier: "a"), on: presenter)
+        #expect(await events.next() == .left(id(1)))
+        #expect(try session.dunstctl("count", "displayed") == "1")
+        try session.dunstctl("close")
+        #expect(await events.next() == .dismissed(id(2)))
+        presenter.stop()
+    }
+
+    @Test func `a new presenter replaces in place what an earlier one showed`() async throws {
+        let session = try DesktopSession()
+        let (first, _) = try start(session)
+        guard case .presented(let handle?, _) = await present(presentation(1, identifier: "a"), on: first) else {
+            Issue.record("not shown")
+            return
+        }
+        first.stop()
+        let shown = ShownPresentation(presentation: presentation(1, identifier: "a"), handle: handle)
+        let (second, stream) = try start(session, shown: [shown])
+        var events = stream.makeAsyncIterator()
+        _ = await present(presentation(2, identifier: "a"), on: second)
+        #expect(await events.next() == .left(id(1)))
+        #expect(try session.dunstctl("count", "displayed") == "1")
+        second.stop()
+    }
+
+    @Test func `when the server was restarted everything is shown again`() async throws {
+        let session = try DesktopSession()
+        let (presenter, stream) = try start(session)
+        var events = stream.makeAsyncIterator()
+        _ = await present(presentation(1), on: presenter)
+        kill(try #require(try session.processOfServer()), SIGKILL)
+        // The next call makes the bus start a new server.
+        _ = await present(presentation(2), on: presenter)
+        try session.dunstctl("close-all")
+        let closed = [await events.next(), await events.next()]
+        #expect(Set(closed) == [.dismissed(id(1)), .dismissed(id(2))])
+        presenter.stop()
+    }
+
+    @Test func `without a server the reason is given`() async throws {
+        let session = try DesktopSession(startsServer: false)
+        let (presenter, _) = try start(session)
+        let outcome = await present(presentation(1), on: presenter)
+        #expect(outcome == .failed(reason: "no notification server runs in this session"))
+        presenter.stop()
+    }
+
+    @Test func `when the bus is gone the reason is given`() async throws {
+        let session = try DesktopSession()
+        let (presenter, _) = try start(session)
+        _ = await present(presentation(1), on: presenter)
+        session.endBus()
+        guard case .failed = await present(presentation(2), on: presenter) else {
+            Issue.record("shown on a bus that is gone")
+            return
+        }
+        presenter.stop()
+    }
+
+    @Test func `a bus that is not there gives no presenter`() {
+        #expect(DesktopPresenter(address: "unix:path=/nonexistent/bus", logger: logger) == nil)
+    }
+
+    @Test func `the address is the session's, else the one of the runtime folder, else none`() {
+        #expect(DesktopPresenter.sessionBusAddress(environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:x"]) == "unix:x")
+        #expect(DesktopPresenter.sessionBusAddress(environment: ["XDG_RUNTIME_DIR": "/nonexistent"]) == nil)
+        #expect(DesktopPresenter.sessionBusAddress(environment: [:]) == nil)
+    }
+}

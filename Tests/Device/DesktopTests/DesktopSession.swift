@@ -1,0 +1,93 @@
+import AldabaTestSupport
+import Foundation
+
+/// A session of the test's own: a virtual screen and a message bus that starts dunst when it is needed.
+final class DesktopSession {
+    static let isPossible = ["/usr/bin/Xvfb", "/usr/bin/dbus-daemon", "/usr/bin/dunst", "/usr/bin/dunstctl"]
+        .allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
+
+    let folder: TemporaryFolder
+    let address: String
+    private let display: String
+    private var children: [Process] = []
+
+    init(startsServer: Bool = true) throws {
+        folder = try TemporaryFolder()
+        let screen = try Self.start(
+            "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"], [:])
+        display = ":" + screen.line
+        let services = startsServer ? "<servicedir>\(folder.url.path)</servicedir>" : ""
+        try Data(
+            "[D-BUS Service]\nName=org.freedesktop.Notifications\nExec=/usr/bin/dunst\n".utf8
+        ).write(to: URL(fileURLWithPath: folder.path("dunst.service")))
+        try Data(
+            """
+            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+              "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig><type>session</type><listen>unix:path=\(folder.path("bus"))</listen>\(services)
+            <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+            <allow own="*"/></policy></busconfig>
+            """.utf8
+        ).write(to: URL(fileURLWithPath: folder.path("bus.conf")))
+        let bus = try Self.start(
+            "/usr/bin/dbus-daemon", ["--config-file=\(folder.path("bus.conf"))", "--nofork", "--print-address=1"],
+            ["DISPLAY": display])
+        address = bus.line
+        children = [bus.process, screen.process]
+    }
+
+    /// Runs dunst's own remote control; returns what it prints.
+    @discardableResult
+    func dunstctl(_ arguments: String...) throws -> String {
+        let tool = try Self.start(
+            "/usr/bin/dunstctl", arguments, ["DISPLAY": display, "DBUS_SESSION_BUS_ADDRESS": address],
+            waitsForLine: false)
+        let output = tool.output.readDataToEndOfFile()
+        tool.process.waitUntilExit()
+        return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Ends the bus: everything on it goes too.
+    func endBus() {
+        children.removeFirst().terminate()
+    }
+
+    /// The bus' own answer to a call without arguments but one, as `dbus-send` prints it.
+    func processOfServer() throws -> pid_t? {
+        let tool = try Self.start(
+            "/usr/bin/dbus-send",
+            [
+                "--bus=\(address)", "--print-reply=literal", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
+                "org.freedesktop.DBus.GetConnectionUnixProcessID", "string:org.freedesktop.Notifications",
+            ], [:], waitsForLine: false)
+        let output = String(decoding: tool.output.readDataToEndOfFile(), as: UTF8.self)
+        tool.process.waitUntilExit()
+        return output.split(separator: " ").last.flatMap { pid_t($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
+
+    deinit {
+        for child in children {
+            child.terminate()
+            child.waitUntilExit()
+        }
+    }
+
+    private static func start(
+        _ path: String, _ arguments: [String], _ variables: [String: String], waitsForLine: Bool = true
+    ) throws -> (process: Process, line: String, output: FileHandle) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.environment = ["PATH": "/usr/bin:/bin"].merging(variables) { $1 }
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        var line = ""
+        while waitsForLine, let byte = try pipe.fileHandleForReading.read(upToCount: 1)?.first, byte != 10 {
+            line.unicodeScalars.append(Unicode.Scalar(byte))
+        }
+        return (process, line, pipe.fileHandleForReading)
+    }
+}
