@@ -117,7 +117,7 @@ REFUSALS = {
     # provider token
     "there is no authorization": (header("authorization", None), MISSING),
     "the authorization is empty": (header("authorization", ""), MISSING, INVALID),
-    "the bearer is empty": (header("authorization", "bearer "), MISSING, INVALID),
+    "the bearer is empty": (header("authorization", "bearer"), MISSING, INVALID),
     "the scheme is basic": (header("authorization", "basic YTpi"), MISSING, INVALID),
     "the provider token is one word": (bearer(lambda world: "nonsense"), INVALID),
     "the provider token has two parts": (bearer(lambda world: world.key.token().rpartition(".")[0]), INVALID),

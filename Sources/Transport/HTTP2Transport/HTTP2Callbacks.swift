@@ -9,6 +9,7 @@ enum HTTP2Callbacks {
         nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, invalidHeaderReceived)
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, dataReceived)
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, frameReceived)
+        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, frameSent)
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, streamClosed)
     }
 
@@ -76,6 +77,16 @@ enum HTTP2Callbacks {
         default:
             break
         }
+        return 0
+    }
+
+    /// When the answer to a body that was too large is written, the rest of that body is of no interest
+    /// (RFC 9113, section 8.1). A reset that is queued earlier would overtake the answer.
+    private static let frameSent: nghttp2_on_frame_send_callback = { pointer, frame, data in
+        guard let header = frame?.pointee.hd, UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0,
+            let stream = session(data)?.stream(header.stream_id), stream.bodyIsTooLarge
+        else { return 0 }
+        nghttp2_submit_rst_stream(pointer, 0, header.stream_id, NGHTTP2_NO_ERROR.rawValue)
         return 0
     }
 

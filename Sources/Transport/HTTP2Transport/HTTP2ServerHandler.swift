@@ -186,10 +186,6 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
             stream: stream.id, headers: stream.headers, body: stream.body, bodyIsTooLarge: stream.bodyIsTooLarge)
         stream.body = []
         requestHandler.requestReceived(request, on: connection)
-        if stream.bodyIsTooLarge {
-            // The answer stands; the rest of the body is of no interest (RFC 9113, section 8.1).
-            connection.session.reset(stream.id, code: NGHTTP2_NO_ERROR.rawValue)
-        }
     }
 
     func streamClosed(_ stream: HTTP2Stream, code: UInt32) {}
