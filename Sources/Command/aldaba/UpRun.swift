@@ -33,13 +33,11 @@ struct UpRun: Sendable {
             }
             if plan.startsApp { group.addTask { try await keepApp(supervisor) } }
             group.addTask { try await tell(supervisor, ready) }
-            do { try await group.waitForAll() } catch is CancellationError {
-                group.cancelAll()
-            } catch {
-                group.cancelAll()
-                while await group.nextResult() != nil {}
-                throw CommandFailure(.failed, "\(error)")
-            }
+            var failure: (any Error)?
+            do { while try await group.next() != nil {} } catch { failure = error }
+            group.cancelAll()
+            while await group.nextResult() != nil {}
+            if let failure, !(failure is CancellationError) { throw CommandFailure(.failed, "\(failure)") }
         }
     }
 

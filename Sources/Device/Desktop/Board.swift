@@ -17,8 +17,8 @@ struct Board: Sendable {
         /// `Notify` returned the server's id of the notification.
         case notified(ticket: UInt64, serverID: UInt32)
         case notifyFailed(ticket: UInt64, reason: String)
-        case features(ServerFeatures)
-        case featuresFailed(reason: String)
+        case features(ServerFeatures, ticket: UInt64)
+        case featuresFailed(ticket: UInt64, reason: String)
         /// Another process owns the server's name now; `nil` when nobody does.
         case ownerChanged(String?)
         case activationToken(serverID: UInt32, token: String)
@@ -32,8 +32,8 @@ struct Board: Sendable {
         /// Call `Notify` and answer with this ticket.
         case notify(NotifyMessage, ticket: UInt64)
         case close(serverID: UInt32)
-        /// Ask the server what it can do, and answer.
-        case askFeatures
+        /// Ask the server what it can do, and answer with this ticket.
+        case askFeatures(ticket: UInt64)
         case answer(NotificationID, PresentationOutcome)
         case tell(PresenterEvent)
     }
@@ -62,11 +62,13 @@ struct Board: Sendable {
     }
 
     private enum Features {
-        case unknown, asked
+        case unknown
+        case asked(ticket: UInt64)
         case known(ServerFeatures)
     }
 
     private var features = Features.unknown
+    private var serverName: String?
     private var owner: String?
     private var inherited: [ShownPresentation]
     private var shown: [Place: Shown] = [:]
@@ -89,10 +91,13 @@ struct Board: Sendable {
             guard let order = calls.removeValue(forKey: ticket) else { return [] }
             busy.remove(Place(order.presentation))
             return [failure(of: order, reason)] + next()
-        case .features(let new):
+        case .features(let new, let ticket):
+            guard case .asked(ticket) = features else { return [] }
             features = .known(new)
+            serverName = new.name
             return next()
-        case .featuresFailed(let reason):
+        case .featuresFailed(let ticket, let reason):
+            guard case .asked(ticket) = features else { return [] }
             features = .unknown
             defer { held = [] }
             return held.map { failure(of: $0, reason) }
@@ -122,8 +127,9 @@ struct Board: Sendable {
         guard !held.isEmpty else { return [] }
         guard case .known(let features) = features else {
             if case .asked = features { return [] }
-            features = .asked
-            return [.askFeatures]
+            counter += 1
+            features = .asked(ticket: counter)
+            return [.askFeatures(ticket: counter)]
         }
         var directives: [Directive] = []
         var waiting: [Order] = []
@@ -144,11 +150,11 @@ struct Board: Sendable {
     }
 
     private mutating func notified(_ ticket: UInt64, _ serverID: UInt32) -> [Directive] {
-        guard let order = calls.removeValue(forKey: ticket), case .known(let features) = features else { return [] }
+        guard let order = calls.removeValue(forKey: ticket) else { return [] }
         busy.remove(Place(order.presentation))
         let replaced = remember(order.presentation, serverID)
         var directives: [Directive] = replaced.map { [.tell(.left($0))] } ?? []
-        let outcome = PresentationOutcome.presented(handle: owner.map { "\($0) \(serverID)" }, note: features.name)
+        let outcome = PresentationOutcome.presented(handle: owner.map { "\($0) \(serverID)" }, note: serverName)
         if !order.isAgain { directives.append(.answer(order.presentation.notification, outcome)) }
         return directives + next()
     }
@@ -189,16 +195,17 @@ struct Board: Sendable {
 
     // MARK: What the server says
 
-    /// The server's ids are valid within one run of it: a new one is given again what the old one showed.
+    /// The server's ids are valid within one run of it: a new one is given again what the old one showed, and
+    /// what the old one did not live to answer.
     private mutating func ownerChanged(_ new: String?) -> [Directive] {
-        guard let new else {
-            owner = nil
-            features = .unknown
-            return []
-        }
         guard new != owner else { return [] }
+        if owner != nil {
+            held = calls.sorted { $0.key < $1.key }.map(\.value) + held
+            (calls, busy) = ([:], [])
+        }
         owner = new
         features = .unknown
+        guard let new else { return next() }
         let gone = inherit(from: new)
         let again = shown.values.filter { !gone.kept.contains($0.presentation.notification) }
             .sorted { $0.order < $1.order }

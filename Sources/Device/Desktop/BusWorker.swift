@@ -16,8 +16,8 @@ final class BusWorker {
 
     private enum Call {
         case notify(ticket: UInt64)
-        case capabilities
-        case information(capabilities: [String])
+        case capabilities(ticket: UInt64)
+        case information(capabilities: [String], ticket: UInt64)
         case owner
         case close
     }
@@ -138,7 +138,7 @@ final class BusWorker {
             switch directive {
             case .notify(let message, let ticket): call(.notify(ticket: ticket), "Notify", message.arguments)
             case .close(let serverID): call(.close, "CloseNotification", [.uint32(serverID)])
-            case .askFeatures: call(.capabilities, "GetCapabilities", [])
+            case .askFeatures(let ticket): call(.capabilities(ticket: ticket), "GetCapabilities", [])
             case .answer(let id, let outcome): completions.removeValue(forKey: id)?(outcome)
             case .tell(let event): events?(event)
             }
@@ -185,13 +185,13 @@ final class BusWorker {
         switch (call, arguments.first) {
         case (.notify(let ticket), .uint32(let serverID)):
             perform(board.handle(.notified(ticket: ticket, serverID: serverID)))
-        case (.capabilities, .strings(let capabilities)):
-            self.call(.information(capabilities: capabilities), "GetServerInformation", [])
-        case (.information(let capabilities), .string(let server)):
+        case (.capabilities(let ticket), .strings(let capabilities)):
+            self.call(.information(capabilities: capabilities, ticket: ticket), "GetServerInformation", [])
+        case (.information(let capabilities, let ticket), .string(let server)):
             var features = ServerFeatures(name: server, capabilities: Set(capabilities))
             if case .string(let version)? = arguments.dropFirst(2).first { features.name += " \(version)" }
             logger.info("The notification server is \(features.name).")
-            perform(board.handle(.features(features)))
+            perform(board.handle(.features(features, ticket: ticket)))
         case (.owner, .string(let owner)): perform(board.handle(.ownerChanged(owner)))
         case (.close, _): break
         default: failed(call, "the notification server's answer has another form than the specification's")
@@ -201,7 +201,8 @@ final class BusWorker {
     private func failed(_ call: Call, _ reason: String) {
         switch call {
         case .notify(let ticket): perform(board.handle(.notifyFailed(ticket: ticket, reason: reason)))
-        case .capabilities, .information: perform(board.handle(.featuresFailed(reason: reason)))
+        case .capabilities(let ticket), .information(_, let ticket):
+            perform(board.handle(.featuresFailed(ticket: ticket, reason: reason)))
         case .owner, .close: break
         }
     }

@@ -25,6 +25,7 @@ public struct DeliveryFlow: Sendable {
     /// The most that one write of new ones carries.
     public static let writeLimit = 512
 
+    private var hasStarted = false
     /// The highest stored id that was written.
     private var cursor: NotificationID?
     private var pageInFlight: Int?
@@ -41,8 +42,11 @@ public struct DeliveryFlow: Sendable {
         self.room = room
     }
 
-    /// The first directives; call it once.
-    public mutating func start() -> [Directive] { nextPage() }
+    /// The session is live: reads the first page. Nothing is written before; call it once.
+    public mutating func start() -> [Directive] {
+        hasStarted = true
+        return nextPage()
+    }
 
     /// Whether everything that waits has been written and new ones go straight out.
     public var isLive: Bool { pageInFlight == nil && !more }
@@ -129,7 +133,7 @@ public struct DeliveryFlow: Sendable {
     }
 
     private mutating func nextPage() -> [Directive] {
-        guard more, pageInFlight == nil, writable, room > 0 else { return [] }
+        guard hasStarted, more, pageInFlight == nil, writable, room > 0 else { return [] }
         more = false
         let limit = min(Self.pageLimit, room)
         pageInFlight = limit

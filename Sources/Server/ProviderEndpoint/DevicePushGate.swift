@@ -37,22 +37,30 @@ struct DevicePushGate: Sendable {
         var token: (DeviceToken, TokenDirectory.Resolution)?
     }
 
+    /// What a connection remembers between its requests.
+    struct Memory {
+        var credential = CredentialDirectory.Memory()
+        var app = AppDirectory.Memory()
+    }
+
     /// Judges a request. Takes the body over only when it accepts.
     func decide(
-        _ head: APNsRequestHead, body: [UInt8], bodyIsTooLarge: Bool, found: Found?, ticket: Int32
+        _ head: APNsRequestHead, body: [UInt8], bodyIsTooLarge: Bool, found: Found?, memory: inout Memory,
+        now: Timestamp, ticket: Int32
     ) -> Decision {
         guard head.isPost else { return .refuse(APNsRefusal(.methodNotAllowed), of: nil) }
         let path = head.path
         if case .other = path { return .refuse(APNsRefusal(.badPath), of: nil) }
         let team: TeamID
-        switch credentials.known(head.authorization) {
+        switch credentials.known(head.authorization, &memory.credential, now: now) {
         case .credential(let credential): team = credential.team
         case .refused(let refusal): return .refuse(refusal, of: nil)
         case .notAskedYet: return .lookUp(.credential(Array(head.authorization ?? [])))
         }
         do throws(APNsRefusal) {
             return try decide(
-                head, path, team, body: body, bodyIsTooLarge: bodyIsTooLarge, found: found, ticket: ticket)
+                head, path, team, body: body, bodyIsTooLarge: bodyIsTooLarge, found: found, memory: &memory, now: now,
+                ticket: ticket)
         } catch {
             let topic = try? head.topic()
             return .refuse(
@@ -66,19 +74,20 @@ struct DevicePushGate: Sendable {
     /// The steps behind the credential.
     private func decide(
         _ head: APNsRequestHead, _ path: APNsRequestHead.Path, _ team: TeamID, body: [UInt8], bodyIsTooLarge: Bool,
-        found: Found?, ticket: Int32
+        found: Found?, memory: inout Memory, now: Timestamp, ticket: Int32
     ) throws(APNsRefusal) -> Decision {
         if let refusal = head.duplicateRefusal { throw refusal }
         let fields = try head.fields()
-        let topic = Topic(rawValue: String(decoding: try head.topic(), as: UTF8.self))
+        let topic = try head.topic()
         let app: RegisteredApp
-        switch apps.known(topic) {
+        switch apps.known(topic, &memory.app, now: now) {
         case .app(let known): app = known
-        case .unknownTopic: throw APNsRefusal(.topicDisallowed, note: "no app has the topic \(topic)")
-        case .notAskedYet: return .lookUp(.topic(topic))
+        case .unknownTopic:
+            throw APNsRefusal(.topicDisallowed, note: "no app has the topic \(String(decoding: topic, as: UTF8.self))")
+        case .notAskedYet: return .lookUp(.topic(Topic(rawValue: String(decoding: topic, as: UTF8.self))))
         }
         guard app.team == team else {
-            throw APNsRefusal(.topicDisallowed, note: "the topic \(topic) is not one of team \(team)")
+            throw APNsRefusal(.topicDisallowed, note: "the topic \(app.topic) is not one of team \(team)")
         }
         try checkPayload(body, tooLarge: bodyIsTooLarge, fields.pushType)
         guard case .device(let digits) = path else {

@@ -16,6 +16,7 @@ final class ProviderConnection: HTTP2RequestHandler {
     private let sink: ProviderSink
     /// Used for every answer, so that none allocates a block of its own.
     private var answer = HeaderBlock()
+    private var memory = DevicePushGate.Memory()
 
     init(gate: DevicePushGate, mailboxes: MailboxService, metrics: ProviderMetrics, connection: HTTP2ServerConnection) {
         self.gate = gate
@@ -39,7 +40,8 @@ final class ProviderConnection: HTTP2RequestHandler {
     ) {
         let head = APNsRequestHead(headers)
         let decision = gate.decide(
-            head, body: body, bodyIsTooLarge: bodyIsTooLarge, found: found, ticket: stream)
+            head, body: body, bodyIsTooLarge: bodyIsTooLarge, found: found, memory: &memory, now: mailboxes.now,
+            ticket: stream)
         switch decision {
         case .accept(let acceptance): accept(acceptance, on: connection)
         case .refuse(let refusal, let requester):

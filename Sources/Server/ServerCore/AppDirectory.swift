@@ -36,6 +36,28 @@ public final class AppDirectory: Sendable {
         case notAskedYet
     }
 
+    /// What one connection remembers, so that the usual request asks nobody.
+    public struct Memory: Sendable {
+        fileprivate var topic: ArraySlice<UInt8> = []
+        fileprivate var app: RegisteredApp?
+        fileprivate var until = Timestamp(rawValue: .min)
+
+        public init() {}
+    }
+
+    /// Answers like ``known(_:)``, from the connection's memory if it is the topic of last time; what is
+    /// remembered is asked for again after a second.
+    public func known(_ topic: ArraySlice<UInt8>, _ memory: inout Memory, now: Timestamp) -> Knowledge {
+        if let app = memory.app, now < memory.until, topic.elementsEqualFast(memory.topic) { return .app(app) }
+        let knowledge = known(Topic(rawValue: String(decoding: topic, as: UTF8.self)))
+        if case .app(let app) = knowledge {
+            memory.topic = ArraySlice(Array(topic))
+            memory.app = app
+            memory.until = now.adding(milliseconds: 1000)
+        }
+        return knowledge
+    }
+
     /// Answers from memory.
     public func known(_ topic: Topic) -> Knowledge {
         let now = clock()

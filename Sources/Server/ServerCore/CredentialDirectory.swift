@@ -1,5 +1,6 @@
 import APNsWire
 import Crypto
+import Foundation
 import PushModel
 import Synchronization
 
@@ -41,6 +42,32 @@ public final class CredentialDirectory: Sendable {
     public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         self.clock = clock
+    }
+
+    /// What one connection remembers, so that the usual request asks nobody.
+    public struct Memory: Sendable {
+        fileprivate var authorization: ArraySlice<UInt8> = []
+        fileprivate var credential: Credential?
+        fileprivate var until = Timestamp(rawValue: .min)
+
+        public init() {}
+    }
+
+    /// Judges an `authorization` header like ``known(_:)``, from the connection's memory if it is the one of last
+    /// time; what is remembered is asked for again after a second.
+    public func known(_ authorization: ArraySlice<UInt8>?, _ memory: inout Memory, now: Timestamp) -> Knowledge {
+        if let authorization, let credential = memory.credential, now < memory.until,
+            authorization.elementsEqualFast(memory.authorization)
+        {
+            return credential.refusal(at: now).map { .refused($0) } ?? .credential(credential)
+        }
+        let knowledge = known(authorization)
+        if case .credential(let credential) = knowledge, let authorization {
+            memory.authorization = ArraySlice(Array(authorization))
+            memory.credential = credential
+            memory.until = now.adding(milliseconds: 1000)
+        }
+        return knowledge
     }
 
     /// Reads every provider key again; one that is not a P-256 public key is passed over.
@@ -122,6 +149,19 @@ extension CredentialDirectory: ProviderAuthentication {
             default: return .invalid
             }
         case .notAskedYet: return .invalid
+        }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Compares the bytes in one call of the C library.
+    func elementsEqualFast(_ other: ArraySlice<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        return withUnsafeBytes { mine in
+            other.withUnsafeBytes { theirs in
+                guard let left = mine.baseAddress, let right = theirs.baseAddress else { return true }
+                return memcmp(left, right, mine.count) == 0
+            }
         }
     }
 }

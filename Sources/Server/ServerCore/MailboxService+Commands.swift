@@ -61,18 +61,20 @@ extension MailboxService {
         let expiresAt = expiry(of: acceptance.notification, now: now)
         var record = Self.record(acceptance, id: id, now: now, expiresAt: expiresAt)
         record.waits = expiresAt > now
-        try transaction.insert(record)
         effects.judge(AcceptanceVerdict(ticket: ticket, id: id, apnsID: apnsID), sink)
         guard record.waits else {
+            try transaction.insert(record)
             try transaction.append(TimelineEntry(at: now, state: .expired, source: .server), to: id)
             return
         }
         let entry = Mailbox.Entry(
             id: id, app: acceptance.app.id, lane: .apns, collapseID: acceptance.notification.collapseID,
             expiresAt: expiresAt)
+        // The mailbox first: read from the store after the row was inserted, it would have the row twice.
         try change(acceptance.subject.device, transaction) {
             $0.appended(entry, policy: acceptance.app.policy, now: now)
         }
+        try transaction.insert(record)
         if let session = sessions[acceptance.subject.device] {
             effects.deliver(
                 Self.outgoing(acceptance, id: id, now: now, expiresAt: expiresAt), session.connection)

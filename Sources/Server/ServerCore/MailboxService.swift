@@ -75,6 +75,9 @@ public actor MailboxService {
 
     // MARK: Entry, from any thread
 
+    /// The service's clock.
+    nonisolated public var now: Timestamp { clock() }
+
     nonisolated func submit(_ command: MailboxCommand) -> Bool {
         switch queue.push(command) {
         case .queued: return true

@@ -163,7 +163,7 @@ public struct APNsRequestHead {
         guard !bytes.isEmpty, bytes.count <= 255 else {
             throw APNsRefusal(.badTopic, note: "apns-topic has \(bytes.count) bytes, 1 to 255 are allowed")
         }
-        guard Topic.hasShape(String(decoding: bytes, as: UTF8.self)) else {
+        guard Topic.hasShape(bytes) else {
             throw APNsRefusal(.badTopic, note: "apns-topic may have letters, digits, '.', '-' and '_' only")
         }
         return bytes

@@ -8,20 +8,33 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
     /// Reads 64 hexadecimal digits of either case; `nil` for anything else.
-    public init?(hexadecimal digits: some Collection<UInt8>) {
+    public init?(hexadecimal digits: ArraySlice<UInt8>) {
         guard digits.count == 64 else { return nil }
-        var words: [4 of UInt64] = [0, 0, 0, 0]
-        var index = 0
-        for byte in digits {
-            guard let digit = Hexadecimal.value(byte) else { return nil }
-            words[index >> 4] = words[index >> 4] << 4 | UInt64(digit)
-            index += 1
+        // A digit that is none sets a bit above the four: one test at the end is enough.
+        let (words, faults) = digits.withUnsafeBufferPointer { bytes in
+            var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+            var faults: UInt8 = 0
+            func word(_ start: Int) -> UInt64 {
+                var word: UInt64 = 0
+                for index in start..<(start + 16) {
+                    let digit = Hexadecimal.table[Int(bytes[index])]
+                    faults |= digit
+                    word = word << 4 | UInt64(digit & 15)
+                }
+                return word
+            }
+            words.0 = word(0)
+            words.1 = word(16)
+            words.2 = word(32)
+            words.3 = word(48)
+            return (words, faults)
         }
-        self.words = (words[0], words[1], words[2], words[3])
+        guard faults < 16 else { return nil }
+        self.words = words
     }
 
     /// Reads 64 hexadecimal digits of either case; `nil` for anything else.
-    public init?(text: String) { self.init(hexadecimal: text.utf8) }
+    public init?(text: String) { self.init(hexadecimal: ArraySlice(text.utf8)) }
 
     init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 32 else { return nil }

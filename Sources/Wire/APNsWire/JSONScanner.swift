@@ -257,6 +257,9 @@ enum Hexadecimal {
         }
     }
 
+    /// The value of every byte as a digit; 16 for a byte that is none.
+    static let table: [UInt8] = (0...255).map { value(UInt8($0)) ?? 16 }
+
     /// The lower-case digits of bytes.
     static func text(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)

@@ -7,7 +7,7 @@ import Testing
 func presentation(_ id: Int64, identifier: String? = nil, app: String = "com.example.todo") -> Presentation {
     Presentation(
         notification: NotificationID(rawValue: id), app: app, appName: "Todo", identifier: identifier ?? "id-\(id)",
-        title: "Milk", body: "Two litres & <bread>")
+        title: "Milk \(id)", body: "Two litres & <bread>")
 }
 
 struct BoardTests {
@@ -20,8 +20,8 @@ struct BoardTests {
         var board = Board(inherited: inherited)
         _ = board.handle(.ownerChanged(":1.5"))
         _ = board.handle(.present(presentation(900)))
-        _ = board.handle(.features(features))
-        _ = board.handle(.notified(ticket: 1, serverID: 900))
+        _ = board.handle(.features(features, ticket: 1))
+        _ = board.handle(.notified(ticket: 2, serverID: 900))
         _ = board.handle(.closed(serverID: 900, reason: 1))
         return board
     }
@@ -41,20 +41,21 @@ struct BoardTests {
 
     @Test func `the server is asked what it can do before anything is shown`() {
         var board = Board()
-        #expect(board.handle(.present(presentation(1))) == [.askFeatures])
+        #expect(board.handle(.present(presentation(1))) == [.askFeatures(ticket: 1)])
         #expect(board.handle(.present(presentation(2))) == [])
-        let directives = board.handle(.features(features))
-        #expect(calls(directives).map(\.ticket) == [1, 2])
+        #expect(board.handle(.features(features, ticket: 77)) == [])
+        let directives = board.handle(.features(features, ticket: 1))
+        #expect(calls(directives).map(\.ticket) == [2, 3])
         #expect(
-            board.handle(.notified(ticket: 1, serverID: 40))
+            board.handle(.notified(ticket: 2, serverID: 40))
                 == [.answer(id(1), .presented(handle: nil, note: "test 1"))])
     }
 
     @Test func `without a server everything that waits is answered with the reason`() {
         var board = Board()
         _ = board.handle(.present(presentation(1)))
-        #expect(board.handle(.featuresFailed(reason: "none")) == [.answer(id(1), .failed(reason: "none"))])
-        #expect(board.handle(.present(presentation(2))) == [.askFeatures])
+        #expect(board.handle(.featuresFailed(ticket: 1, reason: "none")) == [.answer(id(1), .failed(reason: "none"))])
+        #expect(board.handle(.present(presentation(2))) == [.askFeatures(ticket: 2)])
     }
 
     @Test func `the same identifier replaces what is shown, one after the other`() throws {
@@ -122,14 +123,29 @@ struct BoardTests {
         try show(1, as: 7, on: &board)
         try show(2, as: 8, on: &board)
         #expect(board.handle(.ownerChanged(nil)) == [])
-        #expect(board.handle(.ownerChanged(":1.9")) == [.askFeatures])
-        let again = calls(board.handle(.features(features)))
+        let asked = board.handle(.ownerChanged(":1.9"))
+        guard case .askFeatures(let ticket)? = asked.first, asked.count == 1 else {
+            Issue.record("not asked")
+            return
+        }
+        let again = calls(board.handle(.features(features, ticket: ticket)))
         #expect(again.map(\.replaces) == [0, 0])
         #expect(board.handle(.notified(ticket: again[0].ticket, serverID: 1)) == [])
         #expect(board.handle(.notifyFailed(ticket: again[1].ticket, reason: "x")) == [.tell(.left(id(2)))])
         #expect(
             board.handle(.actionInvoked(serverID: 1, key: "default")).first
                 == .tell(.opened(id(1), activationToken: nil)))
+    }
+
+    @Test func `what a server did not live to answer is given to the next`() throws {
+        var board = board()
+        let call = try #require(calls(board.handle(.present(presentation(1)))).first)
+        guard case .askFeatures(let ticket)? = board.handle(.ownerChanged(nil)).first else {
+            Issue.record("not asked")
+            return
+        }
+        #expect(board.handle(.notifyFailed(ticket: call.ticket, reason: "no reply")) == [])
+        #expect(calls(board.handle(.features(features, ticket: ticket))).count == 1)
     }
 
     @Test func `the same owner again changes nothing`() throws {
@@ -182,7 +198,7 @@ struct NotifyMessageTests {
     @Test func `title and subtitle become the summary, else the app's name`() {
         var presentation = presentation(1)
         presentation.subtitle = "Today"
-        #expect(NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).summary == "Milk - Today")
+        #expect(NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).summary == "Milk 1 - Today")
         (presentation.title, presentation.subtitle) = ("", "")
         #expect(NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).summary == "Todo")
     }

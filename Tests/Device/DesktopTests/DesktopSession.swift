@@ -49,7 +49,7 @@ final class DesktopSession {
 
     /// Ends the bus: everything on it goes too.
     func endBus() {
-        children.removeFirst().terminate()
+        Self.end(children.removeFirst())
     }
 
     /// The bus' own answer to a call without arguments but one, as `dbus-send` prints it.
@@ -66,10 +66,13 @@ final class DesktopSession {
     }
 
     deinit {
-        for child in children {
-            child.terminate()
-            child.waitUntilExit()
-        }
+        children.forEach(Self.end)
+    }
+
+    /// Children inherit the blocked signals of the thread that starts them, so SIGTERM may not reach them.
+    private static func end(_ child: Process) {
+        kill(child.processIdentifier, SIGKILL)
+        child.waitUntilExit()
     }
 
     private static func start(

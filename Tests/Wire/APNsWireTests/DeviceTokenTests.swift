@@ -41,7 +41,7 @@ import Testing
         for position in 0..<64 {
             var digits = Array(token.description.utf8)
             digits[position] = digits[position] == UInt8(ascii: "0") ? UInt8(ascii: "1") : UInt8(ascii: "0")
-            let forged = try #require(DeviceToken(hexadecimal: digits))
+            let forged = try #require(DeviceToken(hexadecimal: digits[...]))
             #expect(sealer.open(forged) == nil)
         }
     }

@@ -40,12 +40,13 @@ public enum PrivateFile {
 
     /// Makes a folder of 0700 where there is none; one that exists and is ours is narrowed to 0700.
     public static func makeFolder(_ path: String) throws(Failure) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code
-            throw Failure(action: "make the folder", path: path, code: code.map { Int32(truncatingIfNeeded: $0) } ?? EIO)
+        var made = ""
+        for part in path.split(separator: "/") {
+            made += (made.isEmpty && !path.hasPrefix("/") ? "" : "/") + part
+            guard mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
+            let code = errno
+            // A folder above that exists may still forbid a look (EROFS, EACCES); what counts is that it is there.
+            if access(made, F_OK) != 0 { throw Failure(action: "make the folder", path: made, code: code) }
         }
         var status = stat()
         guard stat(path, &status) == 0 else { throw Failure(action: "look at", path: path, code: errno) }

@@ -1,0 +1,36 @@
+# What people type. Every target does its own set-up; on a bare Debian 12 only Swift 6.3 must be there.
+.DEFAULT_GOAL := help
+VENV := .venv
+SECONDS ?= 60
+.PHONY: help up test bench fuzz format clean packages-build packages-test packages-bench
+
+help: ## Say what there is to make
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile
+
+packages-build packages-test packages-bench: packages-%:
+	@Scripts/install-packages $*
+
+up: packages-build ## Build a release and run the whole path on this machine
+	swift build -c release --product aldaba
+	@exec .build/release/aldaba up $(ARGUMENTS)
+
+$(VENV)/installed: Tests/Interop/requirements.txt
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r Tests/Interop/requirements.txt
+	@touch $@
+
+test: packages-build packages-test $(VENV)/installed ## Run all tests, the foreign clients' included
+	@Scripts/run-tests
+
+bench: packages-build packages-bench ## Measure beside nghttpd and the store, in one run
+	swift build -c release
+	@Benchmarks/run
+
+fuzz: packages-build ## Fuzz every decoder, SECONDS=60 each, in a build folder of its own
+	@Scripts/fuzz $(SECONDS)
+
+format: ## Format all Swift files
+	swift format --in-place --parallel --recursive Package.swift Sources Tests Examples Benchmarks Fuzzing
+
+clean: ## Remove everything that was built
+	rm -rf .build .build-fuzz $(VENV)

@@ -1,0 +1,118 @@
+import Crypto
+import Foundation
+import PushModel
+import Testing
+
+@testable import CommandCore
+
+@Test func `a second lock on a folder is refused and names who holds it`() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/up.lock"
+    let first = try FolderLock(path: path)
+    do {
+        _ = try FolderLock(path: path)
+        Issue.record("two locks were given out")
+    } catch {
+        #expect("\(error)".contains("pid \(ProcessInfo.processInfo.processIdentifier)"))
+    }
+    withExtendedLifetime(first) {}
+}
+
+@Test func `a lock ends with its holder`() throws {
+    let folder = try TemporaryFolder()
+    do { _ = try FolderLock(path: folder.path + "/lock") }
+    #expect(throws: Never.self) { try FolderLock(path: folder.path + "/lock") }
+}
+
+@Test func `folders are made for their owner alone`() throws {
+    let folder = try TemporaryFolder()
+    try DataFolder(root: folder.path + "/a/b").make()
+    #expect(try folder.permissions("a/b") == 0o700)
+    #expect(try folder.permissions("a/b/keys") == 0o700)
+}
+
+@Test func `a folder that is a file is refused with its path`() throws {
+    let folder = try TemporaryFolder()
+    try PrivateFile.write([1], to: folder.path + "/file")
+    #expect(throws: PrivateFile.Failure.self) { try PrivateFile.makeFolder(folder.path + "/file") }
+}
+
+@Test func `a file is replaced whole, with its permissions`() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/file"
+    try PrivateFile.write(Array("one".utf8), to: path)
+    try PrivateFile.write(Array("two".utf8), to: path)
+    #expect(try PrivateFile.text(path) == "two")
+    #expect(try folder.permissions("file") == 0o600)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["file"])
+}
+
+@Test func `a socket path always fits the kernel's limit`() {
+    let short = DataFolder(root: "/data")
+    #expect(short.agentSocket(environment: [:]) == "/data/agent.sock")
+    let long = DataFolder(root: "/" + String(repeating: "x", count: 120))
+    #expect(long.agentSocket(environment: [:]).utf8.count <= 107)
+    let inRuntime = long.agentSocket(environment: ["XDG_RUNTIME_DIR": "/run/user/1000"])
+    #expect(inRuntime.hasPrefix("/run/user/1000/aldaba-"))
+    #expect(inRuntime == long.agentSocket(environment: ["XDG_RUNTIME_DIR": "/run/user/1000"]))
+}
+
+@Test func `a provider key is found again under its id and signs for its team`() throws {
+    let folder = try TemporaryFolder()
+    let ring = KeyRing(folder: folder.path)
+    let made = ProviderKeyFile.make()
+    let entry = try ring.add(made, team: TeamID(rawValue: "TEAM000001"), at: Timestamp(rawValue: 5))
+    #expect(TeamID.hasShape(made.keyID))
+    #expect(try ring.entry(team: "TEAM000001") == entry)
+    #expect(try ring.entry(team: "TEAM000002") == nil)
+    let read = try ProviderKeyFile(path: ring.path(of: entry))
+    #expect(read.keyID == made.keyID)
+    #expect(read.key.rawRepresentation == made.key.rawRepresentation)
+    #expect(try folder.permissions("AuthKey_\(made.keyID).p8") == 0o600)
+    #expect(try PrivateFile.text(ring.path(of: entry))?.hasPrefix("-----BEGIN PRIVATE KEY-----") == true)
+}
+
+@Test(arguments: ["AuthKey_short.p8", "other.p8", "AuthKey_ABCDE12345.p8"])
+func `what is no key file is refused with a reason`(name: String) throws {
+    let folder = try TemporaryFolder()
+    try PrivateFile.write(Array("nothing".utf8), to: "\(folder.path)/\(name)")
+    #expect(throws: ProviderKeyFile.Unreadable.self) { try ProviderKeyFile(path: "\(folder.path)/\(name)") }
+}
+
+@Test func `sealing keys are made once, and a damaged file is refused`() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/token.key"
+    let keys = try SealingKeys.ensure(path)
+    #expect(keys.count == 1 && keys[0].count == 32)
+    #expect(try SealingKeys.ensure(path) == keys)
+    try PrivateFile.write(Array("abc\n".utf8), to: path)
+    #expect(throws: SealingKeys.Unreadable.self) { try SealingKeys.ensure(path) }
+}
+
+@Test func `a port in use names its holder`() throws {
+    let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(server) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            _ = bind(server, $0, length)
+            listen(server, 1)
+            getsockname(server, $0, &length)
+        }
+    }
+    let taken = try #require(PortCheck.taken(Int(UInt16(bigEndian: address.sin_port))))
+    #expect(taken.process == ProcessInfo.processInfo.processIdentifier)
+    #expect(PortCheck.taken(0) == nil)
+}
+
+@Test func `addresses survive their line`() throws {
+    let addresses = ServerAddresses(
+        process: 1, host: "127.0.0.1", apnsPort: 2, devicePort: 3, controlPort: 4, httpPort: nil, metricsPort: 5,
+        environment: "sandbox")
+    #expect(ServerAddresses(line: try addresses.line()) == addresses)
+    #expect(ServerAddresses(line: "something else") == nil)
+    #expect(addresses.apns == "https://127.0.0.1:2")
+}

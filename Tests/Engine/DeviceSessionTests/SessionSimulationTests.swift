@@ -1,0 +1,234 @@
+import AldabaTestSupport
+import DeviceSession
+import MCSWire
+import PushModel
+import Testing
+
+/// A server's mailbox, a device's store, and connections between them that are cut at random.
+private struct Simulation {
+    var random: SeededGenerator
+    var now: Int64 = 0
+
+    // What lasts.
+    var nextID: Int64 = 0
+    var mailbox: [OutgoingNotification] = []
+    var stored: [NotificationID] = []
+    var unconfirmed: Set<NotificationID> = []
+    var outbox: [String] = []
+    var recorded: [String] = []
+    var nextReceipt = 0
+
+    // What a connection has.
+    var server: MCSServerSession?
+    var client: MCSClientSession?
+    var flow = DeliveryFlow(room: 0)
+    var toServer: [UInt8] = []
+    var toClient: [UInt8] = []
+    var serverDecoder = MCSFrameDecoder()
+    var clientDecoder = MCSFrameDecoder()
+    var toRecord: [Int32] = []
+    var toStore: [[OutgoingNotification]] = []
+    var inOutbox: Set<String> = []
+    var isPaging: (after: NotificationID?, limit: Int)?
+
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+    mutating func connect() {
+        (toServer, toClient, toRecord, toStore, inOutbox, isPaging) = ([], [], [], [], [], nil)
+        (serverDecoder, clientDecoder) = (MCSFrameDecoder(), MCSFrameDecoder())
+        var configuration = MCSServerConfiguration()
+        configuration.windowLimit = 40
+        server = MCSServerSession(configuration: configuration, at: at(now))
+        flow = DeliveryFlow(room: configuration.windowLimit)
+        client = MCSClientSession(at: at(now))
+        let credentials = MCSCredentials(device: DeviceID(1)!, secret: 1, received: Array(unconfirmed))
+        perform(client?.start(credentials) ?? [])
+    }
+
+    mutating func cut() {
+        server = nil
+        client = nil
+    }
+
+    mutating func perform(_ directives: [MCSServerDirective]) {
+        for directive in directives {
+            switch directive {
+            case .sendVersion(let version): toClient.append(version)
+            case .send(let packet): try? packet.encode(into: &toClient)
+            case .authenticate(let login):
+                mailbox.removeAll { login.received.contains($0.id) }
+                perform(server?.loginAnswered(.welcome, at: at(now)) ?? [])
+            case .began: perform(flow.start())
+            case .acknowledged(let ids):
+                mailbox.removeAll { ids.contains($0.id) }
+                perform(flow.roomChanged(server?.room ?? 0))
+            case .record(let stream, let reading):
+                recorded += reading.receipts.map { String($0.id.rawValue) }
+                toRecord.append(stream)
+            case .passedOverUpstream: break
+            case .close(let reason): Issue.record("the server closed: \(reason)")
+            }
+        }
+    }
+
+    mutating func perform(_ directives: [DeliveryFlow.Directive]) {
+        for directive in directives {
+            switch directive {
+            case .page(let after, let limit): isPaging = (after, limit)
+            case .write(let notifications): perform(server?.send(notifications, at: at(now)) ?? [])
+            case .notSent: break
+            case .fail: Issue.record("the flow failed")
+            }
+        }
+    }
+
+    mutating func perform(_ directives: [MCSClientDirective]) {
+        for directive in directives {
+            switch directive {
+            case .sendVersion(let version): toServer.append(version)
+            case .send(let packet): try? packet.encode(into: &toServer)
+            case .loggedIn: break
+            case .store(let notifications): toStore.append(notifications)
+            case .passedOver(let id, let reason): Issue.record("passed over \(id): \(reason)")
+            case .confirmed(let ids):
+                for id in ids where mailbox.contains(where: { $0.id == id }) {
+                    Issue.record("\(id) was confirmed but still waits")
+                }
+                unconfirmed.subtract(ids)
+            case .upstreamConfirmed(let names):
+                for name in names where !recorded.contains(name) { Issue.record("\(name) confirmed, not recorded") }
+                outbox.removeAll { names.contains($0) }
+            case .close(let reason): Issue.record("the device closed: \(reason)")
+            }
+        }
+    }
+
+    mutating func moveToServer() {
+        let count = Int.random(in: 0...toServer.count, using: &random)
+        serverDecoder.append(toServer.prefix(count))
+        toServer.removeFirst(count)
+        while let element = try? serverDecoder.next() {
+            switch element {
+            case .version(let version): perform(server?.received(version: version) ?? [])
+            case .packet(let packet): perform(server?.received(packet, at: at(now)) ?? [])
+            }
+        }
+        perform(server?.readCompleted() ?? [])
+    }
+
+    mutating func moveToClient() {
+        let count = Int.random(in: 0...toClient.count, using: &random)
+        clientDecoder.append(toClient.prefix(count))
+        toClient.removeFirst(count)
+        while let element = try? clientDecoder.next() {
+            switch element {
+            case .version(let version): perform(client?.received(version: version) ?? [])
+            case .packet(let packet): perform(client?.received(packet, at: at(now)) ?? [])
+            }
+        }
+        perform(client?.readCompleted() ?? [])
+    }
+
+    mutating func accept() {
+        nextID += Int64.random(in: 1...3, using: &random)
+        let accepted = notification(nextID)
+        mailbox.append(accepted)
+        if server?.isLive ?? false { perform(flow.deliver([accepted])) }
+    }
+
+    mutating func readPage() {
+        guard let (after, limit) = isPaging else { return }
+        isPaging = nil
+        let page = mailbox.filter { $0.id.rawValue > (after?.rawValue ?? 0) }.prefix(limit)
+        perform(flow.pageRead(Array(page)))
+    }
+
+    /// The device's transaction: message and id together, what it has is dropped. It may stop before the ack.
+    mutating func store() {
+        guard !toStore.isEmpty else { return }
+        let notifications = toStore.removeFirst()
+        for notification in notifications where !unconfirmed.contains(notification.id) {
+            if stored.contains(notification.id) { Issue.record("\(notification.id) was delivered twice") }
+            stored.append(notification.id)
+            unconfirmed.insert(notification.id)
+        }
+        if Int.random(in: 0..<8, using: &random) == 0 {
+            cut()
+        } else {
+            perform(client?.stored(notifications.map(\.id)) ?? [])
+        }
+    }
+
+    mutating func report() {
+        if outbox.count < 20 {
+            nextReceipt += 1
+            outbox.append("\(nextReceipt)")
+        }
+        guard let name = outbox.first(where: { !inOutbox.contains($0) }),
+            case .dataMessage(let stanza) = receipts(name, of: Int64(name) ?? 0),
+            let directives = client?.send(stanza)
+        else { return }
+        inOutbox.insert(name)
+        perform(directives)
+    }
+
+    mutating func recordOne() {
+        guard let stream = toRecord.randomElement(using: &random) else { return }
+        toRecord.removeAll { $0 == stream }
+        perform(server?.receiptsRecorded(stream: stream, durable: true) ?? [])
+    }
+
+    mutating func tick() {
+        now += Int64.random(in: 0...400, using: &random)
+        if let deadline = server?.deadline, deadline <= now { perform(server?.tick(at: at(now)) ?? []) }
+        if let deadline = client?.deadline, deadline <= now { perform(client?.tick(at: at(now)) ?? []) }
+    }
+
+    mutating func step() {
+        guard client != nil else { return connect() }
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<25: moveToServer()
+        case 25..<50: moveToClient()
+        case 50..<62: accept()
+        case 62..<72: readPage()
+        case 72..<84: store()
+        case 84..<89: report()
+        case 89..<93: recordOne()
+        case 93..<95: perform(flow.writabilityChanged(false))
+        case 95..<97: perform(flow.writabilityChanged(true))
+        case 97..<99: tick()
+        default: cut()
+        }
+    }
+
+    /// Lets everything arrive on one last connection without faults.
+    mutating func settle() {
+        if client == nil { connect() }
+        perform(flow.writabilityChanged(true))
+        for _ in 0..<4000 {
+            if client == nil { connect() }
+            moveToServer()
+            moveToClient()
+            readPage()
+            store()
+            recordOne()
+            if !outbox.isEmpty, outbox.contains(where: { !inOutbox.contains($0) }) { report() }
+            now += 50
+            tick()
+            if mailbox.isEmpty, unconfirmed.isEmpty, toStore.isEmpty { return }
+        }
+    }
+}
+
+@Suite struct SessionSimulationTests {
+    @Test(arguments: UInt64(1)...150)
+    func `through cuts at any byte nothing is lost, nothing counts twice and the order is kept`(seed: UInt64) {
+        var simulation = Simulation(seed: seed)
+        for _ in 0..<1500 { simulation.step() }
+        simulation.settle()
+        #expect(simulation.mailbox.isEmpty && simulation.unconfirmed.isEmpty)
+        #expect(simulation.stored == simulation.stored.sorted())
+        #expect(Set(simulation.stored).count == simulation.stored.count)
+        #expect(!simulation.stored.isEmpty)
+    }
+}

@@ -1,0 +1,36 @@
+import AldabaTestSupport
+import MCSTransport
+import Testing
+
+/// Always the largest number, so that a delay is its own ceiling.
+private struct Largest: RandomNumberGenerator {
+    mutating func next() -> UInt64 { .max }
+}
+
+@Suite struct BackOffTests {
+    @Test func `delays double from the base to the cap, and begin anew after a reset`() {
+        var backOff = BackOff(base: 100, cap: 1000)
+        var random = Largest()
+        #expect((0..<6).map { _ in backOff.next(using: &random) } == [100, 200, 400, 800, 1000, 1000])
+        backOff.reset()
+        #expect(backOff.next(using: &random) == 100)
+    }
+
+    @Test func `a delay is anything between nothing and its ceiling`() {
+        var random = SeededGenerator(seed: 7)
+        var delays: [Int64] = []
+        for _ in 0..<1000 {
+            var backOff = BackOff(base: 100, cap: 1000)
+            delays.append(backOff.next(using: &random))
+        }
+        #expect(delays.allSatisfy { (0...100).contains($0) })
+        #expect(delays.contains { $0 < 10 } && delays.contains { $0 > 90 })
+    }
+
+    @Test(arguments: [(Int64.max, Int64.max), (0, 0), (-5, -1), (.max, 1), (1, .max)])
+    func `no base, cap or number of attempts traps`(base: Int64, cap: Int64) {
+        var backOff = BackOff(base: base, cap: cap)
+        var random = Largest()
+        for _ in 0..<200 { #expect(backOff.next(using: &random) >= 1) }
+    }
+}
