@@ -31,7 +31,8 @@ package final class AppHost {
     package nonisolated init(configuration: AppHostConfiguration) {
         self.configuration = configuration
         session = AppSession(
-            app: configuration.app, secret: configuration.secret, place: configuration.socketPath)
+            app: configuration.app, secret: configuration.secret, place: configuration.socketPath,
+            launchPatience: configuration.launchPatience)
     }
 
     /// Begins to connect, once; does nothing when called again.

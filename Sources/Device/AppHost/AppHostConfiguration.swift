@@ -9,8 +9,14 @@ package struct AppHostConfiguration: Sendable {
     package var socketPath: String
     /// Whether the app ends when its standard input closes.
     package var isSupervised: Bool
+    /// How long a launch waits for the agent's welcome before it goes on without knowing its cause.
+    package var launchPatience = Duration.seconds(1)
 
-    package init(app: String?, secret: String? = nil, socketPath: String, isSupervised: Bool = false) {
+    package init(
+        app: String?, secret: String? = nil, socketPath: String, isSupervised: Bool = false,
+        launchPatience: Duration = .seconds(1)
+    ) {
+        self.launchPatience = launchPatience
         self.app = app
         self.secret = secret
         self.socketPath = socketPath

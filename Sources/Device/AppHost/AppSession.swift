@@ -7,8 +7,6 @@ import AgentWire
 package struct AppSession: Sendable {
     /// How long a handler of the app has for its answer.
     package static let handlerLimit = Duration.seconds(30)
-    /// How long a launch waits for the agent's welcome.
-    package static let launchPatience = Duration.seconds(1)
     static let shortestBackOff = Duration.milliseconds(50)
     static let longestBackOff = Duration.seconds(2)
     /// Notifications, and responses, that are with the app's handlers at one time.
@@ -48,6 +46,7 @@ package struct AppSession: Sendable {
     private let app: String?
     private let secret: String?
     private let place: String
+    private let launchPatience: Duration
     private var link = Link.closed
     private var failures = 0
     private var isSlow = false
@@ -69,7 +68,9 @@ package struct AppSession: Sendable {
     ///   - app: The bundle id; `nil` when none was found, and then nothing is ever connected.
     ///   - secret: What the agent gave the app to prove itself with, if it did.
     ///   - place: The socket's path, for what is said to people.
-    package init(app: String?, secret: String?, place: String) {
+    ///   - launchPatience: How long a launch waits for the agent's welcome.
+    package init(app: String?, secret: String?, place: String, launchPatience: Duration = .seconds(1)) {
+        self.launchPatience = launchPatience
         self.app = app
         self.secret = secret
         self.place = place
@@ -216,7 +217,7 @@ extension AppSession {
             runLaunch(state, launchNotification)
             launchNotification = nil
         } else {
-            launch = .waiting(until: now + Self.launchPatience)
+            launch = .waiting(until: now + launchPatience)
         }
     }
 

@@ -15,7 +15,8 @@ final class DispatchTests {
 
     init() throws {
         agent = try FakeAgent()
-        host = AppHost(configuration: AppHostConfiguration(app: "com.example.todo", socketPath: agent.path))
+        host = AppHost(configuration: AppHostConfiguration(
+            app: "com.example.todo", socketPath: agent.path, launchPatience: .seconds(60)))
         center = UNUserNotificationCenter(host: host)
         application = UIApplication(host: host, center: center)
     }
@@ -71,7 +72,8 @@ final class DispatchTests {
             as [any UIApplicationDelegate & UNUserNotificationCenterDelegate]
         {
             let agent = try FakeAgent()
-            let host = AppHost(configuration: AppHostConfiguration(app: "com.example.todo", socketPath: agent.path))
+            let host = AppHost(configuration: AppHostConfiguration(
+            app: "com.example.todo", socketPath: agent.path, launchPatience: .seconds(60)))
             let center = UNUserNotificationCenter(host: host)
             let application = UIApplication(host: host, center: center)
             center.delegate = app

@@ -59,7 +59,10 @@ import Testing
             }
             let ours = JSONScanner.fault(inObject: bytes) == nil
             let theirs = (try? JSONSerialization.jsonObject(with: Data(bytes))) is [String: Any]
-            if ours != theirs { disagreements.append(String(decoding: bytes, as: UTF8.self)) }
+            let text = String(decoding: bytes, as: UTF8.self)
+            // Foundation passes a comma before a closing brace or bracket over; RFC 8259 has no such thing.
+            let hasTrailingComma = text.contains(",}") || text.contains(",]")
+            if ours != theirs && !(theirs && hasTrailingComma) { disagreements.append(text) }
         }
         #expect(disagreements.isEmpty)
     }
