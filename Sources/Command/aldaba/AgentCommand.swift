@@ -81,11 +81,13 @@ enum AgentAssembly {
         let folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
         try folder.make()
         let left = try ServerAddresses.read(folder)
-        guard let server = values.text(.agentServer) ?? left?.device, let control = values.text(.agentControl) ?? left?.control
+        guard let server = values.text(.agentServer) ?? left?.device,
+            let control = values.text(.agentControl) ?? left?.control
         else {
             throw CommandFailure(
                 .invalidInput,
-                "the agent does not know its server; give --agent-server HOST:PORT and --agent-control https://HOST:PORT")
+                "the agent does not know its server; give --agent-server HOST:PORT and --agent-control https://HOST:PORT"
+            )
         }
         let made = DevelopmentCertificates.Paths(folder: folder.certificates).authority
         let colon = server.lastIndex(of: ":") ?? server.endIndex
@@ -103,7 +105,9 @@ enum AgentAssembly {
     }
 
     private static func socket(_ folder: DataFolder, _ environment: [String: String]) -> String {
-        if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") { return runtime + "/aldaba/agent.sock" }
+        if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
+            return runtime + "/aldaba/agent.sock"
+        }
         return folder.agentSocket(environment: environment)
     }
 

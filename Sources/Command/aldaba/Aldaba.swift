@@ -10,7 +10,7 @@ struct Aldaba: AsyncParsableCommand {
         commandName: "aldaba",
         abstract: "Run APNs and FCM on your own machine.",
         discussion: """
-            Exit codes: 0 done, 1 failed, 2 usage, 3 invalid input, 4 not authorised, 5 partly done,
+            Exit codes: 0 done, 1 failed, 2 usage, 3 invalid input, 4 not authorised, 5 partly done, \
             6 unreachable, 7 timed out waiting.
             """,
         subcommands: [

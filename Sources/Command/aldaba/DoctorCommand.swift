@@ -12,7 +12,8 @@ struct DoctorCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON array.") var json = false
 
     func run() throws {
-        let findings = Diagnosis.findings(folder: location.folder, environment: ProcessInfo.processInfo.environment)
+        let findings =
+            Diagnosis.findings(folder: location.folder, environment: ProcessInfo.processInfo.environment)
             + [Self.bus(), Self.demoApp()]
         if json {
             try print(JSONText.line(findings))

@@ -88,7 +88,8 @@ struct SigningOptions: ParsableArguments {
         guard let entry = try ring.entry(keyID: keyID, team: team) else {
             throw CommandFailure(
                 .invalidInput,
-                "there is no such key in \(location.folder.keys); make one with `aldaba key create`, or name one with --key")
+                "there is no such key in \(location.folder.keys); make one with `aldaba key create`, or name one with --key"
+            )
         }
         let file = try ProviderKeyFile(path: ring.path(of: entry))
         return try ProviderToken.make(key: file.key, keyID: file.keyID, team: entry.team, issuedAt: presentTime())

@@ -42,7 +42,8 @@ struct SendCommand: AsyncParsableCommand {
             response = try await client.request(headers: headers, body: body)
             await client.close()
         } catch HTTP2RequestError.timedOut {
-            throw CommandFailure(.timedOut, "\(host):\(port) did not answer in time; it may have taken the notification")
+            throw CommandFailure(
+                .timedOut, "\(host):\(port) did not answer in time; it may have taken the notification")
         } catch {
             throw CommandFailure(.unreachable, "\(host):\(port) does not answer: \(error); does the server run?")
         }
@@ -115,6 +116,7 @@ struct SendCommand: AsyncParsableCommand {
             }
         let sentence = answer.flatMap { APNsReason(rawValue: $0.reason) }?.sentence
         throw CommandFailure(
-            code, "the server refused: \(answer?.reason ?? "status \(response.status)")\(sentence.map { ": \($0)" } ?? "")")
+            code,
+            "the server refused: \(answer?.reason ?? "status \(response.status)")\(sentence.map { ": \($0)" } ?? "")")
     }
 }

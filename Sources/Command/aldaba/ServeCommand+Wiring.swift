@@ -180,7 +180,8 @@ struct ServerTLS: Sendable {
             device = try NIOSSLContext(configuration: plain)
         } catch {
             throw CommandFailure(
-                .invalidInput, "\(configuration.certificate) with \(configuration.certificateKey) cannot be used: \(error)")
+                .invalidInput,
+                "\(configuration.certificate) with \(configuration.certificateKey) cannot be used: \(error)")
         }
     }
 }

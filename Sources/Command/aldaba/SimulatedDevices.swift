@@ -77,7 +77,8 @@ struct SimulatedEnrolment: Sendable {
         guard text.hasPrefix("token=") else {
             throw CommandFailure(
                 .invalidInput,
-                "the server does not register \(topic) of team \(team): \(text.prefix(80)); `aldaba app list` shows the apps")
+                "the server does not register \(topic) of team \(team): \(text.prefix(80)); `aldaba app list` shows the apps"
+            )
         }
         return text.dropFirst(6).trimmingCharacters(in: .whitespacesAndNewlines)
     }

@@ -22,7 +22,8 @@ struct UpCommand: AsyncParsableCommand {
         var words = settings
         var temporary: String?
         if ephemeral {
-            let folder = FileManager.default.temporaryDirectory.path + "/aldaba-\(UUID().uuidString.prefix(8).lowercased())"
+            let folder =
+                FileManager.default.temporaryDirectory.path + "/aldaba-\(UUID().uuidString.prefix(8).lowercased())"
             temporary = folder
             words += ["--data=\(folder)"]
         }
@@ -37,7 +38,9 @@ struct UpCommand: AsyncParsableCommand {
                 try FileHandle.standardOutput.write(contentsOf: Data((summary.json() + "\n").utf8))
             }
         } else {
-            try await UpRun(plan).run { print($0.text()) ; fflush(nil) }
+            try await UpRun(plan).run { summary in
+                try FileHandle.standardOutput.write(contentsOf: Data((summary.text() + "\n").utf8))
+            }
         }
     }
 }

@@ -33,6 +33,7 @@ struct UpPlan: Sendable {
             throw CommandFailure(.failed, "\(error); make it writable, or choose another folder with --data")
         }
         do { lock = try FolderLock(path: folder.upLock) } catch { throw CommandFailure(.failed, "\(error)") }
+        _ = try ServerConfiguration(values, environment: environment)
         var ports: [ConfigurationKey: Int] = [:]
         for key in Self.portKeys {
             ports[key] = isEphemeral && values.origin(key) == .builtIn ? 0 : values.number(key)
@@ -47,7 +48,8 @@ struct UpPlan: Sendable {
         executable = try Self.resolved("/proc/self/exe")
         let app = URL(fileURLWithPath: executable).deletingLastPathComponent().path + "/" + DemoApp.program
         guard access(app, X_OK) == 0 else {
-            throw CommandFailure(.failed, "the demo app \(app) is missing; build it with `swift build --product aldaba`")
+            throw CommandFailure(
+                .failed, "the demo app \(app) is missing; build it with `swift build --product aldaba`")
         }
         appExecutable = try Self.resolved(app)
         try writeManifest()
@@ -69,6 +71,14 @@ struct UpPlan: Sendable {
         }
         defer { free(real) }
         return String(cString: real)
+    }
+
+    /// `aldaba` where the shell finds this very program under that name, else its whole path.
+    var shortExecutable: String {
+        let candidates = (environment["PATH"] ?? "").split(separator: ":").map { folder in "\(folder)/aldaba" as String }
+        let found = candidates.first { path in access(path, X_OK) == 0 }
+        guard let found, let path = try? Self.resolved(found) else { return executable }
+        return path == executable ? "aldaba" : executable
     }
 
     /// What the demo app needs to know beside the agent's socket.

@@ -56,7 +56,7 @@ struct UpSummary: Sendable {
 
     /// What runs where, and what to try next; each line works when pasted.
     func text() -> String {
-        let aldaba = Self.quoted(plan.executable)
+        let aldaba = Self.quoted(plan.shortExecutable)
         let data = Self.quoted(plan.folder.root)
         let id = UUID().uuidString.lowercased()
         return """
@@ -72,9 +72,14 @@ struct UpSummary: Sendable {
 
             Try next, in another terminal:
 
-            \(aldaba) send --data \(data) --topic \(DemoApp.topic) --token \(deviceToken) --title 'Buy milk' --body 'Sent by aldaba'
+            \(aldaba) send --data \(data) --topic \(DemoApp.topic) --token \(deviceToken) \
+            --title 'Buy milk' --body 'Sent by aldaba'
 
-            curl --http2 --include --cacert \(Self.quoted(plan.certificates.authority)) -H "authorization: bearer $(\(aldaba) key token --data \(data))" -H 'apns-topic: \(DemoApp.topic)' -H 'apns-push-type: alert' -H 'apns-id: \(id)' -d '{"aps":{"alert":{"title":"Buy bread","body":"Sent by curl"}},"todo":"Buy bread"}' \(addresses.apns)/3/device/\(deviceToken)
+            curl --http2 --include --cacert \(Self.quoted(plan.certificates.authority)) \
+            -H "authorization: bearer $(\(aldaba) key token --data \(data))" -H 'apns-topic: \(DemoApp.topic)' \
+            -H 'apns-push-type: alert' -H 'apns-id: \(id)' \
+            -d '{"aps":{"alert":{"title":"Buy bread","body":"Sent by curl"}},"todo":"Buy bread"}' \
+            \(addresses.apns)/3/device/\(deviceToken)
 
             And what became of the second one:
 

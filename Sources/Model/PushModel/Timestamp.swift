@@ -33,7 +33,8 @@ extension Timestamp: CustomStringConvertible {
     public var description: String {
         let day: Int64 = 86_400_000
         let days = rawValue >= 0 ? rawValue / day : -((-(rawValue + 1)) / day) - 1
-        let inDay = rawValue - days * day
+        // At the lower end the product leaves Int64; the difference is within a day all the same.
+        let inDay = rawValue &- days &* day
         // Days to civil date, counted in 400-year eras that begin on 1 March.
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -18,7 +18,8 @@ struct ControlError: Error {
         ControlError(status: .unauthorized, code: "notAuthorized", message: message)
     }
 
-    static let notFound = ControlError(status: .notFound, code: "notFound", message: "there is nothing of that name here")
+    static let notFound = ControlError(
+        status: .notFound, code: "notFound", message: "there is nothing of that name here")
 
     /// `{"error":{"code":…,"message":…}}` with its status.
     var response: Response {

@@ -26,14 +26,16 @@ enum ControlRouter {
     }
 
     private static func add(
-        _ services: ControlServices, authentication: (any ProviderAuthentication)?, to router: Router<BasicRequestContext>
+        _ services: ControlServices, authentication: (any ProviderAuthentication)?,
+        to router: Router<BasicRequestContext>
     ) {
         let checkin = CheckinRoute(
             enrolment: services.enrolment, access: services.enrolmentAccess, clock: services.clock)
         let register = RegisterRoute(enrolment: services.enrolment)
         let notifications = NotificationsRoute(timelines: services.timelines, authentication: authentication)
         router.post("checkin") { request, _ in try await checkin.respond(request) }
-        router.post("c2dm/register3") { request, context in try await register.respond(request, logger: context.logger) }
+        router.post("c2dm/register3") { request, context in try await register.respond(request, logger: context.logger)
+        }
         router.get("v1/notifications/:id") { request, context in
             try await notifications.respond(request, reference: context.parameters.require("id"))
         }

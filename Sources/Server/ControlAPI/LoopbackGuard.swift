@@ -14,7 +14,8 @@ struct LoopbackGuard<Context: RequestContext>: RouterMiddleware {
         else {
             throw ControlError(
                 status: .forbidden, code: "forbidden",
-                message: "this listener answers only to localhost, 127.0.0.1 or [::1] with its port, and to no other origin")
+                message:
+                    "this listener answers only to localhost, 127.0.0.1 or [::1] with its port, and to no other origin")
         }
         return try await next(request, context)
     }

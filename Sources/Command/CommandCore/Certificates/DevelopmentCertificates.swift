@@ -49,7 +49,9 @@ public struct DevelopmentCertificates: Sendable {
         guard let authority else { return (paths, made) }
         let server = try readPair(paths.server, paths.serverKey)
         if remaining(server, now) < renewalDays
-            || server.map({ !authority.certificate.publicKey.isValidSignature($0.certificate.signature, for: $0.certificate) })
+            || server.map({
+                !authority.certificate.publicKey.isValidSignature($0.certificate.signature, for: $0.certificate)
+            })
                 ?? true
         {
             try write(makeServer(authority: authority, now: now), certificate: paths.server, key: paths.serverKey)

@@ -142,7 +142,8 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
         case .agentServer:
             Row(
                 type: .address, programs: [.agent],
-                sentence: "The server's device channel; without it the server whose addresses stand in the data folder.")
+                sentence: "The server's device channel; without it the server whose addresses stand in the data folder."
+            )
         case .agentControl:
             Row(
                 type: .text, programs: [.agent],

@@ -136,7 +136,8 @@ extension ConfigurationReader {
         } else {
             result.faults.append(
                 ConfigurationFault(
-                    origin: .flag(name), what: "\(program.rawValue) has no such flag", right: Self.suggestion(for: name)))
+                    origin: .flag(name), what: "\(program.rawValue) has no such flag", right: Self.suggestion(for: name)
+                ))
         }
     }
 

@@ -31,7 +31,8 @@ public struct ServerConfiguration: Sendable {
             for other in ports[..<index] where values.number(other) == values.number(key) {
                 faults.append(
                     ConfigurationFault(
-                        origin: values.origin(key), what: "\(key.rawValue) is \(values.number(key)), as \(other.rawValue)",
+                        origin: values.origin(key),
+                        what: "\(key.rawValue) is \(values.number(key)), as \(other.rawValue)",
                         right: "every listener has a port of its own"))
             }
         }

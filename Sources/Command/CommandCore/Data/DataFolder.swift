@@ -12,7 +12,9 @@ public struct DataFolder: Sendable, Hashable {
 
     /// `$XDG_STATE_HOME/aldaba`, else `~/.local/state/aldaba` (XDG Base Directory Specification).
     public static func standard(environment: [String: String]) -> DataFolder {
-        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return DataFolder(root: state + "/aldaba") }
+        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
+            return DataFolder(root: state + "/aldaba")
+        }
         let home = environment["HOME"] ?? NSHomeDirectory()
         return DataFolder(root: home + "/.local/state/aldaba")
     }

@@ -26,7 +26,9 @@ public enum Diagnosis {
 
     private static func folder(_ folder: DataFolder) -> Finding {
         var path = folder.root
-        while access(path, F_OK) != 0, path != "/" { path = URL(fileURLWithPath: path).deletingLastPathComponent().path }
+        while access(path, F_OK) != 0, path != "/" {
+            path = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        }
         let name = path == folder.root ? "data folder \(path)" : "data folder \(folder.root), to be made in \(path)"
         if access(path, R_OK | W_OK | X_OK) == 0 { return Finding(what: "\(name): writable") }
         return Finding(
@@ -43,14 +45,17 @@ public enum Diagnosis {
     }
 
     private static func ports(_ environment: [String: String], running: ServerAddresses?) -> [Finding] {
-        let own = running.map {
-            [$0.apnsPort, $0.devicePort, $0.controlPort, $0.httpPort ?? 0, $0.metricsPort]
-        } ?? []
+        let own =
+            running.map {
+                [$0.apnsPort, $0.devicePort, $0.controlPort, $0.httpPort ?? 0, $0.metricsPort]
+            } ?? []
         let keys: [ConfigurationKey] = [.apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort]
         return keys.map { key in
             let port = Int(environment[key.environmentName] ?? key.row.defaultText ?? "") ?? 0
             guard let taken = PortCheck.taken(port) else { return Finding(what: "\(key.rawValue) \(port) is free") }
-            if own.contains(port) { return Finding(what: "\(key.rawValue) \(port) is the running server's\(taken.holder)") }
+            if own.contains(port) {
+                return Finding(what: "\(key.rawValue) \(port) is the running server's\(taken.holder)")
+            }
             return Finding(
                 what: "\(key.rawValue) \(port) is in use\(taken.holder)",
                 remedy: "choose another with --\(key.rawValue) N, or take free ones with --ephemeral", isProblem: true)

@@ -17,7 +17,8 @@ public struct ServerAddresses: Codable, Sendable, Equatable {
 
     /// Makes the addresses of one server from its bound ports.
     public init(
-        process: Int32, host: String, apnsPort: Int, devicePort: Int, controlPort: Int, httpPort: Int?, metricsPort: Int,
+        process: Int32, host: String, apnsPort: Int, devicePort: Int, controlPort: Int, httpPort: Int?,
+        metricsPort: Int,
         environment: String
     ) {
         self.process = process

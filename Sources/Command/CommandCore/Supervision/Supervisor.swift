@@ -83,7 +83,9 @@ public actor Supervisor {
     }
 
     private static func json(_ processes: [String: Int32?]) -> [UInt8] {
-        let members = processes.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value.map(String.init) ?? "null")" }
+        let members = processes.sorted { $0.key < $1.key }.map {
+            "\"\($0.key)\":\($0.value.map(String.init) ?? "null")"
+        }
         return Array("{\(members.joined(separator: ","))}\n".utf8)
     }
 }

@@ -1,0 +1,162 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import MCSWire
+import Observability
+import SwiftProtobuf
+import Testing
+
+@testable import ControlAPI
+
+private let server = FakeServer()
+
+@Test func `a new device gets its id and secret in protobuf`() async throws {
+    try await withListener(.development(server.services(.open))) { listener in
+        let answer = try await listener.send("POST", "/checkin", body: MCSCheckinRequest().serializedBytes())
+        #expect(answer.status == 200)
+        let message = try MCSCheckinResponse(serializedBytes: answer.bytes)
+        #expect(message.androidID == 77)
+        #expect(message.securityToken == 4711)
+        #expect(message.statsOk)
+        #expect(message.timeMsec == 1_800_000_000_000)
+    }
+}
+
+@Test func `a new device gets its id and secret in JSON, and a known one its own again`() async throws {
+    try await withListener(.development(server.services(.closed))) { listener in
+        let json = ["Content-Type": "application/json"]
+        let known = #"{"android_id":77,"security_token":"4711"}"#
+        let answer = try await listener.send("POST", "/checkin", headers: json, body: Array(known.utf8))
+        #expect(answer.status == 200)
+        #expect(answer.body.contains(#""android_id":77"#) && answer.body.contains(#""security_token":4711"#))
+        let new = try await listener.send("POST", "/checkin", headers: json, body: Array("{}".utf8))
+        #expect(new.status == 401)
+    }
+}
+
+@Test(arguments: [
+    (nil, 401), ("Enrol wrong", 401), ("Enrol ", 401), ("Bearer key-of-enrolment", 401),
+    ("Enrol key-of-enrolment", 200), ("enrol key-of-enrolment", 200),
+])
+func `a new device enrols with the key only`(authorization: String?, status: Int) async throws {
+    try await withListener(.development(server.services(.key("key-of-enrolment")))) { listener in
+        let headers = authorization.map { ["Authorization": $0] } ?? [:]
+        let answer = try await listener.send("POST", "/checkin", headers: headers, body: [])
+        #expect(answer.status == status)
+        if status == 401 { #expect(answer.body.contains(#""code":"notAuthorized""#)) }
+    }
+}
+
+@Test func `a known device with a wrong secret is refused, whatever key it shows`() async throws {
+    try await withListener(.development(server.services(.key("k")))) { listener in
+        var message = MCSCheckinRequest()
+        message.id = 77
+        message.securityToken = 1
+        let body: [UInt8] = try message.serializedBytes()
+        let answer = try await listener.send("POST", "/checkin", headers: ["Authorization": "Enrol k"], body: body)
+        #expect(answer.status == 401)
+    }
+}
+
+@Test func `garbage and too large a body are refused as JSON`() async throws {
+    try await withListener(.development(server.services(.open))) { listener in
+        let garbage = try await listener.send("POST", "/checkin", body: [0xff, 0xff, 0xff])
+        #expect(garbage.status == 400)
+        let large = try await listener.send("POST", "/checkin", body: Array(repeating: 0, count: 65_537))
+        #expect(large.status == 413)
+        for answer in [garbage, large] { #expect(answer.body.hasPrefix(#"{"error":{"code":"#)) }
+    }
+}
+
+@Test(arguments: [
+    (
+        "AidLogin 77:4711", "app=com.example.todo&sender=TEAM000001&X-environment=sandbox", 200,
+        "token=\(FakeServer.token)"
+    ),
+    ("AidLogin 77:4711", "app=com.example.todo&sender=TEAM000001", 200, "token=" + String(repeating: "cd", count: 32)),
+    ("AidLogin 77:4711", "app=com%2Eexample.todo&delete=true", 200, "token=com.example.todo"),
+    ("AidLogin 77:1", "app=com.example.todo&sender=TEAM000001", 401, "Error=AUTHENTICATION_FAILED"),
+    ("AidLogin 77", "app=com.example.todo&sender=TEAM000001", 401, "Error=AUTHENTICATION_FAILED"),
+    ("Basic 77:4711", "app=com.example.todo&sender=TEAM000001", 401, "Error=AUTHENTICATION_FAILED"),
+    ("AidLogin 77:4711", "app=com.example.other&sender=TEAM000001", 400, "Error=INVALID_SENDER"),
+    ("AidLogin 77:4711", "app=com.example.todo&sender=short", 400, "Error=INVALID_SENDER"),
+    ("AidLogin 77:4711", "app=com.example.todo", 400, "Error=INVALID_SENDER"),
+    ("AidLogin 77:4711", "sender=TEAM000001", 400, "Error=INVALID_PARAMETERS"),
+    ("AidLogin 77:4711", "app=a%20b&sender=TEAM000001", 400, "Error=INVALID_PARAMETERS"),
+    ("AidLogin 77:4711", "app=com.example.todo&sender=TEAM000001&X-environment=moon", 400, "Error=INVALID_PARAMETERS"),
+])
+func `a registration is answered as the interface's clients read it`(
+    authorization: String, form: String, status: Int, body: String
+) async throws {
+    try await withListener(.development(server.services(.open))) { listener in
+        let answer = try await listener.send(
+            "POST", "/c2dm/register3", headers: ["Authorization": authorization], body: Array(form.utf8))
+        #expect(answer.status == status)
+        #expect(answer.body == body)
+    }
+}
+
+@Test func `a timeline is a list with every state, its time and source`() async throws {
+    try await withListener(.development(server.services(.open))) { listener in
+        let answer = try await listener.send("GET", "/v1/notifications/5")
+        #expect(answer.status == 200)
+        #expect(
+            answer.body == """
+                [{"apnsId":"an-id","device":"77","environment":"sandbox","id":"5","recorded":true,\
+                "team":"TEAM000001","timeline":[{"at":"2027-01-15T08:00:00.123Z","note":"away",\
+                "source":"server","state":"dropped(offline)"}],"topic":"t"}]
+                """)
+    }
+}
+
+@Test(arguments: [
+    ("bearer good", "5", 200), ("bearer foreign", "5", 404), ("bearer good", "6", 404), ("bearer bad", "5", 401),
+    ("bearer old", "5", 401), (nil, "5", 401),
+])
+func `over TLS a timeline needs the team's provider token`(
+    authorization: String?, id: String, status: Int
+) async throws {
+    let route = NotificationsRoute(timelines: server, authentication: server)
+    let fields = authorization.map { HTTPFields(dictionaryLiteral: (.authorization, $0)) } ?? HTTPFields()
+    let request = Request(
+        head: .init(method: .get, scheme: "https", authority: "localhost", path: "/", headerFields: fields),
+        body: .init(buffer: .init()))
+    do {
+        #expect(Int(try await route.respond(request, reference: id).status.code) == status)
+    } catch let error as ControlError {
+        #expect(error.status.code == status)
+    }
+}
+
+@Test func `unknown and foreign notifications get the same answer`() async throws {
+    try await withListener(.development(server.services(.open))) { listener in
+        let unknown = try await listener.send("GET", "/v1/notifications/6")
+        #expect(unknown.status == 404)
+        #expect(unknown.body.hasPrefix(#"{"error":{"code":"notFound","message":"#))
+        #expect(try await listener.send("GET", "/nowhere").body == unknown.body)
+    }
+}
+
+@Test func `a plain listener answers to loopback names and its own origin only`() async throws {
+    try await withListener(.development(server.services(.open))) { listener in
+        #expect(try await listener.send("GET", "/health").status == 200)
+        let own = ["Host": "localhost:\(listener.port)", "Origin": "http://localhost:\(listener.port)"]
+        #expect(try await listener.send("GET", "/health", headers: own).status == 200)
+        for headers in [["Host": "evil.example:\(listener.port)"], ["Origin": "http://evil.example"]] {
+            let answer = try await listener.send("GET", "/health", headers: headers)
+            #expect(answer.status == 403)
+            #expect(answer.body.contains(#""code":"forbidden""#))
+        }
+    }
+}
+
+@Test func `metrics are Prometheus text`() async throws {
+    let registry = PrometheusRegistry()
+    registry.makeCounter(label: "c", dimensions: []).increment(by: 3)
+    try await withListener(.metrics(registry)) { listener in
+        let answer = try await listener.send("GET", "/metrics")
+        #expect(answer.status == 200)
+        #expect(answer.body.contains("c_total 3\n"))
+        #expect(try await listener.send("GET", "/checkin").status == 404)
+    }
+}

@@ -1,0 +1,102 @@
+import AsyncHTTPClient
+import Logging
+import NIOCore
+import Observability
+import PushModel
+import ServerCore
+
+@testable import ControlAPI
+
+/// A server of one device, one app and one notification.
+struct FakeServer: EnrolmentService, TimelineService, ProviderAuthentication {
+    // 77 is neither 0 nor beyond Int64.max, so it is an id.
+    static let device = DeviceCredentials(device: DeviceID(77)!, secret: 4711)
+    static let token = String(repeating: "ab", count: 32)
+    static let team = TeamID(rawValue: "TEAM000001")
+
+    func checkIn(known: DeviceCredentials?) async throws -> DeviceCredentials? {
+        guard let known else { return Self.device }
+        return known == Self.device ? known : nil
+    }
+
+    func register(
+        _ credentials: DeviceCredentials, topic: Topic, team: TeamID, environment: PushEnvironment
+    ) async throws -> RegistrationOutcome {
+        guard credentials == Self.device else { return .notAuthenticated }
+        guard topic.rawValue == "com.example.todo", team == Self.team else { return .unknownTopic }
+        return .token(environment == .sandbox ? Self.token : String(repeating: "cd", count: 32))
+    }
+
+    func unregister(
+        _ credentials: DeviceCredentials, topic: Topic, environment: PushEnvironment
+    ) async throws -> RegistrationOutcome {
+        credentials == Self.device ? .unregistered : .notAuthenticated
+    }
+
+    func timelines(of reference: String, team: TeamID?) async throws -> [NotificationTimeline] {
+        guard reference == "5", team == nil || team == Self.team else { return [] }
+        let entry = TimelineEntry(
+            at: Timestamp(rawValue: 1_800_000_000_123), state: .dropped(.offline), source: .server, note: "away")
+        return [
+            NotificationTimeline(
+                id: NotificationID(rawValue: 5), apnsID: "an-id", team: Self.team, topic: Topic(rawValue: "t"),
+                device: Self.device.device, environment: .sandbox, entries: [entry])
+        ]
+    }
+
+    func team(authorization: String) async -> ProviderVerdict {
+        switch authorization {
+        case "bearer good": .team(Self.team)
+        case "bearer foreign": .team(TeamID(rawValue: "TEAM000002"))
+        case "bearer old": .expired
+        default: .invalid
+        }
+    }
+
+    func services(_ access: EnrolmentAccess) -> ControlServices {
+        ControlServices(
+            enrolment: self, timelines: self, authentication: self, enrolmentAccess: access,
+            clock: { Timestamp(rawValue: 1_800_000_000_000) })
+    }
+}
+
+/// One request to a listener that runs for the body only.
+struct RunningListener: Sendable {
+    var port: Int
+
+    struct Answer: Sendable {
+        var status: Int
+        var body: String
+        var bytes: [UInt8]
+    }
+
+    func send(
+        _ method: String, _ path: String, headers: [String: String] = [:], body: [UInt8]? = nil
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
+        request.method = .RAW(value: method)
+        for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
+        if let body { request.body = .bytes(body) }
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(20))
+        let bytes = Array(try await response.body.collect(upTo: 1 << 20).readableBytesView)
+        return Answer(
+            status: Int(response.status.code), body: String(decoding: bytes, as: UTF8.self), bytes: bytes)
+    }
+}
+
+/// Runs a listener on a free port until the body returns.
+func withListener(
+    _ interface: ControlListener.Interface, _ body: (RunningListener) async throws -> Void
+) async throws {
+    let (ports, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
+    let listener = ControlListener(interface, port: 0, logger: Logger(label: "test")) { continuation.yield($0) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await listener.run() }
+        for await port in ports {
+            try await body(RunningListener(port: port))
+            break
+        }
+        group.cancelAll()
+        while await group.nextResult() != nil {}
+    }
+}
