@@ -73,9 +73,15 @@ struct UpPlan: Sendable {
         return String(cString: real)
     }
 
+    /// The world of the device tokens: the sandbox, if nothing else is asked for.
+    var pushEnvironment: String {
+        values.origin(.environment) == .builtIn ? "sandbox" : values.text(.environment) ?? "sandbox"
+    }
+
     /// `aldaba` where the shell finds this very program under that name, else its whole path.
     var shortExecutable: String {
-        let candidates = (environment["PATH"] ?? "").split(separator: ":").map { folder in "\(folder)/aldaba" as String }
+        let candidates = (environment["PATH"] ?? "").split(separator: ":").map { folder in "\(folder)/aldaba" as String
+        }
         let found = candidates.first { path in access(path, X_OK) == 0 }
         guard let found, let path = try? Self.resolved(found) else { return executable }
         return path == executable ? "aldaba" : executable

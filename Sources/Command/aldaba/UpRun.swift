@@ -71,7 +71,8 @@ struct UpRun: Sendable {
         except.formUnion([.data, .development, .environment])
         let words =
             [
-                "serve", "--report-ready", "--data=\(plan.folder.root)", "--development=true", "--environment=sandbox",
+                "serve", "--report-ready", "--data=\(plan.folder.root)", "--development=true",
+                "--environment=\(plan.pushEnvironment)",
                 port(.apnsPort, known?.apnsPort), port(.devicePort, known?.devicePort),
                 port(.controlPort, known?.controlPort), port(.httpPort, known?.httpPort),
                 port(.metricsPort, known?.metricsPort),
@@ -84,7 +85,7 @@ struct UpRun: Sendable {
     private func agentPlan() throws -> ChildProcess.Plan {
         let server = addresses.current
         let words = [
-            "agent", "run", "--report-ready", "--data=\(plan.folder.root)", "--environment=sandbox",
+            "agent", "run", "--report-ready", "--data=\(plan.folder.root)", "--environment=\(plan.pushEnvironment)",
             "--agent-server=\(server?.device ?? "")", "--agent-control=\(server?.control ?? "")",
             "--agent-ca=\(plan.certificates.authority)", "--agent-socket=\(plan.socket)", "--reconnect-after=100",
             "--log-level=\(plan.values.text(.logLevel) ?? "info")",

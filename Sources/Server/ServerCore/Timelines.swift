@@ -22,15 +22,30 @@ public struct Timelines: TimelineService {
         return found
     }
 
-    /// Orders the lines by time; at one instant in the order of a notification's life.
     private static func completed(_ timeline: NotificationTimeline) -> NotificationTimeline {
         var timeline = timeline
         if timeline.apnsID.isEmpty { timeline.apnsID = ServerAPNsID.text(of: timeline.id) }
-        timeline.entries = timeline.entries.enumerated().sorted { left, right in
-            (left.element.at, left.element.state.order, left.offset)
-                < (right.element.at, right.element.state.order, right.offset)
-        }.map(\.element)
+        timeline.entries = ordered(timeline.entries)
         return timeline
+    }
+
+    /// How far apart two clocks, or a state and its record, may be before time decides over cause.
+    static let toleranceMilliseconds: Int64 = 2000
+
+    /// Orders lines by time; where two lie close together, by the order of a notification's life.
+    ///
+    /// Lines come from two machines, and an acknowledgement is noted when the server has heard of it: the app's
+    /// answer may bear an earlier time by then. A line whose effect is recorded up to two seconds before it is
+    /// put before that effect; the times themselves stay as they were seen.
+    static func ordered(_ entries: [TimelineEntry]) -> [TimelineEntry] {
+        let keyed = entries.enumerated().map { offset, entry in
+            let effects = entries.lazy
+                .filter { $0.state.order > entry.state.order && $0.at < entry.at }
+                .map(\.at)
+                .filter { entry.at.milliseconds(since: $0) <= toleranceMilliseconds }
+            return (at: effects.min() ?? entry.at, order: entry.state.order, offset: offset, entry: entry)
+        }
+        return keyed.sorted { ($0.at, $0.order, $0.offset) < ($1.at, $1.order, $1.offset) }.map(\.entry)
     }
 }
 
