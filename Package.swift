@@ -71,11 +71,16 @@ let house: [Target] = [
     room("Transport", "HTTP2Transport", ["CNghttp2", "HTTPWire", nioCore, nioPosix, nioSSL, nioTLS, logging]),
     room("Transport", "MCSTransport", ["PushModel", "MCSWire", "DeviceSession", nioCore, nioPosix, nioSSL, logging]),
 
-    room("Server", "ServerCore", ["PushModel", "APNsWire", "Mailbox", "Observability", crypto, nioCore, logging, metrics]),
+    room(
+        "Server", "ServerCore",
+        ["PushModel", "APNsWire", "Mailbox", "Observability", crypto, nioCore, logging, metrics]),
     room("Server", "StoreSQLite", ["PushModel", "APNsWire", "Mailbox", "ServerCore", grdb, grdbSQLite, logging]),
     room(
         "Server", "ProviderEndpoint",
-        ["PushModel", "HTTPWire", "APNsWire", "HTTP2Transport", "ServerCore", nioCore, nioPosix, nioSSL, logging, metrics]),
+        [
+            "PushModel", "HTTPWire", "APNsWire", "HTTP2Transport", "ServerCore", nioCore, nioPosix, nioSSL, logging,
+            metrics,
+        ]),
     room(
         "Server", "DeviceEndpoint",
         [
@@ -110,7 +115,8 @@ let commands: [Target] = [
         dependencies: [
             "PushModel", "HTTPWire", "APNsWire", "MCSWire", "HTTP2Transport", "MCSTransport", "DeviceSession",
             "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint", "ControlAPI",
-            "AgentCore", "Desktop", "TodoList", "CommandCore", "CLinux", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle,
+            "AgentCore", "Desktop", "TodoList", "CommandCore", "CLinux", crypto, x509, nioCore, nioPosix, nioSSL,
+            lifecycle,
             asyncHTTPClient, argumentParser, yams, logging,
         ],
         path: "Sources/Command/aldaba", swiftSettings: strict),
@@ -139,6 +145,7 @@ let fuzzers: [Target] =
         fuzzer("PayloadFuzz", ["APNsWire"]),
         fuzzer("HeaderFuzz", ["APNsWire", "HTTPWire"]),
         fuzzer("ProviderTokenFuzz", ["APNsWire", "PushModel"]),
+        fuzzer("MCSFuzz", ["MCSWire", "PushModel"]),
     ] : []
 
 let support: [Target] = [
@@ -156,12 +163,16 @@ let testTargets: [Target] = [
     tests("Wire", "AgentWire", ["AgentWire"]),
     tests("Engine", "Mailbox", ["Mailbox", "PushModel"]),
     tests("Engine", "DeviceSession", ["DeviceSession", "MCSWire", "PushModel"]),
+    tests("Transport", "HTTP2Transport", ["HTTP2Transport", "HTTPWire", nioCore, nioPosix]),
     tests(
         "Transport", "MCSTransport",
         ["MCSTransport", "DeviceSession", "MCSWire", "PushModel", x509, crypto, nioCore, nioPosix, nioSSL, nioEmbedded]),
     tests(
         "Server", "ServerCore",
         ["ServerCore", "StoreSQLite", "APNsWire", "Mailbox", "PushModel", nioCore, nioPosix, logging]),
+    tests(
+        "Server", "ProviderEndpoint",
+        ["ProviderEndpoint", "ServerCore", "StoreSQLite", "APNsWire", "HTTPWire", "Mailbox", "PushModel", crypto]),
     tests("Server", "StoreSQLite", ["StoreSQLite", "StoreContract", "ServerCore", "PushModel", grdb]),
     tests(
         "Server", "DeviceEndpoint",

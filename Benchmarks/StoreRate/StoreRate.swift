@@ -36,7 +36,9 @@ enum StoreRate {
             try store.write { transaction in
                 for row in written..<(written + batch) {
                     let now = Timestamp(seconds: 1_780_000_000).adding(milliseconds: Int64(row / 40))
-                    guard let id = ids.next(now: now), let device = DeviceID(UInt64(row % 2000 * 7_919 + 1)) else { continue }
+                    guard let id = ids.next(now: now), let device = DeviceID(UInt64(row % 2000 * 7_919 + 1)) else {
+                        continue
+                    }
                     try transaction.insert(record(id, device, now, payload))
                 }
             }

@@ -7,23 +7,24 @@ import HTTPWire
 @main
 enum HeaderFuzz {
     static func main() {
-        exit(FuzzDriver.run { data, count in
-            let bytes = UnsafeBufferPointer(start: data, count: count)
-            var block = HeaderBlock()
-            for line in bytes.split(separator: UInt8(ascii: "\n")) {
-                let separator = line.dropFirst().firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
-                block.append(
-                    name: UnsafeBufferPointer(rebasing: line[line.startIndex..<separator]),
-                    value: UnsafeBufferPointer(rebasing: line[separator...].dropFirst()))
-            }
-            let head = APNsRequestHead(block)
-            _ = head.isPost
-            if case .device(let digits) = head.path { _ = DeviceToken(hexadecimal: digits) }
-            _ = head.duplicateRefusal
-            _ = try? head.fields()
-            _ = try? head.topic()
-            if let id = head.validID { _ = ServerAPNsID.id(of: String(decoding: id, as: UTF8.self)) }
-            return 0
-        })
+        exit(
+            FuzzDriver.run { data, count in
+                let bytes = UnsafeBufferPointer(start: data, count: count)
+                var block = HeaderBlock()
+                for line in bytes.split(separator: UInt8(ascii: "\n")) {
+                    let separator = line.dropFirst().firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
+                    block.append(
+                        name: UnsafeBufferPointer(rebasing: line[line.startIndex..<separator]),
+                        value: UnsafeBufferPointer(rebasing: line[separator...].dropFirst()))
+                }
+                let head = APNsRequestHead(block)
+                _ = head.isPost
+                if case .device(let digits) = head.path { _ = DeviceToken(hexadecimal: digits) }
+                _ = head.duplicateRefusal
+                _ = try? head.fields()
+                _ = try? head.topic()
+                if let id = head.validID { _ = ServerAPNsID.id(of: String(decoding: id, as: UTF8.self)) }
+                return 0
+            })
     }
 }

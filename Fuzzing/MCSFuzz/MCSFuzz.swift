@@ -10,10 +10,11 @@ import PushModel
 @main
 enum MCSFuzz {
     static func main() {
-        exit(FuzzDriver.run { data, count in
-            MCSFuzz.feed(UnsafeBufferPointer(start: data, count: count))
-            return 0
-        })
+        exit(
+            FuzzDriver.run { data, count in
+                MCSFuzz.feed(UnsafeBufferPointer(start: data, count: count))
+                return 0
+            })
     }
 
     private static func feed(_ input: UnsafeBufferPointer<UInt8>) {

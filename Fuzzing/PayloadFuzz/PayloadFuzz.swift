@@ -6,12 +6,13 @@ import FuzzDriver
 @main
 enum PayloadFuzz {
     static func main() {
-        exit(FuzzDriver.run { data, count in
-            let bytes = UnsafeBufferPointer(start: data, count: count)
-            guard JSONScanner.fault(inObject: bytes) == nil else { return 0 }
-            let parsed = try? JSONSerialization.jsonObject(with: Data(bytes))
-            precondition(parsed is [String: Any], "the scanner passed what is no JSON object")
-            return 0
-        })
+        exit(
+            FuzzDriver.run { data, count in
+                let bytes = UnsafeBufferPointer(start: data, count: count)
+                guard JSONScanner.fault(inObject: bytes) == nil else { return 0 }
+                let parsed = try? JSONSerialization.jsonObject(with: Data(bytes))
+                precondition(parsed is [String: Any], "the scanner passed what is no JSON object")
+                return 0
+            })
     }
 }

@@ -7,13 +7,14 @@ import PushModel
 @main
 enum ProviderTokenFuzz {
     static func main() {
-        exit(FuzzDriver.run { data, count in
-            let bytes = Array(UnsafeBufferPointer(start: data, count: count))
-            for candidate in [bytes, Array("bearer ".utf8) + bytes] {
-                guard let token = try? ProviderToken(authorization: candidate) else { continue }
-                _ = token.refusal(at: Timestamp(seconds: 1_780_000_000))
-            }
-            return 0
-        })
+        exit(
+            FuzzDriver.run { data, count in
+                let bytes = Array(UnsafeBufferPointer(start: data, count: count))
+                for candidate in [bytes, Array("bearer ".utf8) + bytes] {
+                    guard let token = try? ProviderToken(authorization: candidate) else { continue }
+                    _ = token.refusal(at: Timestamp(seconds: 1_780_000_000))
+                }
+                return 0
+            })
     }
 }

@@ -59,7 +59,8 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(throws: DeliberateFailure.self) {
             try store.write { transaction in
                 try transaction.insert(record(10, apnsID: "A"))
-                try transaction.append(TimelineEntry(at: now, state: .sent, source: .server), to: NotificationID(rawValue: 10))
+                try transaction.append(
+                    TimelineEntry(at: now, state: .sent, source: .server), to: NotificationID(rawValue: 10))
                 throw DeliberateFailure()
             }
         }
@@ -119,7 +120,8 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
             try transaction.insert(record(10, apnsID: "SAME"))
             try transaction.insert(
                 RefusalRecord(
-                    id: NotificationID(rawValue: 11), team: app.team, topic: "com.example.todo", apnsID: "Same", at: now,
+                    id: NotificationID(rawValue: 11), team: app.team, topic: "com.example.todo", apnsID: "Same",
+                    at: now,
                     code: "PayloadEmpty", note: "byte 3: expected ':'"))
         }
         let found = try await store.timelines(id: nil, apnsID: "same")

@@ -121,7 +121,8 @@ struct DevicePushGate: Sendable {
         guard !tooLarge, body.count <= limit else {
             throw APNsRefusal(
                 .payloadTooLarge,
-                note: "the payload has \(tooLarge ? "far more" : String(body.count)) bytes, at most \(limit) are allowed")
+                note:
+                    "the payload has \(tooLarge ? "far more" : String(body.count)) bytes, at most \(limit) are allowed")
         }
         if let fault = JSONScanner.fault(inObject: body) {
             throw APNsRefusal(.payloadEmpty, note: "the payload is not a JSON object: \(fault)")

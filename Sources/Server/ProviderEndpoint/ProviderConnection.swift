@@ -53,7 +53,8 @@ final class ProviderConnection: HTTP2RequestHandler {
             }
             wait(for: lookUp, on: connection) { [weak self] found in
                 self?.handle(
-                    headers, body: body, bodyIsTooLarge: bodyIsTooLarge, stream: stream, found: found, round: round + 1, on: connection)
+                    headers, body: body, bodyIsTooLarge: bodyIsTooLarge, stream: stream, found: found, round: round + 1,
+                    on: connection)
                 connection.flush()
             } orFail: { [weak self] in
                 self?.refuse(

@@ -115,7 +115,8 @@ extension SQLiteStore: NotificationStore {
             guard let state = NotificationState(text: line[1] as String) else { continue }
             entries.append(
                 TimelineEntry(
-                    at: Timestamp(rawValue: line[0]), state: state, source: TimelineSource(rawValue: line[2]) ?? .server,
+                    at: Timestamp(rawValue: line[0]), state: state,
+                    source: TimelineSource(rawValue: line[2]) ?? .server,
                     note: line[3]))
         }
         return NotificationTimeline(

@@ -15,7 +15,8 @@ extension SQLiteStore: RegisterStore {
         RegisteredApp(
             id: AppID(column: row["id"]), topic: Topic(rawValue: row["topic"]), team: TeamID(rawValue: row["team"]),
             policy: MailboxPolicy(
-                limit: row["mailbox_limit"], overflow: MailboxPolicy.Overflow(rawValue: row["overflow"]) ?? .dropOldest))
+                limit: row["mailbox_limit"], overflow: MailboxPolicy.Overflow(rawValue: row["overflow"]) ?? .dropOldest)
+        )
     }
 
     public func addApp(

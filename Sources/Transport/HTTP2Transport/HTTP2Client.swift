@@ -56,7 +56,8 @@ public final class HTTP2Client: Sendable {
                         try pipeline.addHandler(
                             NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : host))
                     }
-                    let handler = HTTP2ClientHandler(limits: limits, waitsForTLS: tls != nil, eventLoop: channel.eventLoop)
+                    let handler = HTTP2ClientHandler(
+                        limits: limits, waitsForTLS: tls != nil, eventLoop: channel.eventLoop)
                     try pipeline.addHandler(handler)
                     return (channel, NIOLoopBound(handler, eventLoop: channel.eventLoop))
                 }

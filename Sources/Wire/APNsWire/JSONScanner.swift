@@ -43,7 +43,9 @@ public struct JSONScanner {
     }
 
     /// Checks a whole body.
-    public static func fault(inObject bytes: [UInt8]) -> Fault? { bytes.withUnsafeBufferPointer { fault(inObject: $0) } }
+    public static func fault(inObject bytes: [UInt8]) -> Fault? {
+        bytes.withUnsafeBufferPointer { fault(inObject: $0) }
+    }
 
     private var peek: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 

@@ -71,7 +71,8 @@ public struct ProviderToken: Sendable {
     public func refusal(at now: Timestamp) -> APNsRefusal? {
         let age = now.milliseconds(since: issuedAt)
         if age > Self.lifetimeMilliseconds {
-            return APNsRefusal(.expiredProviderToken, note: "iat is \(age / 1000) seconds ago, at most 3600 are allowed")
+            return APNsRefusal(
+                .expiredProviderToken, note: "iat is \(age / 1000) seconds ago, at most 3600 are allowed")
         }
         if age < -Self.toleranceMilliseconds {
             return APNsRefusal(.invalidProviderToken, note: "iat is \(-age / 1000) seconds in the future")
@@ -111,7 +112,8 @@ public struct ProviderToken: Sendable {
             let container = try decoder.singleValueContainer()
             if let whole = try? container.decode(Int64.self) {
                 seconds = whole
-            } else if let number = try? container.decode(Double.self), let whole = Int64(exactly: number.rounded(.down)) {
+            } else if let number = try? container.decode(Double.self), let whole = Int64(exactly: number.rounded(.down))
+            {
                 seconds = whole
             } else if let whole = Int64(try container.decode(String.self)) {
                 seconds = whole

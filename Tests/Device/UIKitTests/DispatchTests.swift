@@ -15,8 +15,9 @@ final class DispatchTests {
 
     init() throws {
         agent = try FakeAgent()
-        host = AppHost(configuration: AppHostConfiguration(
-            app: "com.example.todo", socketPath: agent.path, launchPatience: .seconds(60)))
+        host = AppHost(
+            configuration: AppHostConfiguration(
+                app: "com.example.todo", socketPath: agent.path, launchPatience: .seconds(60)))
         center = UNUserNotificationCenter(host: host)
         application = UIApplication(host: host, center: center)
     }
@@ -72,8 +73,9 @@ final class DispatchTests {
             as [any UIApplicationDelegate & UNUserNotificationCenterDelegate]
         {
             let agent = try FakeAgent()
-            let host = AppHost(configuration: AppHostConfiguration(
-            app: "com.example.todo", socketPath: agent.path, launchPatience: .seconds(60)))
+            let host = AppHost(
+                configuration: AppHostConfiguration(
+                    app: "com.example.todo", socketPath: agent.path, launchPatience: .seconds(60)))
             let center = UNUserNotificationCenter(host: host)
             let application = UIApplication(host: host, center: center)
             center.delegate = app

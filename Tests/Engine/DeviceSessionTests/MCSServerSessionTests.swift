@@ -36,7 +36,9 @@ import Testing
         #expect(session.isLive && session.wantsRead)
     }
 
-    @Test(arguments: [(MCSLoginAnswer.refused, Int32(401), MCSServerCloseReason.refused), (.unavailable, 503, .unavailable)])
+    @Test(arguments: [
+        (MCSLoginAnswer.refused, Int32(401), MCSServerCloseReason.refused), (.unavailable, 503, .unavailable),
+    ])
     func `a login that fails is answered with an error and closed`(
         answer: MCSLoginAnswer, code: Int32, reason: MCSServerCloseReason
     ) {
@@ -48,7 +50,9 @@ import Testing
         #expect(response.error.code == code && directives.last == .close(reason) && session.isClosed)
     }
 
-    @Test(arguments: [("", "99"), ("0", "99"), ("abc", "99"), ("4242", ""), ("4242", "-1"), ("99999999999999999999", "9")])
+    @Test(arguments: [
+        ("", "99"), ("0", "99"), ("abc", "99"), ("4242", ""), ("4242", "-1"), ("99999999999999999999", "9"),
+    ])
     func `credentials that are no numbers are refused without asking`(user: String, secret: String) {
         var session = MCSServerSession(at: at(0))
         _ = session.received(version: 41)

@@ -27,7 +27,8 @@ import Testing
     func `whatever happens, each notification leaves once, with a reason that is true`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let policy = MailboxPolicy(
-            limit: Int.random(in: 1...6, using: &random), overflow: Bool.random(using: &random) ? .dropOldest : .keepNewest)
+            limit: Int.random(in: 1...6, using: &random),
+            overflow: Bool.random(using: &random) ? .dropOldest : .keepNewest)
         var mailbox = Mailbox()
         var outside = Outside()
         var inFlight: Set<NotificationID> = []
@@ -74,7 +75,8 @@ import Testing
                 inFlight = []
             }
             if mailbox.ids != outside.rows.map(\.id) {
-                outside.faults.append("step \(step): the mailbox has \(mailbox.ids), the store \(outside.rows.map(\.id))")
+                outside.faults.append(
+                    "step \(step): the mailbox has \(mailbox.ids), the store \(outside.rows.map(\.id))")
             }
         }
         #expect(outside.faults.isEmpty, "seed \(seed)")

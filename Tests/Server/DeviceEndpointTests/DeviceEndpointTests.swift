@@ -271,7 +271,8 @@ private final class World {
         let stranger = try TestCertificate()
         try stranger.pem.write(toFile: world.folder.path("other.pem"), atomically: true, encoding: .utf8)
         let client = try MCSClient(
-            MCSClientTarget(host: "127.0.0.1", port: world.port, trust: .certificateFile(world.folder.path("other.pem"))),
+            MCSClientTarget(
+                host: "127.0.0.1", port: world.port, trust: .certificateFile(world.folder.path("other.pem"))),
             group: world.group)
         let device = RecordingDevice()
         _ = client.connect(

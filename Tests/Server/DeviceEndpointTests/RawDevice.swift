@@ -16,7 +16,9 @@ final class RawDevice: Sendable {
 
     init(port: Int, certificate: TestCertificate, group: any EventLoopGroup) async throws {
         var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.trustRoots = .certificates([try NIOSSLCertificate(bytes: Array(certificate.pem.utf8), format: .pem)])
+        configuration.trustRoots = .certificates([
+            try NIOSSLCertificate(bytes: Array(certificate.pem.utf8), format: .pem)
+        ])
         let context = try NIOSSLContext(configuration: configuration)
         let state = Watched(State())
         self.state = state

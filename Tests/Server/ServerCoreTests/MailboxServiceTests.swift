@@ -155,7 +155,9 @@ import Testing
             let found = try await server.timelines.timelines(of: last.description, team: server.app.team)
             #expect(found.count == 1)
             #expect(found.first?.recorded == false)
-            #expect(try await server.timelines.timelines(of: last.description, team: TeamID(rawValue: "OTHER12345")).isEmpty)
+            #expect(
+                try await server.timelines.timelines(of: last.description, team: TeamID(rawValue: "OTHER12345")).isEmpty
+            )
         }
     }
 
@@ -201,7 +203,8 @@ import Testing
         try await withServer { server in
             let refusal = APNsRefusal(.payloadEmpty, note: "byte 5: expected ':'")
             _ = server.service.noteRefusal(
-                refusal, team: server.app.team, topic: "com.example.todo", apnsID: "C0FFEE00-0000-4000-8000-000000000002")
+                refusal, team: server.app.team, topic: "com.example.todo",
+                apnsID: "C0FFEE00-0000-4000-8000-000000000002")
             await server.service.stop()
             let found = try await server.timelines.timelines(of: "c0ffee00-0000-4000-8000-000000000002", team: nil)
             #expect(found.first?.entries.map(\.state) == [.failed("PayloadEmpty")])

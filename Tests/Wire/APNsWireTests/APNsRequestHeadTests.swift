@@ -55,14 +55,18 @@ import Testing
         #expect(try head([("apns-collapse-id", id)]).fields().collapseID == id)
     }
 
-    @Test(arguments: ["apns-id", "apns-topic", "apns-priority", "apns-push-type", "apns-expiration", "apns-collapse-id", "authorization"])
+    @Test(arguments: [
+        "apns-id", "apns-topic", "apns-priority", "apns-push-type", "apns-expiration", "apns-collapse-id",
+        "authorization",
+    ])
     func `a repeated field is refused`(name: String) {
         #expect(head([(name, "a"), ("x", "y"), (name, "a")]).duplicateRefusal?.reason == .duplicateHeaders)
         #expect(head([(name, "a"), ("x", "y"), ("x", "y")]).duplicateRefusal == nil)
     }
 
     @Test(arguments: [
-        ("/3/device/abc", true), ("/3/device/", false), ("/3/device", false), ("/3/devices/abc", nil), ("/3/device/a/b", nil),
+        ("/3/device/abc", true), ("/3/device/", false), ("/3/device", false), ("/3/devices/abc", nil),
+        ("/3/device/a/b", nil),
         ("/2/device/abc", nil), ("", nil), ("/", nil), ("*", nil), ("/4/broadcasts/apps/x", nil),
     ])
     func `paths are told apart`(path: String, hasToken: Bool?) {
@@ -73,7 +77,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [("", APNsReason.badTopic), ("com.example todo", .badTopic), (String(repeating: "a", count: 256), .badTopic), ("com.éxample", .badTopic)])
+    @Test(arguments: [
+        ("", APNsReason.badTopic), ("com.example todo", .badTopic), (String(repeating: "a", count: 256), .badTopic),
+        ("com.éxample", .badTopic),
+    ])
     func `a malformed topic is refused`(topic: String, reason: APNsReason) {
         #expect(throws: APNsRefusal.self) { try head([("apns-topic", topic)]).topic() }
     }

@@ -1,5 +1,5 @@
-import AldabaTestSupport
 import APNsWire
+import AldabaTestSupport
 import PushModel
 import Testing
 
@@ -58,7 +58,10 @@ import Testing
         #expect(try renewed.seal(subject) != token)
     }
 
-    @Test(arguments: ["", "00", String(repeating: "0", count: 63), String(repeating: "0", count: 65), String(repeating: "g", count: 64), String(repeating: "é", count: 32)])
+    @Test(arguments: [
+        "", "00", String(repeating: "0", count: 63), String(repeating: "0", count: 65),
+        String(repeating: "g", count: 64), String(repeating: "é", count: 32),
+    ])
     func `what is not 64 hexadecimal digits is no token`(text: String) {
         #expect(DeviceToken(text: text) == nil)
     }

@@ -1,5 +1,5 @@
-import AldabaTestSupport
 import APNsWire
+import AldabaTestSupport
 import Foundation
 import Testing
 
@@ -45,7 +45,8 @@ import Testing
 
     @Test func `it agrees with Foundation's parser on mutated payloads`() {
         var random = SeededGenerator(seed: 42)
-        let seed = Array(#"{"aps":{"alert":{"title":"a","body":"b\u00e9"},"badge":1.5e2,"x":[true,null,{}]},"é":"ü"}"#.utf8)
+        let seed = Array(
+            #"{"aps":{"alert":{"title":"a","body":"b\u00e9"},"badge":1.5e2,"x":[true,null,{}]},"é":"ü"}"#.utf8)
         var disagreements: [String] = []
         for _ in 0..<20_000 {
             var bytes = seed

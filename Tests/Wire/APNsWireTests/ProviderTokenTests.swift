@@ -9,7 +9,8 @@ import Testing
     private let now = Timestamp(seconds: 1_780_000_000)
 
     private func encoded(_ text: String) -> String {
-        Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
+            "=", with: "")
     }
 
     private func compact(header: String, claims: String, signature: [UInt8]? = nil) throws -> [UInt8] {
@@ -75,9 +76,10 @@ import Testing
         #expect(error?.reason == .missingProviderToken)
     }
 
-    @Test(arguments: [
-        (3_600, nil), (3_601, .expiredProviderToken), (-300, nil), (-301, .invalidProviderToken),
-    ] as [(Int64, APNsReason?)])
+    @Test(
+        arguments: [
+            (3_600, nil), (3_601, .expiredProviderToken), (-300, nil), (-301, .invalidProviderToken),
+        ] as [(Int64, APNsReason?)])
     func `a token is good for an hour`(age: Int64, reason: APNsReason?) throws {
         let token = try ProviderToken(
             compact: compact(header: header, claims: #"{"iss":"TEAM123456","iat":\#(1_780_000_000 - age)}"#))

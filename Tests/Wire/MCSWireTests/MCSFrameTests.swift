@@ -117,7 +117,8 @@ enum FixtureError: Error { case notOnePacket(String) }
     @Test func `random bytes end in elements or an error and never in a trap`() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
-            let bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in UInt8.random(in: 0...20, using: &random) }
+            let bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in UInt8.random(in: 0...20, using: &random)
+            }
             _ = decode([[41] + bytes])
         }
     }
