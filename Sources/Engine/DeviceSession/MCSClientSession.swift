@@ -83,7 +83,9 @@ public struct MCSClientSession: Sendable {
     /// Whether ``send(_:)`` would take another upstream stanza.
     public var canSendUpstream: Bool { state == .live && upstream.count < configuration.upstreamLimit }
 
+    /// Whether the login was accepted and the session is not over.
     public var isLive: Bool { state == .live }
+    /// Whether a directive to close was returned.
     public var isClosed: Bool { state == .closed }
 
     // MARK: Events

@@ -71,6 +71,7 @@ public struct MCSServerSession: Sendable {
     /// How many more notifications may be sent before some are acknowledged.
     public var room: Int { max(0, configuration.windowLimit - window.count) }
 
+    /// Whether the login was accepted and the session is not over.
     public var isLive: Bool {
         if case .live = state { true } else { false }
     }

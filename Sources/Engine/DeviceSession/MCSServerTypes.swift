@@ -52,6 +52,7 @@ public enum MCSServerDirective: Hashable, Sendable {
     case authenticate(MCSLogin)
     /// The session is live: begin to deliver.
     case began
+    /// The device has stored these, and they may be deleted.
     case acknowledged([NotificationID])
     /// Make the receipts durable, then call ``MCSServerSession/receiptsRecorded(stream:durable:at:)``.
     case record(stream: Int32, MCSReceiptReading)
