@@ -10,9 +10,11 @@ extension Agent {
     func loadApps() {
         let loaded = AppFolder(path: configuration.appsFolder).load()
         for (file, fault) in loaded.faults {
-            logger.error("A manifest cannot be used.", metadata: [
-                "aldaba.file": "\(file)", "aldaba.reason": "\(fault)",
-            ])
+            logger.error(
+                "A manifest cannot be used.",
+                metadata: [
+                    "aldaba.file": "\(file)", "aldaba.reason": "\(fault)",
+                ])
         }
         for (id, manifest) in loaded.apps where apps[id]?.manifest != manifest {
             guard apps[id]?.connection == nil else { continue }
@@ -54,9 +56,11 @@ extension Agent {
             return false
         }
         if let fault = parts.peerCheck.fault(of: connection.peer, as: manifest) {
-            logger.warning("A process that is not the app was refused.", metadata: [
-                "aldaba.topic": "\(app)", "aldaba.reason": "\(fault)",
-            ])
+            logger.warning(
+                "A process that is not the app was refused.",
+                metadata: [
+                    "aldaba.topic": "\(app)", "aldaba.reason": "\(fault)",
+                ])
             connection.refuse(code: "notThisApp", message: "this process is not \(app): \(fault)")
             return false
         }

@@ -33,9 +33,11 @@ extension Agent {
     /// Nothing of the batch is stored, so nobody was told that it is: the server and the apps will say it again
     /// on their next connections.
     func storeFailed(_ error: any Error) {
-        logger.error("The agent's store failed; all connections are opened anew.", metadata: [
-            "aldaba.reason": "\(error)"
-        ])
+        logger.error(
+            "The agent's store failed; all connections are opened anew.",
+            metadata: [
+                "aldaba.reason": "\(error)"
+            ])
         session?.connection.close()
         for app in apps.values { app.connection?.close() }
         presentations = PresentationFlow(inherited: presentations.unanswered)
@@ -57,9 +59,11 @@ extension Agent {
                 guard case .tapped(_, _, _, let token, _) = write else { break }
                 answer(id, of: app, activationToken: token)
             case .responsesDropped(let app, let count) where count > 0:
-                logger.warning("Taps were dropped: their app could not be started.", metadata: [
-                    "aldaba.topic": "\(app)", "aldaba.count": "\(count)",
-                ])
+                logger.warning(
+                    "Taps were dropped: their app could not be started.",
+                    metadata: [
+                        "aldaba.topic": "\(app)", "aldaba.count": "\(count)",
+                    ])
             case .responsesDropped, .nothing: break
             }
             if case .presented(let id, _, _, _) = write { presentations.answered(id) }
@@ -122,9 +126,11 @@ extension Agent {
         parts.presenter.present(presentation(of: notification)) { [weak self] outcome in
             self?.enter { agent in
                 if case .failed(let reason) = outcome {
-                    agent.logger.warning("A notification could not be shown.", metadata: [
-                        "aldaba.notification": "\(notification.id)", "aldaba.reason": "\(reason)",
-                    ])
+                    agent.logger.warning(
+                        "A notification could not be shown.",
+                        metadata: [
+                            "aldaba.notification": "\(notification.id)", "aldaba.reason": "\(reason)",
+                        ])
                 }
                 agent.enqueue(.presented(notification.id, outcome, again: again, at: agent.parts.now()))
             }
@@ -180,9 +186,11 @@ extension Agent {
             }
             logger.info("An app was started.", metadata: ["aldaba.topic": "\(app)"])
         } catch {
-            logger.error("An app could not be started.", metadata: [
-                "aldaba.topic": "\(app)", "aldaba.reason": "\(error)",
-            ])
+            logger.error(
+                "An app could not be started.",
+                metadata: [
+                    "aldaba.topic": "\(app)", "aldaba.reason": "\(error)",
+                ])
         }
         enter(after: timing.launchLimit) { $0.giveUp(app) }
     }

@@ -50,9 +50,11 @@ extension Agent {
                     await examine(identity)
                     isDone = false
                 case .unavailable(let why):
-                    logger.warning("An app could not be registered; it will be tried again.", metadata: [
-                        "aldaba.topic": "\(app)", "aldaba.reason": "\(why)",
-                    ])
+                    logger.warning(
+                        "An app could not be registered; it will be tried again.",
+                        metadata: [
+                            "aldaba.topic": "\(app)", "aldaba.reason": "\(why)",
+                        ])
                     isDone = false
                 }
             }
@@ -98,9 +100,11 @@ extension Agent {
 
     private func refuse(_ wish: RegistrationWish, app: String, code: String) {
         registrationWishes[app] = nil
-        logger.error("The server refused to register an app.", metadata: [
-            "aldaba.topic": "\(app)", "aldaba.reason": "\(code)",
-        ])
+        logger.error(
+            "The server refused to register an app.",
+            metadata: [
+                "aldaba.topic": "\(app)", "aldaba.reason": "\(code)",
+            ])
         guard wish == .token, let requests = apps[app]?.tokenRequests else { return }
         apps[app]?.tokenRequests = []
         let sentence = "the server answered \(code): is the app known to it, and does its manifest name its team?"

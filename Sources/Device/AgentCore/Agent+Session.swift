@@ -40,9 +40,11 @@ extension Agent {
                 backOff.reset()
                 return new
             } catch {
-                logger.warning("This device could not enrol; it will try again.", metadata: [
-                    "aldaba.reason": "\(error.words)"
-                ])
+                logger.warning(
+                    "This device could not enrol; it will try again.",
+                    metadata: [
+                        "aldaba.reason": "\(error.words)"
+                    ])
                 await parts.pause(&backOff)
             }
         }
@@ -69,9 +71,11 @@ extension Agent {
             logger.warning("The server refused this device's login, and knows it all the same; trying again.")
         } catch .notAuthenticated {
             guard identity == doubted else { return }
-            logger.warning("The server does not know this device; it enrols anew.", metadata: [
-                "aldaba.device": "\(doubted.device)"
-            ])
+            logger.warning(
+                "The server does not know this device; it enrols anew.",
+                metadata: [
+                    "aldaba.device": "\(doubted.device)"
+                ])
             do {
                 flush()
                 try store.forgetIdentity()
@@ -81,9 +85,11 @@ extension Agent {
                 storeFailed(error)
             }
         } catch {
-            logger.warning("The server could not be asked about this device.", metadata: [
-                "aldaba.reason": "\(error.words)"
-            ])
+            logger.warning(
+                "The server could not be asked about this device.",
+                metadata: [
+                    "aldaba.reason": "\(error.words)"
+                ])
         }
     }
 

@@ -70,9 +70,11 @@ public actor Agent {
         lock = try DataLock(path: configuration.lockPath, folder: configuration.dataFolder)
         let opened = try AgentStore.open(path: configuration.databasePath, now: parts.now())
         if let aside = opened.aside {
-            logger.error("The agent's store was damaged. It was put aside and a new one begun.", metadata: [
-                "aldaba.file": "\(aside)"
-            ])
+            logger.error(
+                "The agent's store was damaged. It was put aside and a new one begun.",
+                metadata: [
+                    "aldaba.file": "\(aside)"
+                ])
         }
         store = opened.store
         presentations = PresentationFlow(inherited: Set(try store.read { try $0.wantedIDs() }))

@@ -153,7 +153,8 @@ struct AgentReader {
         let first =
             try Int64.fetchOne(
                 database,
-                sql: "SELECT sequence FROM notification WHERE handle IS NOT NULL ORDER BY sequence DESC LIMIT 1 OFFSET ?",
+                sql:
+                    "SELECT sequence FROM notification WHERE handle IS NOT NULL ORDER BY sequence DESC LIMIT 1 OFFSET ?",
                 arguments: [limit - 1]) ?? 0
         return try WaitingNotification.fetch(database, "handle IS NOT NULL AND sequence >= ?", [first], limit: limit)
     }

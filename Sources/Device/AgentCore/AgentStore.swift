@@ -16,7 +16,7 @@ final class AgentStore: Sendable {
     static func open(path: String, now: Timestamp) throws(AgentStartFailure) -> (store: AgentStore, aside: String?) {
         do {
             return (try AgentStore(path: path), nil)
-        } catch where Self.isDamage(error) {
+        } catch  where Self.isDamage(error) {
             do {
                 let aside = try putAside(path, at: now)
                 return (try AgentStore(path: path), aside)

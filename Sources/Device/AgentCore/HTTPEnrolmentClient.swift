@@ -51,7 +51,8 @@ struct HTTPEnrolmentClient: EnrolmentClient {
         // 400 and 401 both mean that this id is of no use here, as to every client of the protocol.
         if status == 401 || status == 400 && known != nil { throw .notAuthenticated }
         guard status == 200 else { throw .unavailable("the server answered \(status) to the check-in") }
-        guard let answered = try? MCSCheckinResponse(serializedBytes: answer), let device = DeviceID(answered.androidID),
+        guard let answered = try? MCSCheckinResponse(serializedBytes: answer),
+            let device = DeviceID(answered.androidID),
             answered.securityToken != 0
         else { throw .unavailable("the server's answer to the check-in has no id and secret") }
         return DeviceIdentity(device: device, secret: answered.securityToken)

@@ -37,7 +37,9 @@ struct DataLock: ~Copyable {
         file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .folder(path: folder, reason: String(cString: strerror(errno))) }
         guard aldaba_lock_file(file) == 0 else {
-            let holder = FileManager.default.contents(atPath: path).map { String(decoding: $0.prefix(20), as: UTF8.self) }
+            let holder = FileManager.default.contents(atPath: path).map {
+                String(decoding: $0.prefix(20), as: UTF8.self)
+            }
             close(file)
             throw .dataInUse(path: folder, process: holder?.filter(\.isNumber) ?? "")
         }

@@ -3,6 +3,7 @@ import PushModel
 /// What a batch causes outside, held back until it is committed; dropped when it is not.
 struct MailboxEffects {
     private var sinks: [ObjectIdentifier: Int] = [:]
+    private var lastSink: Int?
     private var verdicts: [(sink: any AcceptanceSink, verdicts: [AcceptanceVerdict])] = []
     private var deliveries: [(connection: any DeviceConnection, notifications: [OutgoingNotification])] = []
     private var deliveryOf: [ObjectIdentifier: Int] = [:]
@@ -16,7 +17,13 @@ struct MailboxEffects {
     }
 
     mutating func judge(_ verdict: AcceptanceVerdict, _ sink: any AcceptanceSink) {
+        // Requests come in bursts of one connection: its place is most often that of the last one.
+        if let lastSink, verdicts[lastSink].sink === sink {
+            verdicts[lastSink].verdicts.append(verdict)
+            return
+        }
         let key = ObjectIdentifier(sink)
+        lastSink = sinks[key] ?? verdicts.count
         if let index = sinks[key] {
             verdicts[index].verdicts.append(verdict)
         } else {

@@ -118,14 +118,19 @@ extension MailboxService {
         _ device: DeviceID, _ transaction: any NotificationTransaction,
         _ event: (inout Mailbox) -> [Mailbox.Directive]
     ) throws {
-        if mailboxes[device] == nil {
-            let mailbox = Mailbox(entries: try transaction.waiting(for: device))
+        // Taken out and put back, so that it changes in place instead of on a copy.
+        var mailbox: Mailbox
+        if let resident = mailboxes.removeValue(forKey: device) {
+            mailbox = resident
+        } else {
+            mailbox = Mailbox(entries: try transaction.waiting(for: device))
             residentEntries += mailbox.count
-            mailboxes[device] = mailbox
         }
-        let before = mailboxes[device]?.count ?? 0
-        let directives = mailboxes[device].mutate(event)
-        residentEntries += (mailboxes[device]?.count ?? 0) - before
+        let before = mailbox.count
+        let directives = event(&mailbox)
+        residentEntries += mailbox.count - before
+        mailboxes[device] = mailbox
+        guard !directives.isEmpty else { return }
         let now = clock()
         for case .remove(let id, let state) in directives {
             try transaction.removeWaiting(id, of: device)
@@ -204,18 +209,6 @@ extension MailboxService {
             presence.changed(id.device, nil)
         }
         Gauge(label: "aldaba_sessions").record(sessions.count)
-    }
-}
-
-extension Optional where Wrapped == Mailbox {
-    /// Changes the mailbox in place; an absent one has nothing to change.
-    fileprivate mutating func mutate(_ event: (inout Mailbox) -> [Mailbox.Directive]) -> [Mailbox.Directive] {
-        guard var mailbox = self else { return [] }
-        // Emptied first, so that the change happens in place instead of on a copy.
-        self = nil
-        let directives = event(&mailbox)
-        self = mailbox
-        return directives
     }
 }
 

@@ -31,7 +31,7 @@ public final class SQLiteStore: Sendable {
             pool = try DatabasePool(path: path, configuration: configuration)
             // GRDB sets NORMAL on the writer after the preparation above: FULL only holds when set from here.
             try pool.writeWithoutTransaction { database in
-                try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000")
+                try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 10000")
             }
             try Schema.migrator.migrate(pool)
             hot = WriterStatements()

@@ -1,5 +1,5 @@
-import AldabaTestSupport
 import AgentWire
+import AldabaTestSupport
 import Foundation
 import Logging
 import NIOCore
@@ -41,7 +41,8 @@ final class AgentHarness: Sendable {
                 if duration >= .seconds(1) { try await Task.sleep(for: duration) } else { await Task.yield() }
             }, random: { 0 }, close: {})
         let agent = try Agent(
-            configuration: configuration, parts: parts, timing: timing, logger: Logger(label: "test") { _ in
+            configuration: configuration, parts: parts, timing: timing,
+            logger: Logger(label: "test") { _ in
                 SwiftLogNoOpLogHandler()
             }, events: { [happenings] in happenings.put($0) })
         running.withLock { $0 = Task { try await agent.run() } }

@@ -69,7 +69,9 @@ struct AgentStoreTests {
 
     @Test func `a batch is stored whole or not at all`() throws {
         let other = try DatabaseQueue(path: path)
-        try other.write { try $0.execute(sql: "CREATE TRIGGER fail BEFORE INSERT ON outbox BEGIN SELECT RAISE(ABORT, 'no'); END") }
+        try other.write {
+            try $0.execute(sql: "CREATE TRIGGER fail BEFORE INSERT ON outbox BEGIN SELECT RAISE(ABORT, 'no'); END")
+        }
         #expect(throws: (any Error).self) {
             try store.commit([arrival(1), arrival(2, .ends(.dropped(.unregistered), note: nil))])
         }
@@ -103,7 +105,8 @@ struct AgentStoreTests {
         _ = try again.commit([answer, answer])
         let receipts = try again.read { try $0.receipts(after: 0, limit: 10) }.map(\.receipt.entry)
         #expect(receipts.map(\.state) == [.presented, .handed])
-        #expect(receipts.first?.note == "headless; shown again after a restart of the agent; a second popup is possible")
+        #expect(
+            receipts.first?.note == "headless; shown again after a restart of the agent; a second popup is possible")
     }
 
     @Test func `what could not be shown is handed with the reason`() throws {
@@ -191,7 +194,9 @@ struct AgentStoreTests {
 
     @Test func `confirmed receipts leave the outbox`() throws {
         _ = try store.commit(
-            (1...3).flatMap { [arrival($0), .handed(NotificationID(rawValue: $0), app: app, showsIt: false, at: noon)] })
+            (1...3).flatMap {
+                [arrival($0), .handed(NotificationID(rawValue: $0), app: app, showsIt: false, at: noon)]
+            })
         let places = try store.read { try $0.receipts(after: 0, limit: 2) }.map(\.sequence)
         _ = try store.commit([.receiptsConfirmed(places[0]...places[1])])
         #expect(try store.outbox() == ["3 handed"])

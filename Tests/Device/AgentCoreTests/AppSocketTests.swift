@@ -96,7 +96,8 @@ struct ProcessLauncherTests {
 
     @Test func `an app starts in a session of its own with the variables that it needs`() async throws {
         let folder = try TemporaryFolder()
-        let script = "echo $FROM_MANIFEST $FROM_AGENT; [ $(ps -o sid= -p $$) = $$ ] && echo own; ls /proc/self/fd | wc -l"
+        let script =
+            "echo $FROM_MANIFEST $FROM_AGENT; [ $(ps -o sid= -p $$) = $$ ] && echo own; ls /proc/self/fd | wc -l"
         let launcher = ProcessLauncher(logFolder: folder.path("log"))
         let ended = Inbox<pid_t>()
         let process = try launcher.launch(manifest(script), variables: ["FROM_AGENT": "b"]) { ended.put($0) }

@@ -77,7 +77,8 @@ struct HTTPEnrolmentClientTests {
 
     @Test(arguments: [
         (200, "Error=AUTHENTICATION_FAILED", EnrolmentFailure.notAuthenticated), (401, "", .notAuthenticated),
-        (401, "Error=AUTHENTICATION_FAILED", .notAuthenticated), (400, "Error=INVALID_SENDER", .refused("INVALID_SENDER")),
+        (401, "Error=AUTHENTICATION_FAILED", .notAuthenticated),
+        (400, "Error=INVALID_SENDER", .refused("INVALID_SENDER")),
         (200, "Error=PHONE_REGISTRATION_ERROR", .unavailable("the server answered PHONE_REGISTRATION_ERROR")),
         (500, "", .unavailable("the server answered 500 to the registration")),
         (200, "token=short", .unavailable("the server's answer holds no device token")),
