@@ -32,7 +32,7 @@ struct AgentCommand: AsyncParsableCommand {
             let logger = Logger(label: "aldaba.agent")
             let presenter = try AgentAssembly.presenter(values, environment: environment, logger: logger)
             let agent = try Agent(configuration: configuration, presenter: presenter, logger: logger) { event in
-                if reportReady { AgentAssembly.report(event) }
+                if reportReady { AgentAssembly.report(event, hasScreen: !(presenter is HeadlessPresenter)) }
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await agent.run() }
@@ -125,10 +125,10 @@ enum AgentAssembly {
     }
 
     /// Tells who started the agent what happened, where that is of use to it.
-    static func report(_ event: AgentEvent) {
+    static func report(_ event: AgentEvent, hasScreen: Bool) {
         let report: AgentReport
         switch event {
-        case .listening(let socketPath): report = .listening(socket: socketPath)
+        case .listening(let socketPath): report = .listening(socket: socketPath, hasScreen: hasScreen)
         case .registered(let app, let token): report = .registered(app: app, token: token)
         default: return
         }

@@ -6,6 +6,7 @@ import Logging
 struct UpRun: Sendable {
     private let plan: UpPlan
     private let addresses = Readiness<ServerAddresses>()
+    /// Whether notifications appear on a screen; known once apps can connect.
     private let agentListens = Readiness<Bool>()
     private let deviceToken = Readiness<String>()
     private let logger = Logger(label: "aldaba.up")
@@ -59,7 +60,9 @@ struct UpRun: Sendable {
         let addresses = try await addresses.value()
         let token = try await deviceToken.value()
         try ready(
-            UpSummary(plan: plan, addresses: addresses, deviceToken: token, processes: await supervisor.running))
+            UpSummary(
+                plan: plan, addresses: addresses, deviceToken: token, hasScreen: agentListens.current ?? true,
+                processes: await supervisor.running))
     }
 
     private func serverPlan() throws -> ChildProcess.Plan {
@@ -92,7 +95,7 @@ struct UpRun: Sendable {
         ]
         return try child("agent", plan.executable, words) { [agentListens, deviceToken] line in
             switch AgentReport(line: line) {
-            case .listening: agentListens.settle(.success(true))
+            case .listening(_, let hasScreen): agentListens.settle(.success(hasScreen))
             case .registered(let app, let token) where app == DemoApp.topic.rawValue:
                 deviceToken.settle(.success(token))
             default: break

@@ -6,6 +6,8 @@ struct UpSummary: Sendable {
     var plan: UpPlan
     var addresses: ServerAddresses
     var deviceToken: String
+    /// `false` without a session bus: the headless presenter.
+    var hasScreen: Bool
     /// Process ids by child.
     var processes: [String: Int32]
 
@@ -69,6 +71,7 @@ struct UpSummary: Sendable {
               provider key    \(keyPath) (key \(plan.key.keyId), team \(plan.key.teamId))
               certificates    \(plan.certificates.authority)
               demo app        \(DemoApp.topic) with device token \(deviceToken)
+              screen          \(hasScreen ? "the desktop's" : "none: there is no session bus, so notifications are kept and not shown")
 
             Try next, in another terminal:
 

@@ -15,6 +15,8 @@ public final class HTTP2Listener: Sendable {
         public var limits = HTTP2Limits()
         /// A connection on which nothing moves for this long is sent away.
         public var idleTimeout: TimeAmount = .hours(1)
+        /// A connection on which no HTTP/2 begins for this long, handshake included, is closed.
+        public var openingTimeout: TimeAmount = .seconds(30)
         /// Connections beyond this are closed at once.
         public var maximumConnections = 10_000
 
@@ -65,7 +67,8 @@ public final class HTTP2Listener: Sendable {
                     try pipeline.addHandler(IdleStateHandler(allTimeout: configuration.idleTimeout))
                     try pipeline.addHandler(
                         HTTP2ServerHandler(
-                            limits: configuration.limits, registry: registry, makeRequestHandler: makeRequestHandler))
+                            limits: configuration.limits, registry: registry,
+                            openingTimeout: configuration.openingTimeout, makeRequestHandler: makeRequestHandler))
                 }
             }
             .bind(host: configuration.host, port: configuration.port).get()

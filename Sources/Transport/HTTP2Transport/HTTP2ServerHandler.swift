@@ -64,16 +64,20 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     private var isReading = false
     private var isShuttingDown = false
     private let registry: HTTP2ConnectionRegistry?
+    private let openingTimeout: TimeAmount
+    /// Closes a connection on which no HTTP/2 has begun in time; cancelled by the peer's SETTINGS.
+    private var opening: Scheduled<Void>?
 
     /// Bytes taken from the session in one go; more wait inside it until the channel is writable again.
     private static let writeSlice = 64 << 10
 
     init(
-        limits: HTTP2Limits, registry: HTTP2ConnectionRegistry? = nil,
+        limits: HTTP2Limits, registry: HTTP2ConnectionRegistry? = nil, openingTimeout: TimeAmount = .seconds(30),
         makeRequestHandler: @escaping (HTTP2ServerConnection) -> any HTTP2RequestHandler
     ) {
         self.limits = limits
         self.registry = registry
+        self.openingTimeout = openingTimeout
         self.makeRequestHandler = makeRequestHandler
     }
 
@@ -93,12 +97,15 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
 
     func channelActive(context: ChannelHandlerContext) {
         registry?.opened(self, on: context.eventLoop)
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        opening = context.eventLoop.scheduleTask(in: openingTimeout) { handler.value.close() }
         flush()
         context.fireChannelActive()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         registry?.closed(self, on: context.eventLoop)
+        opening?.cancel()
         if let connection { requestHandler?.connectionClosed(connection) }
         self.context = nil
         requestHandler = nil
@@ -192,5 +199,5 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
 
     func goAwayReceived(lastStream: Int32, code: UInt32, debugData: [UInt8]) { isShuttingDown = true }
 
-    func settingsReceived() {}
+    func settingsReceived() { opening?.cancel() }
 }

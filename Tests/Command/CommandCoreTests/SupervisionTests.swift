@@ -102,7 +102,10 @@ private func shell(_ script: String, _ folder: TemporaryFolder) throws -> ChildP
 }
 
 @Test func `reports of the agent survive their line`() throws {
-    for report in [AgentReport.listening(socket: "/a/b"), .registered(app: "com.example", token: "ab")] {
+    for report in [
+        AgentReport.listening(socket: "/a/b", hasScreen: true), .listening(socket: "/a/b", hasScreen: false),
+        .registered(app: "com.example", token: "ab"),
+    ] {
         #expect(AgentReport(line: try report.line()) == report)
     }
     #expect(AgentReport(line: "{}") == nil)

@@ -132,6 +132,16 @@ private final class EchoHandler: HTTP2RequestHandler {
         }
     }
 
+    @Test func `a connection on which nothing begins is closed`() async throws {
+        var configuration = HTTP2Listener.Configuration(host: "127.0.0.1", port: 0, tls: nil)
+        configuration.openingTimeout = .milliseconds(50)
+        let group = MultiThreadedEventLoopGroup.singleton
+        let listener = try await HTTP2Listener.bind(configuration, on: group) { _ in EchoHandler() }
+        let channel = try await ClientBootstrap(group: group).connect(host: "127.0.0.1", port: listener.port).get()
+        try await channel.closeFuture.get()
+        await listener.shutDown()
+    }
+
     @Test func `a port where nobody listens is an error, not a wait`() async throws {
         let group = MultiThreadedEventLoopGroup.singleton
         let configuration = HTTP2Listener.Configuration(host: "127.0.0.1", port: 0, tls: nil)

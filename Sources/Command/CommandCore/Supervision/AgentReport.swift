@@ -2,14 +2,15 @@ import Foundation
 
 /// A line by which the agent tells who started it how far it is.
 public enum AgentReport: Sendable, Equatable {
-    /// Apps can connect.
-    case listening(socket: String)
+    /// Apps can connect; notifications appear on a screen, or without a session bus nowhere.
+    case listening(socket: String, hasScreen: Bool)
     /// An app has its device token.
     case registered(app: String, token: String)
 
     private struct Line: Codable {
         var event: String
         var socket: String?
+        var screen: Bool?
         var app: String?
         var token: String?
     }
@@ -18,7 +19,7 @@ public enum AgentReport: Sendable, Equatable {
     public func line() throws -> String {
         let line =
             switch self {
-            case .listening(let socket): Line(event: "listening", socket: socket)
+            case .listening(let socket, let hasScreen): Line(event: "listening", socket: socket, screen: hasScreen)
             case .registered(let app, let token): Line(event: "registered", app: app, token: token)
             }
         let encoder = JSONEncoder()
@@ -30,7 +31,7 @@ public enum AgentReport: Sendable, Equatable {
     public init?(line: String) {
         guard let line = try? JSONDecoder().decode(Line.self, from: Data(line.utf8)) else { return nil }
         switch (line.event, line.socket, line.app, line.token) {
-        case ("listening", let socket?, _, _): self = .listening(socket: socket)
+        case ("listening", let socket?, _, _): self = .listening(socket: socket, hasScreen: line.screen ?? true)
         case ("registered", _, let app?, let token?): self = .registered(app: app, token: token)
         default: return nil
         }
