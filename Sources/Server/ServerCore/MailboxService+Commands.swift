@@ -32,6 +32,7 @@ extension MailboxService {
             let isMore = try transaction.prune(
                 timelinesBefore: now.adding(milliseconds: -settings.timelineRetentionMilliseconds),
                 payloadsBefore: now.adding(milliseconds: -settings.payloadRetentionMilliseconds), limit: 500)
+            isPruning = isMore
             if isMore { pruneSoon() }
         case .unregister(let device, let app):
             try change(device, transaction) { $0.unregistered(app: app) }

@@ -27,16 +27,19 @@ extension MailboxService {
         }
     }
 
-    /// Prunes a slice after a pause, so that the writer is never held up by it.
+    /// Prunes the next slice of a round after a pause, so that the writer is never held up by it.
     func pruneSoon() {
         guard !isStopped else { return }
         loop.scheduleTask(in: .milliseconds(200)) { _ = self.submit(.prune) }
     }
 
-    /// Begins a round of pruning; called by the timer, at most once a minute.
+    /// Begins a round of pruning once a minute, unless the last one is still under way.
     private func pruneRound() {
         guard !isStopped else { return }
-        _ = submit(.prune)
+        if !isPruning {
+            isPruning = true
+            _ = submit(.prune)
+        }
         loop.scheduleTask(in: .minutes(1)) { self.assumeIsolated { $0.pruneRound() } }
     }
 

@@ -28,6 +28,8 @@ public actor MailboxService {
     var sessions: [DeviceID: LiveSession] = [:]
     var lastEpoch: UInt64 = 0
     var isStopped = false
+    /// A round of pruning has begun and has more to do.
+    var isPruning = false
     let settings: Settings
 
     /// A device's live connection.
@@ -177,6 +179,7 @@ public actor MailboxService {
             // What the engines did in memory did not happen: they are read from the store again.
             mailboxes = [:]
             residentEntries = 0
+            isPruning = false
             for command in commands { Self.refuse(command) }
         }
         forgetAbsentDevices()
