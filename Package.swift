@@ -185,7 +185,10 @@ let testTargets: [Target] = [
     tests("Device", "UIKit", ["UIKit", "_Testing_UIKit", "UserNotifications", "AppHost", "AgentWire"]),
     tests(
         "Device", "AgentCore",
-        ["AgentCore", "AgentWire", "PushModel", "DeviceSession", "MCSWire", grdb, nioCore, nioPosix, logging]),
+        [
+            "AgentCore", "AgentWire", "PushModel", "DeviceSession", "MCSWire", grdb, nioCore, nioPosix, nioEmbedded,
+            logging,
+        ]),
     tests("Device", "Desktop", ["Desktop", "AgentCore", logging]),
     tests("Transport", "Observability", ["Observability", coreMetrics]),
     tests(

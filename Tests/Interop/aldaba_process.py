@@ -41,6 +41,19 @@ def run_aldaba(*arguments, check=True, seconds=30, **options):
     return done
 
 
+def processes():
+    """The ids of all processes that run now."""
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+
+
+def environment_of(pid):
+    """The variables a process was started with, each `NAME=VALUE` in bytes; none for one that is gone or not ours."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
 class AldabaUp:
     """A running `aldaba up`. `ready` is the JSON object of its one line of standard output."""
 
@@ -110,9 +123,15 @@ class AldabaUp:
             f"pids.json names a new {child} after {old}", seconds, folder=self.data,
         )
 
+    def apps(self):
+        """The demo app's processes of this run, whoever started them."""
+        mark = f"TODOLIST_APP_LOG={self.ready['appLog']}".encode() if self.ready else None
+        return [pid for pid in processes() if mark in environment_of(pid)]
+
     def stop(self, seconds=20):
-        """SIGTERM to `up` by its pid; it and all its children must be gone, the temporary folder too."""
+        """SIGTERM to `up` by its pid; it, all its children and the apps its agent started must be gone."""
         children = self.pids() if self.ready else {}
+        apps = [("app", pid) for pid in self.apps()]
         self.process.send_signal(signal.SIGTERM)
         ended = wait_for_end(self.process.pid, seconds)
         if not ended:
@@ -121,8 +140,9 @@ class AldabaUp:
         self._output += self.process.stdout.read()
         self.process.stdout.close()
         assert ended, f"aldaba up did not end within {seconds} s of SIGTERM\n{self.log_tail()}"
-        survivors = [(child, pid) for child, pid in children.items() if pid and not wait_for_end(pid, 5)]
+        survivors = [(child, pid) for child, pid in [*children.items(), *apps] if pid and not wait_for_end(pid, 5)]
         assert not survivors, f"children outlived aldaba up: {survivors}"
+        assert not self.apps(), f"apps outlived aldaba up: {self.apps()}"
         return code
 
     def abandon(self):

@@ -32,7 +32,7 @@ def run(request, screen):
     yield start
     for running in started:
         running.keep_logs()
-        running.stop()
+        running.stop()  # asserts that nothing is left, the app that a click started included
 
 
 def seen_and_clicked(screen, name):
@@ -76,6 +76,7 @@ def test_a_click_starts_the_app_that_was_not_running(screen, run):
     apns_id = notify(running.ready, "Water the plants")
     seen_and_clicked(screen, "popup-app-not-running")
     wait_for_lines(running.data / f"log/{APP}.log", did_receive, "the started app's didReceive ran")
+    assert len(running.apps()) == 1, "the one that the agent started"
     screen.wait_for_empty()
     wait_for_lines(running.ready["appLog"], lambda lines: apns_id in lines, "the app was handed it")
     assert open(running.ready["appLog"]).read().split() == [apns_id]

@@ -3,13 +3,15 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 
 import pytest
 
-from aldaba_process import BINARY, AldabaUp, clean_environment, run_aldaba
+import aldaba_process
+from aldaba_process import BINARY, AldabaUp, clean_environment, environment_of, run_aldaba
 from control_client import ControlClient
 from h2_client import ConnectionEnded
 from provider import Provider
@@ -103,6 +105,105 @@ def test_what_waited_while_the_app_and_agent_were_away_is_delivered(run, tmp_pat
     assert lines.count(answer.apns_id) == 1
 
 
+def test_a_register_begun_anew_keeps_the_keys(run, tmp_path):
+    data, ports = tmp_path / "data", free_ports()
+    run_aldaba("key", "create", "--team", "OTHERTEAM1", "--data", data)
+    first = run("--json", "--data", data, *flags(ports))
+    assert first.stop() == 0
+    for file in data.glob("server.sqlite*"):
+        file.unlink()
+    second = run("--json", "--data", data, *flags(ports))
+    assert second.ready["keyId"] == first.ready["keyId"]
+    assert len(list((data / "keys").glob("*.p8"))) == 2
+    token = run_aldaba("key", "token", "--data", data, "--key-id", second.ready["keyId"]).stdout.strip()
+    provider = Provider(second.ready)
+    headers = provider.headers(authorization=f"bearer {token}")
+    answer = provider.request("POST", f"/3/device/{second.ready['deviceToken']}", headers, b'{"aps":{"alert":"x"}}')
+    assert answer.status == 200
+    provider.close()
+
+
+def test_an_app_is_connected_when_up_is_ready_and_knows_no_secret(run):
+    running = run("--ephemeral", "--json", environment=clean_environment(ALDABA_ENROLMENT_KEY="for-devices-only"))
+    app = running.ready["pids"]["app"]
+    assert app and running.apps() == [app]
+    names = {each.split(b"=")[0].decode() for each in environment_of(app) if each.startswith(b"ALDABA_")}
+    assert names == {"ALDABA_AGENT_SOCKET", "ALDABA_APP_ID", "ALDABA_SUPERVISED"}
+
+
+def test_the_named_configuration_reaches_the_children(run, tmp_path):
+    file = tmp_path / "named.yaml"
+    file.write_text("presenter: desktop\n")
+    code, told = refused("--ephemeral", "--config", file)
+    assert code == 1 and "agent died" in told and "session bus" in told
+    running = run("--ephemeral", "--json", "--config", file, "--presenter", "headless")
+    assert running.ready["pids"]["agent"]
+
+
+def test_a_folder_that_others_use_is_refused_and_left_as_it_is(tmp_path):
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    (folder / "theirs").write_text("")
+    folder.chmod(0o755)
+    code, told = refused("--data", folder, *flags(free_ports()))
+    assert code == 1 and str(folder) in told and "--data" in told
+    assert folder.stat().st_mode & 0o777 == 0o755
+    assert [file.name for file in folder.iterdir()] == ["theirs"]
+
+
+@pytest.mark.parametrize("words", [
+    ("app", "list"), ("key", "list"), ("key", "token"), ("get", "1"), ("send", "--token", "ab", "--title", "x"),
+    ("doctor",),
+])
+def test_commands_that_only_look_make_nothing(words, tmp_path):
+    done = run_aldaba(*words, "--data", tmp_path / "mistyped", check=False)
+    if words != ("doctor",):
+        assert done.returncode != 0 and "mistyped" in done.stderr
+    assert not (tmp_path / "mistyped").exists()
+
+
+@pytest.mark.parametrize("flag", PORT_FLAGS)
+def test_serve_names_the_port_that_it_cannot_have(flag, tmp_path):
+    data, ports = tmp_path / "data", free_ports()
+    run_aldaba("key", "create", "--data", data)
+    key, certificate = data / "certificates/server-key.pem", data / "certificates/server.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key,
+         "-out", certificate, "-subj", "/CN=localhost"], check=True, capture_output=True, timeout=20)
+    taken = ports[PORT_FLAGS.index(flag)]
+    with socket.create_server(("127.0.0.1", taken)):
+        done = run_aldaba("serve", "--development", "--data", data, *flags(ports), check=False)
+    assert done.returncode == 1
+    assert f"cannot listen on 127.0.0.1:{taken}" in done.stderr
+
+
+def test_ipv6_addresses_work_as_printed(run):
+    running = run("--ephemeral", "--json", "--host", "::1")
+    ready = running.ready
+    assert ready["apns"].startswith("https://[::1]:") and ready["mcs"].startswith("[::1]:")
+    assert ready["http"].startswith("http://127.0.0.1:")
+    sent = run_aldaba("send", "--data", ready["data"], "--token", ready["deviceToken"], "--title", "six", "--json")
+    apns_id = json.loads(sent.stdout)["apnsId"]
+    wait_for_lines(ready["appLog"], lambda lines: apns_id in lines, "the app was handed it")
+    assert "accepted" in ControlClient(ready["http"]).states(apns_id)
+
+
+def test_doctor_looks_where_up_looks_and_changes_nothing(run, tmp_path):
+    running = run("--ephemeral", "--json")
+    lock = running.data / "up.lock"
+    before = lock.read_text()
+    told = run_aldaba("doctor", "--data", running.data, "--apns-port", 0, check=False).stdout
+    assert f"pid {running.process.pid}" in told
+    assert f"serve: the data folder is in use by pid {running.ready['pids']['serve']}" in told
+    assert f"agent: the data folder is in use by pid {running.ready['pids']['agent']}" in told
+    assert lock.read_text() == before == f"{running.process.pid}\n"
+    taken = free_ports(1)[0]
+    (tmp_path / "aldaba.yaml").write_text(f"apns-port: {taken}\n")
+    with socket.create_server(("127.0.0.1", taken)):
+        told = run_aldaba("doctor", "--data", tmp_path / "data", check=False, cwd=tmp_path).stdout
+    assert f"apns-port {taken} is in use" in told
+
+
 @pytest.mark.parametrize("flag", PORT_FLAGS)
 def test_a_port_in_use_is_named_with_the_flag_that_chooses_another(flag, tmp_path):
     ports = free_ports()
@@ -180,6 +281,39 @@ def posted(provider, ready):
         return provider.post(ready["deviceToken"], {"aps": {"alert": "still here"}})
     except (OSError, ConnectionEnded):
         return None
+
+
+@pytest.fixture
+def own_copy(tmp_path, monkeypatch):
+    """The folder of a copy of `aldaba` that this test runs, without a demo app."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    shutil.copy(BINARY, folder)
+    monkeypatch.setattr(aldaba_process, "BINARY", folder / BINARY.name)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_up_goes_on_without_an_app_that_cannot_be_started_again(own_copy, run):
+    app = own_copy / "TodoList"
+    shutil.copy(BINARY.parent / "TodoList", app)
+    running = run("--ephemeral", "--json")
+    app.unlink()
+    kill(running.pids()["app"])
+    wait_until(lambda: "goes on without it" in running.log_tail(), "up says so")
+    provider = Provider(running.ready)
+    assert posted(provider, running.ready).status == 200
+    assert running.pids()["app"] is None
+    provider.close()
+
+
+def test_up_is_ready_without_an_app_that_dies_again_and_again(own_copy, run):
+    app = own_copy / "TodoList"
+    app.write_text("#!/bin/sh\nexit 1\n")
+    app.chmod(0o755)
+    running = run("--ephemeral", "--json")
+    assert running.ready["pids"]["app"] is None
+    assert "app died five times" in running.log_tail()
 
 
 def test_up_gives_up_on_a_server_that_dies_again_and_again(run):

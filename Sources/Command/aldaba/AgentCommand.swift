@@ -57,17 +57,15 @@ struct AgentCommand: AsyncParsableCommand {
             @OptionGroup var location: FolderOption
 
             func run() throws {
-                guard let text = try PrivateFile.text(manifest) else {
+                guard let bytes = try PrivateFile.bytes(manifest) else {
                     throw CommandFailure(.invalidInput, "there is no file \(manifest)")
                 }
                 let read: AppManifest
-                do { read = try AppManifest.read(Data(text.utf8)) } catch {
+                do { read = try AppManifest.read(Data(bytes)) } catch {
                     throw CommandFailure(.invalidInput, "\(manifest): \(error)")
                 }
                 try location.folder.make()
-                let path = "\(location.folder.manifests)/\(read.id).json"
-                try PrivateFile.write(Array(text.utf8), to: path)
-                print(path)
+                try print(AppFolder(path: location.folder.manifests).install(read))
             }
         }
     }
@@ -81,7 +79,7 @@ enum AgentAssembly {
         let folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
         try folder.make()
         let left = try ServerAddresses.read(folder)
-        guard let server = values.text(.agentServer) ?? left?.device,
+        guard let server = (values.text(.agentServer) ?? left?.device).flatMap(ServerAddresses.parts),
             let control = values.text(.agentControl) ?? left?.control
         else {
             throw CommandFailure(
@@ -90,11 +88,10 @@ enum AgentAssembly {
             )
         }
         let made = DevelopmentCertificates.Paths(folder: folder.certificates).authority
-        let colon = server.lastIndex(of: ":") ?? server.endIndex
         return AgentConfiguration(
             dataFolder: folder.root,
             socketPath: values.text(.agentSocket) ?? socket(folder, environment),
-            serverHost: String(server[..<colon]), serverPort: Int(server[colon...].dropFirst()) ?? 5228,
+            serverHost: server.host, serverPort: server.port,
             controlURL: control.hasSuffix("/") ? String(control.dropLast()) : control,
             certificateAuthorityFile: values.text(.agentCA)
                 ?? (FileManager.default.fileExists(atPath: made) ? made : nil),
@@ -130,6 +127,7 @@ enum AgentAssembly {
         switch event {
         case .listening(let socketPath): report = .listening(socket: socketPath, hasScreen: hasScreen)
         case .registered(let app, let token): report = .registered(app: app, token: token)
+        case .appConnected(let app): report = .connected(app: app)
         default: return
         }
         guard let line = try? report.line() else { return }

@@ -47,7 +47,7 @@ struct AppCommand: AsyncParsableCommand {
         @Flag(help: "Print one JSON array.") var json = false
 
         func run() async throws {
-            let apps = try await ServerRegister.withStore(location.folder) { try await $0.apps() }
+            let apps = try await ServerRegister.reading(location.folder) { try await $0.apps() }
             if json {
                 try print(JSONText.line(apps.map(AppCommand.Shown.init)))
             } else {

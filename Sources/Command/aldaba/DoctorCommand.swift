@@ -7,14 +7,17 @@ import Glibc
 /// `aldaba doctor`: says what `up` would check, and what to do about it.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Check what `up` needs, and say what to do about it.")
-    @OptionGroup var location: FolderOption
+        commandName: "doctor", abstract: "Check what `up` needs, and say what to do about it.",
+        discussion: ConfigurationDocument.help(for: .up))
+    @Option(help: "The configuration file (default: aldaba.yaml in the current folder, if there).") var config: String?
     @Flag(help: "Print one JSON array.") var json = false
+    @Argument(parsing: .allUnrecognized, help: .hidden) var settings: [String] = []
 
     func run() throws {
-        let findings =
-            Diagnosis.findings(folder: location.folder, environment: ProcessInfo.processInfo.environment)
-            + [Self.bus(), Self.demoApp()]
+        let environment = ProcessInfo.processInfo.environment
+        let values = try ConfigurationFile.read(
+            program: .up, arguments: settings, path: config, environment: environment)
+        let findings = Diagnosis.findings(values, environment: environment) + [Self.bus(), Self.demoApp()]
         if json {
             try print(JSONText.line(findings))
         } else {

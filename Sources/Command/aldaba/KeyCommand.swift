@@ -43,7 +43,7 @@ struct KeyCommand: AsyncParsableCommand {
         @Flag(help: "Print one JSON array.") var json = false
 
         func run() async throws {
-            let keys = try await ServerRegister.withStore(location.folder) { try await $0.providerKeys() }
+            let keys = try await ServerRegister.reading(location.folder) { try await $0.providerKeys() }
             if json {
                 try print(
                     JSONText.line(

@@ -55,10 +55,10 @@ struct SendCommand: AsyncParsableCommand {
             let addresses = try location.addresses()
             return (addresses.host, addresses.apnsPort)
         }
-        guard let colon = server.lastIndex(of: ":"), let port = Int(server[server.index(after: colon)...]),
-            (1...65_535).contains(port), colon != server.startIndex
-        else { throw CommandFailure(.invalidInput, "--server: \"\(server)\" is not host:port") }
-        return (String(server[..<colon]), port)
+        guard let parts = ServerAddresses.parts(ofAuthority: server) else {
+            throw CommandFailure(.invalidInput, "--server: \"\(server)\" is not host:port")
+        }
+        return parts
     }
 
     private func payloadBytes() throws -> [UInt8] {
@@ -73,17 +73,17 @@ struct SendCommand: AsyncParsableCommand {
             throw CommandFailure(.usage, "--payload is the whole payload; leave --title and --body out")
         }
         if payload == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
-        guard let text = try PrivateFile.text(payload) else {
+        guard let bytes = try PrivateFile.bytes(payload) else {
             throw CommandFailure(.invalidInput, "--payload: there is no file \(payload)")
         }
-        return Array(text.utf8)
+        return bytes
     }
 
     private func headers(host: String, port: Int) throws -> HeaderBlock {
         var headers = HeaderBlock()
         headers.append(":method", "POST")
         headers.append(":scheme", "https")
-        headers.append(":authority", "\(host):\(port)")
+        headers.append(":authority", ServerAddresses.authority(host, port))
         headers.append(":path", "/3/device/\(token)")
         headers.append("authorization", "bearer \(try signing.token(location))")
         headers.append("apns-topic", topic)

@@ -50,8 +50,13 @@ extension ServeCommand {
         let group = ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         do { try await group.run() } catch let failure as ControlListener.Failure {
-            throw CommandFailure(.failed, "cannot listen on \(failure.host):\(failure.port): \(failure.underlying)")
+            throw cannotListen(failure.host, failure.port, failure.underlying)
         }
+    }
+
+    /// Says which listener failed, since the system's own words do not.
+    fileprivate static func cannotListen(_ host: String, _ port: Int, _ error: any Error) -> CommandFailure {
+        CommandFailure(.failed, "cannot listen on \(ServerAddresses.authority(host, port)): \(error)")
     }
 }
 
@@ -111,11 +116,14 @@ private struct ProviderService: Service {
     let bound: @Sendable (Int) -> Void
 
     func run() async throws {
-        let endpoint = try await ProviderEndpoint.bind(
-            HTTP2Listener.Configuration(
-                host: configuration.host, port: configuration.values.number(.apnsPort), tls: tls.provider),
-            environment: configuration.environment, credentials: parts.credentials, apps: parts.apps,
-            tokens: parts.tokens, mailboxes: parts.mailboxes, on: MultiThreadedEventLoopGroup.singleton)
+        let port = configuration.values.number(.apnsPort)
+        let endpoint: ProviderEndpoint
+        do {
+            endpoint = try await ProviderEndpoint.bind(
+                HTTP2Listener.Configuration(host: configuration.host, port: port, tls: tls.provider),
+                environment: configuration.environment, credentials: parts.credentials, apps: parts.apps,
+                tokens: parts.tokens, mailboxes: parts.mailboxes, on: MultiThreadedEventLoopGroup.singleton)
+        } catch { throw ServeCommand.cannotListen(configuration.host, port, error) }
         bound(endpoint.port)
         try? await gracefulShutdown()
         await endpoint.shutDown()
@@ -204,12 +212,14 @@ private struct DeviceService: Service {
     let bound: @Sendable (Int) -> Void
 
     func run() async throws {
+        let port = configuration.values.number(.devicePort)
         let endpoint = DeviceEndpoint(
-            configuration: DeviceEndpointConfiguration(
-                host: configuration.host, port: configuration.values.number(.devicePort)),
+            configuration: DeviceEndpointConfiguration(host: configuration.host, port: port),
             tls: tls.device, gateway: parts.mailboxes, group: MultiThreadedEventLoopGroup.singleton,
             logger: parts.logger)
-        bound(try await endpoint.start())
+        do { bound(try await endpoint.start()) } catch {
+            throw ServeCommand.cannotListen(configuration.host, port, error)
+        }
         try? await gracefulShutdown()
         await endpoint.stop()
     }

@@ -1,4 +1,5 @@
 import CommandCore
+import Foundation
 import Mailbox
 import PushModel
 import ServerCore
@@ -6,11 +7,31 @@ import StoreSQLite
 
 /// The server's register of apps and keys, opened by commands beside a server that may be running.
 enum ServerRegister {
-    /// Opens the register of a data folder for as long as the body runs.
+    /// Opens the register of a data folder for as long as the body runs, and makes nothing.
+    ///
+    /// - Throws: ``CommandFailure`` when the folder has no register.
+    static func reading<Result>(
+        _ folder: DataFolder, _ body: (SQLiteStore) async throws -> Result
+    ) async throws -> Result {
+        guard FileManager.default.fileExists(atPath: folder.database) else {
+            throw CommandFailure(
+                .invalidInput,
+                "\(folder.root) is no server's data folder; name one with --data, or begin one with `aldaba up`")
+        }
+        return try await open(folder, body)
+    }
+
+    /// Opens the register of a data folder for as long as the body runs; makes both where they are missing.
     static func withStore<Result>(
         _ folder: DataFolder, _ body: (SQLiteStore) async throws -> Result
     ) async throws -> Result {
         try folder.make()
+        return try await open(folder, body)
+    }
+
+    private static func open<Result>(
+        _ folder: DataFolder, _ body: (SQLiteStore) async throws -> Result
+    ) async throws -> Result {
         let store = try SQLiteStore(path: folder.database)
         do {
             let result = try await body(store)
@@ -32,10 +53,16 @@ enum ServerRegister {
         let ring = KeyRing(folder: folder.keys)
         let file = ProviderKeyFile.make()
         let now = presentTime()
+        try await register(file, team: team, at: now, store: store)
+        return (try ring.add(file, team: team, at: now), ring)
+    }
+
+    private static func register(
+        _ file: ProviderKeyFile, team: TeamID, at now: Timestamp, store: SQLiteStore
+    ) async throws {
         try await store.addProviderKey(
             ProviderKey(
                 keyID: file.keyID, team: team, publicKeyPEM: file.key.publicKey.pemRepresentation, createdAt: now))
-        return (try ring.add(file, team: team, at: now), ring)
     }
 
     /// Makes sure that the demo app and a key of its team are there.
@@ -47,9 +74,20 @@ enum ServerRegister {
                 _ = try await store.addApp(
                     topic: DemoApp.topic, team: DemoApp.team, policy: MailboxPolicy(limit: 10_000), at: presentTime())
             }
-            let known = Set(try await store.providerKeys().map(\.keyID))
-            let ring = KeyRing(folder: folder.keys)
-            if let entry = try ring.entry(team: DemoApp.team.rawValue), known.contains(entry.keyId) { return entry }
+            let known = try await store.providerKeys()
+            let usable = try KeyRing(folder: folder.keys).usable(team: DemoApp.team)
+            let registered = usable.first { key in
+                known.contains {
+                    $0.keyID == key.entry.keyId && $0.team == key.entry.team
+                        && $0.publicKeyPEM == key.file.key.publicKey.pemRepresentation
+                }
+            }
+            if let registered { return registered.entry }
+            // The register was begun anew beside keys that were kept: they sign as before.
+            if let kept = usable.first(where: { key in !known.contains { $0.keyID == key.entry.keyId } }) {
+                try await register(kept.file, team: DemoApp.team, at: presentTime(), store: store)
+                return kept.entry
+            }
             return try await addKey(team: DemoApp.team, folder: folder, store: store).0
         }
     }

@@ -8,7 +8,7 @@ import Observability
 struct UpCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "up", abstract: "Run the whole path on this machine: server, agent and demo app.",
-        discussion: ConfigurationDocument.help(for: .serve))
+        discussion: ConfigurationDocument.help(for: .up))
     @Flag(help: "Take free ports and a temporary folder that is removed at the end.") var ephemeral = false
     @Flag(help: "Print one line of JSON on standard output when everything is ready, and nothing else.")
     var json = false
@@ -29,10 +29,10 @@ struct UpCommand: AsyncParsableCommand {
         }
         defer { if let temporary { try? FileManager.default.removeItem(atPath: temporary) } }
         let values = try ConfigurationFile.read(
-            program: .serve, arguments: words, path: config, environment: environment)
+            program: .up, arguments: words, path: config, environment: environment)
         LogBeginning.bootstrap(level: .warning)
         let plan = try await UpPlan(
-            values, environment: environment, isEphemeral: ephemeral, startsApp: !withoutApp)
+            values, file: config, environment: environment, isEphemeral: ephemeral, startsApp: !withoutApp)
         if json {
             try await UpRun(plan).run { summary in
                 try FileHandle.standardOutput.write(contentsOf: Data((summary.json() + "\n").utf8))

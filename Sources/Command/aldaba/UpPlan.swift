@@ -7,6 +7,8 @@ import Glibc
 struct UpPlan: Sendable {
     let folder: DataFolder
     let values: ConfigurationValues
+    /// The configuration file that was named, as a flag for server and agent: secrets reach them only by it.
+    let configurationFlag: [String]
     let environment: [String: String]
     let startsApp: Bool
     let ports: [ConfigurationKey: Int]
@@ -23,14 +25,17 @@ struct UpPlan: Sendable {
     ///
     /// - Throws: ``CommandFailure`` that says what to do: folder unusable or in use, ports taken, no demo app.
     init(
-        _ values: ConfigurationValues, environment: [String: String], isEphemeral: Bool, startsApp: Bool
+        _ values: ConfigurationValues, file: String?, environment: [String: String], isEphemeral: Bool,
+        startsApp: Bool
     ) async throws {
         self.values = values
+        configurationFlag = file.map { ["--config=\($0)"] } ?? []
         self.environment = environment
         self.startsApp = startsApp
         folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
         do { try folder.make() } catch {
-            throw CommandFailure(.failed, "\(error); make it writable, or choose another folder with --data")
+            throw CommandFailure(
+                .failed, "\(error); make it writable and your own, or choose another folder with --data")
         }
         do { lock = try FolderLock(path: folder.upLock) } catch { throw CommandFailure(.failed, "\(error)") }
         _ = try ServerConfiguration(values, environment: environment)
@@ -97,9 +102,6 @@ struct UpPlan: Sendable {
             id: DemoApp.topic.rawValue, name: "Todo", team: DemoApp.team.rawValue, executable: appExecutable,
             environment: appEnvironment, authorization: .granted, lifecycle: .always,
             backgroundModes: ["remote-notification"])
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        try PrivateFile.write(
-            encoder.encode(manifest) + [10], to: "\(folder.manifests)/\(DemoApp.topic.rawValue).json")
+        try AppFolder(path: folder.manifests).install(manifest)
     }
 }

@@ -9,13 +9,18 @@ struct UpRun: Sendable {
     /// Whether notifications appear on a screen; known once apps can connect.
     private let agentListens = Readiness<Bool>()
     private let deviceToken = Readiness<String>()
+    /// The demo app's first process; `nil` when it cannot be kept running.
+    private let appStarted = Readiness<Int32?>()
+    /// Whether the demo app has connected to the agent; `false` when it cannot be kept running.
+    private let appConnected = Readiness<Bool>()
     private let logger = Logger(label: "aldaba.up")
 
     init(_ plan: UpPlan) { self.plan = plan }
 
     /// Runs until a signal comes.
     ///
-    /// - Parameter ready: Called once, when the demo app's device token is known.
+    /// - Parameter ready: Called once, when the demo app has its device token and, if it is to be started, is
+    ///   connected.
     /// - Throws: when server or agent cannot be kept running.
     func run(ready: @escaping @Sendable (UpSummary) throws -> Void) async throws {
         let supervisor = try Supervisor(
@@ -51,14 +56,21 @@ struct UpRun: Sendable {
     /// The path goes on without its demo app.
     private func keepApp(_ supervisor: Supervisor) async throws {
         _ = try await agentListens.value()
-        do { try await keep("app", supervisor, appPlan) } catch let end as Supervisor.GivenUp {
-            logger.error("\(end); the rest goes on without it")
+        let child = Supervisor.Child(name: "app", plan: appPlan) { [appStarted] in appStarted.settle(.success($0)) }
+        do { try await supervisor.keep(child) } catch let end as CancellationError { throw end } catch {
+            logger.error("\(error); the rest goes on without it")
+            appStarted.settle(.success(nil))
+            appConnected.settle(.success(false))
         }
     }
 
     private func tell(_ supervisor: Supervisor, _ ready: @Sendable (UpSummary) throws -> Void) async throws {
         let addresses = try await addresses.value()
         let token = try await deviceToken.value()
+        if plan.startsApp {
+            _ = try await appStarted.value()
+            _ = try await appConnected.value()
+        }
         try ready(
             UpSummary(
                 plan: plan, addresses: addresses, deviceToken: token, hasScreen: agentListens.current ?? true,
@@ -79,7 +91,7 @@ struct UpRun: Sendable {
                 port(.apnsPort, known?.apnsPort), port(.devicePort, known?.devicePort),
                 port(.controlPort, known?.controlPort), port(.httpPort, known?.httpPort),
                 port(.metricsPort, known?.metricsPort),
-            ] + plan.values.flags(for: .serve, except: except)
+            ] + plan.configurationFlag + plan.values.flags(for: .serve, except: except)
         return try child("serve", plan.executable, words) { [addresses] line in
             if let told = ServerAddresses(line: line) { addresses.settle(.success(told)) }
         }
@@ -87,17 +99,23 @@ struct UpRun: Sendable {
 
     private func agentPlan() throws -> ChildProcess.Plan {
         let server = addresses.current
-        let words = [
-            "agent", "run", "--report-ready", "--data=\(plan.folder.root)", "--environment=\(plan.pushEnvironment)",
-            "--agent-server=\(server?.device ?? "")", "--agent-control=\(server?.control ?? "")",
-            "--agent-ca=\(plan.certificates.authority)", "--agent-socket=\(plan.socket)", "--reconnect-after=100",
-            "--log-level=\(plan.values.text(.logLevel) ?? "info")",
+        let patience = plan.values.origin(.reconnectAfter) == .builtIn ? ["--reconnect-after=100"] : []
+        let except: Set<ConfigurationKey> = [
+            .data, .environment, .agentServer, .agentControl, .agentCA, .agentSocket,
         ]
-        return try child("agent", plan.executable, words) { [agentListens, deviceToken] line in
+        let words =
+            [
+                "agent", "run", "--report-ready", "--data=\(plan.folder.root)",
+                "--environment=\(plan.pushEnvironment)", "--agent-server=\(server?.device ?? "")",
+                "--agent-control=\(server?.control ?? "")", "--agent-ca=\(plan.certificates.authority)",
+                "--agent-socket=\(plan.socket)",
+            ] + patience + plan.configurationFlag + plan.values.flags(for: .agent, except: except)
+        return try child("agent", plan.executable, words) { [agentListens, deviceToken, appConnected] line in
             switch AgentReport(line: line) {
             case .listening(_, let hasScreen): agentListens.settle(.success(hasScreen))
             case .registered(let app, let token) where app == DemoApp.topic.rawValue:
                 deviceToken.settle(.success(token))
+            case .connected(let app) where app == DemoApp.topic.rawValue: appConnected.settle(.success(true))
             default: break
             }
         }
@@ -105,6 +123,10 @@ struct UpRun: Sendable {
 
     private func appPlan() throws -> ChildProcess.Plan {
         var plan = try child("app", plan.appExecutable, [], line: nil)
+        // What steers server and agent, the enrolment key before all, is none of an app's business.
+        plan.environment = plan.environment.filter {
+            !$0.key.hasPrefix("ALDABA_") || $0.key == SupervisorWatch.variable
+        }
         plan.environment.merge(self.plan.appEnvironment) { $1 }
         plan.environment["ALDABA_AGENT_SOCKET"] = self.plan.socket
         plan.environment["ALDABA_APP_ID"] = DemoApp.topic.rawValue

@@ -75,11 +75,11 @@ struct UpSummary: Sendable {
 
             Try next, in another terminal:
 
-            \(aldaba) send --data \(data) --topic \(DemoApp.topic) --token \(deviceToken) \
+            \(aldaba) send --data \(data) --key-id \(plan.key.keyId) --topic \(DemoApp.topic) --token \(deviceToken) \
             --title 'Buy milk' --body 'Sent by aldaba'
 
             curl --http2 --include --cacert \(Self.quoted(plan.certificates.authority)) \
-            -H "authorization: bearer $(\(aldaba) key token --data \(data))" -H 'apns-topic: \(DemoApp.topic)' \
+            -H "authorization: bearer $(\(aldaba) key token --data \(data) --key-id \(plan.key.keyId))" -H 'apns-topic: \(DemoApp.topic)' \
             -H 'apns-push-type: alert' -H 'apns-id: \(id)' \
             -d '{"aps":{"alert":{"title":"Buy bread","body":"Sent by curl"}},"todo":"Buy bread"}' \
             \(addresses.apns)/3/device/\(deviceToken)

@@ -18,9 +18,10 @@ extension Agent {
         }
         for (id, manifest) in loaded.apps where apps[id]?.manifest != manifest {
             guard apps[id]?.connection == nil else { continue }
-            let startedProcess = apps[id]?.startedProcess
+            let known = apps[id]
             apps[id] = InstalledApp(manifest: manifest)
-            apps[id]?.startedProcess = startedProcess
+            apps[id]?.startedProcess = known?.startedProcess
+            apps[id]?.awaitedReturn = known?.awaitedReturn
             let registration = try? store.read {
                 try $0.registration(app: id, environment: configuration.environment)
             }
@@ -71,10 +72,11 @@ extension Agent {
     private func open(_ connection: AppConnection, of app: String) {
         if let older = apps[app]?.connection {
             connections[ObjectIdentifier(older)] = nil
-            older.close()
+            supersede(older, by: connection, of: app)
         }
         connections[ObjectIdentifier(connection)] = app
         apps[app]?.connection = connection
+        apps[app]?.awaitedReturn = nil
         apps[app]?.tokenRequests = []
         hand(.connected, to: app)
         let tapped = try? store.read { try $0.waitingResponses(app: app, after: 0, limit: 1).first }
@@ -88,6 +90,20 @@ extension Agent {
         events(.appConnected(app: app))
     }
 
+    /// Ends the older connection. A process that just reconnected left it behind; another process is told that it
+    /// is to stay away, or the two would take the app from each other for ever.
+    private func supersede(_ older: AppConnection, by newer: AppConnection, of app: String) {
+        guard older.peer.process != newer.peer.process else { return older.close() }
+        logger.warning(
+            "A second process of an app took over.",
+            metadata: [
+                "aldaba.topic": "\(app)", "aldaba.process": "\(newer.peer.process)",
+            ])
+        older.refuse(
+            code: AgentMessage.superseded,
+            message: "process \(newer.peer.process) is \(app) now; this one gets nothing any more")
+    }
+
     func closed(_ connection: AppConnection) {
         guard let app = connections.removeValue(forKey: ObjectIdentifier(connection)) else { return }
         apps[app]?.connection = nil
@@ -97,14 +113,22 @@ extension Agent {
         expectReturn(of: app)
     }
 
-    /// Shows what waits for an app that does not come back soon. Its library reconnects within two seconds.
+    /// Gives an app that may be running time to connect; then what waits for it is shown, and it is started if
+    /// somebody tapped.
     func expectReturn(of app: String) {
-        enter(after: timing.returnLimit) { agent in
-            guard let installed = agent.apps[app], !installed.handOver.isActive, installed.handOver.mayShow else {
-                return
-            }
-            agent.enqueue(.leftUnhandled(app: app))
+        returnCount += 1
+        let number = returnCount
+        apps[app]?.awaitedReturn = AwaitedReturn(number: number)
+        enter(after: timing.returnLimit) { $0.ceaseToExpect(app, number) }
+    }
+
+    private func ceaseToExpect(_ app: String, _ number: Int) {
+        guard let installed = apps[app], let awaited = installed.awaitedReturn, awaited.number == number else {
+            return
         }
+        apps[app]?.awaitedReturn = nil
+        if installed.handOver.mayShow { enqueue(.leftUnhandled(app: app)) }
+        if awaited.startsThen { start(app, activationToken: awaited.activationToken) }
     }
 
     private func took(_ message: AppMessage, from app: String, _ connection: AppConnection) {

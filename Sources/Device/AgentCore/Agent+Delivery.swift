@@ -22,6 +22,7 @@ extension Agent {
         do {
             follow(batch, try store.commit(batch))
         } catch {
+            keepForLater(batch)
             return storeFailed(error)
         }
         presentations.committed()
@@ -30,8 +31,19 @@ extension Agent {
         pumpReceipts()
     }
 
+    /// How many writes are kept over failed commits.
+    private static let keptWriteLimit = 1_000
+
+    /// What people did nobody says again, so it goes to the head of the next batch, which is not far.
+    private func keepForLater(_ batch: [AgentWrite]) {
+        writes = Array(batch.lazy.filter(\.isSaidOnce).prefix(Self.keptWriteLimit))
+        guard !writes.isEmpty else { return }
+        isFlushScheduled = true
+        enter(after: timing.storePause) { $0.flush() }
+    }
+
     /// Nothing of the batch is stored, so nobody was told that it is: the server and the apps will say it again
-    /// on their next connections.
+    /// on their next connections, and the presenter is asked again.
     func storeFailed(_ error: any Error) {
         logger.error(
             "The agent's store failed; all connections are opened anew.",
@@ -50,7 +62,8 @@ extension Agent {
         var responses: [String: [Int64]] = [:]
         for (write, effect) in zip(batch, effects) {
             switch effect {
-            case .stored(let id, let app, _, let isAwaited):
+            case .stored(let id, let app, let isNew, let isAwaited):
+                if isNew { arrivalsSincePruning += 1 }
                 if case .arrived(let arrival) = write, arrival.session == session?.number { stored.append(id) }
                 if isAwaited { awaited.insert(app) }
             case .handed(let id, let app): handed[app, default: []].append(id.rawValue)
@@ -72,6 +85,7 @@ extension Agent {
         for (app, ids) in handed { apps[app]?.connection?.send([.handledConfirmed(notifications: ids)]) }
         for (app, ids) in responses { apps[app]?.connection?.send([.responsesConfirmed(responses: ids)]) }
         for app in awaited { hand(.stored, to: app) }
+        if arrivalsSincePruning >= Self.pruningInterval { pruneInSteps() }
     }
 
     // MARK: Handing over
@@ -175,9 +189,15 @@ extension Agent {
         if apps[app]?.connection == nil { start(app, activationToken: activationToken) }
     }
 
-    /// Starts an app for which responses wait, unless it is starting already.
+    /// Starts an app for which responses wait, unless it is starting already; one that may be on its way back is
+    /// given the time for that first.
     func start(_ app: String, activationToken: String? = nil) {
         guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil else { return }
+        guard installed.awaitedReturn == nil else {
+            apps[app]?.awaitedReturn?.startsThen = true
+            apps[app]?.awaitedReturn?.activationToken = activationToken
+            return
+        }
         var variables = ["ALDABA_AGENT_SOCKET": configuration.socketPath, "ALDABA_APP_ID": app]
         variables["XDG_ACTIVATION_TOKEN"] = activationToken
         do {
@@ -202,7 +222,9 @@ extension Agent {
 
     /// Taps that nobody can answer are not kept: their app is neither connected nor running.
     private func giveUp(_ app: String) {
-        guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil else { return }
+        guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
+            installed.awaitedReturn == nil
+        else { return }
         enqueue(.responsesDropped(app: app, at: parts.now()))
     }
 }

@@ -12,6 +12,10 @@ public actor Agent {
     /// Agents of one process share this thread; it lives as long as the process.
     private static let ownLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
+    /// How many notifications one look over the store deletes, and how many may arrive before the next.
+    static let pruningLimit = 500
+    static let pruningInterval = 5_000
+
     nonisolated let loop: any EventLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
 
@@ -37,38 +41,48 @@ public actor Agent {
     let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     var writes: [AgentWrite] = []
+    /// How many notifications arrived since the store was last looked over.
+    var arrivalsSincePruning = 0
+    /// How often an app was expected back, which tells the expectations apart.
+    var returnCount = 0
     var isFlushScheduled = false
     var receipts = ReceiptFlow()
     var presentations: PresentationFlow
 
-    /// Opens the data folder: makes it where it is missing, locks it, and opens the store in it.
+    /// Opens the data folder: makes it where it is missing, locks it, and opens the store in it. An agent that was
+    /// made must be run: only that closes what it holds.
     ///
     /// - Parameters:
     ///   - presenter: Where notifications are shown.
     ///   - events: Told what happens, on the agent's thread; must not block.
-    /// - Throws: ``AgentStartFailure``.
+    /// - Throws: ``AgentStartFailure``, or what is wrong with the authorities' file; the presenter is stopped then.
     public init(
         configuration: AgentConfiguration, presenter: any Presenter, logger: Logger,
         events: @escaping @Sendable (AgentEvent) -> Void
     ) throws {
-        try self.init(
-            configuration: configuration, parts: .production(configuration, presenter: presenter, logger: logger),
-            timing: AgentTiming(), logger: logger, events: events)
+        do {
+            try self.init(
+                configuration: configuration, timing: AgentTiming(), logger: logger, events: events,
+                parts: { try .production(configuration, presenter: presenter, logger: logger) })
+        } catch {
+            presenter.stop()
+            throw error
+        }
     }
 
+    /// - Parameter parts: Asked when nothing else can fail any more, since parts must be closed.
     init(
-        configuration: AgentConfiguration, parts: AgentParts, timing: AgentTiming, logger: Logger,
-        events: @escaping @Sendable (AgentEvent) -> Void
+        configuration: AgentConfiguration, timing: AgentTiming, logger: Logger,
+        events: @escaping @Sendable (AgentEvent) -> Void, parts: () throws -> AgentParts
     ) throws {
         self.configuration = configuration
-        self.parts = parts
         self.timing = timing
         self.logger = logger
         self.events = events
         loop = Self.ownLoops.next()
         try PrivateFolder.make(configuration.dataFolder, shut: true)
         lock = try DataLock(path: configuration.lockPath, folder: configuration.dataFolder)
-        let opened = try AgentStore.open(path: configuration.databasePath, now: parts.now())
+        let opened = try AgentStore.open(path: configuration.databasePath, now: AgentParts.systemTime())
         if let aside = opened.aside {
             logger.error(
                 "The agent's store was damaged. It was put aside and a new one begun.",
@@ -79,12 +93,23 @@ public actor Agent {
         store = opened.store
         presentations = PresentationFlow(inherited: Set(try store.read { try $0.wantedIDs() }))
         identity = try store.read { try $0.identity() }
+        self.parts = try parts()
     }
 
     /// Runs until its task is cancelled; then everything is closed, and what was under way is in the store.
     ///
     /// - Throws: ``AgentStartFailure`` when apps cannot be given a socket.
     public func run() async throws {
+        do {
+            try await work()
+        } catch {
+            await end()
+            throw error
+        }
+        await end()
+    }
+
+    private func work() async throws {
         loadApps()
         let shown = try store.read { try $0.shown(limit: 200) }
         parts.presenter.start(
@@ -96,7 +121,12 @@ public actor Agent {
             path: configuration.socketPath, group: MultiThreadedEventLoopGroup.singleton,
             delegate: AgentDoor(agent: self))
         events(.listening(socketPath: configuration.socketPath))
-        try resumeWhatWaits()
+        do {
+            try resumeWhatWaits()
+        } catch {
+            await socket.close()
+            throw error
+        }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keepSession() }
             group.addTask { await self.keepRegistrations() }
@@ -104,9 +134,12 @@ public actor Agent {
         }
         await socket.close()
         for app in apps.values { app.connection?.close() }
-        flush()
+    }
+
+    private func end() async {
         parts.presenter.stop()
         await parts.close()
+        flush()
         lock = nil
     }
 
@@ -123,22 +156,39 @@ public actor Agent {
     /// What the last run left: intents to show, taps to answer, and notifications whose app may not come back.
     private func resumeWhatWaits() throws {
         pumpPresentations()
+        for app in apps.keys { expectReturn(of: app) }
         for app in try store.read({ try $0.appsTapped() }) { start(app) }
-        for app in try store.read({ try $0.appsAwaited() }) { expectReturn(of: app) }
     }
 
     private func keepStoreSmall() async {
-        let limit = 500
         while !Task.isCancelled {
-            var pause = Duration.seconds(3600)
-            do {
-                let oldest = parts.now().adding(milliseconds: -timing.retention.milliseconds)
-                let deleted = try store.prune(keep: timing.kept, oldest: oldest, limit: limit)
-                if deleted == limit { pause = .milliseconds(100) }
-            } catch {
-                logger.error("Old notifications could not be deleted.", metadata: ["aldaba.reason": "\(error)"])
+            let mayHaveMore = pruneStore()
+            try? await parts.sleep(mayHaveMore ? .milliseconds(100) : .seconds(3600))
+        }
+    }
+
+    /// Deletes what need not stay, in steps between which others have their turn.
+    func pruneInSteps() {
+        if pruneStore() { enter { $0.pruneInSteps() } }
+    }
+
+    /// - Returns: Whether there may be more to delete.
+    private func pruneStore() -> Bool {
+        arrivalsSincePruning = 0
+        do {
+            let pruning = try store.prune(timing.limits, now: parts.now(), limit: Self.pruningLimit)
+            for id in pruning.ended { parts.presenter.withdraw(id) }
+            if !pruning.ended.isEmpty {
+                logger.warning(
+                    "Notifications ended that their apps did not take.",
+                    metadata: ["aldaba.count": "\(pruning.ended.count)"])
+                receipts.committed()
+                pumpReceipts()
             }
-            try? await parts.sleep(pause)
+            return pruning.deleted == Self.pruningLimit
+        } catch {
+            logger.error("Old notifications could not be deleted.", metadata: ["aldaba.reason": "\(error)"])
+            return false
         }
     }
 }
@@ -152,11 +202,22 @@ struct InstalledApp: Sendable {
     var tokenRequests: [Int64] = []
     /// The process that was started and has not ended.
     var startedProcess: Int32?
+    /// While it may be on its way back.
+    var awaitedReturn: AwaitedReturn?
 
     init(manifest: AppManifest) {
         self.manifest = manifest
         handOver = HandOver(mayShow: manifest.authorization == .granted)
     }
+}
+
+/// An app that is not connected, and may run all the same: it is not started meanwhile.
+struct AwaitedReturn: Sendable {
+    var number: Int
+    /// Whether it is to be started when it does not come back.
+    var startsThen = false
+    /// What lets it take the focus then.
+    var activationToken: String?
 }
 
 /// Where the connections of apps enter the agent.

@@ -57,15 +57,15 @@ struct AgentLedger {
             """
             INSERT INTO notification (
                 id, app, apns_id, identifier, environment, push_type, priority, payload, accepted_at, received_at,
-                presentation, handed_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+                expires_at, presentation, handed_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
             """,
             [
                 notification.id.rawValue, notification.topic.rawValue, notification.apnsID,
                 notification.collapseID ?? notification.apnsID, notification.environment.rawValue,
                 notification.pushType?.rawValue, Int64(notification.priority.rawValue),
                 Data(notification.payload), notification.acceptedAt.rawValue, arrival.receivedAt.rawValue,
-                presentation.rawValue, endedAt,
+                notification.expiresAt?.rawValue, presentation.rawValue, endedAt,
             ])
         return database.changesCount == 1
     }
@@ -85,10 +85,14 @@ struct AgentLedger {
             WHERE id = ?3 AND app = ?4 AND handed_at IS NULL
             """, [at.rawValue, showsIt, id.rawValue, app])
         guard database.changesCount == 1 else { return }
-        let presentation = try Int64.fetchOne(
-            database.cachedStatement(sql: "SELECT presentation FROM notification WHERE id = ?"),
-            arguments: [id.rawValue])
-        if presentation != PresentationState.wanted.rawValue { try report(id, .handed, at: at, source: .app) }
+        guard
+            let row = try Row.fetchOne(
+                database.cachedStatement(sql: "SELECT presentation, presentation_note FROM notification WHERE id = ?"),
+                arguments: [id.rawValue])
+        else { return }
+        let (presentation, note): (Int64, String?) = (row[0], row[1])
+        guard presentation != PresentationState.wanted.rawValue else { return }
+        try report(id, .handed, at: at, source: .app, note: note)
     }
 
     private func wantPresentation(app: String) throws {
@@ -112,8 +116,13 @@ struct AgentLedger {
         }
         try execute(
             """
-            UPDATE notification SET presentation = ?, handle = ?, presented_at = ? WHERE id = ? AND presentation = 1
-            """, [state.rawValue, handle, state == .shown ? at.rawValue : nil, id.rawValue])
+            UPDATE notification SET presentation = ?, presentation_note = ?, handle = ?, presented_at = ?
+            WHERE id = ? AND presentation = 1
+            """,
+            [
+                state.rawValue, state == .shown ? nil : note, handle, state == .shown ? at.rawValue : nil,
+                id.rawValue,
+            ])
         guard database.changesCount == 1 else { return }
         if state == .shown { try report(id, .presented, at: at, source: .desktop, note: note) }
         let handedAt = try Int64.fetchOne(
@@ -165,7 +174,7 @@ struct AgentLedger {
 
     // MARK: Receipts
 
-    private func report(
+    func report(
         _ id: NotificationID, _ state: NotificationState, at: Timestamp, source: TimelineSource, note: String? = nil
     ) throws {
         try execute(

@@ -16,20 +16,24 @@ struct AgentParts: Sendable {
     /// Ends what the parts keep open.
     var close: @Sendable () async -> Void
 
-    /// The real ones.
+    /// The real ones. They must be closed, so they are made last of all.
     ///
-    /// - Throws: when the authorities' file cannot be read.
+    /// - Throws: when the authorities' file cannot be read; then nothing is left open.
     static func production(
         _ configuration: AgentConfiguration, presenter: any Presenter, logger: Logger
     ) throws -> AgentParts {
+        let connector = try MCSPushConnector(configuration: configuration, logger: logger)
         let enrolment = try HTTPEnrolmentClient(configuration: configuration)
         return AgentParts(
-            presenter: presenter, connector: try MCSPushConnector(configuration: configuration, logger: logger),
-            enrolment: enrolment, launcher: ProcessLauncher(logFolder: configuration.logFolder), peerCheck: .system,
-            now: { Timestamp(rawValue: Int64(Date().timeIntervalSince1970 * 1000)) },
+            presenter: presenter, connector: connector, enrolment: enrolment,
+            launcher: ProcessLauncher(logFolder: configuration.logFolder), peerCheck: .system,
+            now: systemTime,
             sleep: { try await Task.sleep(for: $0) }, random: { UInt64.random(in: 0 ... .max) },
             close: { await enrolment.close() })
     }
+
+    /// The time of the system's clock.
+    @Sendable static func systemTime() -> Timestamp { Timestamp(rawValue: Int64(Date().timeIntervalSince1970 * 1000)) }
 
     /// Waits as long as the back-off says, or until the task is cancelled.
     func pause(_ backOff: inout BackOff) async {
@@ -45,11 +49,13 @@ struct AgentParts: Sendable {
 
 /// How long the agent waits and how much it keeps.
 struct AgentTiming: Sendable {
-    /// How long an app that was connected may be away before what waits for it is shown on the desktop.
+    /// How long an app may be away, from the agent's start or the end of its connection, before it counts as gone:
+    /// then what waits for it is shown on the desktop, and a tap starts it. Its library reconnects within two seconds.
     var returnLimit = Duration.seconds(5)
     /// How long responses wait for an app that cannot be started.
     var launchLimit = Duration.seconds(60)
-    /// How many finished notifications are kept for each app, and for how long.
-    var kept = 10_000
-    var retention = Duration.seconds(30 * 86_400)
+    /// How long after a failed commit what people did is stored again.
+    var storePause = Duration.seconds(1)
+    /// How much is kept for each app.
+    var limits = AgentLimits()
 }

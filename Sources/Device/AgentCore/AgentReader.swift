@@ -127,11 +127,6 @@ struct AgentReader {
         }
     }
 
-    /// The apps for which something waits.
-    func appsAwaited() throws -> [String] {
-        try String.fetchAll(database, sql: "SELECT DISTINCT app FROM notification WHERE handed_at IS NULL")
-    }
-
     /// The apps whose person waits for an answer to a tap.
     func appsTapped() throws -> [String] {
         try String.fetchAll(database, sql: "SELECT DISTINCT app FROM response WHERE handled_at IS NULL")

@@ -11,6 +11,8 @@ enum AgentSchema {
     }
 
     /// `presentation`: 0 nothing to show, 1 wanted (the intent), 2 shown, 3 could not be shown.
+    /// `presentation_note`: why it could not be shown.
+    /// `expires_at`: NULL when it was for one attempt only, which its arrival was.
     /// `registration.token`: NULL when the app ended its registration.
     /// `handle`: what the presenter calls it while it is on the screen.
     private static let first = """
@@ -37,7 +39,9 @@ enum AgentSchema {
             payload BLOB NOT NULL,
             accepted_at INTEGER NOT NULL,
             received_at INTEGER NOT NULL,
+            expires_at INTEGER,
             presentation INTEGER NOT NULL,
+            presentation_note TEXT,
             handle TEXT,
             presented_at INTEGER,
             handed_at INTEGER,

@@ -79,6 +79,9 @@ final class AgentStore: Sendable {
         }
     }
 
+    /// Runs a body in one transaction of its own.
+    func write<Value>(_ body: (Database) throws -> Value) throws -> Value { try queue.write(body) }
+
     func read<Value>(_ body: (AgentReader) throws -> Value) throws -> Value {
         try queue.read { try body(AgentReader(database: $0)) }
     }
@@ -108,46 +111,5 @@ final class AgentStore: Sendable {
                 sql: "INSERT OR REPLACE INTO registration (app, environment, token) VALUES (?, ?, ?)",
                 arguments: [app, environment.rawValue, token])
         }
-    }
-
-    /// Deletes finished notifications beyond the newest `keep` of each app, or received before `oldest`.
-    ///
-    /// - Parameter limit: How many rows at most, so that one call stays short.
-    /// - Returns: How many were deleted; fewer than `limit` when nothing more is due.
-    func prune(keep: Int, oldest: Timestamp, limit: Int) throws -> Int {
-        try queue.write { database in
-            var deleted = 0
-            for app in try String.fetchAll(database, sql: "SELECT DISTINCT app FROM notification") {
-                guard deleted < limit else { break }
-                deleted += try Self.prune(
-                    app, keep: keep, oldest: oldest, limit: limit - deleted, in: database)
-            }
-            return deleted
-        }
-    }
-
-    private static func prune(
-        _ app: String, keep: Int, oldest: Timestamp, limit: Int, in database: Database
-    ) throws -> Int {
-        let boundary =
-            try Int64.fetchOne(
-                database,
-                sql: "SELECT sequence FROM notification WHERE app = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?",
-                arguments: [app, keep]) ?? 0
-        let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT sequence, id FROM notification AS n
-                WHERE app = ? AND handed_at IS NOT NULL AND presentation <> 1
-                    AND (sequence <= ? OR received_at < ?)
-                    AND NOT EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL)
-                ORDER BY sequence LIMIT ?
-                """, arguments: [app, boundary, oldest.rawValue, limit])
-        for row in rows {
-            let (sequence, id): (Int64, Int64) = (row[0], row[1])
-            try database.execute(sql: "DELETE FROM response WHERE notification = ?", arguments: [id])
-            try database.execute(sql: "DELETE FROM notification WHERE sequence = ?", arguments: [sequence])
-        }
-        return rows.count
     }
 }

@@ -19,6 +19,14 @@ enum AgentWrite: Sendable {
     case responsesDropped(app: String, at: Timestamp)
     /// The server has these receipts (first and last outbox sequence of a batch).
     case receiptsConfirmed(ClosedRange<Int64>)
+
+    /// Whether it tells what a person did with a notification: nobody repeats that.
+    var isSaidOnce: Bool {
+        switch self {
+        case .tapped, .dismissed, .leftScreen: true
+        default: false
+        }
+    }
 }
 
 /// A notification that came over the device channel, and what the agent made of it.

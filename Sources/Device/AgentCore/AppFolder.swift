@@ -32,14 +32,39 @@ public struct AppFolder: Sendable {
 
     /// Installs an app, or replaces its manifest; the file is complete or not there.
     ///
-    /// - Throws: when the folder or the file cannot be written.
-    public func install(_ manifest: AppManifest) throws {
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    /// The folder is made with mode 0700 where it is missing. The file is 0600 from its first byte on: a manifest's
+    /// `environment` may hold secrets.
+    ///
+    /// - Returns: The file's path.
+    /// - Throws: ``AgentStartFailure/folder(path:reason:)`` when the folder or the file cannot be written.
+    @discardableResult
+    public func install(_ manifest: AppManifest) throws -> String {
+        try PrivateFolder.make(path, shut: true)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let file = URL(fileURLWithPath: path + "/" + manifest.id + ".json")
-        try encoder.encode(manifest).write(to: file, options: .atomic)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let text = try encoder.encode(manifest)
+        let file = "\(path)/\(manifest.id).json"
+        // Not a name that ``load()`` would read.
+        let draft = "\(file).\(getpid()).new"
+        unlink(draft)
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure(file) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            try handle.write(contentsOf: text)
+            try handle.synchronize()
+        } catch {
+            unlink(draft)
+            throw AgentStartFailure.folder(path: file, reason: "\(error)")
+        }
+        guard rename(draft, file) == 0 else {
+            defer { unlink(draft) }
+            throw Self.failure(file)
+        }
+        return file
+    }
+
+    private static func failure(_ file: String) -> AgentStartFailure {
+        .folder(path: file, reason: String(cString: strerror(errno)))
     }
 }

@@ -19,27 +19,37 @@ struct AppLaunchFailure: Error, Sendable, CustomStringConvertible {
     var description: String
 }
 
-/// Starts apps as processes in sessions of their own, which outlive the agent; output goes to the log folder.
+/// Starts apps as processes in sessions of their own; output goes to the log folder.
+///
+/// Guarantees: of the agent's own settings (`ALDABA_…`), some of which are secret, an app inherits none. An app
+/// outlives the agent, unless the agent is supervised: then the app is too, by the same standard input.
 struct ProcessLauncher: AppLauncher {
+    private static let supervised = "ALDABA_SUPERVISED"
+
     /// An app's log is begun anew when it is longer than this at a start.
     static let logLimit: off_t = 8 << 20
 
     let logFolder: String
+    /// The agent's own variables.
+    var environment = ProcessInfo.processInfo.environment
+    /// The agent's own standard input.
+    var input = STDIN_FILENO
 
     func launch(
         _ manifest: AppManifest, variables: [String: String], ended: @escaping @Sendable (pid_t) -> Void
     ) throws(AppLaunchFailure) -> pid_t {
         let log = try openLog(of: manifest.id)
         defer { close(log) }
-        var environment = ProcessInfo.processInfo.environment
-        // Set for the agent by what supervises it; an app that the agent starts has no such supervisor.
-        environment["ALDABA_SUPERVISED"] = nil
+        let isSupervised = environment[Self.supervised] != nil
+        var environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
         environment.merge(manifest.environment) { $1 }
         environment.merge(variables) { $1 }
+        environment[Self.supervised] = isSupervised ? "1" : nil
         var pid: pid_t = 0
         let failure = withCStrings([manifest.executable] + manifest.arguments) { arguments in
             withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
-                aldaba_spawn_detached(&pid, manifest.executable, log, arguments, environment)
+                aldaba_spawn_detached(
+                    &pid, manifest.executable, isSupervised ? input : -1, log, arguments, environment)
             }
         }
         guard failure == 0 else {

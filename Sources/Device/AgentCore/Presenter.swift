@@ -13,13 +13,14 @@ public protocol Presenter: Sendable {
 
     /// Shows one notification; one with the same app and identifier is replaced in place.
     ///
-    /// `complete` is called exactly once, within a few seconds also when nobody answers.
+    /// `complete` is called exactly once, within a few seconds also when nobody answers; after ``stop()`` not at
+    /// all. What is asked for again before its answer is shown once, and both get the one outcome.
     func present(_ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void)
 
     /// Takes a notification off the screen; one that is not there is ignored.
     func withdraw(_ notification: NotificationID)
 
-    /// Ends its thread and its connections; what is on the screen stays.
+    /// Ends its thread and its connections; what is on the screen stays, and what is not answered stays unanswered.
     func stop()
 }
 

@@ -31,8 +31,7 @@ package final class AppHost {
     package nonisolated init(configuration: AppHostConfiguration) {
         self.configuration = configuration
         session = AppSession(
-            app: configuration.app, secret: configuration.secret, place: configuration.socketPath,
-            launchPatience: configuration.launchPatience)
+            app: configuration.app, place: configuration.socketPath, launchPatience: configuration.launchPatience)
     }
 
     /// Begins to connect, once; does nothing when called again.

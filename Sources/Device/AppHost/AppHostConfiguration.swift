@@ -4,8 +4,6 @@ import Foundation
 package struct AppHostConfiguration: Sendable {
     /// The bundle id; `nil` when neither environment nor manifest names one.
     package var app: String?
-    /// What the agent that started the app gave it to prove itself with.
-    package var secret: String?
     package var socketPath: String
     /// Whether the app ends when its standard input closes.
     package var isSupervised: Bool
@@ -13,12 +11,11 @@ package struct AppHostConfiguration: Sendable {
     package var launchPatience = Duration.seconds(1)
 
     package init(
-        app: String?, secret: String? = nil, socketPath: String, isSupervised: Bool = false,
+        app: String?, socketPath: String, isSupervised: Bool = false,
         launchPatience: Duration = .seconds(1)
     ) {
         self.launchPatience = launchPatience
         self.app = app
-        self.secret = secret
         self.socketPath = socketPath
         self.isSupervised = isSupervised
     }
@@ -31,7 +28,6 @@ package struct AppHostConfiguration: Sendable {
     package init(environment: [String: String], executable: String, readFile: (String) -> Data?) {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         app = value("ALDABA_APP_ID") ?? readFile(executable + ".aldaba.json").flatMap(Self.manifestID)
-        secret = value("ALDABA_APP_SECRET")
         isSupervised = value("ALDABA_SUPERVISED") != nil
         let folder =
             value("XDG_RUNTIME_DIR") ?? value("XDG_STATE_HOME") ?? (value("HOME") ?? NSHomeDirectory())

@@ -44,12 +44,13 @@ package struct AppSession: Sendable {
     }
 
     private let app: String?
-    private let secret: String?
     private let place: String
     private let launchPatience: Duration
     private var link = Link.closed
     private var failures = 0
     private var isSlow = false
+    /// Whether another process of this app took its place: then nothing is ever connected again.
+    private var isSuperseded = false
     private var reports: Set<String> = []
     private var launch = Launch.notBegun
     private var state = AppState.active
@@ -66,13 +67,11 @@ package struct AppSession: Sendable {
 
     /// - Parameters:
     ///   - app: The bundle id; `nil` when none was found, and then nothing is ever connected.
-    ///   - secret: What the agent gave the app to prove itself with, if it did.
     ///   - place: The socket's path, for what is said to people.
     ///   - launchPatience: How long a launch waits for the agent's welcome.
-    package init(app: String?, secret: String?, place: String, launchPatience: Duration = .seconds(1)) {
+    package init(app: String?, place: String, launchPatience: Duration = .seconds(1)) {
         self.launchPatience = launchPatience
         self.app = app
-        self.secret = secret
         self.place = place
     }
 
@@ -134,7 +133,7 @@ extension AppSession {
     private mutating func connected() {
         guard let app else { return }
         link = .opened
-        directives.append(.send(.hello(version: AgentFrame.version, app: app, secret: secret)))
+        directives.append(.send(.hello(version: AgentFrame.version, app: app, secret: nil)))
     }
 
     private mutating func disconnected(_ reason: String?, _ jitter: Double) {
@@ -147,12 +146,13 @@ extension AppSession {
         let grown = Self.shortestBackOff * (1 << min(failures - 1, 10))
         let delay = isSlow ? Self.longestBackOff : min(grown, Self.longestBackOff) * (0.5 + jitter / 2)
         isSlow = false
-        directives.append(.connect(after: delay))
+        if !isSuperseded { directives.append(.connect(after: delay)) }
     }
 
     private mutating func received(_ message: AgentMessage, _ now: Duration) {
         switch (message, link) {
         case (_, .closed): break
+        case (.refused(_, AgentMessage.superseded, let text), _): superseded(text)
         case (.refused(_, let code, let text), _):
             report("the agent refused this app (\(code)): \(text)")
             leave(slowly: true)
@@ -161,6 +161,19 @@ extension AppSession {
             report("the agent at \(place) spoke before it welcomed this app; it is not an agent of this version.")
             leave(slowly: true)
         case (_, .welcomed): receivedInside(message, now)
+        }
+    }
+
+    /// Connecting again would take the app from the process that has it, which would take it back, and so on.
+    private mutating func superseded(_ text: String) {
+        isSuperseded = true
+        report("another process of this app took its place: \(text). End one of the two.")
+        leave(slowly: false)
+        for (request, _) in requests { directives.append(.failRequest(request: request)) }
+        requests = []
+        if tokenIsAwaited, case .wanted = registration {
+            tokenIsAwaited = false
+            directives.append(.announceRegistrationFailure(code: AgentMessage.superseded, message: text))
         }
     }
 
@@ -247,7 +260,7 @@ extension AppSession {
 
 extension AppSession {
     private mutating func ask(_ request: Int64, _ message: AppMessage) {
-        guard app != nil, requests.count < Self.requestLimit else {
+        guard app != nil, !isSuperseded, requests.count < Self.requestLimit else {
             return directives.append(.failRequest(request: request))
         }
         requests.append((request, message))
@@ -265,6 +278,11 @@ extension AppSession {
         guard app != nil else {
             return directives.append(
                 .announceRegistrationFailure(code: "noAppID", message: "this app has no id; set ALDABA_APP_ID"))
+        }
+        guard !isSuperseded else {
+            return directives.append(
+                .announceRegistrationFailure(
+                    code: AgentMessage.superseded, message: "another process of this app took its place"))
         }
         registration = .wanted(request: request)
         tokenIsAwaited = true

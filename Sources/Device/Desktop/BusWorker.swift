@@ -7,6 +7,8 @@ import PushModel
 final class BusWorker {
     /// How long a call may stay unanswered.
     static let patience = Duration.seconds(5)
+    /// How many may wait for the outcome of one presentation.
+    static let completionLimit = 64
     /// How long to leave a bus alone that could not be reached.
     static let reconnectPause = Duration.seconds(1)
 
@@ -29,7 +31,8 @@ final class BusWorker {
     private var nextAttempt: ContinuousClock.Instant
     private var board = Board()
     private var calls: [UInt32: (call: Call, deadline: ContinuousClock.Instant)] = [:]
-    private var completions: [NotificationID: @Sendable (PresentationOutcome) -> Void] = [:]
+    /// Who waits for the outcome of a presentation: one that is asked for again meanwhile is shown once.
+    private var completions: [NotificationID: [@Sendable (PresentationOutcome) -> Void]] = [:]
     private var events: (@Sendable (PresenterEvent) -> Void)?
     private var isStopped = false
 
@@ -63,7 +66,8 @@ final class BusWorker {
         }
     }
 
-    /// Works until it is told to stop.
+    /// Works until it is told to stop. What is not answered then stays so: nobody knows whether it is shown, and
+    /// a later run asks again.
     func run() {
         while !isStopped {
             sleep()
@@ -71,7 +75,7 @@ final class BusWorker {
             readBus()
             expireCalls()
         }
-        lose("the agent ends")
+        connection = nil
     }
 
     /// Waits for the bus, the queue or the next deadline.
@@ -99,11 +103,12 @@ final class BusWorker {
             board = Board(inherited: shown)
             if connection != nil { askOwner() }
         case .present(let presentation, let complete):
-            guard completions.updateValue(complete, forKey: presentation.notification) == nil else {
-                completions[presentation.notification] = nil
-                return complete(.failed(reason: "it is being shown already"))
+            let waiting = completions[presentation.notification]?.count ?? 0
+            guard waiting < Self.completionLimit else {
+                return complete(.failed(reason: "it was asked for \(waiting) times without an answer"))
             }
-            perform(board.handle(.present(presentation)))
+            completions[presentation.notification, default: []].append(complete)
+            if waiting == 0 { perform(board.handle(.present(presentation))) }
         case .withdraw(let id): perform(board.handle(.withdraw(id)))
         case .stop: isStopped = true
         }
@@ -139,7 +144,8 @@ final class BusWorker {
             case .notify(let message, let ticket): call(.notify(ticket: ticket), "Notify", message.arguments)
             case .close(let serverID): call(.close, "CloseNotification", [.uint32(serverID)])
             case .askFeatures(let ticket): call(.capabilities(ticket: ticket), "GetCapabilities", [])
-            case .answer(let id, let outcome): completions.removeValue(forKey: id)?(outcome)
+            case .answer(let id, let outcome):
+                for complete in completions.removeValue(forKey: id) ?? [] { complete(outcome) }
             case .tell(let event): events?(event)
             }
         }

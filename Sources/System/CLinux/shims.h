@@ -34,10 +34,10 @@ static inline int aldaba_wake_up_open(void) { return eventfd(0, EFD_CLOEXEC | EF
 /// glibc 2.34; its header shows it only with _GNU_SOURCE.
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
-/// Starts a program in a session of its own: standard input empty, output and errors appended to `log`,
-/// no other descriptor inherited, no signal blocked or ignored. Returns 0 or an errno value.
+/// Starts a program in a session of its own: standard input is `input`, or empty when that is negative; output
+/// and errors are appended to `log`; no other descriptor inherited, no signal blocked or ignored. Returns 0 or an errno value.
 static inline int aldaba_spawn_detached(
-    pid_t *pid, const char *path, int log, char *const arguments[], char *const environment[]
+    pid_t *pid, const char *path, int input, int log, char *const arguments[], char *const environment[]
 ) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -54,7 +54,9 @@ static inline int aldaba_spawn_detached(
     sigdelset(&all, SIGKILL);
     sigdelset(&all, SIGSTOP);
     const short new_session = 0x80; /* POSIX_SPAWN_SETSID, hidden without _GNU_SOURCE */
-    if ((result = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) == 0
+    result = input < 0 ? posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+                       : posix_spawn_file_actions_adddup2(&actions, input, 0);
+    if (result == 0
         && (result = posix_spawn_file_actions_adddup2(&actions, log, 1)) == 0
         && (result = posix_spawn_file_actions_adddup2(&actions, log, 2)) == 0
         && (result = posix_spawn_file_actions_addclosefrom_np(&actions, 3)) == 0

@@ -2,7 +2,7 @@
 public enum AgentMessage: Hashable, Sendable {
     /// The first message of an accepted connection. See ``Welcome``.
     case welcome(Welcome)
-    /// The first and only message of a refused one: a stable code, and a sentence that says what to do.
+    /// The first and only message of a refused one, or the last of one that is ended: a stable code, and a sentence that says what to do.
     case refused(version: Int, code: String, message: String)
     case authorizationAnswered(request: Int64, granted: Bool)
     /// The app's device token as 64 hex digits; `request` is `nil` when the token changed by itself.
@@ -18,6 +18,9 @@ public enum AgentMessage: Hashable, Sendable {
     case responsesConfirmed(responses: [Int64])
     /// A message of a later version; to be ignored.
     case unknown(type: String)
+
+    /// The code of ``refused(version:code:message:)`` that ends a connection whose app another process is now.
+    public static let superseded = "superseded"
 
     /// What an accepted app learns first.
     public struct Welcome: Codable, Hashable, Sendable {

@@ -94,6 +94,23 @@ func `a file that is no list of keys is one fault`(text: String) {
     #expect(values.flags(for: .serve, except: [.apnsPort]) == ["--log-level=debug"])
 }
 
+@Test(arguments: ["http://host:8443", "host:8443", "https://", "https://host/?a=b", ""])
+func `the control API is spoken to over TLS only`(address: String) {
+    let found = faults { () throws(ConfigurationFaults) in
+        try read(["--agent-control=\(address)"], program: .agent)
+    }
+    #expect(
+        found == ["--agent-control: agent-control is \"\(address)\"; it takes an address https://host:port"])
+}
+
+@Test func `up takes the keys of its server and those of its agent that it does not settle itself`() throws {
+    let values = try read(
+        ["--presenter=headless", "--reconnect-after=50"], file: "apns-port: 7\nagent-server: host:1\n", program: .up)
+    #expect(values.flags(for: .agent, except: [.agentServer]) == ["--presenter=headless", "--reconnect-after=50"])
+    #expect(values.flags(for: .serve, except: []) == ["--apns-port=7"])
+    #expect(faults { () throws(ConfigurationFaults) in try read(["--agent-server=host:1"], program: .up) }.count == 1)
+}
+
 @Test func `development on a public address is a fault`() throws {
     let values = try read(["--development", "--host=0.0.0.0"])
     #expect(throws: ConfigurationFaults.self) { try ServerConfiguration(values, environment: [:]) }

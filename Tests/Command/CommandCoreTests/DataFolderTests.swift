@@ -31,6 +31,48 @@ import Testing
     #expect(try folder.permissions("a/b/keys") == 0o700)
 }
 
+@Test func `a folder that others use is refused and left as it is`() throws {
+    let folder = try TemporaryFolder()
+    try Data().write(to: URL(fileURLWithPath: folder.path + "/theirs"))
+    for mode in [0o755, 0o1777] {
+        chmod(folder.path, mode_t(mode))
+        #expect(throws: PrivateFile.Failure.self) { try DataFolder(root: folder.path).make() }
+        #expect(try folder.permissions(".") == mode)
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["theirs"])
+}
+
+@Test(arguments: [nil, "server.sqlite", "up.lock"])
+func `an empty folder and one that holds our files are narrowed`(mark: String?) throws {
+    let folder = try TemporaryFolder()
+    if let mark { try PrivateFile.write([], to: "\(folder.path)/\(mark)") }
+    chmod(folder.path, 0o755)
+    try DataFolder(root: folder.path).make()
+    #expect(try folder.permissions(".") == 0o700)
+}
+
+@Test func `a file's bytes are read as they are`() throws {
+    let folder = try TemporaryFolder()
+    try PrivateFile.write([0x22, 0xff, 0x22], to: folder.path + "/file")
+    #expect(try PrivateFile.bytes(folder.path + "/file") == [0x22, 0xff, 0x22])
+    #expect(try PrivateFile.bytes(folder.path + "/other") == nil)
+}
+
+@Test func `a look at a lock names its holder and changes nothing`() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/up.lock"
+    #expect(FolderLock.refusal(path: path) == nil)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    do {
+        let held = try FolderLock(path: path)
+        #expect("\(try #require(FolderLock.refusal(path: path)))".contains("pid \(getpid())"))
+        withExtendedLifetime(held) {}
+    }
+    try PrivateFile.write(Array("77\n".utf8), to: path)
+    #expect(FolderLock.refusal(path: path) == nil)
+    #expect(try PrivateFile.text(path) == "77\n")
+}
+
 @Test func `a folder that is a file is refused with its path`() throws {
     let folder = try TemporaryFolder()
     try PrivateFile.write([1], to: folder.path + "/file")
@@ -70,6 +112,18 @@ import Testing
     #expect(read.key.rawRepresentation == made.key.rawRepresentation)
     #expect(try folder.permissions("AuthKey_\(made.keyID).p8") == 0o600)
     #expect(try PrivateFile.text(ring.path(of: entry))?.hasPrefix("-----BEGIN PRIVATE KEY-----") == true)
+}
+
+@Test func `only a team's keys with a file can sign for it, the oldest first`() throws {
+    let folder = try TemporaryFolder()
+    let ring = KeyRing(folder: folder.path)
+    let team = TeamID(rawValue: "TEAM000001")
+    let entries = try (1...4).map { number in
+        try ring.add(
+            .make(), team: number == 1 ? TeamID(rawValue: "TEAM000002") : team, at: Timestamp(rawValue: Int64(number)))
+    }
+    try FileManager.default.removeItem(atPath: ring.path(of: entries[1]))
+    #expect(try ring.usable(team: team).map(\.entry) == [entries[2], entries[3]])
 }
 
 @Test(arguments: ["AuthKey_short.p8", "other.p8", "AuthKey_ABCDE12345.p8"])
@@ -115,4 +169,23 @@ func `what is no key file is refused with a reason`(name: String) throws {
     #expect(ServerAddresses(line: try addresses.line()) == addresses)
     #expect(ServerAddresses(line: "something else") == nil)
     #expect(addresses.apns == "https://127.0.0.1:2")
+}
+
+@Test func `an IPv6 address stands in brackets, and what is on loopback always names that`() {
+    let addresses = ServerAddresses(
+        process: 1, host: "::1", apnsPort: 2, devicePort: 3, controlPort: 4, httpPort: 5, metricsPort: 6,
+        environment: "sandbox")
+    #expect(addresses.apns == "https://[::1]:2")
+    #expect(addresses.device == "[::1]:3")
+    #expect(addresses.control == "https://[::1]:4")
+    #expect(addresses.http == "http://127.0.0.1:5")
+    #expect(addresses.metrics == "http://127.0.0.1:6")
+}
+
+@Test(arguments: [
+    ("host:1", "host"), ("127.0.0.1:65535", "127.0.0.1"), ("[::1]:2", "::1"), ("::1:2", nil), (":2", nil),
+    ("[]:2", nil), ("host", nil), ("host:0", nil), ("host:65536", nil), ("host:x", nil),
+])
+func `host and port are read in this way`(text: String, host: String?) {
+    #expect(ServerAddresses.parts(ofAuthority: text)?.host == host)
 }

@@ -40,6 +40,20 @@ private func shell(_ script: String, _ folder: TemporaryFolder) throws -> ChildP
     #expect(lines.withLock { $0 } == ["one", "two"])
 }
 
+@Test func `a child's standard input stays open after its end, for what it leaves behind`() async throws {
+    let folder = try TemporaryFolder()
+    var pipes: [String] = []
+    for _ in 0..<2 {
+        let input = Readiness<String>()
+        var plan = try shell("readlink /proc/$$/fd/0", folder)
+        plan.line = { input.settle(.success($0)) }
+        _ = await (try ChildProcess(plan)).end()
+        pipes.append(try await input.value())
+    }
+    #expect(pipes[0].hasPrefix("pipe:"))
+    #expect(pipes[0] == pipes[1])
+}
+
 @Test func `a child that ignores the request to end is ended after the grace`() async throws {
     let folder = try TemporaryFolder()
     let ready = Readiness<Bool>()
@@ -56,12 +70,16 @@ private func shell(_ script: String, _ folder: TemporaryFolder) throws -> ChildP
     let supervisor = try Supervisor(
         names: ["child"], processFile: folder.path + "/pids.json", logger: Logger(label: "test"))
     let starts = Mutex(0)
+    let told = Mutex(0)
     let child = Supervisor.Child(name: "child") {
         starts.withLock { $0 += 1 }
         return try shell("exit 7", folder)
+    } started: { _ in
+        told.withLock { $0 += 1 }
     }
     await #expect(throws: Supervisor.GivenUp.self) { try await supervisor.keep(child) }
     #expect(starts.withLock { $0 } == 5)
+    #expect(told.withLock { $0 } == 5)
     #expect(try PrivateFile.text(folder.path + "/pids.json") == "{\"child\":null}\n")
 }
 
@@ -104,7 +122,7 @@ private func shell(_ script: String, _ folder: TemporaryFolder) throws -> ChildP
 @Test func `reports of the agent survive their line`() throws {
     for report in [
         AgentReport.listening(socket: "/a/b", hasScreen: true), .listening(socket: "/a/b", hasScreen: false),
-        .registered(app: "com.example", token: "ab"),
+        .registered(app: "com.example", token: "ab"), .connected(app: "com.example"),
     ] {
         #expect(AgentReport(line: try report.line()) == report)
     }

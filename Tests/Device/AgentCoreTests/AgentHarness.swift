@@ -3,6 +3,7 @@ import AldabaTestSupport
 import Foundation
 import Logging
 import NIOCore
+import NIOEmbedded
 import NIOPosix
 import PushModel
 import Synchronization
@@ -17,15 +18,26 @@ final class AgentHarness: Sendable {
     let desktop = FakeDesktop()
     let launcher = FakeLauncher()
     let happenings = Inbox<AgentEvent>()
+    /// How long the agent paused, in order.
+    let pauses = Inbox<Duration>()
+    /// How often the agent closed its parts.
+    let closings = Mutex(0)
     let running: Mutex<Task<Void, any Error>?> = Mutex(nil)
+    let agent = Mutex<Agent?>(nil)
+    /// What the agent draws for its pauses: the shortest ones, unless a test says otherwise.
+    private let random: UInt64
 
-    init(folder: TemporaryFolder? = nil, authorization: AppManifest.Authorization = .granted) throws {
+    init(
+        folder: TemporaryFolder? = nil, authorization: AppManifest.Authorization = .granted, socket: String? = nil,
+        backOffCap: Duration = .milliseconds(2), random: UInt64 = 0
+    ) throws {
+        self.random = random
         let folder = try folder ?? TemporaryFolder()
         self.folder = folder
         configuration = AgentConfiguration(
-            dataFolder: folder.path("data"), socketPath: folder.path("agent.sock"), serverHost: "localhost",
+            dataFolder: folder.path("data"), socketPath: socket ?? folder.path("agent.sock"), serverHost: "localhost",
             serverPort: 1, controlURL: "https://localhost:1", environment: .sandbox, backOffBase: .milliseconds(1),
-            backOffCap: .milliseconds(2))
+            backOffCap: backOffCap)
         var manifest = todoManifest
         manifest.authorization = authorization
         try AppFolder(path: configuration.appsFolder).install(manifest)
@@ -33,20 +45,32 @@ final class AgentHarness: Sendable {
 
     /// Starts an agent and waits until apps can connect.
     func start(executable: String = todoManifest.executable, timing: AgentTiming = AgentTiming()) async throws {
+        try await begin(executable: executable, timing: timing)
+        _ = await happenings.next { if case .listening = $0 { true } else { false } }
+    }
+
+    /// Starts an agent.
+    func begin(executable: String = todoManifest.executable, timing: AgentTiming = AgentTiming()) async throws {
+        let random = random
         let parts = AgentParts(
             presenter: desktop, connector: server, enrolment: server, launcher: launcher,
             peerCheck: PeerCheck(executable: { _ in executable }, user: getuid()), now: { noon },
-            // Short pauses are over at once; long ones last until the agent ends.
-            sleep: { duration in
-                if duration >= .seconds(1) { try await Task.sleep(for: duration) } else { await Task.yield() }
-            }, random: { 0 }, close: {})
+            // The store's keeper rests until the agent ends; all other pauses are over at once.
+            sleep: { [pauses] duration in
+                guard duration < .seconds(3600) else { return await Self.restUntilCancelled() }
+                pauses.put(duration)
+            }, random: { random }, close: { [self] in closings.withLock { $0 += 1 } })
         let agent = try Agent(
-            configuration: configuration, parts: parts, timing: timing,
+            configuration: configuration, timing: timing,
             logger: Logger(label: "test") { _ in
                 SwiftLogNoOpLogHandler()
-            }, events: { [happenings] in happenings.put($0) })
+            }, events: { [happenings] in happenings.put($0) }, parts: { parts })
+        self.agent.withLock { $0 = agent }
         running.withLock { $0 = Task { try await agent.run() } }
-        _ = await happenings.next { if case .listening = $0 { true } else { false } }
+    }
+
+    private static func restUntilCancelled() async {
+        for await _ in AsyncStream<Never>.makeStream().stream {}
     }
 
     func stop() async throws {
@@ -55,7 +79,18 @@ final class AgentHarness: Sendable {
             return task
         }
         task?.cancel()
+        agent.withLock { $0 = nil }
         try await task?.value
+    }
+
+    /// A process of the app's with this id says hello; what the agent says to it can be read from the channel.
+    func connectApp(process: Int32) async throws -> NIOAsyncTestingChannel {
+        let channel = NIOAsyncTestingChannel()
+        let connection = AppConnection(peer: Peer(process: process, user: getuid()), channel: channel)
+        agent.withLock { $0 }?.enter {
+            $0.received([.hello(version: 1, app: todoManifest.id, secret: nil)], from: connection)
+        }
+        return channel
     }
 
     func connectApp(_ app: String = "com.example.todo") async throws -> TestApp {
@@ -186,6 +221,7 @@ final class FakeDesktop: Presenter {
     let presented = Inbox<(presentation: Presentation, complete: @Sendable (PresentationOutcome) -> Void)>()
     let withdrawn = Inbox<NotificationID>()
     let inherited = Mutex<[ShownPresentation]>([])
+    let stops = Mutex(0)
     private let events = Mutex<(@Sendable (PresenterEvent) -> Void)?>(nil)
 
     func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void) {
@@ -200,7 +236,7 @@ final class FakeDesktop: Presenter {
     }
 
     func withdraw(_ notification: NotificationID) { withdrawn.put(notification) }
-    func stop() {}
+    func stop() { stops.withLock { $0 += 1 } }
 
     func does(_ event: PresenterEvent) { events.withLock { $0 }?(event) }
 

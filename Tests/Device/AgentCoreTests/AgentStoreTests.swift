@@ -18,6 +18,13 @@ struct AgentStoreTests {
         store = try AgentStore.open(path: path, now: noon).store
     }
 
+    /// - Returns: How many rows went.
+    private func prune(
+        kept: Int = 100, waiting: Int = 100, at now: Timestamp = noon, limit: Int = 10
+    ) throws -> Int {
+        try store.prune(AgentLimits(kept: kept, waiting: waiting), now: now, limit: limit).deleted
+    }
+
     @Test func `every commit is synced to the disk`() throws {
         #expect(try store.synchronousLevel() == 2)
     }
@@ -62,7 +69,7 @@ struct AgentStoreTests {
 
     @Test func `one that was deleted here and not confirmed is still known`() throws {
         _ = try store.commit([arrival(1), .handed(NotificationID(rawValue: 1), app: app, showsIt: false, at: noon)])
-        #expect(try store.prune(keep: 0, oldest: noon, limit: 10) == 1)
+        #expect(try prune(kept: 0) == 1)
         let effect = try store.commit([arrival(1)])
         #expect(effect == [.stored(NotificationID(rawValue: 1), app: app, isNew: false, awaited: false)])
     }
@@ -107,6 +114,16 @@ struct AgentStoreTests {
         #expect(receipts.map(\.state) == [.presented, .handed])
         #expect(
             receipts.first?.note == "headless; shown again after a restart of the agent; a second popup is possible")
+    }
+
+    @Test func `what could not be shown before its app came is handed later with the reason`() throws {
+        let id = NotificationID(rawValue: 1)
+        _ = try store.commit([
+            arrival(1, .waitsShown), .presented(id, .failed(reason: "no server"), again: false, at: noon),
+            .handed(id, app: app, showsIt: true, at: noon),
+        ])
+        let receipts = try store.read { try $0.receipts(after: 0, limit: 10) }.map(\.receipt.entry)
+        #expect(receipts == [TimelineEntry(at: noon, state: .handed, source: .app, note: "not shown: no server")])
     }
 
     @Test func `what could not be shown is handed with the reason`() throws {
@@ -206,10 +223,39 @@ struct AgentStoreTests {
         _ = try store.commit(
             (1...5).map { arrival($0) }
                 + [2, 3, 4].map { .handed(NotificationID(rawValue: $0), app: app, showsIt: $0 == 3, at: noon) })
-        #expect(try store.prune(keep: 2, oldest: Timestamp(rawValue: 0), limit: 10) == 1)
-        #expect(try store.prune(keep: 2, oldest: Timestamp(rawValue: 0), limit: 10) == 0)
-        #expect(try store.prune(keep: 2, oldest: noon.adding(milliseconds: 1), limit: 10) == 1)
+        #expect(try prune(kept: 2) == 1)
+        #expect(try prune(kept: 2) == 0)
+        #expect(try prune(at: noon.adding(milliseconds: 30 * 86_400_000 + 1), limit: 1) == 1)
         #expect(try store.read { try $0.wantedIDs() }.map(\.rawValue) == [3])
+    }
+
+    @Test func `the oldest of what an app does not take end as overflow`() throws {
+        _ = try store.commit(
+            (1...5).map { arrival($0) } + [.handed(NotificationID(rawValue: 5), app: app, showsIt: false, at: noon)])
+        #expect(try prune(waiting: 2) == 2)
+        #expect(try prune(waiting: 2) == 0)
+        #expect(try store.outbox() == ["5 handed", "1 dropped(overflow)", "2 dropped(overflow)"])
+        #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.map(\.id.rawValue) == [3, 4])
+    }
+
+    @Test func `what an app does not take in time ends as expired, unless it is on the screen`() throws {
+        let shown = NotificationID(rawValue: 2)
+        _ = try store.commit([
+            arrival(1), arrival(2, .waitsShown),
+            .presented(shown, .presented(handle: "h", note: nil), again: false, at: noon),
+        ])
+        #expect(try prune(at: noon.adding(milliseconds: 999)) == 0)
+        #expect(try prune(at: noon.adding(milliseconds: 1000)) == 1)
+        #expect(try store.outbox() == ["2 presented", "1 expired"])
+        #expect(try prune(at: noon.adding(milliseconds: 31 * 86_400_000)) == 1)
+        #expect(try store.outbox().last == "2 expired")
+    }
+
+    @Test func `one whose tap waits for an answer is not ended`() throws {
+        _ = try store.commit([
+            arrival(1), .tapped(NotificationID(rawValue: 1), action: "open", text: nil, activationToken: nil, at: noon),
+        ])
+        #expect(try prune(waiting: 0, at: noon.adding(milliseconds: 31 * 86_400_000)) == 0)
     }
 
     @Test func `a damaged file is put aside and a new store begun`() throws {

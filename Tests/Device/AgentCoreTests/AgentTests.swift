@@ -15,6 +15,13 @@ struct AgentTests {
         return session
     }
 
+    /// Apps that are away are gone.
+    private var nobodyReturns: AgentTiming {
+        var timing = AgentTiming()
+        timing.returnLimit = .zero
+        return timing
+    }
+
     private func id(_ raw: Int64) -> NotificationID { NotificationID(rawValue: raw) }
 
     @Test func `a notification is acknowledged, handed, shown and reported`() async throws {
@@ -145,7 +152,7 @@ struct AgentTests {
 
     @Test func `a tap starts the app, which gets the response and not the notification again`() async throws {
         let harness = try AgentHarness()
-        try await harness.start()
+        try await harness.start(timing: nobodyReturns)
         let session = try await loggedIn(harness)
         session.events(.arrived([outgoing(1)]))
         _ = await harness.desktop.show()
@@ -193,6 +200,7 @@ struct AgentTests {
     @Test func `taps are dropped when their app cannot be started`() async throws {
         let harness = try AgentHarness()
         var timing = AgentTiming()
+        timing.returnLimit = .zero
         timing.launchLimit = .zero
         harness.launcher.failure.withLock { $0 = AppLaunchFailure(description: "no such file") }
         try await harness.start(timing: timing)
@@ -376,6 +384,8 @@ struct AgentTests {
         let failure = await #expect(throws: AgentStartFailure.self) { try await harness.start() }
         #expect(failure?.description.contains("process \(getpid())") == true)
         try await harness.stop()
+        // Those of the first agent: the second had not made any when it failed.
+        #expect(harness.closings.withLock { $0 } == 1)
     }
 
     @Test func `thousands go through in order`() async throws {

@@ -107,6 +107,33 @@ struct ProcessLauncherTests {
         #expect(log == "a b\nown\n4\n")
     }
 
+    @Test func `an app gets none of the agent's settings`() async throws {
+        let folder = try TemporaryFolder()
+        let environment = ["ALDABA_ENROLMENT_KEY": "secret", "ALDABA_AGENT_CONTROL": "x", "PATH": "/usr/bin:/bin"]
+        let launcher = ProcessLauncher(logFolder: folder.path("log"), environment: environment)
+        let ended = Inbox<pid_t>()
+        _ = try launcher.launch(manifest("env | sort"), variables: ["ALDABA_APP_ID": "b"]) { ended.put($0) }
+        _ = await ended.next()
+        let log = try String(contentsOfFile: folder.path("log/com.example.todo.log"), encoding: .utf8)
+        #expect(log.contains("ALDABA_APP_ID=b\n") && log.contains("PATH="))
+        #expect(log.components(separatedBy: "ALDABA_").count == 2, "\(log)")
+    }
+
+    @Test func `an app of a supervised agent has the agent's standard input, and ends with it`() async throws {
+        let folder = try TemporaryFolder()
+        let pipe = Pipe()
+        let launcher = ProcessLauncher(
+            logFolder: folder.path("log"), environment: ["ALDABA_SUPERVISED": "1", "PATH": "/usr/bin:/bin"],
+            input: pipe.fileHandleForReading.fileDescriptor)
+        let ended = Inbox<pid_t>()
+        _ = try launcher.launch(manifest("echo $ALDABA_SUPERVISED; cat"), variables: [:]) { ended.put($0) }
+        try pipe.fileHandleForWriting.write(contentsOf: Data("held\n".utf8))
+        try pipe.fileHandleForWriting.close()
+        _ = await ended.next()
+        let log = try String(contentsOfFile: folder.path("log/com.example.todo.log"), encoding: .utf8)
+        #expect(log == "1\nheld\n")
+    }
+
     @Test func `a program that is not there is a reason`() throws {
         let folder = try TemporaryFolder()
         let launcher = ProcessLauncher(logFolder: folder.path("log"))

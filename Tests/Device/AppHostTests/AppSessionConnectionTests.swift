@@ -93,6 +93,20 @@ struct AppSessionConnectionTests {
         }
     }
 
+    @Test func `a process whose place another one took says so, fails what waits, and never connects again`() {
+        var talk = Conversation.running()
+        talk.say(.settingsRequested(request: 7))
+        talk.say(.registrationRequested(request: 8))
+        let directives = talk.hear(.refused(version: 1, code: "superseded", message: "process 9 is the app now"))
+        #expect(directives.contains(.disconnect) && directives.contains(.failRequest(request: 7)))
+        #expect(
+            directives.contains(
+                .announceRegistrationFailure(code: "superseded", message: "process 9 is the app now")))
+        #expect(directives.filter { if case .report = $0 { true } else { false } }.count == 1)
+        #expect(talk.say(.disconnected(reason: nil, jitter: 0)) == [])
+        #expect(talk.say(.authorizationRequested(request: 10, options: 1)) == [.failRequest(request: 10)])
+    }
+
     @Test(arguments: [
         AgentMessage.welcome(.init(version: 2, state: .active, authorization: 2)), .handledConfirmed(notifications: []),
         .unknown(type: "song"),
@@ -140,7 +154,7 @@ struct AppSessionConnectionTests {
     }
 
     @Test func `an app without an id launches, says what is missing, and has every request failed`() {
-        var talk = Conversation(session: AppSession(app: nil, secret: nil, place: "/x"))
+        var talk = Conversation(session: AppSession(app: nil, place: "/x"))
         let started = talk.say(.started)
         guard case .report(let text) = started.first else { return #expect(Bool(false), "\(started)") }
         #expect(text.contains("ALDABA_APP_ID") && started.count == 1)

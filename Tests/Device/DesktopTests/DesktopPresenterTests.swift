@@ -91,8 +91,42 @@ struct DesktopPresenterTests {
         presenter.stop()
     }
 
+    @Test func `what is asked for twice at once is shown once, and both are told`() async throws {
+        let session = try DesktopSession()
+        let (presenter, _) = try start(session)
+        let (outcomes, continuation) = AsyncStream.makeStream(of: PresentationOutcome.self)
+        for _ in 0..<2 { presenter.present(presentation(1)) { continuation.yield($0) } }
+        var answers = outcomes.makeAsyncIterator()
+        let first = await answers.next()
+        guard case .presented? = first else {
+            Issue.record("not shown: \(String(describing: first))")
+            return
+        }
+        #expect(await answers.next() == first)
+        #expect(try session.dunstctl("count", "displayed") == "1")
+        presenter.stop()
+    }
+
+    /// Held by a completion, so that its end is noticed, called or not.
+    private final class Answers: Sendable {
+        let continuation: AsyncStream<PresentationOutcome>.Continuation
+
+        init(_ continuation: AsyncStream<PresentationOutcome>.Continuation) { self.continuation = continuation }
+        deinit { continuation.finish() }
+    }
+
+    @Test func `what was not answered before the stop stays unanswered, for a later run to ask again`() async throws {
+        // It never takes the name, so calls wait for it.
+        let session = try DesktopSession(server: "/bin/sleep 5")
+        let (presenter, _) = try start(session)
+        let (outcomes, continuation) = AsyncStream.makeStream(of: PresentationOutcome.self)
+        presenter.present(presentation(1)) { [answers = Answers(continuation)] in answers.continuation.yield($0) }
+        presenter.stop()
+        #expect(await outcomes.reduce(into: []) { $0.append($1) } == [])
+    }
+
     @Test func `without a server the reason is given`() async throws {
-        let session = try DesktopSession(startsServer: false)
+        let session = try DesktopSession(server: nil)
         let (presenter, _) = try start(session)
         let outcome = await present(presentation(1), on: presenter)
         #expect(outcome == .failed(reason: "no notification server runs in this session"))

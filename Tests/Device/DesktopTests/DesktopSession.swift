@@ -11,14 +11,15 @@ final class DesktopSession {
     private let display: String
     private var children: [Process] = []
 
-    init(startsServer: Bool = true) throws {
+    /// - Parameter server: What the bus starts for the notification server's name; `nil` for nothing.
+    init(server: String? = "/usr/bin/dunst") throws {
         folder = try TemporaryFolder()
         let screen = try Self.start(
             "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"], [:])
         display = ":" + screen.line
-        let services = startsServer ? "<servicedir>\(folder.url.path)</servicedir>" : ""
+        let services = server != nil ? "<servicedir>\(folder.url.path)</servicedir>" : ""
         try Data(
-            "[D-BUS Service]\nName=org.freedesktop.Notifications\nExec=/usr/bin/dunst\n".utf8
+            "[D-BUS Service]\nName=org.freedesktop.Notifications\nExec=\(server ?? "")\n".utf8
         ).write(to: URL(fileURLWithPath: folder.path("dunst.service")))
         try Data(
             """

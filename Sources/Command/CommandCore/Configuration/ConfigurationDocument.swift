@@ -9,7 +9,8 @@ public enum ConfigurationDocument {
 
             A value is taken from the flag `--KEY`, else from the environment variable, else from `aldaba.yaml` in the
             current folder (or the file that `--config` names), else from the default. In the file a key stands as
-            `KEY: VALUE`, one a line. Everything that is wrong is reported at once, with where it came from.
+            `KEY: VALUE`, one a line. Everything that is wrong is reported at once, with where it came from. `up` and
+            `doctor` take the keys of serve, and presenter and reconnect-after.
 
             | key | environment | of | takes | default | what it does |
             |---|---|---|---|---|---|
@@ -28,7 +29,7 @@ public enum ConfigurationDocument {
     /// The keys of a program as the end of its help text.
     public static func help(for program: ConfiguredProgram) -> String {
         var text = "SETTINGS (each also as an ALDABA_ variable, or in aldaba.yaml without the dashes):\n"
-        for key in ConfigurationKey.allCases where key.row.programs.contains(program) {
+        for key in ConfigurationKey.allCases where program.takes(key) {
             let row = key.row
             let value = row.type == .flag ? "" : " <\(placeholder(row.type))>"
             let ending = row.defaultText.map { " (default: \($0))" } ?? ""
@@ -41,6 +42,7 @@ public enum ConfigurationDocument {
         switch type {
         case .choice(let choices): choices.joined(separator: "|")
         case .address: "host:port"
+        case .secureURL: "https://host:port"
         case .port: "port"
         case .path: "path"
         case .number: "number"

@@ -2,6 +2,16 @@
 public enum ConfiguredProgram: String, Sendable, CaseIterable {
     case serve
     case agent
+    /// Runs the other two, and gives them what it is given.
+    case up
+
+    /// Whether a key can be given as a flag of the program. `up` settles itself how its agent finds its server.
+    public func takes(_ key: ConfigurationKey) -> Bool {
+        switch self {
+        case .serve, .agent: key.row.programs.contains(self)
+        case .up: key.row.programs.contains(.serve) || key == .presenter || key == .reconnectAfter
+        }
+    }
 }
 
 /// The kind of value that a key takes.
@@ -13,6 +23,8 @@ public enum ConfigurationType: Sendable, Equatable {
     case port
     /// `host:port`.
     case address
+    /// An address that begins with `https://`: what is sent there is secret.
+    case secureURL
     case flag
     case number(ClosedRange<Int>)
     case choice([String])
@@ -24,6 +36,7 @@ public enum ConfigurationType: Sendable, Equatable {
         case .path: "path"
         case .port: "port, 0 to 65535 (0: a free one)"
         case .address: "host:port"
+        case .secureURL: "an address https://host:port"
         case .flag: "true or false"
         case .number(let range): "whole number, \(range.lowerBound) to \(range.upperBound)"
         case .choice(let choices): choices.joined(separator: ", ")
@@ -146,8 +159,8 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             )
         case .agentControl:
             Row(
-                type: .text, programs: [.agent],
-                sentence: "The https address of the server's control API; without it as agent-server.")
+                type: .secureURL, programs: [.agent],
+                sentence: "The address of the server's control API; without it as agent-server.")
         case .agentCA:
             Row(
                 type: .path, programs: [.agent],

@@ -142,7 +142,7 @@ extension ConfigurationReader {
     }
 
     private func key(named name: String) -> ConfigurationKey? {
-        ConfigurationKey(rawValue: name).flatMap { $0.row.programs.contains(program) ? $0 : nil }
+        ConfigurationKey(rawValue: name).flatMap { program.takes($0) ? $0 : nil }
     }
 
     /// The key that a misspelt name comes nearest to, or where the list is.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The checked values of all keys, each with its origin.
 public struct ConfigurationValues: Sendable {
     var texts: [ConfigurationKey: (text: String, origin: ConfigurationOrigin)] = [:]
@@ -39,8 +41,10 @@ extension ConfigurationType {
             default: return nil
             }
         case .address:
-            guard let colon = text.lastIndex(of: ":"), colon != text.startIndex,
-                let port = Int(text[text.index(after: colon)...]), (1...65_535).contains(port)
+            return ServerAddresses.parts(ofAuthority: text) == nil ? nil : text
+        case .secureURL:
+            guard let url = URLComponents(string: text), url.scheme == "https", url.host?.isEmpty == false,
+                url.user == nil, url.query == nil, url.fragment == nil
             else { return nil }
             return text
         }

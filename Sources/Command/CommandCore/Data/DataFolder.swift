@@ -36,10 +36,16 @@ public struct DataFolder: Sendable, Hashable {
     public var appLog: String { root + "/app.log" }
     public var upLock: String { root + "/up.lock" }
     public var serveLock: String { root + "/serve.lock" }
+    public var agentLock: String { root + "/agent.lock" }
 
     /// Makes the folder and those in it, 0700.
+    ///
+    /// - Throws: also when the folder is open to others, and nothing in it tells that it is a data folder.
     public func make() throws(PrivateFile.Failure) {
-        for folder in [root, certificates, keys, logs, manifests] { try PrivateFile.makeFolder(folder) }
+        let marks = ["server.sqlite", "agent.sqlite", "up.lock", "serve.lock", "agent.lock", "token.key"]
+        try PrivateFile.makeFolder(root, marks: marks)
+        // A folder of these names within is ours, whatever it holds, if this user owns it.
+        for folder in [certificates, keys, logs, manifests] { try PrivateFile.makeFolder(folder, marks: ["."]) }
     }
 
     /// Where apps find the agent: in the folder, or elsewhere when that path is too long for a socket (the

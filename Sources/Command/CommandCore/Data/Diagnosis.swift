@@ -17,10 +17,13 @@ public struct Finding: Encodable, Sendable, Equatable {
 
 /// Looks at what `up` needs of this machine. Changes nothing.
 public enum Diagnosis {
-    /// The findings on the data folder, its lock, the ports and the certificates.
-    public static func findings(folder: DataFolder, environment: [String: String]) -> [Finding] {
+    /// The findings on the data folder, its locks, the ports and the certificates.
+    ///
+    /// - Parameter values: The configuration as `up` reads it.
+    public static func findings(_ values: ConfigurationValues, environment: [String: String]) -> [Finding] {
+        let folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
         let running = try? ServerAddresses.read(folder)
-        return [self.folder(folder)] + lock(folder) + ports(environment, running: running) + certificates(folder)
+        return [self.folder(folder)] + locks(folder) + ports(values, running: running) + certificates(folder)
             + [socket(folder, environment)]
     }
 
@@ -36,22 +39,24 @@ public enum Diagnosis {
             remedy: "make it writable, or choose another with --data", isProblem: true)
     }
 
-    private static func lock(_ folder: DataFolder) -> [Finding] {
-        guard access(folder.upLock, F_OK) == 0 else { return [] }
-        do {
-            _ = try FolderLock(path: folder.upLock)
-            return [Finding(what: "no other `up` uses the data folder")]
-        } catch { return [Finding(what: "\(error)")] }
+    private static func locks(_ folder: DataFolder) -> [Finding] {
+        let locks = [("up", folder.upLock), ("serve", folder.serveLock), ("agent", folder.agentLock)]
+        return locks.filter { access($0.1, F_OK) == 0 }.map { program, path in
+            Finding(
+                what: FolderLock.refusal(path: path).map { "\(program): \($0)" }
+                    ?? "no `\(program)` uses the data folder")
+        }
     }
 
-    private static func ports(_ environment: [String: String], running: ServerAddresses?) -> [Finding] {
+    private static func ports(_ values: ConfigurationValues, running: ServerAddresses?) -> [Finding] {
         let own =
             running.map {
                 [$0.apnsPort, $0.devicePort, $0.controlPort, $0.httpPort ?? 0, $0.metricsPort]
             } ?? []
         let keys: [ConfigurationKey] = [.apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort]
         return keys.map { key in
-            let port = Int(environment[key.environmentName] ?? key.row.defaultText ?? "") ?? 0
+            let port = values.number(key)
+            if port == 0 { return Finding(what: "\(key.rawValue): the system chooses a free port") }
             guard let taken = PortCheck.taken(port) else { return Finding(what: "\(key.rawValue) \(port) is free") }
             if own.contains(port) {
                 return Finding(what: "\(key.rawValue) \(port) is the running server's\(taken.holder)")

@@ -44,6 +44,20 @@ public final class FolderLock: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Looks whether anybody holds the lock; the file is not written, nor made.
+    ///
+    /// - Returns: The refusal that taking it would meet; `nil` when it is free or there is no such file.
+    public static func refusal(path: String) -> Refusal? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            return errno == ENOENT ? nil : .unusable(PrivateFile.Failure(action: "open", path: path, code: errno))
+        }
+        defer { close(descriptor) }
+        // A shared lock for the moment of the look is the only question that the kernel answers.
+        guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return nil }
+        return .inUse(path: path, process: holder(descriptor))
+    }
+
     private static func holder(_ descriptor: Int32) -> Int32? {
         var bytes = [UInt8](repeating: 0, count: 32)
         let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }

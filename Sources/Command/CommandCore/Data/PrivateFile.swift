@@ -3,14 +3,26 @@ import Glibc
 
 /// Files and folders that only their owner may read.
 public enum PrivateFile {
-    /// A system call that failed: what was tried on which path, and the system's own words.
+    /// What could not be done: what was tried on which path, and why not.
     public struct Failure: Error, CustomStringConvertible {
         public var action: String
         public var path: String
-        public var code: Int32
+        public var reason: String
+
+        /// A refusal of our own, in words.
+        init(action: String, path: String, reason: String) {
+            self.action = action
+            self.path = path
+            self.reason = reason
+        }
+
+        /// A system call that failed, in the system's own words.
+        init(action: String, path: String, code: Int32) {
+            self.init(action: action, path: path, reason: String(cString: strerror(code)))
+        }
 
         /// `cannot ACTION PATH: REASON`.
-        public var description: String { "cannot \(action) \(path): \(String(cString: strerror(code)))" }
+        public var description: String { "cannot \(action) \(path): \(reason)" }
     }
 
     /// Writes a file whole or not at all: into a new file beside it, synced, then renamed over it.
@@ -38,8 +50,11 @@ public enum PrivateFile {
         }
     }
 
-    /// Makes a folder of 0700 where there is none; one that exists and is ours is narrowed to 0700.
-    public static func makeFolder(_ path: String) throws(Failure) {
+    /// Makes a folder of 0700 where there is none. One that exists and is open to others is narrowed to 0700 if it
+    /// is empty or holds files of ours, and refused otherwise: somebody else may use it.
+    ///
+    /// - Parameter marks: Names of files that this user has in no folder but ours.
+    public static func makeFolder(_ path: String, marks: [String] = []) throws(Failure) {
         var made = ""
         for part in path.split(separator: "/") {
             made += (made.isEmpty && !path.hasPrefix("/") ? "" : "/") + part
@@ -53,16 +68,39 @@ public enum PrivateFile {
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw Failure(action: "use as a folder", path: path, code: ENOTDIR)
         }
-        if status.st_uid == geteuid(), status.st_mode & 0o077 != 0, chmod(path, 0o700) != 0 {
-            throw Failure(action: "protect", path: path, code: errno)
+        if status.st_mode & 0o077 != 0 {
+            guard isForUs(path, status, marks: marks) else {
+                throw Failure(
+                    action: "use the folder", path: path,
+                    reason: "it is open to others and holds files that are not ours; take a folder of its own")
+            }
+            if status.st_uid == geteuid(), chmod(path, 0o700) != 0 {
+                throw Failure(action: "protect", path: path, code: errno)
+            }
         }
         guard access(path, R_OK | W_OK | X_OK) == 0 else {
             throw Failure(action: "write into", path: path, code: errno)
         }
     }
 
-    /// The text of a file of at most `limit` bytes; `nil` when there is none.
+    /// Whether a folder that is open to others is nobody else's: empty, or with a file of ours. A folder in which
+    /// everybody keeps files (its sticky bit says so) never is.
+    private static func isForUs(_ path: String, _ folder: stat, marks: [String]) -> Bool {
+        guard folder.st_mode & S_ISVTX == 0 else { return false }
+        let isMarked = marks.contains { mark in
+            var status = stat()
+            return lstat("\(path)/\(mark)", &status) == 0 && status.st_uid == geteuid()
+        }
+        return isMarked || (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty == true
+    }
+
+    /// The text of a file of at most `limit` bytes, with what is no UTF-8 repaired; `nil` when there is none.
     public static func text(_ path: String, limit: Int = 1 << 20) throws(Failure) -> String? {
+        try bytes(path, limit: limit).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The bytes of a file of at most `limit` bytes; `nil` when there is none.
+    public static func bytes(_ path: String, limit: Int = 1 << 20) throws(Failure) -> [UInt8]? {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             if access(path, F_OK) != 0, errno == ENOENT { return nil }
             throw Failure(action: "read", path: path, code: EACCES)
@@ -72,6 +110,6 @@ public enum PrivateFile {
             throw Failure(action: "read", path: path, code: EIO)
         }
         guard data.count <= limit else { throw Failure(action: "read", path: path, code: EFBIG) }
-        return String(decoding: data, as: UTF8.self)
+        return Array(data)
     }
 }

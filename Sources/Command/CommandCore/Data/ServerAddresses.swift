@@ -4,7 +4,7 @@ import Foundation
 public struct ServerAddresses: Codable, Sendable, Equatable {
     /// The process id of the server.
     public var process: Int32
-    /// The host that clients should name, which the certificate knows.
+    /// The host that clients should name, which the certificate knows; an IPv6 address without brackets.
     public var host: String
     public var apnsPort: Int
     public var devicePort: Int
@@ -32,15 +32,34 @@ public struct ServerAddresses: Codable, Sendable, Equatable {
     }
 
     /// The provider API's address.
-    public var apns: String { "https://\(host):\(apnsPort)" }
+    public var apns: String { "https://\(Self.authority(host, apnsPort))" }
     /// The device channel's address.
-    public var device: String { "\(host):\(devicePort)" }
+    public var device: String { Self.authority(host, devicePort) }
     /// The control API's address over TLS.
-    public var control: String { "https://\(host):\(controlPort)" }
+    public var control: String { "https://\(Self.authority(host, controlPort))" }
     /// The control API's plain address on loopback, in development mode.
-    public var http: String? { httpPort.map { "http://\(host):\($0)" } }
-    /// The address of metrics and health.
-    public var metrics: String { "http://\(host):\(metricsPort)" }
+    public var http: String? { httpPort.map { "http://127.0.0.1:\($0)" } }
+    /// The address of metrics and health, on loopback always.
+    public var metrics: String { "http://127.0.0.1:\(metricsPort)" }
+
+    /// `host:port` as a URL takes it: an IPv6 address in brackets (RFC 3986, section 3.2.2).
+    public static func authority(_ host: String, _ port: Int) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// Reads `host:port`, the host without brackets; `nil` for anything else, and for port 0.
+    public static func parts(ofAuthority text: String) -> (host: String, port: Int)? {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+            (1...65_535).contains(port)
+        else { return nil }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            return nil
+        }
+        return host.isEmpty ? nil : (String(host), port)
+    }
 
     /// One line of JSON.
     public func line() throws -> String {

@@ -34,6 +34,13 @@ public struct KeyRing: Sendable {
         try entries().first { (keyID == nil || $0.keyId == keyID) && (team == nil || $0.teamId == team) }
     }
 
+    /// The keys of a team whose files can be read, the oldest first.
+    public func usable(team: TeamID) throws -> [(entry: Entry, file: ProviderKeyFile)] {
+        try entries().filter { $0.team == team }.compactMap { entry in
+            (try? ProviderKeyFile(path: path(of: entry))).map { (entry, $0) }
+        }
+    }
+
     /// The path of a key's file.
     public func path(of entry: Entry) -> String { "\(folder)/AuthKey_\(entry.keyId).p8" }
 

@@ -6,6 +6,8 @@ public enum AgentReport: Sendable, Equatable {
     case listening(socket: String, hasScreen: Bool)
     /// An app has its device token.
     case registered(app: String, token: String)
+    /// An app has connected.
+    case connected(app: String)
 
     private struct Line: Codable {
         var event: String
@@ -21,6 +23,7 @@ public enum AgentReport: Sendable, Equatable {
             switch self {
             case .listening(let socket, let hasScreen): Line(event: "listening", socket: socket, screen: hasScreen)
             case .registered(let app, let token): Line(event: "registered", app: app, token: token)
+            case .connected(let app): Line(event: "connected", app: app)
             }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -33,6 +36,7 @@ public enum AgentReport: Sendable, Equatable {
         switch (line.event, line.socket, line.app, line.token) {
         case ("listening", let socket?, _, _): self = .listening(socket: socket, hasScreen: line.screen ?? true)
         case ("registered", _, let app?, let token?): self = .registered(app: app, token: token)
+        case ("connected", _, let app?, _): self = .connected(app: app)
         default: return nil
         }
     }

@@ -3,7 +3,8 @@ import Glibc
 import Synchronization
 
 /// A running child: its own process group, its standard input held open by this process alone, so that a child
-/// that watches it ends when this process ends, however that happens.
+/// that watches it ends when this process ends, however that happens. What a child starts in its turn and gives
+/// the same standard input outlives that child, and ends with this process too.
 public final class ChildProcess: Sendable {
     /// What to start and where its output goes.
     public struct Plan: Sendable {
@@ -46,7 +47,6 @@ public final class ChildProcess: Sendable {
     /// A child that was just started, and this process's ends of its pipes.
     private struct Started {
         var process: pid_t
-        var input: Int32
         var output: Int32
         var errors: Int32
     }
@@ -54,6 +54,8 @@ public final class ChildProcess: Sendable {
     /// One start at a time: a child born between the making of another's pipe and its marking as not to be
     /// inherited would hold that pipe open.
     private static let starting = Mutex(())
+    /// Every child's standard input: a pipe into which nothing is written, and which the end of this process closes.
+    private static let lifeline = Result { () throws(PrivateFile.Failure) in try pipe("children") }
 
     private enum Waiting {
         case running([CheckedContinuation<End, Never>])
@@ -62,7 +64,6 @@ public final class ChildProcess: Sendable {
 
     /// The process id.
     public let identifier: pid_t
-    private let input: Int32
     private let state = Mutex(Waiting.running([]))
 
     /// Starts a child.
@@ -72,7 +73,6 @@ public final class ChildProcess: Sendable {
         let started = try Self.start(plan)
         let process = started.process
         identifier = process
-        input = started.input
         Self.pump(started.errors) { plan.log.append($0) }
         if let line = plan.line {
             let splitter = Mutex(LineSplitter())
@@ -82,8 +82,6 @@ public final class ChildProcess: Sendable {
         }
         Thread.detachNewThread { self.finish(Self.wait(for: process)) }
     }
-
-    deinit { close(input) }
 
     /// Waits until the child has ended; its id is free for others from then on.
     public func end() async -> End {
@@ -131,7 +129,7 @@ public final class ChildProcess: Sendable {
 extension ChildProcess {
     private static func start(_ plan: Plan) throws(PrivateFile.Failure) -> Started {
         try starting.withLock { (_) throws(PrivateFile.Failure) in
-            let input = try pipe(plan.executable)
+            let input = try lifeline.get()
             let output = try pipe(plan.executable)
             let errors = try pipe(plan.executable)
             var actions = posix_spawn_file_actions_t()
@@ -142,12 +140,12 @@ extension ChildProcess {
             posix_spawn_file_actions_adddup2(&actions, errors.write, 2)
             var process: pid_t = 0
             let code = spawn(&process, plan, &actions)
-            for descriptor in [input.read, output.write, errors.write] { close(descriptor) }
+            for descriptor in [output.write, errors.write] { close(descriptor) }
             guard code == 0 else {
-                for descriptor in [input.write, output.read, errors.read] { close(descriptor) }
+                for descriptor in [output.read, errors.read] { close(descriptor) }
                 throw PrivateFile.Failure(action: "start", path: plan.executable, code: code)
             }
-            return Started(process: process, input: input.write, output: output.read, errors: errors.read)
+            return Started(process: process, output: output.read, errors: errors.read)
         }
     }
 

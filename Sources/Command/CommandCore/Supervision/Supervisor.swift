@@ -10,11 +10,17 @@ public actor Supervisor {
     public struct Child: Sendable {
         public var name: String
         public var plan: @Sendable () throws -> ChildProcess.Plan
+        /// Called after every start with the process id.
+        public var started: @Sendable (Int32) -> Void
 
         /// Names a child; `plan` is asked before every start.
-        public init(name: String, plan: @escaping @Sendable () throws -> ChildProcess.Plan) {
+        public init(
+            name: String, plan: @escaping @Sendable () throws -> ChildProcess.Plan,
+            started: @escaping @Sendable (Int32) -> Void = { _ in }
+        ) {
             self.name = name
             self.plan = plan
+            self.started = started
         }
     }
 
@@ -61,6 +67,7 @@ public actor Supervisor {
             let plan = try child.plan()
             let process = try ChildProcess(plan)
             note(child.name, process.identifier)
+            child.started(process.identifier)
             let end = await withTaskCancellationHandler {
                 await process.end()
             } onCancel: { [grace] in

@@ -1,0 +1,109 @@
+import GRDB
+import PushModel
+
+/// How much the agent keeps for each app.
+struct AgentLimits: Sendable {
+    /// How many finished notifications; beyond that the oldest are deleted.
+    var kept = 10_000
+    /// How many that the app has not handled; beyond that the oldest end as `dropped(overflow)`.
+    var waiting = 10_000
+    /// How long, whether handled or not; what is not handled by then ends as `expired`.
+    var retention = Duration.seconds(30 * 86_400)
+}
+
+/// What one pass over the store deleted.
+struct AgentPruning: Sendable, Equatable {
+    /// Rows, of both kinds.
+    var deleted = 0
+    /// What ended without reaching its app; its reason is in the outbox.
+    var ended: [NotificationID] = []
+}
+
+extension AgentStore {
+    /// Deletes what the limits do not let stay: finished notifications, and those that wait for an app which does
+    /// not take them. One whose tap waits for an answer stays, as does one on the screen beyond its expiration.
+    ///
+    /// - Parameter limit: How many rows at most, so that one call stays short; fewer when nothing more is due.
+    func prune(_ limits: AgentLimits, now: Timestamp, limit: Int) throws -> AgentPruning {
+        let oldest = now.adding(milliseconds: -limits.retention.milliseconds)
+        return try write { database in
+            var pass = PruningPass(database: database, now: now, oldest: oldest, rest: limit)
+            for app in try String.fetchAll(database, sql: "SELECT DISTINCT app FROM notification") {
+                try pass.deleteFinished(of: app, keep: limits.kept)
+                try pass.endWaiting(of: app, keep: limits.waiting)
+            }
+            return pass.result
+        }
+    }
+}
+
+/// One pass, inside its transaction.
+private struct PruningPass {
+    private static let noTap =
+        "NOT EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL)"
+
+    let database: Database
+    let now: Timestamp
+    let oldest: Timestamp
+    /// How many rows may still go.
+    var rest: Int
+    var result = AgentPruning()
+
+    init(database: Database, now: Timestamp, oldest: Timestamp, rest: Int) {
+        self.database = database
+        self.now = now
+        self.oldest = oldest
+        self.rest = rest
+    }
+
+    mutating func deleteFinished(of app: String, keep: Int) throws {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT sequence, id FROM notification AS n
+                WHERE app = ? AND handed_at IS NOT NULL AND presentation <> 1
+                    AND (sequence <= ? OR received_at < ?) AND \(Self.noTap)
+                ORDER BY sequence LIMIT ?
+                """, arguments: [app, try boundary(app, "TRUE", keep), oldest.rawValue, rest])
+        for row in rows { try delete(row[0], NotificationID(rawValue: row[1])) }
+    }
+
+    mutating func endWaiting(of app: String, keep: Int) throws {
+        let boundary = try boundary(app, "handed_at IS NULL", keep)
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT sequence, id, received_at < ?1 OR expires_at <= ?2 FROM notification AS n
+                WHERE app = ?3 AND handed_at IS NULL AND \(Self.noTap)
+                    AND (sequence <= ?4 OR received_at < ?1
+                        OR expires_at <= ?2 AND handle IS NULL AND presentation <> 1)
+                ORDER BY sequence LIMIT ?5
+                """, arguments: [oldest.rawValue, now.rawValue, app, boundary, rest])
+        let ledger = AgentLedger(database: database)
+        for row in rows {
+            let (sequence, id, isOld): (Int64, NotificationID, Bool?) = (row[0], .init(rawValue: row[1]), row[2])
+            try ledger.report(
+                id, isOld == true ? .expired : .dropped(.overflow), at: now, source: .agent,
+                note: isOld == true ? "its app did not take it" : "\(keep) newer ones wait for the app")
+            try delete(sequence, id)
+            result.ended.append(id)
+        }
+    }
+
+    /// The newest place in the order of arrival that is one too many; 0 when none is.
+    private func boundary(_ app: String, _ condition: String, _ keep: Int) throws -> Int64 {
+        try Int64.fetchOne(
+            database,
+            sql: """
+                SELECT sequence FROM notification WHERE app = ? AND \(condition)
+                ORDER BY sequence DESC LIMIT 1 OFFSET ?
+                """, arguments: [app, keep]) ?? 0
+    }
+
+    private mutating func delete(_ sequence: Int64, _ id: NotificationID) throws {
+        try database.execute(sql: "DELETE FROM response WHERE notification = ?", arguments: [id.rawValue])
+        try database.execute(sql: "DELETE FROM notification WHERE sequence = ?", arguments: [sequence])
+        rest -= 1
+        result.deleted += 1
+    }
+}
