@@ -93,7 +93,7 @@ def with_signature(change):
 
 
 def flipped(text, position):
-    return text[:position] + ("A" if text[position] != "A" else "B") + text[position + 1:]
+    return text[:position] + ("A" if text[position] not in "aA" else "B") + text[position + 1:]
 
 
 def other_team(world, request):

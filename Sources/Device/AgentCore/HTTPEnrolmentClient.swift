@@ -25,6 +25,8 @@ struct HTTPEnrolmentClient: EnrolmentClient {
         }
         var settings = HTTPClient.Configuration(tlsConfiguration: tls)
         settings.redirectConfiguration = .disallow
+        // The agent's own back-off says when to try again.
+        settings.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
         url = configuration.controlURL
         enrolmentKey = configuration.enrolmentKey
