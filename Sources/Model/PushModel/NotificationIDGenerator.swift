@@ -37,11 +37,21 @@ public struct NotificationIDGenerator: Sendable {
 
     /// The next id, or `nil` when no id is left below the ceiling: the owner must raise it first.
     public mutating func next(now: Timestamp) -> NotificationID? {
-        var candidate = max(last + 1, min(floor(at: now), ceiling))
-        if candidate <= last { candidate = last + 1 }
+        let start = floor(at: now)
+        // A clock that jumped past the ceiling must not use up the room below it at once.
+        let candidate = start > ceiling ? successor : max(successor, start)
         guard candidate <= ceiling else { return nil }
         last = candidate
         return NotificationID(rawValue: candidate)
+    }
+
+    /// The id after the last one; when the counter is used up, the first of the next millisecond, so that the
+    /// node's bits stay this node's.
+    private var successor: Int64 {
+        let bits = Int64(Self.nodeBits + Self.counterBits)
+        let isUsedUp = last & (1 << Int64(Self.counterBits) - 1) == 1 << Int64(Self.counterBits) - 1
+        let isForeign = (last >> Int64(Self.counterBits)) & 0x1FF != node
+        return isUsedUp || isForeign ? ((last >> bits) + 1) << bits | node << Int64(Self.counterBits) : last + 1
     }
 
     /// The highest id made so far (or the high-water mark it started from).

@@ -22,8 +22,25 @@ import Testing
         var generator = NotificationIDGenerator(node: 0, highWater: 100)
         #expect(generator.next(now: start) == nil)
         generator.raiseCeiling(to: 102)
+        #expect(generator.next(now: start)?.rawValue == 101)
         #expect(generator.next(now: start)?.rawValue == 102)
         #expect(generator.next(now: start) == nil)
+    }
+
+    @Test func `a used-up counter goes on in the next millisecond of the same node`() {
+        var generator = NotificationIDGenerator(node: 5, highWater: 0)
+        generator.raiseCeiling(to: .max)
+        let ids = (0..<20_000).compactMap { _ in generator.next(now: start) }
+        #expect(ids.count == 20_000)
+        #expect(ids.allSatisfy { ($0.rawValue >> 13) & 0x1FF == 5 })
+        #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })
+    }
+
+    @Test func `a clock that jumps ahead leaves room below the ceiling`() {
+        var generator = NotificationIDGenerator(node: 0, highWater: 0)
+        generator.raiseCeiling(to: generator.ceiling(until: start))
+        let ids = (0..<10_000).compactMap { _ in generator.next(now: start.adding(milliseconds: 86_400_000)) }
+        #expect(ids.count == 10_000)
     }
 
     @Test func `a generator that starts from the durable ceiling repeats nothing`() {
