@@ -2,8 +2,8 @@ import PushModel
 
 /// The notifications of one app and lane, ordered by id.
 ///
-/// Appending and removing the oldest cost O(1), any other id O(log n): a removed slot is only marked, and the
-/// marked ones at the front are cut off when they are half of all.
+/// Appending and removing cost O(log n) at most: a removed slot is only marked, and the marked ones are cut out when
+/// they are more than half of all.
 struct Shelf: Sendable {
     struct Slot: Sendable {
         var id: NotificationID
@@ -76,8 +76,8 @@ struct Shelf: Sendable {
         count -= 1
         if let collapseID = slots[index].collapseID, newest[collapseID] == id { newest[collapseID] = nil }
         while head < slots.count, slots[head].isGone { head += 1 }
-        if head > 32, head * 2 > slots.count {
-            slots.removeFirst(head)
+        if slots.count > 2 * count + 32 {
+            slots.removeAll(where: \.isGone)
             head = 0
         }
         if count == 0 { earliestExpiry = .distantFuture }

@@ -201,9 +201,10 @@ extension MailboxService {
         switch change {
         case .opened(let session, let complete):
             let earlier = sessions.updateValue(session, forKey: session.id.device)
-            presence.changed(session.id.device, session.connection)
             earlier?.connection.superseded()
+            // The welcome first: what an attempt (TTL 0) delivers must find the session open.
             complete(.welcome(session.id))
+            presence.changed(session.id.device, session.connection)
         case .closed(let id):
             guard sessions[id.device]?.id == id else { return }
             sessions[id.device] = nil

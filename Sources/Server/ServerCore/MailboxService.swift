@@ -180,7 +180,11 @@ public actor MailboxService {
             mailboxes = [:]
             residentEntries = 0
             isPruning = false
-            for command in commands { Self.refuse(command) }
+            for command in commands {
+                // A closed connection is closed whatever the store says.
+                if case .close(let session) = command { enter(.closed(session)) }
+                Self.refuse(command)
+            }
         }
         forgetAbsentDevices()
     }

@@ -104,8 +104,9 @@ final class WriterStatements: @unchecked Sendable {
         let prepared = Prepared(
             message: try HotStatement(
                 """
-                INSERT INTO message(id, app, device, environment, lane, apns_id, push_type, priority, collapse_id,
-                    accepted_at, expires_at, stored, payload) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO message(id, app, device, environment, generation, lane, apns_id, push_type, priority,
+                    collapse_id, accepted_at, expires_at, stored, payload)
+                VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, on: connection),
             pending: try HotStatement(
                 """

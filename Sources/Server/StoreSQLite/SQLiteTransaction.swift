@@ -14,14 +14,14 @@ struct SQLiteTransaction: NotificationTransaction {
             sql: """
                 SELECT identity.id FROM identity JOIN message ON message.id = identity.id
                 WHERE identity.apns_id = ? AND identity.device = ? AND identity.app = ? AND identity.environment = ?
-                    AND message.accepted_at >= ? AND message.code IS NULL
+                    AND message.generation = ? AND message.accepted_at >= ? AND message.expires_at IS NOT NULL
                 ORDER BY identity.id DESC LIMIT 1
                 """)
         let id = try Int64.fetchOne(
             statement,
             arguments: [
                 apnsID.lowercased(), subject.device.column, subject.app.column, subject.environment.column,
-                since.rawValue,
+                Int64(subject.generation), since.rawValue,
             ])
         return id.map(NotificationID.init(rawValue:))
     }
@@ -32,6 +32,7 @@ struct SQLiteTransaction: NotificationTransaction {
         message.bind(record.subject.app.column)
         message.bind(record.subject.device.column)
         message.bind(record.subject.environment.column)
+        message.bind(Int64(record.subject.generation))
         message.bind(Int64(record.lane.rawValue))
         message.bind(record.apnsID)
         message.bind(record.pushType?.rawValue)

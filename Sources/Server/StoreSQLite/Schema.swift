@@ -45,6 +45,7 @@ enum Schema {
             app INTEGER,
             device INTEGER,
             environment INTEGER,
+            generation INTEGER,
             lane INTEGER NOT NULL,
             apns_id TEXT,
             push_type TEXT,

@@ -30,6 +30,8 @@ enum HTTP2Callbacks {
         guard let session = session(data), let frame, let stream = session.stream(frame.pointee.hd.stream_id) else {
             return 0
         }
+        // Trailers are no part of the head (RFC 9110, section 6.5.1).
+        if session.role == .server, frame.pointee.headers.cat == NGHTTP2_HCAT_HEADERS { return 0 }
         guard stream.headers.byteCount + nameLength + valueLength <= session.limits.headerBytes else {
             stream.headersAreTooLarge = true
             return 0

@@ -120,6 +120,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
         do {
             try buffer.withUnsafeReadableBytes { try session.receive($0) }
         } catch {
+            isReading = false
             flush()
             context.close(promise: nil)
         }
@@ -139,6 +140,8 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case let idle as IdleStateHandler.IdleStateEvent where idle == .all:
+            // Idle again after the goodbye: what is still open will not end by itself.
+            if isShuttingDown { return close() }
             shutDown(debugData: Array(#"{"reason":"IdleTimeout"}"#.utf8))
         case ChannelEvent.inputClosed:
             context.close(promise: nil)

@@ -24,6 +24,7 @@ CREATE TABLE message(
     app INTEGER,
     device INTEGER,
     environment INTEGER,
+    generation INTEGER,
     lane INTEGER NOT NULL,
     apns_id TEXT,
     push_type TEXT,
