@@ -20,8 +20,11 @@ public struct BackOff: Hashable, Sendable {
     public mutating func next(using random: inout some RandomNumberGenerator) -> Int64 {
         let doublings = min(attempts, 62)
         attempts = min(attempts + 1, 62)
-        let (ceiling, overflow) = base.multipliedReportingOverflow(by: 1 << Int64(doublings))
-        return Int64.random(in: 0...(overflow ? cap : min(ceiling, cap)), using: &random)
+        let (doubled, overflow) = base.multipliedReportingOverflow(by: 1 << Int64(doublings))
+        let ceiling = overflow ? cap : min(doubled, cap)
+        // One draw, scaled: `Int64.random` draws again until it likes the number, and a source that always says
+        // the same would hold it for ever. What this favours is one part in 2^64 of the range.
+        return Int64(random.next().multipliedFullWidth(by: UInt64(ceiling) + 1).high)
     }
 
     /// The next attempt is a first one again: call it once a login has lasted.

@@ -2,15 +2,16 @@ import AldabaTestSupport
 import MCSTransport
 import Testing
 
-/// Always the largest number, so that a delay is its own ceiling.
-private struct Largest: RandomNumberGenerator {
-    mutating func next() -> UInt64 { .max }
+/// Always the same number.
+private struct Constant: RandomNumberGenerator {
+    var number: UInt64
+    mutating func next() -> UInt64 { number }
 }
 
 @Suite struct BackOffTests {
     @Test func `delays double from the base to the cap, and begin anew after a reset`() {
         var backOff = BackOff(base: 100, cap: 1000)
-        var random = Largest()
+        var random = Constant(number: .max)
         #expect((0..<6).map { _ in backOff.next(using: &random) } == [100, 200, 400, 800, 1000, 1000])
         backOff.reset()
         #expect(backOff.next(using: &random) == 100)
@@ -27,10 +28,17 @@ private struct Largest: RandomNumberGenerator {
         #expect(delays.contains { $0 < 10 } && delays.contains { $0 > 90 })
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: [UInt64(0), 1, 2, .max])
+    func `a source that always says the same gives delays all the same`(number: UInt64) {
+        var backOff = BackOff(base: 1, cap: 6)
+        var random = Constant(number: number)
+        #expect((0..<6).allSatisfy { _ in (0...6).contains(backOff.next(using: &random)) })
+    }
+
     @Test(arguments: [(Int64.max, Int64.max), (0, 0), (-5, -1), (.max, 1), (1, .max)])
     func `no base, cap or number of attempts traps`(base: Int64, cap: Int64) {
         var backOff = BackOff(base: base, cap: cap)
-        var random = Largest()
+        var random = Constant(number: .max)
         for _ in 0..<200 { #expect(backOff.next(using: &random) >= 1) }
     }
 }
