@@ -23,11 +23,12 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
     }
 
     private func record(
-        _ id: Int64, apnsID: String? = nil, collapse: String? = nil, waits: Bool = true, expiresIn: Int64 = 60_000
+        _ id: Int64, apnsID: String? = nil, collapse: String? = nil, waits: Bool = true, expiresIn: Int64 = 60_000,
+        environment: PushEnvironment = .sandbox
     ) -> NotificationRecord {
         NotificationRecord(
             id: NotificationID(rawValue: id),
-            subject: TokenSubject(cell: 0, device: device, app: app.id, environment: .sandbox, generation: 0),
+            subject: TokenSubject(cell: 0, device: device, app: app.id, environment: environment, generation: 0),
             apnsID: apnsID, pushType: .alert, priority: .considerate, collapseID: collapse, acceptedAt: now,
             expiresAt: waits ? now.adding(milliseconds: expiresIn) : nil, waits: waits, lane: .apns,
             payload: Array(#"{"n":\#(id)}"#.utf8))
@@ -87,12 +88,13 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         try store.write { transaction in
             try transaction.insert(record(10, collapse: "c"))
             try transaction.insert(record(11, waits: false))
-            try transaction.insert(record(12))
+            try transaction.insert(record(12, environment: .production))
         }
         let entries = try store.write { try $0.waiting(for: device) }
         #expect(entries.map(\.id.rawValue) == [10, 12])
         #expect(entries.map(\.collapseID) == ["c", nil])
         #expect(entries.map(\.app) == [app.id, app.id])
+        #expect(entries.map(\.environment) == [.sandbox, .production])
     }
 
     public func `an identity is found within its window, in any case, for its registration only`() throws {
@@ -141,6 +143,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
             try transaction.append(entry, to: id)
             #expect(try transaction.has(.handed, in: id))
             #expect(try !transaction.has(.presented, in: id))
+            #expect(try transaction.lineCount(of: id) == 1)
             #expect(try transaction.device(of: id) == device)
             #expect(try transaction.device(of: NotificationID(rawValue: 99)) == nil)
         }
@@ -199,7 +202,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
             isMore = try store.write { transaction in
                 try transaction.prune(
                     timelinesBefore: now.adding(milliseconds: -500_000), payloadsBefore: now.adding(milliseconds: 1000),
-                    limit: 1)
+                    now: now.adding(milliseconds: 2000), limit: 1)
             }
         }
         #expect(try await store.timelines(id: NotificationID(rawValue: old), apnsID: nil).isEmpty)

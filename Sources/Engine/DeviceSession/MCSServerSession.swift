@@ -5,11 +5,18 @@ import PushModel
 ///
 /// Stream ids are implicit: each side counts the packets it sends, the login being the device's first and its
 /// answer the server's first. Every packet that the server sends confirms what it has received, but never
-/// receipts that are not durable yet, nor anything after those.
+/// acknowledgements and receipts that are not durable yet, nor anything after those.
 ///
 /// Every method returns what is to be done, in order. After a ``MCSServerDirective/close(_:)`` nothing is
 /// returned any more.
 public struct MCSServerSession: Sendable {
+    /// A packet that asked for something to be made durable, which is not yet done.
+    private struct Pending {
+        var stream: Int32
+        /// Whether to confirm at once when it is durable, or with whatever is sent soon.
+        var isUrgent: Bool
+    }
+
     private enum State {
         case awaitingVersion
         case awaitingLogin
@@ -28,8 +35,8 @@ public struct MCSServerSession: Sendable {
     private var acknowledgedThrough: Int32 = 0
     private var confirmedThrough: Int32 = 0
     private var window = SentWindow()
-    /// The stream ids of receipts that are not durable yet, ascending.
-    private var pendingReceipts: [Int32] = []
+    /// What is not durable yet, by ascending stream ids.
+    private var pending: [Pending] = []
     private var confirmNow = false
     private var confirmationDue: Int64?
     private var lastHeard: Int64
@@ -64,12 +71,15 @@ public struct MCSServerSession: Sendable {
         switch state {
         case .awaitingVersion, .awaitingLogin: true
         case .authenticating, .closed: false
-        case .live: pendingReceipts.count < configuration.receiptBatchLimit
+        case .live: pending.count < configuration.pendingLimit
         }
     }
 
     /// How many more notifications may be sent before some are acknowledged.
     public var room: Int { max(0, configuration.windowLimit - window.count) }
+
+    /// What was written to be delivered once or never, and was not acknowledged.
+    public var unacknowledgedAttempts: [NotificationID] { window.attempts }
 
     /// Whether the login was accepted and the session is not over.
     public var isLive: Bool {
@@ -151,17 +161,22 @@ public struct MCSServerSession: Sendable {
         return directives
     }
 
-    /// The receipts of an upstream stanza are durable, or could not be made so.
-    public mutating func receiptsRecorded(stream: Int32, durable: Bool) -> [MCSServerDirective] {
-        guard isLive else { return [] }
+    /// What the packet of a stream id asked for is durable, or could not be made so.
+    ///
+    /// Call it once for each directive that asks for it.
+    public mutating func recorded(stream: Int32, durable: Bool, at time: SessionTime) -> [MCSServerDirective] {
+        guard isLive, let index = pending.firstIndex(where: { $0.stream == stream }) else { return [] }
         var directives: [MCSServerDirective] = []
         guard durable else {
             end(.storeFailed, into: &directives)
             return directives
         }
-        pendingReceipts.removeAll { $0 == stream }
-        confirmNow = true
-        confirmIfDue(into: &directives)
+        if pending.remove(at: index).isUrgent {
+            confirmNow = true
+            confirmIfDue(into: &directives)
+        } else {
+            confirmSoon(at: time)
+        }
         return directives
     }
 
@@ -174,7 +189,7 @@ public struct MCSServerSession: Sendable {
             var stanza = MCSDataMessageStanza(notification, now: time.wall)
             stanza.lastStreamIDReceived = confirmable
             guard countSent(into: &directives) else { break }
-            window.append(stream: sentCount, id: notification.id)
+            window.append(stream: sentCount, id: notification.id, isStored: notification.expiresAt != nil)
             noteConfirmed()
             directives.append(.send(.dataMessage(stanza)))
         }
@@ -210,7 +225,7 @@ public struct MCSServerSession: Sendable {
     public mutating func connectionClosed() {
         state = .closed
         window = SentWindow()
-        pendingReceipts = []
+        pending = []
     }
 }
 
@@ -243,12 +258,12 @@ extension MCSServerSession {
         lastHeard = time.uptime
         pingSent = nil
         if let last = packet.lastStreamIDReceived {
-            guard takeAcknowledgement(through: last, at: time, into: &directives) else { return }
+            guard takeAcknowledgement(through: last, into: &directives) else { return }
         }
         switch packet {
         case .heartbeatPing: emit(.heartbeatAck(MCSHeartbeatAck()), into: &directives)
         case .heartbeatAck: break
-        case .iq(let iq): receive(iq, at: time, into: &directives)
+        case .iq(let iq): receive(iq, into: &directives)
         case .dataMessage(let stanza): receive(stanza, into: &directives)
         case .close, .streamError:
             state = .closed
@@ -259,7 +274,7 @@ extension MCSServerSession {
     }
 
     private mutating func takeAcknowledgement(
-        through stream: Int32, at time: SessionTime, into directives: inout [MCSServerDirective]
+        through stream: Int32, into directives: inout [MCSServerDirective]
     ) -> Bool {
         guard stream >= 0, stream <= sentCount else {
             end(.protocolViolation, error: "acknowledges a packet that was not sent", into: &directives)
@@ -268,21 +283,24 @@ extension MCSServerSession {
         guard stream > acknowledgedThrough else { return true }
         acknowledgedThrough = stream
         let ids = window.removeThrough(stream)
-        guard !ids.isEmpty else { return true }
-        directives.append(.acknowledged(ids))
-        confirmSoon(at: time)
+        acknowledge(ids, into: &directives)
         return true
     }
 
-    private mutating func receive(
-        _ iq: MCSIqStanza, at time: SessionTime, into directives: inout [MCSServerDirective]
-    ) {
+    private mutating func receive(_ iq: MCSIqStanza, into directives: inout [MCSServerDirective]) {
         guard case .selective(let names)? = iq.acknowledgement else { return }
+        guard names.count <= configuration.windowLimit else {
+            return end(.protocolViolation, error: "acknowledges more than can be outstanding", into: &directives)
+        }
         let ids = names.compactMap { NotificationID(text: $0) }
-        guard !ids.isEmpty else { return }
         window.remove(Set(ids))
-        directives.append(.acknowledged(ids))
-        confirmSoon(at: time)
+        acknowledge(ids, into: &directives)
+    }
+
+    private mutating func acknowledge(_ ids: [NotificationID], into directives: inout [MCSServerDirective]) {
+        guard !ids.isEmpty else { return }
+        pending.append(Pending(stream: receivedCount, isUrgent: false))
+        directives.append(.acknowledged(stream: receivedCount, ids))
     }
 
     private mutating func receive(_ stanza: MCSDataMessageStanza, into directives: inout [MCSServerDirective]) {
@@ -291,7 +309,10 @@ extension MCSServerSession {
             directives.append(.passedOverUpstream)
             return
         }
-        pendingReceipts.append(receivedCount)
+        guard reading.receipts.count <= configuration.receiptLimit else {
+            return end(.protocolViolation, error: "too many receipts in one batch", into: &directives)
+        }
+        pending.append(Pending(stream: receivedCount, isUrgent: true))
         directives.append(.record(stream: receivedCount, reading))
     }
 }
@@ -300,7 +321,7 @@ extension MCSServerSession {
 
 extension MCSServerSession {
     /// The highest stream id up to which everything received is also durable.
-    private var confirmable: Int32 { pendingReceipts.first.map { $0 - 1 } ?? receivedCount }
+    private var confirmable: Int32 { pending.first.map { $0.stream - 1 } ?? receivedCount }
 
     private mutating func noteConfirmed() {
         confirmedThrough = confirmable

@@ -52,9 +52,9 @@ public enum MCSServerDirective: Hashable, Sendable {
     case authenticate(MCSLogin)
     /// The session is live: begin to deliver.
     case began
-    /// The device has stored these, and they may be deleted.
-    case acknowledged([NotificationID])
-    /// Make the receipts durable, then call ``MCSServerSession/receiptsRecorded(stream:durable:at:)``.
+    /// The device has stored these: delete them durably, then call ``MCSServerSession/recorded(stream:durable:at:)``.
+    case acknowledged(stream: Int32, [NotificationID])
+    /// Make the receipts durable, then call ``MCSServerSession/recorded(stream:durable:at:)``.
     case record(stream: Int32, MCSReceiptReading)
     /// An upstream stanza of a category that nobody serves was confirmed and dropped.
     case passedOverUpstream
@@ -77,8 +77,11 @@ public struct MCSServerConfiguration: Hashable, Sendable {
     public var confirmationDelay: Int64 = 500
     /// How many notifications may be unacknowledged before no more are sent.
     public var windowLimit = 4096
-    /// How many batches of receipts may wait to become durable before the connection is not read any more.
-    public var receiptBatchLimit = 64
+    /// How many acknowledgements and batches of receipts may wait to become durable before the connection is not
+    /// read any more.
+    public var pendingLimit = 64
+    /// How many receipts one batch may hold.
+    public var receiptLimit = 4096
     /// How many packets may follow a login before its answer.
     public var earlyPacketLimit = 64
 

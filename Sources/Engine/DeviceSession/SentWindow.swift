@@ -5,6 +5,7 @@ struct SentWindow: Sendable {
     private struct Entry {
         var stream: Int32
         var id: NotificationID
+        var isStored: Bool
     }
 
     private var entries: [Entry] = []
@@ -12,8 +13,11 @@ struct SentWindow: Sendable {
 
     var count: Int { entries.count - head }
 
-    mutating func append(stream: Int32, id: NotificationID) {
-        entries.append(Entry(stream: stream, id: id))
+    /// Those that are nowhere else: they were to be delivered once or never.
+    var attempts: [NotificationID] { entries[head...].lazy.filter { !$0.isStored }.map(\.id) }
+
+    mutating func append(stream: Int32, id: NotificationID, isStored: Bool) {
+        entries.append(Entry(stream: stream, id: id, isStored: isStored))
     }
 
     /// Takes out everything up to and with a stream id.

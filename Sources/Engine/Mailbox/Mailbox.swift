@@ -1,18 +1,23 @@
 import PushModel
 
-/// What waits for one device, in order, per app and lane.
+/// What waits for one device, in order, per app, environment and lane.
 public struct Mailbox: Sendable {
     /// One waiting notification, as the owner's store keeps it.
     public struct Entry: Hashable, Sendable {
         public var id: NotificationID
         public var app: AppID
+        public var environment: PushEnvironment
         public var lane: Lane
         public var collapseID: String?
         public var expiresAt: Timestamp
 
-        public init(id: NotificationID, app: AppID, lane: Lane, collapseID: String?, expiresAt: Timestamp) {
+        public init(
+            id: NotificationID, app: AppID, environment: PushEnvironment, lane: Lane, collapseID: String?,
+            expiresAt: Timestamp
+        ) {
             self.id = id
             self.app = app
+            self.environment = environment
             self.lane = lane
             self.collapseID = collapseID
             self.expiresAt = expiresAt
@@ -30,10 +35,10 @@ public struct Mailbox: Sendable {
     /// Takes over what a store holds for the device, ordered by id.
     ///
     /// Where several wait under one collapse id, the earlier ones had been sent when they were overtaken: they
-    /// go at the next ``sessionOpened(received:now:)``.
+    /// go at the next ``sessionOpened(now:)``.
     public init(entries: some Sequence<Entry> = []) {
         for entry in entries {
-            let place = shelf(entry.app, entry.lane)
+            let place = shelf(of: entry)
             if let collapseID = entry.collapseID, let earlier = shelves[place].id(collapsing: collapseID) {
                 shelves[place].update(earlier) { $0.isOvertaken = true }
             }
@@ -44,17 +49,19 @@ public struct Mailbox: Sendable {
     /// How many notifications wait, those in flight included.
     public var count: Int { shelves.reduce(0) { $0 + $1.count } }
 
-    /// How many wait for one app in one lane.
-    public func count(app: AppID, lane: Lane) -> Int {
-        shelves.first { $0.app == app && $0.lane == lane }?.count ?? 0
+    /// How many wait for one app and environment in one lane.
+    public func count(app: AppID, environment: PushEnvironment, lane: Lane) -> Int {
+        let name = Shelf.Name(app: app, environment: environment, lane: lane)
+        return shelves.first { $0.name == name }?.count ?? 0
     }
 
     /// The ids that wait, in order, over all apps.
     public var ids: [NotificationID] { shelves.flatMap(\.ids).sorted() }
 
-    private mutating func shelf(_ app: AppID, _ lane: Lane) -> Int {
-        if let index = shelves.firstIndex(where: { $0.app == app && $0.lane == lane }) { return index }
-        shelves.append(Shelf(app: app, lane: lane))
+    private mutating func shelf(of entry: Entry) -> Int {
+        let name = Shelf.Name(app: entry.app, environment: entry.environment, lane: entry.lane)
+        if let index = shelves.firstIndex(where: { $0.name == name }) { return index }
+        shelves.append(Shelf(name: name))
         return shelves.count - 1
     }
 
@@ -65,7 +72,7 @@ public struct Mailbox: Sendable {
     /// - Precondition: `entry.id` is greater than every id that was appended before.
     /// - Returns: what gives way to it.
     public mutating func appended(_ entry: Entry, policy: MailboxPolicy, now: Timestamp) -> [Directive] {
-        let place = shelf(entry.app, entry.lane)
+        let place = shelf(of: entry)
         var directives: [Directive] = []
         if let collapseID = entry.collapseID, let earlier = shelves[place].id(collapsing: collapseID) {
             if shelves[place].isInFlight(earlier) {
@@ -107,9 +114,9 @@ public struct Mailbox: Sendable {
         return directives
     }
 
-    /// The device logged in and named what it has; nothing is in flight any more.
-    public mutating func sessionOpened(received: [NotificationID], now: Timestamp) -> [Directive] {
-        var directives = acknowledged(received)
+    /// The device logged in, and what it has was acknowledged; nothing is in flight any more.
+    public mutating func sessionOpened(now: Timestamp) -> [Directive] {
+        var directives: [Directive] = []
         for place in shelves.indices {
             for id in shelves[place].overtaken { remove(id, from: place, .replaced, &directives) }
             shelves[place].landAll()
@@ -125,10 +132,11 @@ public struct Mailbox: Sendable {
         return directives
     }
 
-    /// An app was unregistered on the device: all that waits for it leaves.
-    public mutating func unregistered(app: AppID) -> [Directive] {
+    /// An app's registration in one environment ended: all that waits for it leaves.
+    public mutating func unregistered(app: AppID, environment: PushEnvironment) -> [Directive] {
         var directives: [Directive] = []
-        for place in shelves.indices where shelves[place].app == app {
+        for place in shelves.indices
+        where shelves[place].name.app == app && shelves[place].name.environment == environment {
             for id in shelves[place].ids { remove(id, from: place, .dropped(.unregistered), &directives) }
         }
         return directives

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The notifications of one app and lane, ordered by id.
+/// The notifications of one app, environment and lane, ordered by id.
 ///
 /// Appending and removing cost O(log n) at most: a removed slot is only marked, and the marked ones are cut out when
 /// they are more than half of all.
@@ -15,8 +15,14 @@ struct Shelf: Sendable {
         var isGone = false
     }
 
-    let app: AppID
-    let lane: Lane
+    /// Whose notifications a shelf holds.
+    struct Name: Hashable, Sendable {
+        var app: AppID
+        var environment: PushEnvironment
+        var lane: Lane
+    }
+
+    let name: Name
     private var slots: [Slot] = []
     private var head = 0
     /// The newest id of each collapse id.
@@ -25,10 +31,7 @@ struct Shelf: Sendable {
     private var earliestExpiry = Timestamp.distantFuture
     private(set) var count = 0
 
-    init(app: AppID, lane: Lane) {
-        self.app = app
-        self.lane = lane
-    }
+    init(name: Name) { self.name = name }
 
     var ids: [NotificationID] { slots[head...].lazy.filter { !$0.isGone }.map(\.id) }
     var oldest: NotificationID? { head < slots.count ? slots[head].id : nil }

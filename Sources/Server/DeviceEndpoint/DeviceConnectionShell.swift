@@ -33,6 +33,8 @@ final class DeviceConnectionShell: MCSChannelPeer {
     private var steps: [Step] = []
     private var isPerforming = false
     private var isFinished = false
+    /// Room for the login of a device that names twelve thousand ids; who is not known yet gets no more.
+    private static let maximumSizeBeforeLogin = 256 * 1024
 
     init(_ surroundings: DeviceConnectionSurroundings, port: DeviceConnectionPort) {
         self.surroundings = surroundings
@@ -72,14 +74,16 @@ final class DeviceConnectionShell: MCSChannelPeer {
         channel?.settle()
     }
 
-    private func receiptsRecorded(stream: Int32, durable: Bool) {
-        perform(session.receiptsRecorded(stream: stream, durable: durable))
+    private func recorded(stream: Int32, durable: Bool) {
+        perform(session.recorded(stream: stream, durable: durable, at: .now()))
         channel?.settle()
     }
 
     // MARK: From the channel
 
-    var wantsRead: Bool { session.wantsRead }
+    /// A device that does not take its answers is not read either, so that they cannot pile up.
+    var wantsRead: Bool { session.wantsRead && channel?.isWritable ?? true }
+    var maximumSize: Int { session.isLive ? MCSFrame.defaultMaximumSize : Self.maximumSizeBeforeLogin }
     var deadline: Int64? { session.deadline }
 
     func opened(_ channel: MCSChannelHandler<DeviceConnectionShell>) {
@@ -118,11 +122,9 @@ final class DeviceConnectionShell: MCSChannelPeer {
             surroundings.logger.debug("a device's connection broke", metadata: metadata(error))
         }
         channel = nil
-        if !session.isClosed {
-            session.connectionClosed()
-            surroundings.metrics.close(.peer)
-        }
+        if !session.isClosed { surroundings.metrics.close(.peer) }
         finish()
+        session.connectionClosed()
         surroundings.registry.remove(port)
     }
 
@@ -171,11 +173,7 @@ extension DeviceConnectionShell {
         case .send(let packet): channel?.send(packet)
         case .authenticate(let login): authenticate(login)
         case .began: perform(flow.start())
-        case .acknowledged(let ids):
-            guard let sessionID else { return }
-            surroundings.metrics.acknowledged.increment(by: ids.count)
-            surroundings.gateway.acknowledged(sessionID, ids)
-            perform(flow.roomChanged(session.room))
+        case .acknowledged(let stream, let ids): acknowledged(ids, stream: stream)
         case .record(let stream, let reading): record(reading, stream: stream)
         case .passedOverUpstream: surroundings.metrics.upstreamPassedOver.increment()
         case .close(let reason):
@@ -208,12 +206,21 @@ extension DeviceConnectionShell {
         surroundings.gateway.open(login, connection: port) { [port] verdict in port.loginAnswered(verdict) }
     }
 
+    private func acknowledged(_ ids: [NotificationID], stream: Int32) {
+        guard let sessionID else { return }
+        surroundings.metrics.acknowledged.increment(by: ids.count)
+        surroundings.gateway.acknowledged(sessionID, ids) { [port] durable in
+            port.onLoop { $0.recorded(stream: stream, durable: durable) }
+        }
+        perform(flow.roomChanged(session.room))
+    }
+
     private func record(_ reading: MCSReceiptReading, stream: Int32) {
         guard let sessionID else { return }
         surroundings.metrics.receipts.increment(by: reading.receipts.count)
         if reading.ignoredCount > 0 { surroundings.metrics.receiptsIgnored.increment(by: reading.ignoredCount) }
         surroundings.gateway.record(reading.receipts, of: sessionID) { [port] durable in
-            port.onLoop { $0.receiptsRecorded(stream: stream, durable: durable) }
+            port.onLoop { $0.recorded(stream: stream, durable: durable) }
         }
     }
 
@@ -225,6 +232,8 @@ extension DeviceConnectionShell {
         port.detach(sessionID)
         guard let sessionID else { return }
         for case .notSent(let ids) in last { surroundings.gateway.notSent(sessionID, ids) }
+        let attempts = session.unacknowledgedAttempts
+        if !attempts.isEmpty { surroundings.gateway.unacknowledged(sessionID, attempts) }
         self.sessionID = nil
         surroundings.gateway.close(sessionID)
     }

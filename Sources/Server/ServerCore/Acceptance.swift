@@ -42,12 +42,12 @@ enum MailboxCommand: Sendable {
     case accept(Acceptance, any AcceptanceSink)
     case open(DeviceLogin, any DeviceConnection, @Sendable (DeviceLoginVerdict) -> Void)
     case sent(DeviceSessionID, [NotificationID], Timestamp)
-    case notSent(DeviceSessionID, [NotificationID])
-    case acknowledged(DeviceSessionID, [NotificationID])
+    case notDelivered(DeviceSessionID, [NotificationID], note: String?, Timestamp)
+    case acknowledged(DeviceSessionID, [NotificationID], @Sendable (Bool) -> Void)
     case record([Receipt], DeviceSessionID, @Sendable (Bool) -> Void)
     case close(DeviceSessionID)
     case expire(DeviceID)
-    case unregister(DeviceID, AppID)
+    case unregister(DeviceID, AppID, PushEnvironment)
     case prune
 }
 
@@ -62,8 +62,17 @@ extension MailboxCommand {
     /// Whether the command concerns notifications that may still be among the notes.
     var looksAtNotes: Bool {
         switch self {
-        case .acknowledged, .record, .notSent: true
-        case .accept, .open, .sent, .close, .expire, .unregister, .prune: false
+        case .acknowledged, .record, .notDelivered: true
+        case .open(let login, _, _): !login.received.isEmpty
+        case .accept, .sent, .close, .expire, .unregister, .prune: false
+        }
+    }
+
+    /// Whether the command must be tried again when it could not be committed: nobody else would bring it back.
+    var outlivesFailure: Bool {
+        switch self {
+        case .sent, .notDelivered, .unregister: true
+        case .accept, .open, .acknowledged, .record, .close, .expire, .prune: false
         }
     }
 }

@@ -13,13 +13,32 @@ final class CommandQueue: Sendable {
         var count: Int
     }
 
+    /// A note with what it would be counted under if it could not be written.
+    struct QueuedNote: Sendable {
+        var note: TimelineNote
+        var id: NotificationID
+        var team: TeamID
+    }
+
     private struct State {
         var commands: [MailboxCommand] = []
         var acceptances = 0
-        var notes: [TimelineNote] = []
+        var notes: [QueuedNote] = []
         var unrecorded: [TeamID: Unrecorded] = [:]
         var isDraining = false
         var areNotesScheduled = false
+
+        mutating func count(_ id: NotificationID, of team: TeamID) {
+            count(Unrecorded(first: id, last: id, count: 1), of: team)
+        }
+
+        mutating func count(_ more: Unrecorded, of team: TeamID) {
+            guard var entry = unrecorded[team] else { return unrecorded[team] = more }
+            entry.first = min(entry.first, more.first)
+            entry.last = max(entry.last, more.last)
+            entry.count += more.count
+            unrecorded[team] = entry
+        }
     }
 
     static let acceptanceLimit = 32_768
@@ -65,14 +84,10 @@ final class CommandQueue: Sendable {
     func push(note make: () -> TimelineNote, id: NotificationID, team: TeamID) -> Push {
         state.withLock { state in
             guard state.notes.count < Self.noteLimit else {
-                var entry = state.unrecorded[team] ?? Unrecorded(first: id, last: id, count: 0)
-                entry.first = min(entry.first, id)
-                entry.last = max(entry.last, id)
-                entry.count += 1
-                state.unrecorded[team] = entry
+                state.count(id, of: team)
                 return .full
             }
-            state.notes.append(make())
+            state.notes.append(QueuedNote(note: make(), id: id, team: team))
             guard !state.areNotesScheduled else { return .queued }
             state.areNotesScheduled = true
             return .wake
@@ -80,7 +95,7 @@ final class CommandQueue: Sendable {
     }
 
     /// Takes at most `limit` notes.
-    func takeNotes(limit: Int) -> [TimelineNote] {
+    func takeNotes(limit: Int) -> [QueuedNote] {
         state.withLock { state in
             let taken = Array(state.notes.prefix(limit))
             state.notes.removeFirst(taken.count)
@@ -89,7 +104,7 @@ final class CommandQueue: Sendable {
     }
 
     /// Takes at most `limit` notes and what was counted instead of noted. Empty puts the note writer to sleep.
-    func takeNotesAndCounts(limit: Int) -> (notes: [TimelineNote], unrecorded: [TeamID: Unrecorded]) {
+    func takeNotesAndCounts(limit: Int) -> (notes: [QueuedNote], unrecorded: [TeamID: Unrecorded]) {
         state.withLock { state in
             let taken = Array(state.notes.prefix(limit))
             state.notes.removeFirst(taken.count)
@@ -98,4 +113,18 @@ final class CommandQueue: Sendable {
             return (taken, state.unrecorded)
         }
     }
+
+    /// Gives back what was taken and could not be written: to its place in front, or, where there is no room, to
+    /// the count of what was not recorded. Whoever gives back sees to it that it is taken again.
+    func putBack(_ notes: [QueuedNote], _ unrecorded: [TeamID: Unrecorded] = [:]) {
+        state.withLock { state in
+            let room = max(0, Self.noteLimit - state.notes.count)
+            state.notes.insert(contentsOf: notes.prefix(room), at: 0)
+            for note in notes.dropFirst(room) { state.count(note.id, of: note.team) }
+            for (team, more) in unrecorded { state.count(more, of: team) }
+        }
+    }
+
+    /// How many commands and notes are queued.
+    var counts: (commands: Int, notes: Int) { state.withLock { ($0.commands.count, $0.notes.count) } }
 }

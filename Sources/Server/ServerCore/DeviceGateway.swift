@@ -25,8 +25,11 @@ public protocol DeviceGateway: Sendable {
     /// Notes that these were written to the connection (the timeline's `sent`).
     func sent(_ session: DeviceSessionID, _ ids: [NotificationID])
 
-    /// Deletes what the device has stored; ids that no longer wait are noted and otherwise ignored.
-    func acknowledged(_ session: DeviceSessionID, _ ids: [NotificationID])
+    /// Deletes what the device has stored; completes with `true` once that is durable, `false` when it could not be.
+    ///
+    /// Ids that no longer wait are noted and otherwise ignored.
+    func acknowledged(
+        _ session: DeviceSessionID, _ ids: [NotificationID], then complete: @escaping @Sendable (Bool) -> Void)
 
     /// Records what a device reports; completes with `true` once it is durable, `false` when it could not be.
     ///
@@ -36,6 +39,9 @@ public protocol DeviceGateway: Sendable {
 
     /// Notes that a TTL-0 notification given to `deliver` was not written (the connection was choked or closing).
     func notSent(_ session: DeviceSessionID, _ ids: [NotificationID])
+
+    /// Notes that the connection ended before these TTL-0 notifications, which were written, were acknowledged.
+    func unacknowledged(_ session: DeviceSessionID, _ ids: [NotificationID])
 
     /// Ends a session; a later one of the same device is left alone.
     func close(_ session: DeviceSessionID)

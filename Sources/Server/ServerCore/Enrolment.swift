@@ -58,7 +58,7 @@ public struct Enrolment: EnrolmentService {
             device: credentials.device, app: app.id, environment: environment, at: clock())
         guard ended != nil else { return .unknownTopic }
         tokens.registrationChanged()
-        _ = mailboxes.submit(.unregister(credentials.device, app.id))
+        _ = mailboxes.submit(.unregister(credentials.device, app.id, environment))
         return .unregistered
     }
 

@@ -14,12 +14,14 @@ extension MailboxService {
         case .open(let login, let connection, let complete):
             try open(login, connection, complete, transaction, &effects)
         case .sent(let session, let ids, let at): try sent(session, ids, at, transaction)
-        case .notSent(let session, let ids):
-            let entry = TimelineEntry(at: clock(), state: .dropped(.offline), source: .server)
+        case .notDelivered(let session, let ids, let note, let at):
+            let entry = TimelineEntry(at: at, state: .dropped(.offline), source: .server, note: note)
             for id in ids where try transaction.device(of: id) ?? session.device == session.device {
                 try transaction.append(entry, to: id)
             }
-        case .acknowledged(let session, let ids): try acknowledge(session.device, ids, transaction)
+        case .acknowledged(let session, let ids, let complete):
+            try acknowledge(session.device, ids, transaction)
+            effects.answer { complete(true) }
         case .record(let receipts, let session, let complete):
             try record(receipts, session, transaction)
             effects.answer { complete(true) }
@@ -31,11 +33,11 @@ extension MailboxService {
             let now = clock()
             let isMore = try transaction.prune(
                 timelinesBefore: now.adding(milliseconds: -settings.timelineRetentionMilliseconds),
-                payloadsBefore: now.adding(milliseconds: -settings.payloadRetentionMilliseconds), limit: 500)
+                payloadsBefore: now.adding(milliseconds: -settings.payloadRetentionMilliseconds), now: now, limit: 500)
             isPruning = isMore
             if isMore { pruneSoon() }
-        case .unregister(let device, let app):
-            try change(device, transaction) { $0.unregistered(app: app) }
+        case .unregister(let device, let app, let environment):
+            try change(device, transaction) { $0.unregistered(app: app, environment: environment) }
         }
     }
 
@@ -69,7 +71,8 @@ extension MailboxService {
             return
         }
         let entry = Mailbox.Entry(
-            id: id, app: acceptance.app.id, lane: .apns, collapseID: acceptance.notification.collapseID,
+            id: id, app: acceptance.app.id, environment: acceptance.subject.environment, lane: .apns,
+            collapseID: acceptance.notification.collapseID,
             expiresAt: expiresAt)
         // The mailbox first: read from the store after the row was inserted, it would have the row twice.
         try change(acceptance.subject.device, transaction) {
@@ -130,7 +133,8 @@ extension MailboxService {
         let before = mailbox.count
         let directives = event(&mailbox)
         residentEntries += mailbox.count - before
-        mailboxes[device] = mailbox
+        // An empty mailbox of a device that is away is worth nothing.
+        if mailbox.count > 0 || sessions[device] != nil { mailboxes[device] = mailbox }
         guard !directives.isEmpty else { return }
         let now = clock()
         for case .remove(let id, let state) in directives {
@@ -172,6 +176,11 @@ extension MailboxService {
         _ receipts: [Receipt], _ session: DeviceSessionID, _ transaction: any NotificationTransaction
     ) throws {
         for receipt in receipts where try transaction.device(of: receipt.id) == session.device {
+            // A device cannot make a timeline grow without end.
+            guard try transaction.lineCount(of: receipt.id) < settings.lineLimit else {
+                Counter(label: "aldaba_receipts_beyond_limit_total").increment()
+                continue
+            }
             try transaction.append(receipt.entry, to: receipt.id)
         }
     }
@@ -189,7 +198,8 @@ extension MailboxService {
             return
         }
         let now = clock()
-        try change(login.device, transaction) { $0.sessionOpened(received: login.received, now: now) }
+        try acknowledge(login.device, login.received, transaction)
+        try change(login.device, transaction) { $0.sessionOpened(now: now) }
         lastEpoch = max(lastEpoch + 1, UInt64(max(0, now.rawValue)))
         let id = DeviceSessionID(device: login.device, epoch: lastEpoch)
         effects.changeSession(.opened(LiveSession(id: id, connection: connection), complete))
@@ -208,6 +218,7 @@ extension MailboxService {
         case .closed(let id):
             guard sessions[id.device]?.id == id else { return }
             sessions[id.device] = nil
+            if mailboxes[id.device]?.count == 0 { mailboxes[id.device] = nil }
             presence.changed(id.device, nil)
         }
         Gauge(label: "aldaba_sessions").record(sessions.count)

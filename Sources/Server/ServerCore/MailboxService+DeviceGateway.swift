@@ -20,11 +20,18 @@ extension MailboxService: DeviceGateway {
     }
 
     nonisolated public func notSent(_ session: DeviceSessionID, _ ids: [NotificationID]) {
-        _ = submit(.notSent(session, ids))
+        _ = submit(.notDelivered(session, ids, note: nil, clock()))
     }
 
-    nonisolated public func acknowledged(_ session: DeviceSessionID, _ ids: [NotificationID]) {
-        _ = submit(.acknowledged(session, ids))
+    nonisolated public func unacknowledged(_ session: DeviceSessionID, _ ids: [NotificationID]) {
+        let note = "the connection ended before the device acknowledged it; it may have arrived"
+        _ = submit(.notDelivered(session, ids, note: note, clock()))
+    }
+
+    nonisolated public func acknowledged(
+        _ session: DeviceSessionID, _ ids: [NotificationID], then complete: @escaping @Sendable (Bool) -> Void
+    ) {
+        _ = submit(.acknowledged(session, ids, complete))
     }
 
     nonisolated public func record(

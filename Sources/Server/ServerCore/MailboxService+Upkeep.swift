@@ -44,11 +44,21 @@ extension MailboxService {
     }
 
     /// Writes what is still queued and stops the upkeep. Call it after every endpoint has stopped.
+    ///
+    /// A store that goes on failing is given three tries; what it did not take is counted in the log.
     public func stop() {
         isStopped = true
-        while !queue.isEmpty {
+        let failuresBefore = failures
+        while failures < failuresBefore + 3, !queue.isEmpty || !deferred.isEmpty {
             drainOnce()
             writeNotes()
         }
+        guard !queue.isEmpty || !deferred.isEmpty else { return }
+        let counts = queue.counts
+        logger.error(
+            "stopped without writing everything",
+            metadata: [
+                "aldaba.commands": "\(counts.commands + deferred.count)", "aldaba.notes": "\(counts.notes)",
+            ])
     }
 }

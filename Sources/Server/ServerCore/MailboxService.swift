@@ -10,7 +10,8 @@ import PushModel
 ///
 /// Guarantees: commands take effect in the order in which they were queued; what they cause outside (verdicts,
 /// deliveries, login answers) happens after the synced commit of their batch, in order, or not at all. When a
-/// batch cannot be committed, nothing of it has happened, and everyone in it is told so.
+/// batch cannot be committed, nothing of it has happened, and everyone in it is told so; what nobody waits for is
+/// tried again before anything that comes later.
 ///
 /// Its executor is an event loop of its own, on which it may block for the store.
 public actor MailboxService {
@@ -30,6 +31,13 @@ public actor MailboxService {
     var isStopped = false
     /// A round of pruning has begun and has more to do.
     var isPruning = false
+    /// What could not be committed and has nobody who would bring it again; it goes before everything else.
+    var deferred: [MailboxCommand] = []
+    var isRetryScheduled = false
+    /// Transactions that failed, since the start.
+    var failures = 0
+    /// Until then there was nothing to forget.
+    var nothingToForgetUntil = Timestamp(rawValue: .min)
     let settings: Settings
 
     /// A device's live connection.
@@ -47,6 +55,12 @@ public actor MailboxService {
         public var notePause = TimeAmount.milliseconds(100)
         /// Notifications held in memory before mailboxes of absent devices are forgotten.
         public var residentLimit = 2_000_000
+        /// Commands that are kept to be tried again after a failed commit.
+        public var deferredLimit = 65_536
+        /// The pause before a failed commit is tried again.
+        public var retryPause = TimeAmount.seconds(1)
+        /// Lines of one timeline beyond which no more receipts are recorded.
+        public var lineLimit = 128
         /// How long timelines are kept, and payloads of notifications that no longer wait.
         public var timelineRetentionMilliseconds: Int64 = 30 * 24 * 3_600_000
         public var payloadRetentionMilliseconds: Int64 = 24 * 3_600_000
@@ -143,83 +157,50 @@ public actor MailboxService {
 
     // MARK: The writer
 
-    private func drain() {
+    func drain() {
         guard drainOnce() else { return }
         loop.execute { self.assumeIsolated { $0.drain() } }
     }
 
     /// Processes everything that is queued now; `false` when there was nothing.
+    ///
+    /// After a failed commit the rest of what is queued has failed too, so that nothing overtakes what is deferred.
     @discardableResult
     func drainOnce() -> Bool {
-        let commands = queue.takeCommands()
-        var start = 0
-        while start < commands.count {
-            let end = min(start + settings.batchLimit, commands.count)
-            process(commands[start..<end])
-            start = end
+        let taken = queue.takeCommands()
+        let commands = deferred.isEmpty ? taken : deferred + taken
+        deferred = []
+        var rest = commands[...]
+        while !rest.isEmpty {
+            let batch = rest.prefix(settings.batchLimit)
+            do {
+                try process(batch)
+            } catch {
+                failed(rest, error)
+                break
+            }
+            rest = rest.dropFirst(batch.count)
+            forgetAbsentDevices()
         }
-        return !commands.isEmpty
+        return !taken.isEmpty
     }
 
-    private func process(_ commands: ArraySlice<MailboxCommand>) {
+    private func process(_ commands: ArraySlice<MailboxCommand>) throws {
         var effects = MailboxEffects()
+        let notes =
+            commands.contains(where: \.looksAtNotes) ? queue.takeNotes(limit: CommandQueue.noteLimit) : []
         do {
             try ids.renew()
             try store.write { transaction in
-                if commands.contains(where: \.looksAtNotes) {
-                    for note in queue.takeNotes(limit: CommandQueue.noteLimit) { try write(note, transaction) }
-                }
+                for queued in notes { try write(queued.note, transaction) }
                 for command in commands { try apply(command, transaction, &effects) }
             }
-            for change in effects.sessionChanges { enter(change) }
-            effects.release()
         } catch {
-            logger.error("a batch could not be committed", metadata: ["aldaba.error": "\(error)"])
-            Counter(label: "aldaba_store_failures_total").increment()
-            // What the engines did in memory did not happen: they are read from the store again.
-            mailboxes = [:]
-            residentEntries = 0
-            isPruning = false
-            for command in commands {
-                // A closed connection is closed whatever the store says.
-                if case .close(let session) = command { enter(.closed(session)) }
-                Self.refuse(command)
-            }
+            queue.putBack(notes)
+            throw error
         }
-        forgetAbsentDevices()
-    }
-
-    /// Tells whoever waits for a command that it did not happen.
-    private static func refuse(_ command: MailboxCommand) {
-        switch command {
-        case .accept(let acceptance, let sink):
-            sink.judged([
-                AcceptanceVerdict(ticket: acceptance.ticket, id: nil, apnsID: acceptance.notification.apnsID)
-            ])
-        case .open(_, _, let complete): complete(.unavailable)
-        case .record(_, _, let complete): complete(false)
-        case .sent, .notSent, .acknowledged, .close, .expire, .unregister, .prune: break
-        }
-    }
-
-    func writeNotes() {
-        let (notes, unrecorded) = queue.takeNotesAndCounts(limit: settings.notesPerBatch)
-        guard !notes.isEmpty || !unrecorded.isEmpty else { return }
-        do {
-            try ids.renew()
-            try store.write { transaction in
-                for note in notes { try write(note, transaction) }
-                for (team, entry) in unrecorded {
-                    try transaction.noteUnrecorded(team: team, from: entry.first, to: entry.last, count: entry.count)
-                }
-            }
-        } catch {
-            logger.error("timelines could not be written", metadata: ["aldaba.error": "\(error)"])
-        }
-        let lost = unrecorded.values.reduce(0) { $0 + $1.count }
-        if lost > 0 { Counter(label: "aldaba_timelines_not_recorded_total").increment(by: lost) }
-        guard !isStopped else { return }
-        loop.scheduleTask(in: settings.notePause) { self.assumeIsolated { $0.writeNotes() } }
+        for change in effects.sessionChanges { enter(change) }
+        effects.release()
     }
 
     private func write(_ note: TimelineNote, _ transaction: any NotificationTransaction) throws {
@@ -232,13 +213,39 @@ public actor MailboxService {
         }
     }
 
+    func writeNotes() {
+        let (notes, unrecorded) = queue.takeNotesAndCounts(limit: settings.notesPerBatch)
+        guard !notes.isEmpty || !unrecorded.isEmpty else { return }
+        var pause = settings.notePause
+        do {
+            try ids.renew()
+            try store.write { transaction in
+                for queued in notes { try write(queued.note, transaction) }
+                for (team, entry) in unrecorded {
+                    try transaction.noteUnrecorded(team: team, from: entry.first, to: entry.last, count: entry.count)
+                }
+            }
+            let lost = unrecorded.values.reduce(0) { $0 + $1.count }
+            if lost > 0 { Counter(label: "aldaba_timelines_not_recorded_total").increment(by: lost) }
+        } catch {
+            failures += 1
+            logger.error("timelines could not be written yet", metadata: ["aldaba.error": "\(error)"])
+            queue.putBack(notes, unrecorded)
+            pause = settings.retryPause
+        }
+        guard !isStopped else { return }
+        loop.scheduleTask(in: pause) { self.assumeIsolated { $0.writeNotes() } }
+    }
+
     /// Keeps memory bounded: mailboxes of devices without a session can be read again when they are needed.
     private func forgetAbsentDevices() {
-        guard residentEntries > settings.residentLimit else { return }
+        guard residentEntries > settings.residentLimit, clock() >= nothingToForgetUntil else { return }
         for (device, mailbox) in mailboxes where sessions[device] == nil {
             residentEntries -= mailbox.count
             mailboxes[device] = nil
             if residentEntries <= settings.residentLimit / 2 { return }
         }
+        // All that is left belongs to devices that are here; looking again at once would find the same.
+        nothingToForgetUntil = clock().adding(milliseconds: 1000)
     }
 }

@@ -80,6 +80,9 @@ public protocol NotificationTransaction {
     /// Whether a timeline has a line with this state.
     func has(_ state: NotificationState, in id: NotificationID) throws -> Bool
 
+    /// How many lines were appended to a timeline.
+    func lineCount(of id: NotificationID) throws -> Int
+
     /// The hash of a device's secret; `nil` for a device that is not enrolled.
     func secretHash(of device: DeviceID) throws -> [UInt8]?
 
@@ -89,10 +92,13 @@ public protocol NotificationTransaction {
     /// Notes that timelines of a team were not recorded, from one id to another.
     func noteUnrecorded(team: TeamID, from first: NotificationID, to last: NotificationID, count: Int) throws
 
-    /// Deletes at most `limit` notifications older than an instant, and payloads that are no longer needed.
+    /// Deletes at most `limit` notifications older than an instant, and looks at as many for payloads to clear.
     ///
+    /// A payload is cleared when its notification was accepted before `payloadsBefore`, no longer waits, and its
+    /// timeline has no line since then. One that is still needed is looked at again once as much time has passed
+    /// as lies between `payloadsBefore` and `now`.
     /// - Returns: whether more is left to do.
-    func prune(timelinesBefore: Timestamp, payloadsBefore: Timestamp, limit: Int) throws -> Bool
+    func prune(timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int) throws -> Bool
 }
 
 /// A notification as a store keeps it.

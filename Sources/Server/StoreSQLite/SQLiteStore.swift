@@ -110,8 +110,8 @@ final class WriterStatements: @unchecked Sendable {
                 """, on: connection),
             pending: try HotStatement(
                 """
-                INSERT INTO pending(device, id, message, app, lane, expires_at, collapse_id)
-                VALUES(?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO pending(device, id, message, app, environment, lane, expires_at, collapse_id)
+                VALUES(?, ?, ?, ?, ?, ?, ?, ?)
                 """, on: connection),
             identity: try HotStatement(
                 "INSERT INTO identity(apns_id, device, app, environment, id) VALUES(?, ?, ?, ?, ?)", on: connection),

@@ -54,6 +54,7 @@ struct SQLiteTransaction: NotificationTransaction {
         pending.bind(record.id.rawValue)
         pending.bind(record.id.rawValue)
         pending.bind(record.subject.app.column)
+        pending.bind(record.subject.environment.column)
         pending.bind(Int64(record.lane.rawValue))
         pending.bind(expiresAt.rawValue)
         pending.bind(record.collapseID)
@@ -104,11 +105,12 @@ struct SQLiteTransaction: NotificationTransaction {
 
     func waiting(for device: DeviceID) throws -> [Mailbox.Entry] {
         let statement = try database.cachedStatement(
-            sql: "SELECT id, app, lane, expires_at, collapse_id FROM pending WHERE device = ? ORDER BY id")
+            sql: "SELECT id, app, environment, lane, expires_at, collapse_id FROM pending WHERE device = ? ORDER BY id")
         return try Row.fetchAll(statement, arguments: [device.column]).map { row in
             Mailbox.Entry(
                 id: NotificationID(rawValue: row[0]), app: AppID(column: row[1]),
-                lane: Lane(rawValue: row[2]) ?? .apns, collapseID: row[4], expiresAt: Timestamp(rawValue: row[3]))
+                environment: PushEnvironment(column: row[2]), lane: Lane(rawValue: row[3]) ?? .apns,
+                collapseID: row[5], expiresAt: Timestamp(rawValue: row[4]))
         }
     }
 
@@ -121,6 +123,11 @@ struct SQLiteTransaction: NotificationTransaction {
         let statement = try database.cachedStatement(
             sql: "SELECT EXISTS(SELECT 1 FROM timeline WHERE id = ? AND state = ?)")
         return try Bool.fetchOne(statement, arguments: [id.rawValue, state.text]) ?? false
+    }
+
+    func lineCount(of id: NotificationID) throws -> Int {
+        let statement = try database.cachedStatement(sql: "SELECT count(*) FROM timeline WHERE id = ?")
+        return try Int.fetchOne(statement, arguments: [id.rawValue]) ?? 0
     }
 
     func secretHash(of device: DeviceID) throws -> [UInt8]? {
@@ -142,55 +149,6 @@ struct SQLiteTransaction: NotificationTransaction {
                 INSERT INTO unrecorded(team, first, last, count) VALUES(?, ?, ?, ?)
                 ON CONFLICT(team, first) DO UPDATE SET last = max(last, excluded.last), count = count + excluded.count
                 """, arguments: [team.rawValue, first.rawValue, last.rawValue, count])
-    }
-
-    func prune(timelinesBefore: Timestamp, payloadsBefore: Timestamp, limit: Int) throws -> Bool {
-        let generator = NotificationIDGenerator(node: 0, highWater: 0)
-        let oldest = generator.floor(at: timelinesBefore)
-        try database.execute(
-            sql: """
-                DELETE FROM identity WHERE (apns_id, device, app, environment, id) IN (
-                    SELECT lower(apns_id), coalesce(device, 0), coalesce(app, 0), coalesce(environment, 0), id
-                    FROM message WHERE id < ? AND apns_id IS NOT NULL ORDER BY id LIMIT ?);
-                DELETE FROM pending WHERE (device, id) IN (
-                    SELECT device, id FROM message WHERE id < ? AND stored ORDER BY id LIMIT ?);
-                DELETE FROM message WHERE id IN (SELECT id FROM message WHERE id < ? ORDER BY id LIMIT ?)
-                """, arguments: [oldest, limit, oldest, limit, oldest, limit])
-        let deleted = database.changesCount
-        try database.execute(
-            sql: """
-                DELETE FROM timeline WHERE (id, at, state) IN (
-                    SELECT id, at, state FROM timeline WHERE id < ? ORDER BY id LIMIT ?)
-                """, arguments: [oldest, limit * 4])
-        let deletedLines = database.changesCount
-        try database.execute(sql: "DELETE FROM unrecorded WHERE last < ?", arguments: [oldest])
-        let isMore = try clearPayloads(before: generator.floor(at: payloadsBefore), limit: limit)
-        return deleted == limit || deletedLines == limit * 4 || isMore
-    }
-
-    /// Clears the payloads of one window of messages that no longer wait; the window moves on with every call
-    /// and begins again at the oldest message when it has reached the end.
-    private func clearPayloads(before end: Int64, limit: Int) throws -> Bool {
-        let position = try Int64.fetchOne(database, sql: "SELECT value FROM meta WHERE key = 'payloads_cleared'") ?? 0
-        let last = try Int64.fetchOne(
-            database,
-            sql: "SELECT max(id) FROM (SELECT id FROM message WHERE id > ? AND id < ? ORDER BY id LIMIT ?)",
-            arguments: [position, end, limit])
-        if let last {
-            try database.execute(
-                sql: """
-                    UPDATE message SET payload = NULL WHERE id > ? AND id <= ? AND payload IS NOT NULL
-                        AND NOT EXISTS (SELECT 1 FROM pending
-                            WHERE pending.device = message.device AND pending.id = message.id)
-                    """, arguments: [position, last])
-        }
-        guard position != 0 || last != nil else { return false }
-        try database.execute(
-            sql: """
-                INSERT INTO meta(key, value) VALUES('payloads_cleared', ?)
-                ON CONFLICT(key) DO UPDATE SET value = excluded.value
-                """, arguments: [last ?? 0])
-        return last != nil
     }
 }
 

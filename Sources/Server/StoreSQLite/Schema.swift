@@ -7,6 +7,9 @@ enum Schema {
         migrator.registerMigration("1 the whole path") { database in
             try database.execute(sql: first)
         }
+        migrator.registerMigration("2 environments and lingering payloads") { database in
+            try database.execute(sql: second)
+        }
         return migrator
     }
 
@@ -97,5 +100,19 @@ enum Schema {
             key TEXT PRIMARY KEY NOT NULL,
             value INTEGER NOT NULL
         ) WITHOUT ROWID;
+        """
+
+    /// What waits knows its environment. Notifications whose payload was still needed when the sweep passed them
+    /// are looked at again after a while.
+    private static let second = """
+        ALTER TABLE pending ADD COLUMN environment INTEGER NOT NULL DEFAULT 0;
+        UPDATE pending SET environment =
+            coalesce((SELECT environment FROM message WHERE message.id = pending.message), 0);
+        CREATE TABLE lingering(
+            id INTEGER PRIMARY KEY NOT NULL,
+            checked_at INTEGER NOT NULL
+        );
+        CREATE INDEX lingering_checked_at ON lingering(checked_at);
+        DELETE FROM meta WHERE key = 'payloads_cleared';
         """
 }

@@ -6,6 +6,8 @@ import NIOCore
 public protocol MCSChannelPeer: AnyObject {
     /// Whether more bytes should be read now.
     var wantsRead: Bool { get }
+    /// The largest body that is accepted now, in bytes.
+    var maximumSize: Int { get }
     /// The uptime in milliseconds at which ``tick()`` should be called; `nil` for never.
     var deadline: Int64? { get }
 
@@ -46,9 +48,9 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
     /// How many gathered bytes are written without waiting for the end of the read.
     private static var gatherLimit: Int { 32 * 1024 }
 
-    public init(peer: Peer, maximumSize: Int = MCSFrame.defaultMaximumSize) {
+    public init(peer: Peer) {
         self.peer = peer
-        decoder = MCSFrameDecoder(maximumSize: maximumSize)
+        decoder = MCSFrameDecoder(maximumSize: peer.maximumSize)
     }
 
     // MARK: What the peer calls
@@ -124,6 +126,7 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
                 case .version(let version): peer.received(version: version)
                 case .packet(let packet): peer.received(packet)
                 }
+                decoder.maximumSize = peer.maximumSize
             }
         } catch {
             peer.malformed(error)

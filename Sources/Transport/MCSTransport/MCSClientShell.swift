@@ -54,6 +54,7 @@ final class MCSClientShell: MCSChannelPeer {
 
     // MARK: From the channel
 
+    var maximumSize: Int { MCSFrame.defaultMaximumSize }
     var wantsRead: Bool { session.wantsRead }
     var deadline: Int64? { session.deadline }
 

@@ -13,7 +13,8 @@ public struct MCSFrameDecoder: Sendable {
     private var readIndex = 0
     private var versionSeen = false
     private var failure: MCSFrameError?
-    private let maximumSize: Int
+    /// The largest body that is accepted, in bytes; it counts for what ``next()`` reads from now on.
+    public var maximumSize: Int
 
     /// - Parameter maximumSize: The largest body that is accepted, in bytes.
     public init(maximumSize: Int = MCSFrame.defaultMaximumSize) {

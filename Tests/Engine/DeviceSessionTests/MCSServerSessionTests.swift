@@ -109,9 +109,9 @@ import Testing
             var session = live()
             _ = session.send(notifications(1...4), at: at(1))
             // The login's answer was the first packet, so 3 is the second notification.
-            #expect(session.received(packet, at: at(2)).first == .acknowledged([id(1), id(2)]))
+            #expect(session.received(packet, at: at(2)).first == .acknowledged(stream: 2, [id(1), id(2)]))
             #expect(session.received(streamAck(3), at: at(3)) == [])
-            #expect(session.received(streamAck(5), at: at(4)).first == .acknowledged([id(3), id(4)]))
+            #expect(session.received(streamAck(5), at: at(4)).first == .acknowledged(stream: 4, [id(3), id(4)]))
         }
     }
 
@@ -119,9 +119,9 @@ import Testing
         var session = live()
         _ = session.send(notifications(1...4), at: at(1))
         let iq = MCSPacket.iq(MCSIqStanza(.selective(["3", "77", "nonsense"])))
-        #expect(session.received(iq, at: at(2)) == [.acknowledged([id(3), id(77)])])
+        #expect(session.received(iq, at: at(2)) == [.acknowledged(stream: 2, [id(3), id(77)])])
         #expect(session.room == 4096 - 3)
-        #expect(session.received(streamAck(5), at: at(3)).first == .acknowledged([id(1), id(2), id(4)]))
+        #expect(session.received(streamAck(5), at: at(3)).first == .acknowledged(stream: 3, [id(1), id(2), id(4)]))
         #expect(session.room == 4096)
     }
 
@@ -131,15 +131,58 @@ import Testing
         #expect(session.received(streamAck(last), at: at(1)).last == .close(.protocolViolation))
     }
 
-    @Test func `an acknowledgement is confirmed soon, by itself or on what is sent anyway`() {
+    @Test func `an acknowledgement is confirmed soon once it is durable, by itself or on what is sent anyway`() {
         var session = live()
         _ = session.send([notification(1)], at: at(1))
-        _ = session.received(streamAck(2), at: at(10))
-        #expect(session.readCompleted() == [] && session.deadline == 510)
+        _ = session.received(streamAck(2), at: at(5))
+        #expect(session.readCompleted() == [])
+        #expect(packets(session.received(ping(), at: at(6))).first?.lastStreamIDReceived == 1)
+        #expect(session.recorded(stream: 2, durable: true, at: at(10)) == [] && session.deadline == 510)
         var other = session
-        #expect(packets(session.tick(at: at(510))).first?.lastStreamIDReceived == 2)
-        #expect(packets(other.send([notification(2)], at: at(20))).first?.lastStreamIDReceived == 2)
+        #expect(packets(session.tick(at: at(510))).first?.lastStreamIDReceived == 3)
+        #expect(packets(other.send([notification(2)], at: at(20))).first?.lastStreamIDReceived == 3)
         #expect(other.tick(at: at(510)) == [])
+    }
+
+    @Test func `an acknowledgement that cannot be made durable ends the session, so that it comes again`() {
+        var session = live()
+        _ = session.send([notification(1)], at: at(1))
+        _ = session.received(streamAck(2), at: at(5))
+        #expect(session.recorded(stream: 2, durable: false, at: at(6)).last == .close(.storeFailed))
+    }
+
+    @Test func `an acknowledgement and receipts in one packet are confirmed when both are durable`() {
+        var session = live()
+        _ = session.send([notification(1)], at: at(1))
+        guard case .dataMessage(var stanza) = receipts("a") else { return #expect(Bool(false)) }
+        stanza.lastStreamIDReceived = 2
+        #expect(session.received(.dataMessage(stanza), at: at(2)).count == 2)
+        #expect(session.recorded(stream: 2, durable: true, at: at(3)) == [] && session.readCompleted() == [])
+        #expect(packets(session.recorded(stream: 2, durable: true, at: at(4))).first?.lastStreamIDReceived == 2)
+    }
+
+    @Test func `naming more than can be outstanding ends the session`() {
+        var configuration = MCSServerConfiguration()
+        configuration.windowLimit = 3
+        var session = live(configuration)
+        let four = MCSPacket.iq(MCSIqStanza(.selective(["1", "2", "3", "4"])))
+        #expect(session.received(four, at: at(1)).last == .close(.protocolViolation))
+    }
+
+    @Test func `too many receipts in one batch end the session`() {
+        var configuration = MCSServerConfiguration()
+        configuration.receiptLimit = 0
+        var session = live(configuration)
+        #expect(session.received(receipts("a"), at: at(1)).last == .close(.protocolViolation))
+    }
+
+    @Test func `what was to be delivered once and was not acknowledged is known at the end`() {
+        var session = live()
+        var attempts = [notification(2), notification(3)]
+        for index in attempts.indices { attempts[index].expiresAt = nil }
+        _ = session.send([notification(1)] + attempts, at: at(1))
+        _ = session.received(streamAck(3), at: at(2))
+        #expect(session.unacknowledgedAttempts == [id(3)])
     }
 
     // MARK: Upstream
@@ -151,15 +194,15 @@ import Testing
         else { return #expect(Bool(false)) }
         #expect(packets(session.received(ping(), at: at(1))).first?.lastStreamIDReceived == 1)
         #expect(session.readCompleted() == [])
-        #expect(session.receiptsRecorded(stream: second, durable: true) == [])
-        let confirmed = packets(session.receiptsRecorded(stream: first, durable: true))
+        #expect(session.recorded(stream: second, durable: true, at: at(2)) == [])
+        let confirmed = packets(session.recorded(stream: first, durable: true, at: at(2)))
         #expect(confirmed.map(\.tag) == [.iqStanza] && confirmed.first?.lastStreamIDReceived == 4)
     }
 
     @Test func `receipts that cannot be stored end the session, so that they come again`() {
         var session = live()
         _ = session.received(receipts("a"), at: at(1))
-        #expect(session.receiptsRecorded(stream: 2, durable: false).last == .close(.storeFailed))
+        #expect(session.recorded(stream: 2, durable: false, at: at(2)).last == .close(.storeFailed))
     }
 
     @Test func `an upstream stanza that nobody serves is confirmed at once`() {
@@ -172,13 +215,13 @@ import Testing
 
     @Test func `reading stops while too many receipts wait`() {
         var configuration = MCSServerConfiguration()
-        configuration.receiptBatchLimit = 2
+        configuration.pendingLimit = 2
         var session = live(configuration)
         _ = session.received(receipts("a"), at: at(1))
         #expect(session.wantsRead)
         _ = session.received(receipts("b"), at: at(1))
         #expect(!session.wantsRead)
-        _ = session.receiptsRecorded(stream: 2, durable: true)
+        _ = session.recorded(stream: 2, durable: true, at: at(2))
         #expect(session.wantsRead)
     }
 

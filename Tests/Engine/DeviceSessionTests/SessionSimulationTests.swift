@@ -27,6 +27,8 @@ private struct Simulation {
     var serverDecoder = MCSFrameDecoder()
     var clientDecoder = MCSFrameDecoder()
     var toRecord: [Int32] = []
+    /// Acknowledgements that the server has not made durable yet; a cut loses them.
+    var toDelete: [(stream: Int32, ids: [NotificationID])] = []
     var toStore: [[OutgoingNotification]] = []
     var inOutbox: Set<String> = []
     var isPaging: (after: NotificationID?, limit: Int)?
@@ -35,6 +37,7 @@ private struct Simulation {
 
     mutating func connect() {
         (toServer, toClient, toRecord, toStore, inOutbox, isPaging) = ([], [], [], [], [], nil)
+        toDelete = []
         (serverDecoder, clientDecoder) = (MCSFrameDecoder(), MCSFrameDecoder())
         var configuration = MCSServerConfiguration()
         configuration.windowLimit = 40
@@ -59,8 +62,8 @@ private struct Simulation {
                 mailbox.removeAll { login.received.contains($0.id) }
                 perform(server?.loginAnswered(.welcome, at: at(now)) ?? [])
             case .began: perform(flow.start())
-            case .acknowledged(let ids):
-                mailbox.removeAll { ids.contains($0.id) }
+            case .acknowledged(let stream, let ids):
+                toDelete.append((stream, ids))
                 perform(flow.roomChanged(server?.room ?? 0))
             case .record(let stream, let reading):
                 recorded += reading.receipts.map { String($0.id.rawValue) }
@@ -175,7 +178,14 @@ private struct Simulation {
     mutating func recordOne() {
         guard let stream = toRecord.randomElement(using: &random) else { return }
         toRecord.removeAll { $0 == stream }
-        perform(server?.receiptsRecorded(stream: stream, durable: true) ?? [])
+        perform(server?.recorded(stream: stream, durable: true, at: at(now)) ?? [])
+    }
+
+    mutating func deleteOne() {
+        guard !toDelete.isEmpty else { return }
+        let (stream, ids) = toDelete.removeFirst()
+        mailbox.removeAll { ids.contains($0.id) }
+        perform(server?.recorded(stream: stream, durable: true, at: at(now)) ?? [])
     }
 
     mutating func tick() {
@@ -193,7 +203,8 @@ private struct Simulation {
         case 62..<72: readPage()
         case 72..<84: store()
         case 84..<89: report()
-        case 89..<93: recordOne()
+        case 89..<91: recordOne()
+        case 91..<93: deleteOne()
         case 93..<95: perform(flow.writabilityChanged(false))
         case 95..<97: perform(flow.writabilityChanged(true))
         case 97..<99: tick()
@@ -212,6 +223,7 @@ private struct Simulation {
             readPage()
             store()
             recordOne()
+            deleteOne()
             if !outbox.isEmpty, outbox.contains(where: { !inOutbox.contains($0) }) { report() }
             now += 50
             tick()

@@ -8,11 +8,13 @@ import Testing
     private let app = AppID(rawValue: 1)
 
     private func entry(
-        _ id: Int64, app: AppID = AppID(rawValue: 1), lane: Lane = .apns, collapse: String? = nil,
+        _ id: Int64, app: AppID = AppID(rawValue: 1), environment: PushEnvironment = .sandbox, lane: Lane = .apns,
+        collapse: String? = nil,
         expiresAt: Timestamp = Timestamp(seconds: 1_790_000_000)
     ) -> Mailbox.Entry {
         Mailbox.Entry(
-            id: NotificationID(rawValue: id), app: app, lane: lane, collapseID: collapse, expiresAt: expiresAt)
+            id: NotificationID(rawValue: id), app: app, environment: environment, lane: lane, collapseID: collapse,
+            expiresAt: expiresAt)
     }
 
     private func id(_ value: Int64) -> NotificationID { NotificationID(rawValue: value) }
@@ -44,7 +46,7 @@ import Testing
         #expect(mailbox.ids == [id(2), id(3)])
     }
 
-    @Test func `a collapse id acts within its app and lane only`() {
+    @Test func `a collapse id acts within its app, environment and lane only`() {
         var mailbox = mailbox([entry(1, collapse: "score")])
         #expect(
             mailbox.appended(
@@ -52,6 +54,10 @@ import Testing
             ).isEmpty)
         #expect(
             mailbox.appended(entry(3, lane: .fcm, collapse: "score"), policy: MailboxPolicy(), now: now).isEmpty)
+        #expect(
+            mailbox.appended(
+                entry(4, environment: .production, collapse: "score"), policy: MailboxPolicy(), now: now
+            ).isEmpty)
     }
 
     @Test func `what is in flight is replaced only at the next login`() {
@@ -59,7 +65,7 @@ import Testing
         mailbox.sent([id(1)])
         #expect(mailbox.appended(entry(2, collapse: "score"), policy: MailboxPolicy(), now: now).isEmpty)
         #expect(mailbox.ids == [id(1), id(2)])
-        #expect(mailbox.sessionOpened(received: [], now: now) == [.remove(id(1), .replaced)])
+        #expect(mailbox.sessionOpened(now: now) == [.remove(id(1), .replaced)])
         #expect(mailbox.ids == [id(2)])
     }
 
@@ -68,14 +74,7 @@ import Testing
         mailbox.sent([id(1)])
         _ = mailbox.appended(entry(2, collapse: "score"), policy: MailboxPolicy(), now: now)
         #expect(mailbox.acknowledged([id(1)]) == [.remove(id(1), .acked)])
-        #expect(mailbox.sessionOpened(received: [], now: now).isEmpty)
-    }
-
-    @Test func `a login deletes what the device names before anything else`() {
-        var mailbox = mailbox([entry(1), entry(2), entry(3)])
-        mailbox.sent([id(1), id(2)])
-        #expect(mailbox.sessionOpened(received: [id(2)], now: now) == [.remove(id(2), .acked)])
-        #expect(mailbox.ids == [id(1), id(3)])
+        #expect(mailbox.sessionOpened(now: now).isEmpty)
     }
 
     @Test func `beyond the limit the oldest is dropped`() {
@@ -118,13 +117,20 @@ import Testing
     @Test func `an unregistered app's mail leaves with its reason`() {
         var mailbox = mailbox([entry(1), entry(2, app: AppID(rawValue: 2)), entry(3)])
         #expect(
-            mailbox.unregistered(app: app)
+            mailbox.unregistered(app: app, environment: .sandbox)
                 == [.remove(id(1), .dropped(.unregistered)), .remove(id(3), .dropped(.unregistered))])
         #expect(mailbox.ids == [id(2)])
     }
 
+    @Test func `the end of one environment's registration leaves the other's mail alone`() {
+        var mailbox = mailbox([entry(1), entry(2, environment: .production), entry(3)])
+        #expect(
+            mailbox.unregistered(app: app, environment: .production) == [.remove(id(2), .dropped(.unregistered))])
+        #expect(mailbox.ids == [id(1), id(3)])
+    }
+
     @Test func `a mailbox from the store knows that earlier mail of a collapse id was overtaken`() {
         var mailbox = Mailbox(entries: [entry(1, collapse: "score"), entry(2), entry(3, collapse: "score")])
-        #expect(mailbox.sessionOpened(received: [], now: now) == [.remove(id(1), .replaced)])
+        #expect(mailbox.sessionOpened(now: now) == [.remove(id(1), .replaced)])
     }
 }

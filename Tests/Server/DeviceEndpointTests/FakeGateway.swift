@@ -17,6 +17,7 @@ final class FakeGateway: DeviceGateway {
         var acknowledged: [NotificationID] = []
         var sent: [NotificationID] = []
         var notSent: [NotificationID] = []
+        var unacknowledged: [NotificationID] = []
         var receipts: [Receipt] = []
         var closed: [DeviceSessionID] = []
     }
@@ -66,8 +67,11 @@ final class FakeGateway: DeviceGateway {
         state.change { $0.sent += ids }
     }
 
-    func acknowledged(_ session: DeviceSessionID, _ ids: [NotificationID]) {
+    func acknowledged(
+        _ session: DeviceSessionID, _ ids: [NotificationID], then complete: @escaping @Sendable (Bool) -> Void
+    ) {
         state.change { $0.delete(ids, of: session.device) }
+        complete(true)
     }
 
     func record(
@@ -86,6 +90,10 @@ final class FakeGateway: DeviceGateway {
 
     func notSent(_ session: DeviceSessionID, _ ids: [NotificationID]) {
         state.change { $0.notSent += ids }
+    }
+
+    func unacknowledged(_ session: DeviceSessionID, _ ids: [NotificationID]) {
+        state.change { $0.unacknowledged += ids }
     }
 
     func close(_ session: DeviceSessionID) {

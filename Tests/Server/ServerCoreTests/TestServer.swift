@@ -129,6 +129,13 @@ struct TestServer {
         return session
     }
 
+    /// Acknowledges as a device does; whether that was made durable.
+    func acknowledge(_ session: DeviceSessionID, _ ids: [NotificationID]) async -> Bool {
+        await withCheckedContinuation { continuation in
+            service.acknowledged(session, ids) { continuation.resume(returning: $0) }
+        }
+    }
+
     /// Waits until everything queued before is done: commands take effect in order.
     func settle(_ session: DeviceSessionID) async {
         _ = await withCheckedContinuation { continuation in

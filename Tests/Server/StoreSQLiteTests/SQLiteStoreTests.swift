@@ -1,6 +1,8 @@
 import AldabaTestSupport
 import Foundation
 import GRDB
+import PushModel
+import ServerCore
 import StoreContract
 import Testing
 
@@ -86,17 +88,81 @@ import Testing
         #expect(try String(contentsOfFile: path, encoding: .utf8).hasPrefix("these are not"))
     }
 
-    @Test func `the landed schema is the one of its fixture`() throws {
-        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Fixtures/server-schema/1.sql")
-        let store = try SQLiteStore(path: folder.path("server.sqlite"))
-        let schema = try store.pool.read { database in
+    private func fixture(_ number: Int) throws -> String {
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Fixtures/server-schema/\(number).sql")
+        return try String(contentsOf: path, encoding: .utf8)
+    }
+
+    @Test(arguments: Array(Schema.migrator.migrations.enumerated()))
+    func `each landed schema is the one of its fixture`(number: Int, migration: String) throws {
+        let database = try DatabaseQueue()
+        try Schema.migrator.migrate(database, upTo: migration)
+        let schema = try database.read { database in
             try String.fetchAll(
                 database,
                 sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'grdb_%' ORDER BY name"
             ).joined(separator: ";\n") + ";\n"
         }
-        #expect(try String(contentsOf: fixture, encoding: .utf8) == schema)
+        #expect(try fixture(number + 1) == schema)
+    }
+
+    @Test func `a database of the first schema is brought up to date with what it holds`() async throws {
+        let path = folder.path("server.sqlite")
+        let old = try DatabaseQueue(path: path)
+        try Schema.migrator.migrate(old, upTo: "1 the whole path")
+        try await old.write { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO message(id, app, device, environment, lane, priority, accepted_at, stored)
+                    VALUES(10, 1, 77, 1, 0, 10, 0, 1), (11, 1, 77, 0, 0, 10, 0, 1);
+                    INSERT INTO pending(device, id, message, app, lane, expires_at) VALUES(77, 10, 10, 1, 0, 5),
+                        (77, 11, 11, 1, 0, 5)
+                    """)
+        }
+        try old.close()
+        let store = try SQLiteStore(path: path)
+        let device = try #require(DeviceID(77))
+        let environments = try store.write { try $0.waiting(for: device).map(\.environment) }
+        #expect(environments == [.production, .sandbox])
+        try store.close()
+    }
+
+    @Test func `a payload is kept until its time after the last line of its timeline, then cleared`() throws {
+        let store = try SQLiteStore(path: folder.path("server.sqlite"))
+        let day: Int64 = 24 * 3_600_000
+        let start = Timestamp(seconds: 1_780_272_000)
+        let id = NotificationID(rawValue: NotificationIDGenerator(node: 0, highWater: 0).floor(at: start))
+        let device = try #require(DeviceID(77))
+        try store.write { transaction in
+            try transaction.insert(
+                NotificationRecord(
+                    id: id,
+                    subject: TokenSubject(
+                        cell: 0, device: device, app: AppID(rawValue: 1), environment: .sandbox, generation: 0),
+                    apnsID: nil, pushType: .alert, priority: .immediate, collapseID: nil, acceptedAt: start,
+                    expiresAt: start.adding(milliseconds: 100 * day), waits: true, lane: .apns, payload: [0x7B, 0x7D]))
+        }
+        /// Whether the payload is there after everything was looked at, some days after the acceptance.
+        func isKept(after days: Int64) throws -> Bool {
+            let now = start.adding(milliseconds: days * day + 1)
+            while try store.write({ transaction in
+                try transaction.prune(
+                    timelinesBefore: start.adding(milliseconds: -day), payloadsBefore: now.adding(milliseconds: -day),
+                    now: now, limit: 10)
+            }) {}
+            return try store.pool.read {
+                try Bool.fetchOne($0, sql: "SELECT payload IS NOT NULL FROM message") ?? false
+            }
+        }
+        #expect(try isKept(after: 1) && isKept(after: 2))
+        try store.write { transaction in
+            try transaction.append(
+                TimelineEntry(at: start.adding(milliseconds: 2 * day + 5), state: .acked, source: .server), to: id)
+            try transaction.removeWaiting(id, of: device)
+        }
+        #expect(try isKept(after: 3))
+        #expect(try !isKept(after: 4))
         try store.close()
     }
 }

@@ -7,6 +7,7 @@ import Testing
 
 /// Notes what a handler tells its peer, and answers pings twice.
 private final class NotingPeer: MCSChannelPeer {
+    var maximumSize: Int { MCSFrame.defaultMaximumSize }
     var wantsRead = true
     var deadline: Int64?
     var channel: MCSChannelHandler<NotingPeer>?

@@ -1,0 +1,54 @@
+import Metrics
+import PushModel
+
+/// What becomes of commands whose batch could not be committed.
+extension MailboxService {
+    /// Tells everyone who waits, and keeps what nobody would bring again.
+    func failed(_ commands: ArraySlice<MailboxCommand>, _ error: any Error) {
+        failures += 1
+        logger.error("a batch could not be committed", metadata: ["aldaba.error": "\(error)"])
+        Counter(label: "aldaba_store_failures_total").increment()
+        // What the engines did in memory did not happen: they are read from the store again.
+        mailboxes = [:]
+        residentEntries = 0
+        isPruning = false
+        for command in commands {
+            // A closed connection is closed whatever the store says.
+            if case .close(let session) = command { enter(.closed(session)) }
+            Self.refuse(command)
+        }
+        keep(commands.filter(\.outlivesFailure))
+    }
+
+    private func keep(_ commands: [MailboxCommand]) {
+        let room = max(0, settings.deferredLimit - deferred.count)
+        deferred += commands.prefix(room)
+        let lost = max(0, commands.count - room)
+        if lost > 0 {
+            logger.error("timelines will lack lines", metadata: ["aldaba.count": "\(lost)"])
+            Counter(label: "aldaba_commands_lost_total").increment(by: lost)
+        }
+        guard !deferred.isEmpty, !isRetryScheduled, !isStopped else { return }
+        isRetryScheduled = true
+        loop.scheduleTask(in: settings.retryPause) {
+            self.assumeIsolated { service in
+                service.isRetryScheduled = false
+                _ = service.drainOnce()
+            }
+        }
+    }
+
+    /// Tells whoever waits for a command that it did not happen.
+    private static func refuse(_ command: MailboxCommand) {
+        switch command {
+        case .accept(let acceptance, let sink):
+            sink.judged([
+                AcceptanceVerdict(ticket: acceptance.ticket, id: nil, apnsID: acceptance.notification.apnsID)
+            ])
+        case .open(_, _, let complete): complete(.unavailable)
+        case .record(_, _, let complete): complete(false)
+        case .acknowledged(_, _, let complete): complete(false)
+        case .sent, .notDelivered, .close, .expire, .unregister, .prune: break
+        }
+    }
+}

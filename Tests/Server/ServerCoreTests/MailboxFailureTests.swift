@@ -1,0 +1,125 @@
+import AldabaTestSupport
+import Mailbox
+import NIOCore
+import PushModel
+import Testing
+
+@testable import ServerCore
+
+/// What a store that fails for a while, and connections that end at the wrong time, leave behind.
+@Suite struct MailboxFailureTests {
+    @Test func `what nobody would bring again is written once the store works, before anything later`() async throws {
+        try await withServer { server in
+            let id = try #require(try await server.accept(server.acceptance()).id)
+            let session = try await server.login(RecordingConnection())
+            server.store.isFailing.store(true)
+            server.service.sent(session, [id])
+            _ = server.service.submit(.unregister(server.credentials.device, server.app.id, .sandbox))
+            await server.settle(session)
+            #expect(try await server.page().map(\.id) == [id])
+            server.store.isFailing.store(false)
+            let later = try #require(try await server.accept(server.acceptance()).id)
+            #expect(try await server.page().map(\.id) == [later])
+            let states = try await server.timeline(id)?.entries.map(\.state)
+            #expect(states == [.accepted, .stored, .sent, .dropped(.unregistered)])
+        }
+    }
+
+    @Test func `an acknowledgement that could not be committed is said not to be durable`() async throws {
+        try await withServer { server in
+            let id = try #require(try await server.accept(server.acceptance()).id)
+            let session = try await server.login(RecordingConnection())
+            server.store.isFailing.store(true)
+            #expect(await !server.acknowledge(session, [id]))
+            server.store.isFailing.store(false)
+            #expect(try await server.page().map(\.id) == [id])
+            #expect(await server.acknowledge(session, [id]))
+            #expect(try await server.page().isEmpty)
+        }
+    }
+
+    @Test func `timelines that were written behind survive a failed commit`() async throws {
+        try await withServer { server in
+            let session = try await server.login(RecordingConnection())
+            server.store.isFailing.store(true)
+            let id = try #require(server.service.attempt(server.acceptance(expiry: .once)))
+            server.service.notSent(session, [id])
+            await server.settle(session)
+            server.store.isFailing.store(false)
+            await server.service.stop()
+            #expect(try await server.timeline(id)?.entries.map(\.state) == [.accepted, .dropped(.offline)])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a store that goes on failing does not keep the service from stopping`() async throws {
+        try await withServer { server in
+            let session = try await server.login(RecordingConnection())
+            server.store.isFailing.store(true)
+            _ = server.service.attempt(server.acceptance(expiry: .once))
+            server.service.sent(session, [NotificationID(rawValue: 5)])
+            await server.service.stop()
+            #expect(try await server.page().isEmpty)
+            server.store.isFailing.store(false)
+        }
+    }
+
+    @Test func `the end of one environment's registration leaves the other's mail`() async throws {
+        try await withServer { server in
+            let id = try #require(try await server.accept(server.acceptance()).id)
+            let session = try await server.login(RecordingConnection())
+            _ = server.service.submit(.unregister(server.credentials.device, server.app.id, .production))
+            await server.settle(session)
+            #expect(try await server.page().map(\.id) == [id])
+        }
+    }
+
+    @Test func `one attempt that was written and never acknowledged says so, and a login may still set it right`()
+        async throws
+    {
+        try await withServer { server in
+            let session = try await server.login(RecordingConnection())
+            let id = try #require(server.service.attempt(server.acceptance(expiry: .once)))
+            server.service.sent(session, [id])
+            server.service.unacknowledged(session, [id])
+            await server.settle(session)
+            let lost = try #require(try await server.timeline(id)).entries
+            #expect(lost.map(\.state) == [.accepted, .sent, .dropped(.offline)])
+            #expect(lost.last?.note?.contains("may have arrived") == true)
+            server.clock.advance(milliseconds: 5000)
+            _ = try await server.login(RecordingConnection(), received: [id])
+            let found = try #require(try await server.timeline(id)).entries
+            #expect(found.map(\.state) == [.accepted, .sent, .dropped(.offline), .acked])
+        }
+    }
+
+    @Test func `a device cannot make a timeline grow without end`() async throws {
+        try await withServer { server in
+            let id = try #require(try await server.accept(server.acceptance()).id)
+            let session = try await server.login(RecordingConnection())
+            let receipts = (0..<1000 as Range<Int64>).map { step in
+                Receipt(
+                    id: id,
+                    entry: TimelineEntry(
+                        at: server.clock.now.adding(milliseconds: step), state: .presented, source: .agent))
+            }
+            let isDurable = await withCheckedContinuation { continuation in
+                server.service.record(receipts, of: session) { continuation.resume(returning: $0) }
+            }
+            #expect(isDurable)
+            #expect(try await server.timeline(id)?.entries.count == 2 + MailboxService.Settings().lineLimit)
+        }
+    }
+
+    @Test func `mailboxes of devices that are away are not kept empty`() async throws {
+        try await withServer { server in
+            let session = try await server.login(RecordingConnection())
+            let id = try #require(try await server.accept(server.acceptance()).id)
+            #expect(await server.acknowledge(session, [id]))
+            #expect(await server.service.mailboxes.count == 1)
+            server.service.close(session)
+            await server.settle(session)
+            #expect(await server.service.mailboxes.isEmpty)
+        }
+    }
+}
