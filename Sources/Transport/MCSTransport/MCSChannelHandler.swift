@@ -121,17 +121,21 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
         guard !isClosing else { return }
         unwrapInboundIn(data).withUnsafeReadableBytes { decoder.append($0) }
         do throws(MCSFrameError) {
-            while !isClosing, let element = try decoder.next() {
+            while !isClosing, let element = try nextElement() {
                 switch element {
                 case .version(let version): peer.received(version: version)
                 case .packet(let packet): peer.received(packet)
                 }
-                decoder.maximumSize = peer.maximumSize
             }
         } catch {
             peer.malformed(error)
             close()
         }
+    }
+
+    private func nextElement() throws(MCSFrameError) -> MCSFrameDecoder.Element? {
+        decoder.maximumSize = peer.maximumSize
+        return try decoder.next()
     }
 
     public func channelReadComplete(context: ChannelHandlerContext) {
