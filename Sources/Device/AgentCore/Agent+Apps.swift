@@ -22,6 +22,7 @@ extension Agent {
             apps[id] = InstalledApp(manifest: manifest)
             apps[id]?.startedProcess = known?.startedProcess
             apps[id]?.awaitedReturn = known?.awaitedReturn
+            apps[id]?.activationToken = known?.activationToken
             let registration = try? store.read {
                 try $0.registration(app: id, environment: configuration.environment)
             }
@@ -113,22 +114,34 @@ extension Agent {
         expectReturn(of: app)
     }
 
+    /// How often an app that ends without answering is started again for the same responses.
+    private static let startLimit = 3
+
     /// Gives an app that may be running time to connect; then what waits for it is shown, and it is started if
-    /// somebody tapped.
+    /// somebody tapped. An app that ended again and again with the same responses gets them when it next runs.
     func expectReturn(of app: String) {
         returnCount += 1
         let number = returnCount
-        apps[app]?.awaitedReturn = AwaitedReturn(number: number)
+        apps[app]?.awaitedReturn = number
         enter(after: timing.returnLimit) { $0.ceaseToExpect(app, number) }
     }
 
     private func ceaseToExpect(_ app: String, _ number: Int) {
-        guard let installed = apps[app], let awaited = installed.awaitedReturn, awaited.number == number else {
-            return
-        }
+        guard let installed = apps[app], installed.awaitedReturn == number else { return }
         apps[app]?.awaitedReturn = nil
         if installed.handOver.mayShow { enqueue(.leftUnhandled(app: app)) }
-        if awaited.startsThen { start(app, activationToken: awaited.activationToken) }
+        do {
+            guard try !store.read({ try $0.waitingResponses(app: app, after: 0, limit: 1) }).isEmpty else { return }
+        } catch {
+            return storeFailed(error)
+        }
+        guard installed.startsForResponses < Self.startLimit else {
+            return logger.warning(
+                "An app ended again without answering; it is not started for that any more.",
+                metadata: ["aldaba.topic": "\(app)"])
+        }
+        apps[app]?.startsForResponses += 1
+        start(app)
     }
 
     private func took(_ message: AppMessage, from app: String, _ connection: AppConnection) {
@@ -139,7 +152,10 @@ extension Agent {
             hand(.ready, to: app)
         case .handled(let id, let outcome):
             hand(.handled(NotificationID(rawValue: id), outcome), to: app)
-        case .responseHandled(let response): hand(.responseHandled(response), to: app)
+        case .responseHandled(let response):
+            apps[app]?.startsForResponses = 0
+            apps[app]?.activationToken = nil
+            hand(.responseHandled(response), to: app)
         case .requestAuthorization(let request, _):
             let granted = apps[app]?.manifest.authorization == .granted
             connection.send([.authorizationAnswered(request: request, granted: granted)])

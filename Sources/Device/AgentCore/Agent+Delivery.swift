@@ -185,21 +185,19 @@ extension Agent {
     /// A response is stored: it goes to its app, which is started where it does not run.
     private func answer(_ id: NotificationID, of app: String, activationToken: String?) {
         parts.presenter.withdraw(id)
+        apps[app]?.activationToken = activationToken
         hand(.responded, to: app)
-        if apps[app]?.connection == nil { start(app, activationToken: activationToken) }
+        if apps[app]?.connection == nil { start(app) }
     }
 
     /// Starts an app for which responses wait, unless it is starting already; one that may be on its way back is
     /// given the time for that first.
-    func start(_ app: String, activationToken: String? = nil) {
-        guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil else { return }
-        guard installed.awaitedReturn == nil else {
-            apps[app]?.awaitedReturn?.startsThen = true
-            apps[app]?.awaitedReturn?.activationToken = activationToken
-            return
-        }
+    func start(_ app: String) {
+        guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
+            installed.awaitedReturn == nil
+        else { return }
         var variables = ["ALDABA_AGENT_SOCKET": configuration.socketPath, "ALDABA_APP_ID": app]
-        variables["XDG_ACTIVATION_TOKEN"] = activationToken
+        variables["XDG_ACTIVATION_TOKEN"] = installed.activationToken
         do {
             apps[app]?.startedProcess = try parts.launcher.launch(installed.manifest, variables: variables) {
                 [weak self] process in self?.enter { $0.ended(process, of: app) }

@@ -121,12 +121,7 @@ public actor Agent {
             path: configuration.socketPath, group: MultiThreadedEventLoopGroup.singleton,
             delegate: AgentDoor(agent: self))
         events(.listening(socketPath: configuration.socketPath))
-        do {
-            try resumeWhatWaits()
-        } catch {
-            await socket.close()
-            throw error
-        }
+        resumeWhatWaits()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keepSession() }
             group.addTask { await self.keepRegistrations() }
@@ -153,11 +148,10 @@ public actor Agent {
         loop.scheduleTask(in: TimeAmount(delay)) { [weak self] in self?.assumeIsolated { body($0) } }
     }
 
-    /// What the last run left: intents to show, taps to answer, and notifications whose app may not come back.
-    private func resumeWhatWaits() throws {
+    /// What the last run left: intents to show, and taps and notifications whose apps may not come back.
+    private func resumeWhatWaits() {
         pumpPresentations()
         for app in apps.keys { expectReturn(of: app) }
-        for app in try store.read({ try $0.appsTapped() }) { start(app) }
     }
 
     private func keepStoreSmall() async {
@@ -202,22 +196,18 @@ struct InstalledApp: Sendable {
     var tokenRequests: [Int64] = []
     /// The process that was started and has not ended.
     var startedProcess: Int32?
-    /// While it may be on its way back.
-    var awaitedReturn: AwaitedReturn?
+    /// While it is not connected and may run all the same, the number of the expectation that it comes back; it is
+    /// not started meanwhile.
+    var awaitedReturn: Int?
+    /// What lets it take the focus for the last tap, until it answered one.
+    var activationToken: String?
+    /// How often it was started again for responses since it last answered one.
+    var startsForResponses = 0
 
     init(manifest: AppManifest) {
         self.manifest = manifest
         handOver = HandOver(mayShow: manifest.authorization == .granted)
     }
-}
-
-/// An app that is not connected, and may run all the same: it is not started meanwhile.
-struct AwaitedReturn: Sendable {
-    var number: Int
-    /// Whether it is to be started when it does not come back.
-    var startsThen = false
-    /// What lets it take the focus then.
-    var activationToken: String?
 }
 
 /// Where the connections of apps enter the agent.

@@ -127,11 +127,6 @@ struct AgentReader {
         }
     }
 
-    /// The apps whose person waits for an answer to a tap.
-    func appsTapped() throws -> [String] {
-        try String.fetchAll(database, sql: "SELECT DISTINCT app FROM response WHERE handled_at IS NULL")
-    }
-
     /// The oldest of what is to be shown, in order of arrival.
     func wanted(limit: Int) throws -> [WaitingNotification] {
         try WaitingNotification.fetch(database, "presentation = 1", [], limit: limit)

@@ -252,10 +252,15 @@ final class FakeDesktop: Presenter {
 final class FakeLauncher: AppLauncher {
     let launched = Inbox<(app: String, variables: [String: String])>()
     let failure = Mutex<AppLaunchFailure?>(nil)
+    private let ended = Mutex<(@Sendable (pid_t) -> Void)?>(nil)
+
+    /// The process that was started last has ended.
+    func end() { ended.withLock { $0 }?(4711) }
 
     func launch(
         _ manifest: AppManifest, variables: [String: String], ended: @escaping @Sendable (pid_t) -> Void
     ) throws(AppLaunchFailure) -> pid_t {
+        self.ended.withLock { $0 = ended }
         launched.put((manifest.id, variables))
         if let failure = failure.withLock({ $0 }) { throw failure }
         return 4711

@@ -76,6 +76,33 @@ struct AgentTroubleTests {
         try await harness.stop()
     }
 
+    @Test func `an app that ends with a tap unanswered is started again for it, and not for ever`() async throws {
+        let harness = try AgentHarness()
+        var timing = AgentTiming()
+        timing.returnLimit = .milliseconds(20)
+        try await harness.start(timing: timing)
+        let app = try await appWithPopup(harness)
+        harness.desktop.does(.opened(id(1), activationToken: nil))
+        let open = try #require(await response(app))
+        try await app.close()
+        for _ in 0..<3 {
+            #expect(await harness.launcher.launched.next()?.app == "com.example.todo")
+            harness.launcher.end()
+            let again = try await harness.readyApp()
+            #expect(await response(again) == open)
+            try await again.close()
+        }
+        // Now it is left alone; what is open waits until the app runs.
+        let agent = try #require(harness.agent.withLock { $0 })
+        while await agent.apps["com.example.todo"].map({ $0.connection != nil || $0.awaitedReturn != nil }) != false {
+            await Task.yield()
+        }
+        #expect(await response(try await harness.readyApp()) == open)
+        harness.launcher.launched.finish()
+        #expect(await harness.launcher.launched.next() == nil)
+        try await harness.stop()
+    }
+
     @Test func `a second process of an app takes over, and the first is told to stay away`() async throws {
         let harness = try AgentHarness()
         try await harness.start()

@@ -157,7 +157,9 @@ struct TestServer {
 }
 
 /// Runs a test against a server that is made and ended with it.
-func withServer(_ body: (TestServer) async throws -> Void) async throws {
+func withServer(
+    settings: MailboxService.Settings = MailboxService.Settings(), _ body: (TestServer) async throws -> Void
+) async throws {
     let folder = try TemporaryFolder()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let clock = ManualClock()
@@ -170,7 +172,7 @@ func withServer(_ body: (TestServer) async throws -> Void) async throws {
     let apps = AppDirectory(store: store.base, clock: clock.function)
     try await apps.reload()
     let service = try MailboxService(
-        store: store, apps: apps, node: 0, loop: group.next(), settings: MailboxService.Settings(),
+        store: store, apps: apps, node: 0, loop: group.next(), settings: settings,
         clock: clock.function, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     try await body(
         TestServer(
