@@ -48,5 +48,9 @@ struct DataLock: ~Copyable {
         _ = write(file, text, text.count)
     }
 
-    deinit { close(file) }
+    deinit {
+        // Unlocked by name: closing alone leaves it to a child that was forked just now and has not closed its copy.
+        flock(file, LOCK_UN)
+        close(file)
+    }
 }

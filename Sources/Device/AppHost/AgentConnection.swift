@@ -54,14 +54,14 @@ final class AgentConnection: Sendable {
     /// Ends the connection; what is queued may be lost. May be called at any time.
     func close() {
         let closes = state.withLock { state in
-            defer { state.isClosed = true }
-            return !state.isClosed
-        }
-        // The descriptor itself is closed after this, by the reading thread's last order to the writer.
-        if closes {
+            guard !state.isClosed else { return false }
+            state.isClosed = true
+            // Within the lock: the reading thread comes by here before it has the descriptor closed, and after that
+            // the number may be somebody else's.
             shutdown(descriptor, Int32(SHUT_RDWR))
-            gate.signal()
+            return true
         }
+        if closes { gate.signal() }
     }
 
     /// Queues one frame.

@@ -6,20 +6,26 @@ final class DesktopSession {
     static let isPossible = ["/usr/bin/Xvfb", "/usr/bin/dbus-daemon", "/usr/bin/dunst", "/usr/bin/dunstctl"]
         .allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
 
+    static let dunst = "/usr/bin/dunst"
+
     let folder: TemporaryFolder
     let address: String
     private let display: String
     private var children: [Process] = []
 
     /// - Parameter server: What the bus starts for the notification server's name; `nil` for nothing.
-    init(server: String? = "/usr/bin/dunst") throws {
+    init(server: String? = dunst) throws {
         folder = try TemporaryFolder()
+        // Nothing goes by itself, however slow the machine is.
+        let configuration = ["low", "normal", "critical"].map { "[urgency_\($0)]\ntimeout = 0\n" }.joined()
+        try Data(configuration.utf8).write(to: URL(fileURLWithPath: folder.path("dunstrc")))
         let screen = try Self.start(
             "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"], [:])
         display = ":" + screen.line
+        let command = server == Self.dunst ? "\(Self.dunst) -conf \(folder.path("dunstrc"))" : server ?? ""
         let services = server != nil ? "<servicedir>\(folder.url.path)</servicedir>" : ""
         try Data(
-            "[D-BUS Service]\nName=org.freedesktop.Notifications\nExec=\(server ?? "")\n".utf8
+            "[D-BUS Service]\nName=org.freedesktop.Notifications\nExec=\(command)\n".utf8
         ).write(to: URL(fileURLWithPath: folder.path("dunst.service")))
         try Data(
             """

@@ -42,7 +42,11 @@ public final class FolderLock: Sendable {
         self.descriptor = descriptor
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // Unlocked by name: closing alone leaves it to a child that was forked just now and has not closed its copy.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// Looks whether anybody holds the lock; the file is not written, nor made.
     ///
