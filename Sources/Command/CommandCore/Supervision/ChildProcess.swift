@@ -151,9 +151,10 @@ extension ChildProcess {
 
     private static func pipe(_ path: String) throws(PrivateFile.Failure) -> (read: Int32, write: Int32) {
         var ends: [Int32] = [0, 0]
-        guard pipe2(&ends, O_CLOEXEC) == 0 else {
+        guard Glibc.pipe(&ends) == 0 else {
             throw PrivateFile.Failure(action: "start", path: path, code: errno)
         }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }
 
