@@ -34,7 +34,8 @@ struct DataLock: ~Copyable {
 
     /// - Throws: ``AgentStartFailure/dataInUse(path:process:)`` when another process holds it.
     init(path: String, folder: String) throws(AgentStartFailure) {
-        file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        // A member only at the end: what is thrown once every member is set runs `deinit`, which would close it again.
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .folder(path: folder, reason: String(cString: strerror(errno))) }
         guard aldaba_lock_file(file) == 0 else {
             let holder = FileManager.default.contents(atPath: path).map {
@@ -46,6 +47,7 @@ struct DataLock: ~Copyable {
         ftruncate(file, 0)
         let text = Array("\(getpid())\n".utf8)
         _ = write(file, text, text.count)
+        self.file = file
     }
 
     deinit {
