@@ -169,7 +169,7 @@ let testTargets: [Target] = [
         ["MCSTransport", "DeviceSession", "MCSWire", "PushModel", x509, crypto, nioCore, nioPosix, nioSSL, nioEmbedded]),
     tests(
         "Server", "ServerCore",
-        ["ServerCore", "StoreSQLite", "APNsWire", "Mailbox", "PushModel", nioCore, nioPosix, logging]),
+        ["ServerCore", "StoreSQLite", "APNsWire", "Mailbox", "PushModel", crypto, nioCore, nioPosix, logging]),
     tests(
         "Server", "ProviderEndpoint",
         ["ProviderEndpoint", "ServerCore", "StoreSQLite", "APNsWire", "HTTPWire", "Mailbox", "PushModel", crypto]),
