@@ -140,10 +140,8 @@ public final class CredentialDirectory: Sendable {
 }
 
 extension CredentialDirectory: ProviderAuthentication {
-    public func team(authorization: String) async -> ProviderVerdict {
-        // A store that cannot be read leaves the credential unproven, which is not valid.
-        guard let knowledge = try? await find(ArraySlice(authorization.utf8)) else { return .invalid }
-        switch knowledge {
+    public func team(authorization: String) async throws -> ProviderVerdict {
+        switch try await find(ArraySlice(authorization.utf8)) {
         case .credential(let credential): return .team(credential.team)
         case .refused(let refusal):
             switch refusal.reason {

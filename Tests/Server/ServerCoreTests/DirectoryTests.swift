@@ -99,6 +99,21 @@ import Testing
         #expect(isCredential(try await directory.find(token("KEY1234567"))))
     }
 
+    @Test func `a token's team is not judged while the store cannot be read`() async throws {
+        let directory = credentials()
+        addKey("KEY1234567")
+        let header = String(decoding: try token("KEY1234567"), as: UTF8.self)
+        register.change { $0.behaviour.fails = true }
+        await #expect(throws: CountingRegister.Failure.self) { _ = try await directory.team(authorization: header) }
+        #expect(try await directory.team(authorization: "none") == .missing)
+        register.change { $0.behaviour.fails = false }
+        clock.advance(milliseconds: 1000)
+        #expect(try await directory.team(authorization: header) == .team(team))
+        #expect(try await directory.team(authorization: String(header.dropLast(4)) + "AAAA") == .invalid)
+        clock.advance(milliseconds: 3_600_001)
+        #expect(try await directory.team(authorization: header) == .expired)
+    }
+
     @Test func `a clock that was set back delays no reading`() async throws {
         let directory = credentials()
         #expect(isRefused(try await directory.find(token("KEY1234567"))))
