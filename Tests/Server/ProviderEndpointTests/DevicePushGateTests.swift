@@ -169,8 +169,11 @@ import Testing
         let device = try #require(DeviceID(7))
         let end = Self.now.adding(milliseconds: 123)
         let app = try #require(world.gate.apps.app(AppID(rawValue: 1)))
-        _ = try await world.store.endRegistration(device: device, app: app.id, environment: .sandbox, at: end)
-        world.gate.tokens.registrationChanged()
+        let ended = try #require(
+            try await world.store.endRegistration(device: device, app: app.id, environment: .sandbox, at: end))
+        try world.gate.tokens.registrationIs(
+            ended,
+            of: TokenSubject(cell: 0, device: device, app: app.id, environment: .sandbox, generation: 0))
         guard case .lookUp(.token(let token)) = decide(world) else {
             Issue.record("the token was not looked up again")
             return
