@@ -152,8 +152,8 @@ let support: [Target] = [
     .target(
         name: "AldabaTestSupport", dependencies: ["PushModel"], path: "Tests/AldabaTestSupport", swiftSettings: strict),
     .target(
-        name: "StoreContract", dependencies: ["ServerCore", "Mailbox", "PushModel"], path: "Tests/StoreContract",
-        swiftSettings: strict),
+        name: "StoreContract", dependencies: ["AldabaTestSupport", "ServerCore", "Mailbox", "PushModel"],
+        path: "Tests/StoreContract", swiftSettings: strict),
 ]
 
 let testTargets: [Target] = [
@@ -169,10 +169,16 @@ let testTargets: [Target] = [
         ["MCSTransport", "DeviceSession", "MCSWire", "PushModel", x509, crypto, nioCore, nioPosix, nioSSL, nioEmbedded]),
     tests(
         "Server", "ServerCore",
-        ["ServerCore", "StoreSQLite", "APNsWire", "Mailbox", "PushModel", crypto, nioCore, nioPosix, logging]),
+        [
+            "ServerCore", "StoreSQLite", "StoreContract", "APNsWire", "Mailbox", "PushModel", crypto, nioCore, nioPosix,
+            logging,
+        ]),
     tests(
         "Server", "ProviderEndpoint",
-        ["ProviderEndpoint", "ServerCore", "StoreSQLite", "APNsWire", "HTTPWire", "Mailbox", "PushModel", crypto]),
+        [
+            "ProviderEndpoint", "HTTP2Transport", "ServerCore", "StoreSQLite", "StoreContract", "APNsWire", "HTTPWire",
+            "Mailbox", "PushModel", crypto, nioCore, nioPosix, logging,
+        ]),
     tests("Server", "StoreSQLite", ["StoreSQLite", "StoreContract", "ServerCore", "PushModel", grdb]),
     tests(
         "Server", "DeviceEndpoint",

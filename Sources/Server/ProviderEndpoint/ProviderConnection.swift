@@ -146,7 +146,7 @@ final class ProviderConnection: HTTP2RequestHandler {
 
 extension DevicePushGate {
     /// Reads from the store what a decision lacked.
-    fileprivate func found(_ lookUp: LookUp) async throws -> Found {
+    func found(_ lookUp: LookUp) async throws -> Found {
         switch lookUp {
         case .credential(let bytes):
             return .credential(try await credentials.find(bytes[...]))
