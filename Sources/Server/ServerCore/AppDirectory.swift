@@ -3,14 +3,9 @@ import Synchronization
 
 /// The register's apps in memory. Thread-safe; a topic that is not here may be in the store since.
 public final class AppDirectory: Sendable {
-    private struct State {
-        var byTopic: [Topic: RegisteredApp] = [:]
-        var byID: [AppID: RegisteredApp] = [:]
-    }
-
     private let store: any RegisterStore
     private let clock: @Sendable () -> Timestamp
-    private let state = Mutex(State())
+    private let byTopic = Mutex<[Topic: RegisteredApp]>([:])
     private let reading: SharedReading
 
     public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
@@ -22,10 +17,7 @@ public final class AppDirectory: Sendable {
     /// Reads every app again.
     public func reload() async throws {
         let apps = try await store.apps()
-        state.withLock { state in
-            state.byTopic = Dictionary(apps.map { ($0.topic, $0) }, uniquingKeysWith: { $1 })
-            state.byID = Dictionary(apps.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-        }
+        byTopic.withLock { $0 = Dictionary(apps.map { ($0.topic, $0) }, uniquingKeysWith: { $1 }) }
     }
 
     /// What is known of a topic without asking the store.
@@ -60,14 +52,11 @@ public final class AppDirectory: Sendable {
 
     /// Answers from memory.
     public func known(_ topic: Topic) -> Knowledge {
-        if let app = state.withLock({ $0.byTopic[topic] }) { return .app(app) }
+        if let app = byTopic.withLock({ $0[topic] }) { return .app(app) }
         guard reading.isFresh(at: clock()) else { return .notAskedYet }
         // A reading may have ended since.
-        return state.withLock { $0.byTopic[topic] }.map { .app($0) } ?? .unknownTopic
+        return byTopic.withLock { $0[topic] }.map { .app($0) } ?? .unknownTopic
     }
-
-    /// The app of that number, from memory.
-    public func app(_ id: AppID) -> RegisteredApp? { state.withLock { $0.byID[id] } }
 
     /// The app of that topic, from the store if need be; `nil` when there is none.
     ///
@@ -81,6 +70,6 @@ public final class AppDirectory: Sendable {
         case .notAskedYet: break
         }
         try await reading.wait { try await self.reload() }
-        return state.withLock { $0.byTopic[topic] }
+        return byTopic.withLock { $0[topic] }
     }
 }

@@ -19,7 +19,6 @@ public actor MailboxService {
     nonisolated let presence = PresenceDirectory()
     nonisolated let ids: NotificationIDSource
     let store: any NotificationStore
-    let apps: AppDirectory
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     var mailboxes: [DeviceID: Mailbox] = [:]
@@ -63,11 +62,10 @@ public actor MailboxService {
     /// - Parameter loop: An event loop for the service alone: it blocks for the store.
     /// - Throws: when the store cannot be read or written.
     public init(
-        store: any NotificationStore, apps: AppDirectory, node: UInt16, loop: any EventLoop, settings: Settings,
+        store: any NotificationStore, node: UInt16, loop: any EventLoop, settings: Settings,
         clock: @escaping @Sendable () -> Timestamp, logger: Logger
     ) throws {
         self.store = store
-        self.apps = apps
         self.loop = loop
         self.settings = settings
         self.clock = clock

@@ -46,9 +46,6 @@ public final class HTTP2ServerConnection {
 
     /// Sends GOAWAY and closes once the open streams are answered.
     public func shutDown(debugData: [UInt8] = []) { handler?.shutDown(debugData: debugData) }
-
-    /// How many streams are open.
-    public var openStreams: Int { session.openStreams }
 }
 
 /// Moves bytes between a channel and a server session. One per connection.

@@ -204,14 +204,6 @@ final class HTTP2Session {
 
     /// Ends a stream at once.
     func reset(_ id: Int32, code: UInt32) { nghttp2_submit_rst_stream(pointer, 0, id, code) }
-
-    /// Sends a PING; its answer only proves that the peer lives.
-    func submitPing() { nghttp2_submit_ping(pointer, 0, nil) }
-
-    /// How many streams the peer allows us to have open.
-    var peerConcurrentStreams: UInt32 {
-        nghttp2_session_get_remote_settings(pointer, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
-    }
 }
 
 /// Why a session could not go on.

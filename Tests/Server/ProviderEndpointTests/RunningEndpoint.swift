@@ -90,7 +90,7 @@ func withEndpoint(closed: Latch = Latch(), _ body: (RunningEndpoint) async throw
     let store = FailingStore(world.store)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let mailboxes = try MailboxService(
-        store: store, apps: world.gate.apps, node: 0, loop: group.next(), settings: MailboxService.Settings(),
+        store: store, node: 0, loop: group.next(), settings: MailboxService.Settings(),
         clock: { ProviderWorld.now }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     let (gate, metrics) = (world.gate, ProviderMetrics())
     let listener = try await HTTP2Listener.bind(

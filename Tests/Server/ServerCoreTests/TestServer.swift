@@ -116,10 +116,8 @@ func withServer(_ body: (TestServer) async throws -> Void) async throws {
         at: clock.now)
     let credentials = DeviceCredentials(device: try #require(DeviceID(77)), secret: 0xFEED)
     #expect(try await store.base.addDevice(credentials.device, secretHash: credentials.secretHash, at: clock.now))
-    let apps = AppDirectory(store: store.base, clock: clock.function)
-    try await apps.reload()
     let service = try MailboxService(
-        store: store, apps: apps, node: 0, loop: group.next(), settings: MailboxService.Settings(),
+        store: store, node: 0, loop: group.next(), settings: MailboxService.Settings(),
         clock: clock.function, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     try await body(
         TestServer(
