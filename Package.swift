@@ -163,7 +163,7 @@ let testTargets: [Target] = [
     tests("Wire", "AgentWire", ["AgentWire"]),
     tests("Engine", "Mailbox", ["Mailbox", "PushModel"]),
     tests("Engine", "DeviceSession", ["DeviceSession", "MCSWire", "PushModel"]),
-    tests("Transport", "HTTP2Transport", ["HTTP2Transport", "HTTPWire", nioCore, nioPosix]),
+    tests("Transport", "HTTP2Transport", ["HTTP2Transport", "HTTPWire", nioCore, nioPosix, nioEmbedded]),
     tests(
         "Transport", "MCSTransport",
         ["MCSTransport", "DeviceSession", "MCSWire", "PushModel", x509, crypto, nioCore, nioPosix, nioSSL, nioEmbedded]),
