@@ -119,7 +119,7 @@ let commands: [Target] = [
             lifecycle,
             asyncHTTPClient, argumentParser, yams, logging,
         ],
-        path: "Sources/Command/aldaba", swiftSettings: strict),
+        path: "Sources/Command/aldaba", exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
         name: "TodoList", dependencies: ["UserNotifications", "UIKit"], path: "Examples/TodoList",
         swiftSettings: strict),
