@@ -84,8 +84,8 @@ let house: [Target] = [
     room(
         "Server", "DeviceEndpoint",
         [
-            "PushModel", "MCSWire", "DeviceSession", "MCSTransport", "ServerCore", nioCore, nioPosix, nioSSL, logging,
-            metrics,
+            "PushModel", "MCSWire", "DeviceSession", "MCSTransport", "Observability", "ServerCore", nioCore, nioPosix,
+            nioSSL, logging, metrics,
         ]),
     room(
         "Server", "ControlAPI",
@@ -102,10 +102,10 @@ let house: [Target] = [
     room(
         "Device", "AgentCore",
         [
-            "PushModel", "MCSWire", "AgentWire", "DeviceSession", "MCSTransport", "CLinux", grdb, nioCore, nioPosix,
-            nioSSL, asyncHTTPClient, logging,
+            "PushModel", "MCSWire", "AgentWire", "DeviceSession", "MCSTransport", "Observability", "CLinux", grdb,
+            nioCore, nioPosix, nioSSL, asyncHTTPClient, logging,
         ]),
-    room("Device", "Desktop", ["CDBus", "AgentCore", logging]),
+    room("Device", "Desktop", ["CDBus", "CLinux", "AgentCore", "Observability", logging]),
 ]
 
 let commands: [Target] = [
