@@ -84,8 +84,8 @@ let house: [Target] = [
     room(
         "Server", "DeviceEndpoint",
         [
-            "PushModel", "MCSWire", "DeviceSession", "MCSTransport", "ServerCore", nioCore, nioPosix, nioSSL, logging,
-            metrics,
+            "PushModel", "MCSWire", "DeviceSession", "MCSTransport", "Observability", "ServerCore", nioCore, nioPosix,
+            nioSSL, logging, metrics,
         ]),
     room(
         "Server", "ControlAPI",
@@ -102,10 +102,10 @@ let house: [Target] = [
     room(
         "Device", "AgentCore",
         [
-            "PushModel", "MCSWire", "AgentWire", "DeviceSession", "MCSTransport", "CLinux", grdb, nioCore, nioPosix,
-            nioSSL, asyncHTTPClient, logging,
+            "PushModel", "MCSWire", "AgentWire", "DeviceSession", "MCSTransport", "Observability", "CLinux", grdb,
+            nioCore, nioPosix, nioSSL, asyncHTTPClient, logging,
         ]),
-    room("Device", "Desktop", ["CDBus", "AgentCore", logging]),
+    room("Device", "Desktop", ["CDBus", "CLinux", "AgentCore", "Observability", logging]),
 ]
 
 let commands: [Target] = [
@@ -119,7 +119,7 @@ let commands: [Target] = [
             lifecycle,
             asyncHTTPClient, argumentParser, yams, logging,
         ],
-        path: "Sources/Command/aldaba", swiftSettings: strict),
+        path: "Sources/Command/aldaba", exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
         name: "TodoList", dependencies: ["UserNotifications", "UIKit"], path: "Examples/TodoList",
         swiftSettings: strict),
@@ -152,8 +152,8 @@ let support: [Target] = [
     .target(
         name: "AldabaTestSupport", dependencies: ["PushModel"], path: "Tests/AldabaTestSupport", swiftSettings: strict),
     .target(
-        name: "StoreContract", dependencies: ["ServerCore", "Mailbox", "PushModel"], path: "Tests/StoreContract",
-        swiftSettings: strict),
+        name: "StoreContract", dependencies: ["AldabaTestSupport", "ServerCore", "Mailbox", "PushModel"],
+        path: "Tests/StoreContract", swiftSettings: strict),
 ]
 
 let testTargets: [Target] = [
@@ -163,16 +163,22 @@ let testTargets: [Target] = [
     tests("Wire", "AgentWire", ["AgentWire"]),
     tests("Engine", "Mailbox", ["Mailbox", "PushModel"]),
     tests("Engine", "DeviceSession", ["DeviceSession", "MCSWire", "PushModel"]),
-    tests("Transport", "HTTP2Transport", ["HTTP2Transport", "HTTPWire", nioCore, nioPosix]),
+    tests("Transport", "HTTP2Transport", ["HTTP2Transport", "HTTPWire", nioCore, nioPosix, nioEmbedded]),
     tests(
         "Transport", "MCSTransport",
         ["MCSTransport", "DeviceSession", "MCSWire", "PushModel", x509, crypto, nioCore, nioPosix, nioSSL, nioEmbedded]),
     tests(
         "Server", "ServerCore",
-        ["ServerCore", "StoreSQLite", "APNsWire", "Mailbox", "PushModel", nioCore, nioPosix, logging]),
+        [
+            "ServerCore", "StoreSQLite", "StoreContract", "APNsWire", "Mailbox", "PushModel", crypto, nioCore, nioPosix,
+            logging,
+        ]),
     tests(
         "Server", "ProviderEndpoint",
-        ["ProviderEndpoint", "ServerCore", "StoreSQLite", "APNsWire", "HTTPWire", "Mailbox", "PushModel", crypto]),
+        [
+            "ProviderEndpoint", "HTTP2Transport", "ServerCore", "StoreSQLite", "StoreContract", "APNsWire", "HTTPWire",
+            "Mailbox", "PushModel", crypto, nioCore, nioPosix, logging,
+        ]),
     tests("Server", "StoreSQLite", ["StoreSQLite", "StoreContract", "ServerCore", "PushModel", grdb]),
     tests(
         "Server", "DeviceEndpoint",

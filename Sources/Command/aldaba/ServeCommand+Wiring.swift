@@ -81,7 +81,7 @@ struct ServerParts: Sendable {
         try await apps.reload()
         try await credentials.reload()
         mailboxes = try MailboxService(
-            store: store, apps: apps, node: 0, loop: MultiThreadedEventLoopGroup(numberOfThreads: 1).next(),
+            store: store, node: 0, loop: MultiThreadedEventLoopGroup(numberOfThreads: 1).next(),
             settings: MailboxService.Settings(), clock: presentTime, logger: logger)
     }
 

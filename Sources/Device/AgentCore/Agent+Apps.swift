@@ -1,5 +1,6 @@
 import AgentWire
 import Logging
+import Observability
 import PushModel
 
 extension Agent {
@@ -13,7 +14,7 @@ extension Agent {
             logger.error(
                 "A manifest cannot be used.",
                 metadata: [
-                    "aldaba.file": "\(file)", "aldaba.reason": "\(fault)",
+                    LogKey.path: "\(file)", LogKey.error: "\(fault)",
                 ])
         }
         for (id, manifest) in loaded.apps where apps[id]?.manifest != manifest {
@@ -61,7 +62,7 @@ extension Agent {
             logger.warning(
                 "A process that is not the app was refused.",
                 metadata: [
-                    "aldaba.topic": "\(app)", "aldaba.reason": "\(fault)",
+                    LogKey.topic: "\(app)", LogKey.error: "\(fault)",
                 ])
             connection.refuse(code: "notThisApp", message: "this process is not \(app): \(fault)")
             return false
@@ -87,7 +88,7 @@ extension Agent {
                     state: .active, authorization: authorizationStatus(of: app),
                     launchNotification: tapped?.notification.delivered))
         ])
-        logger.info("An app is connected.", metadata: ["aldaba.topic": "\(app)"])
+        logger.info("An app is connected.", metadata: [LogKey.topic: "\(app)"])
         events(.appConnected(app: app))
     }
 
@@ -98,7 +99,7 @@ extension Agent {
         logger.warning(
             "A second process of an app took over.",
             metadata: [
-                "aldaba.topic": "\(app)", "aldaba.process": "\(newer.peer.process)",
+                LogKey.topic: "\(app)", LogKey.process: "\(newer.peer.process)",
             ])
         older.refuse(
             code: AgentMessage.superseded,
@@ -110,7 +111,7 @@ extension Agent {
         apps[app]?.connection = nil
         apps[app]?.tokenRequests = []
         hand(.disconnected, to: app)
-        logger.info("An app has gone.", metadata: ["aldaba.topic": "\(app)"])
+        logger.info("An app has gone.", metadata: [LogKey.topic: "\(app)"])
         expectReturn(of: app)
     }
 

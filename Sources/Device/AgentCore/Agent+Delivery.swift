@@ -1,5 +1,6 @@
 import AgentWire
 import Logging
+import Observability
 import PushModel
 
 extension Agent {
@@ -48,7 +49,7 @@ extension Agent {
         logger.error(
             "The agent's store failed; all connections are opened anew.",
             metadata: [
-                "aldaba.reason": "\(error)"
+                LogKey.error: "\(error)"
             ])
         session?.connection.close()
         for app in apps.values { app.connection?.close() }
@@ -75,7 +76,7 @@ extension Agent {
                 logger.warning(
                     "Taps were dropped: their app could not be started.",
                     metadata: [
-                        "aldaba.topic": "\(app)", "aldaba.count": "\(count)",
+                        LogKey.topic: "\(app)", LogKey.count: "\(count)",
                     ])
             case .responsesDropped, .nothing: break
             }
@@ -143,7 +144,7 @@ extension Agent {
                     agent.logger.warning(
                         "A notification could not be shown.",
                         metadata: [
-                            "aldaba.notification": "\(notification.id)", "aldaba.reason": "\(reason)",
+                            LogKey.notification: "\(notification.id)", LogKey.error: "\(reason)",
                         ])
                 }
                 agent.enqueue(.presented(notification.id, outcome, again: again, at: agent.parts.now()))
@@ -202,12 +203,12 @@ extension Agent {
             apps[app]?.startedProcess = try parts.launcher.launch(installed.manifest, variables: variables) {
                 [weak self] process in self?.enter { $0.ended(process, of: app) }
             }
-            logger.info("An app was started.", metadata: ["aldaba.topic": "\(app)"])
+            logger.info("An app was started.", metadata: [LogKey.topic: "\(app)"])
         } catch {
             logger.error(
                 "An app could not be started.",
                 metadata: [
-                    "aldaba.topic": "\(app)", "aldaba.reason": "\(error)",
+                    LogKey.topic: "\(app)", LogKey.error: "\(error)",
                 ])
         }
         enter(after: timing.launchLimit) { $0.giveUp(app) }

@@ -1,6 +1,7 @@
 import AgentWire
 import Logging
 import MCSTransport
+import Observability
 import PushModel
 
 /// What an app wants of its registration.
@@ -53,7 +54,7 @@ extension Agent {
                     logger.warning(
                         "An app could not be registered; it will be tried again.",
                         metadata: [
-                            "aldaba.topic": "\(app)", "aldaba.reason": "\(why)",
+                            LogKey.topic: "\(app)", LogKey.error: "\(why)",
                         ])
                     isDone = false
                 }
@@ -94,7 +95,7 @@ extension Agent {
         var answers = requests.map { AgentMessage.registered(request: $0, token: token) }
         if answers.isEmpty, isNew { answers = [.registered(request: nil, token: token)] }
         apps[app]?.connection?.send(answers)
-        logger.notice("An app has its device token.", metadata: ["aldaba.topic": "\(app)"])
+        logger.notice("An app has its device token.", metadata: [LogKey.topic: "\(app)"])
         events(.registered(app: app, token: token))
     }
 
@@ -103,7 +104,7 @@ extension Agent {
         logger.error(
             "The server refused to register an app.",
             metadata: [
-                "aldaba.topic": "\(app)", "aldaba.reason": "\(code)",
+                LogKey.topic: "\(app)", LogKey.error: "\(code)",
             ])
         guard wish == .token, let requests = apps[app]?.tokenRequests else { return }
         apps[app]?.tokenRequests = []

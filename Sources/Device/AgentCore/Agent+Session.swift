@@ -1,5 +1,6 @@
 import Logging
 import MCSTransport
+import Observability
 import PushModel
 
 /// One session with the server, from its attempt to its end.
@@ -23,7 +24,7 @@ extension Agent {
             switch reason {
             case .loginRefused: await examine(identity)
             case .lost(let why):
-                logger.info("The session ended; it will be opened again.", metadata: ["aldaba.reason": "\(why)"])
+                logger.info("The session ended; it will be opened again.", metadata: [LogKey.error: "\(why)"])
                 events(.sessionClosed(reason: why))
             }
             await parts.pause(&backOff)
@@ -43,7 +44,7 @@ extension Agent {
                 logger.warning(
                     "This device could not enrol; it will try again.",
                     metadata: [
-                        "aldaba.reason": "\(error.words)"
+                        LogKey.error: "\(error.words)"
                     ])
                 await parts.pause(&backOff)
             }
@@ -58,7 +59,7 @@ extension Agent {
             throw .unavailable("the agent's store: \(error)")
         }
         identity = new
-        logger.notice("This device is enrolled.", metadata: ["aldaba.device": "\(new.device)"])
+        logger.notice("This device is enrolled.", metadata: [LogKey.device: "\(new.device)"])
         events(.enrolled(new.device))
         for app in apps.keys { wishForToken(app) }
     }
@@ -74,7 +75,7 @@ extension Agent {
             logger.warning(
                 "The server does not know this device; it enrols anew.",
                 metadata: [
-                    "aldaba.device": "\(doubted.device)"
+                    LogKey.device: "\(doubted.device)"
                 ])
             do {
                 flush()
@@ -88,7 +89,7 @@ extension Agent {
             logger.warning(
                 "The server could not be asked about this device.",
                 metadata: [
-                    "aldaba.reason": "\(error.words)"
+                    LogKey.error: "\(error.words)"
                 ])
         }
     }
@@ -122,7 +123,7 @@ extension Agent {
             sessionLoggedIn = number
             receipts.sessionOpened()
             pumpReceipts()
-            logger.info("The session is open.", metadata: ["aldaba.session": "\(number)"])
+            logger.info("The session is open.", metadata: [LogKey.session: "\(number)"])
             events(.sessionOpened)
         case .arrived(let notifications): arrived(notifications, in: number)
         case .confirmed(let ids): enqueue(.confirmed(ids))

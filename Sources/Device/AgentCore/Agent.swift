@@ -2,6 +2,7 @@ import AgentWire
 import Logging
 import NIOCore
 import NIOPosix
+import Observability
 import PushModel
 
 /// One agent: the device's end of the path, for one user session.
@@ -87,7 +88,7 @@ public actor Agent {
             logger.error(
                 "The agent's store was damaged. It was put aside and a new one begun.",
                 metadata: [
-                    "aldaba.file": "\(aside)"
+                    LogKey.path: "\(aside)"
                 ])
         }
         store = opened.store
@@ -175,13 +176,13 @@ public actor Agent {
             if !pruning.ended.isEmpty {
                 logger.warning(
                     "Notifications ended that their apps did not take.",
-                    metadata: ["aldaba.count": "\(pruning.ended.count)"])
+                    metadata: [LogKey.count: "\(pruning.ended.count)"])
                 receipts.committed()
                 pumpReceipts()
             }
             return pruning.deleted == Self.pruningLimit
         } catch {
-            logger.error("Old notifications could not be deleted.", metadata: ["aldaba.reason": "\(error)"])
+            logger.error("Old notifications could not be deleted.", metadata: [LogKey.error: "\(error)"])
             return false
         }
     }

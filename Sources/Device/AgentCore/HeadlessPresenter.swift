@@ -1,4 +1,5 @@
 import Logging
+import Observability
 import PushModel
 
 /// The presenter of a machine without a session bus: nothing is shown, everything is stored.
@@ -17,7 +18,7 @@ public struct HeadlessPresenter: Presenter {
         logger.debug(
             "presented",
             metadata: [
-                "aldaba.notification": "\(presentation.notification)", "aldaba.topic": "\(presentation.app)",
+                LogKey.notification: "\(presentation.notification)", LogKey.topic: "\(presentation.app)",
             ])
         complete(.presented(handle: nil, note: "headless"))
     }

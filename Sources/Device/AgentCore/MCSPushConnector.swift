@@ -2,6 +2,7 @@ import DeviceSession
 import Logging
 import MCSTransport
 import NIOPosix
+import Observability
 import PushModel
 
 /// The device channel over MCS and TLS.
@@ -61,7 +62,7 @@ private final class MCSPushDelegate: MCSClientDelegate {
     func upstreamNotSent(_ connection: MCSClientConnection, persistentID: String) {}
 
     func passedOver(_ connection: MCSClientConnection, persistentID: String, reason: String) {
-        logger.warning("The server sent something that is no notification.", metadata: ["aldaba.reason": "\(reason)"])
+        logger.warning("The server sent something that is no notification.", metadata: [LogKey.error: "\(reason)"])
     }
 
     func closed(_ connection: MCSClientConnection, _ reason: MCSClientCloseReason) {

@@ -1,6 +1,7 @@
 import AgentCore
 import Glibc
 import Logging
+import Observability
 import PushModel
 
 /// The thread's own: carries out what the board says over the bus, and tells the board what the bus says.
@@ -61,7 +62,7 @@ final class BusWorker {
             return true
         } catch {
             nextAttempt = .now + Self.reconnectPause
-            logger.warning("The session bus cannot be reached.", metadata: ["aldaba.reason": "\(error)"])
+            logger.warning("The session bus cannot be reached.", metadata: [LogKey.error: "\(error)"])
             return false
         }
     }

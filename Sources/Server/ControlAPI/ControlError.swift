@@ -21,6 +21,11 @@ struct ControlError: Error {
     static let notFound = ControlError(
         status: .notFound, code: "notFound", message: "there is nothing of that name here")
 
+    /// The answer when the server itself could not find out: neither a refusal nor the caller's fault.
+    static let unavailable = ControlError(
+        status: .serviceUnavailable, code: "unavailable",
+        message: "the server could not find out; try again later")
+
     /// `{"error":{"code":…,"message":…}}` with its status.
     var response: Response {
         struct Body: Encodable {
@@ -66,10 +71,7 @@ struct ErrorAnswers<Context: RequestContext>: RouterMiddleware {
             return Self.answer(error.status).response
         } catch {
             context.logger.error("a request could not be answered", metadata: [LogKey.error: "\(error)"])
-            return ControlError(
-                status: .serviceUnavailable, code: "unavailable",
-                message: "the server could not find out; try again later"
-            ).response
+            return ControlError.unavailable.response
         }
     }
 

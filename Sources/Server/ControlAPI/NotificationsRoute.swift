@@ -23,7 +23,7 @@ struct NotificationsRoute: Sendable {
         guard let authorization else {
             throw ControlError.notAuthorized("a provider token is missing: Authorization: bearer TOKEN")
         }
-        switch await authentication.team(authorization: authorization) {
+        switch try await authentication.team(authorization: authorization) {
         case .team(let team): return team
         case .missing: throw ControlError.notAuthorized("a provider token is missing: Authorization: bearer TOKEN")
         case .expired: throw ControlError.notAuthorized("the provider token is older than one hour")

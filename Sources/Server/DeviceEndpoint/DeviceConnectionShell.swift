@@ -3,6 +3,7 @@ import Logging
 import MCSTransport
 import MCSWire
 import NIOCore
+import Observability
 import PushModel
 import ServerCore
 
@@ -68,7 +69,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
         switch page {
         case .success(let notifications): perform(flow.pageRead(notifications))
         case .failure(let error):
-            surroundings.logger.warning("a mailbox could not be read", metadata: ["aldaba.error": "\(error)"])
+            surroundings.logger.warning("a mailbox could not be read", metadata: [LogKey.error: "\(error)"])
             perform(flow.pageFailed())
         }
         channel?.settle()
@@ -129,9 +130,9 @@ final class DeviceConnectionShell: MCSChannelPeer {
     }
 
     private func metadata(_ error: any Error) -> Logger.Metadata {
-        var metadata: Logger.Metadata = ["aldaba.error": "\(error)"]
-        if let sessionID { metadata["aldaba.device"] = "\(sessionID.device)" }
-        if let address = channel?.remoteAddress { metadata["aldaba.address"] = "\(address)" }
+        var metadata: Logger.Metadata = [LogKey.error: "\(error)"]
+        if let sessionID { metadata[LogKey.device] = "\(sessionID.device)" }
+        if let address = channel?.remoteAddress { metadata[LogKey.address] = "\(address)" }
         return metadata
     }
 }

@@ -4,6 +4,7 @@ import MCSTransport
 import NIOCore
 import NIOPosix
 import NIOSSL
+import Observability
 import ServerCore
 
 /// Why a device endpoint does not listen.
@@ -71,7 +72,7 @@ public actor DeviceEndpoint {
         state = .listening(channel)
         let port = channel.localAddress?.port ?? configuration.port
         surroundings.logger.info(
-            "listening for devices", metadata: ["aldaba.address": "\(configuration.host):\(port)"])
+            "listening for devices", metadata: [LogKey.address: "\(configuration.host):\(port)"])
         return port
     }
 

@@ -33,8 +33,10 @@ struct DevicePushGate: Sendable {
     }
 
     /// What a look-up found; stands in for the directories' answer when they could not keep it.
-    struct Found: Sendable {
-        var token: (DeviceToken, TokenDirectory.Resolution)?
+    enum Found: Sendable {
+        case credential(CredentialDirectory.Knowledge)
+        case topic(AppDirectory.Knowledge)
+        case token(TokenDirectory.Resolution)
     }
 
     /// What a connection remembers between its requests.
@@ -52,7 +54,9 @@ struct DevicePushGate: Sendable {
         let path = head.path
         if case .other = path { return .refuse(APNsRefusal(.badPath), of: nil) }
         let team: TeamID
-        switch credentials.known(head.authorization, &memory.credential, now: now) {
+        var credential = credentials.known(head.authorization, &memory.credential, now: now)
+        if case .notAskedYet = credential, case .credential(let found)? = found { credential = found }
+        switch credential {
         case .credential(let credential): team = credential.team
         case .refused(let refusal): return .refuse(refusal, of: nil)
         case .notAskedYet: return .lookUp(.credential(Array(head.authorization ?? [])))
@@ -80,7 +84,9 @@ struct DevicePushGate: Sendable {
         let fields = try head.fields()
         let topic = try head.topic()
         let app: RegisteredApp
-        switch apps.known(topic, &memory.app, now: now) {
+        var knowledge = apps.known(topic, &memory.app, now: now)
+        if case .notAskedYet = knowledge, case .topic(let found)? = found { knowledge = found }
+        switch knowledge {
         case .app(let known): app = known
         case .unknownTopic:
             throw APNsRefusal(.topicDisallowed, note: "no app has the topic \(String(decoding: topic, as: UTF8.self))")
@@ -97,7 +103,7 @@ struct DevicePushGate: Sendable {
             throw APNsRefusal(.badDeviceToken, note: "the device token is not 64 hexadecimal digits")
         }
         var resolution = tokens.known(token)
-        if case .notAskedYet = resolution, let found = found?.token, found.0 == token { resolution = found.1 }
+        if case .notAskedYet = resolution, case .token(let found)? = found { resolution = found }
         switch resolution {
         case .notAskedYet: return .lookUp(.token(token))
         case .bad: throw APNsRefusal(.badDeviceToken, note: "the device token was not made here")

@@ -146,16 +146,14 @@ final class ProviderConnection: HTTP2RequestHandler {
 
 extension DevicePushGate {
     /// Reads from the store what a decision lacked.
-    fileprivate func found(_ lookUp: LookUp) async throws -> Found {
+    func found(_ lookUp: LookUp) async throws -> Found {
         switch lookUp {
         case .credential(let bytes):
-            _ = try await credentials.find(bytes[...])
-            return Found()
+            return .credential(try await credentials.find(bytes[...]))
         case .topic(let topic):
-            _ = try await apps.find(topic)
-            return Found()
+            return .topic(try await apps.find(topic).map { .app($0) } ?? .unknownTopic)
         case .token(let token):
-            return Found(token: (token, try await tokens.find(token)))
+            return .token(try await tokens.find(token))
         }
     }
 }

@@ -3,29 +3,21 @@ import Synchronization
 
 /// The register's apps in memory. Thread-safe; a topic that is not here may be in the store since.
 public final class AppDirectory: Sendable {
-    private struct State {
-        var byTopic: [Topic: RegisteredApp] = [:]
-        var byID: [AppID: RegisteredApp] = [:]
-        /// Until when a topic that the store did not have is not looked up again.
-        var unknown = GenerationCache<Topic, Timestamp>(capacity: 1024)
-    }
-
     private let store: any RegisterStore
     private let clock: @Sendable () -> Timestamp
-    private let state = Mutex(State())
+    private let byTopic = Mutex<[Topic: RegisteredApp]>([:])
+    private let reading: SharedReading
 
     public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         self.clock = clock
+        reading = SharedReading(clock: clock)
     }
 
     /// Reads every app again.
     public func reload() async throws {
         let apps = try await store.apps()
-        state.withLock { state in
-            state.byTopic = Dictionary(apps.map { ($0.topic, $0) }, uniquingKeysWith: { $1 })
-            state.byID = Dictionary(apps.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-        }
+        byTopic.withLock { $0 = Dictionary(apps.map { ($0.topic, $0) }, uniquingKeysWith: { $1 }) }
     }
 
     /// What is known of a topic without asking the store.
@@ -60,29 +52,24 @@ public final class AppDirectory: Sendable {
 
     /// Answers from memory.
     public func known(_ topic: Topic) -> Knowledge {
-        let now = clock()
-        return state.withLock { state in
-            if let app = state.byTopic[topic] { return .app(app) }
-            if let until = state.unknown.value(topic), now < until { return .unknownTopic }
-            return .notAskedYet
-        }
+        if let app = byTopic.withLock({ $0[topic] }) { return .app(app) }
+        guard reading.isFresh(at: clock()) else { return .notAskedYet }
+        // A reading may have ended since.
+        return byTopic.withLock { $0[topic] }.map { .app($0) } ?? .unknownTopic
     }
 
-    /// The app of that number, from memory.
-    public func app(_ id: AppID) -> RegisteredApp? { state.withLock { $0.byID[id] } }
-
-    /// The app of that topic, from the store if need be; a topic that is not there is not asked for again
-    /// within the next second.
+    /// The app of that topic, from the store if need be; `nil` when there is none.
+    ///
+    /// The apps are read for everyone who asks at once, and at most once a second: a topic that the last reading
+    /// did not find is unknown until the second is over.
+    /// - Throws: when the store cannot be read.
     public func find(_ topic: Topic) async throws -> RegisteredApp? {
-        if case .app(let app) = known(topic) { return app }
-        try await reload()
-        let until = clock().adding(milliseconds: 1000)
-        return state.withLock { state in
-            guard let app = state.byTopic[topic] else {
-                state.unknown.insert(until, topic)
-                return nil
-            }
-            return app
+        switch known(topic) {
+        case .app(let app): return app
+        case .unknownTopic: return nil
+        case .notAskedYet: break
         }
+        try await reading.wait { try await self.reload() }
+        return byTopic.withLock { $0[topic] }
     }
 }

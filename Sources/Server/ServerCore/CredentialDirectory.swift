@@ -31,17 +31,18 @@ public final class CredentialDirectory: Sendable {
 
     private struct State {
         var keys: [String: (team: TeamID, key: P256.Signing.PublicKey)] = [:]
-        var unknownKeys = GenerationCache<String, Timestamp>(capacity: 1024)
         var verdicts = GenerationCache<[UInt8], Credential>(capacity: 2048)
     }
 
     private let store: any RegisterStore
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
+    private let reading: SharedReading
 
     public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         self.clock = clock
+        reading = SharedReading(clock: clock)
     }
 
     /// What one connection remembers, so that the usual request asks nobody.
@@ -83,6 +84,11 @@ public final class CredentialDirectory: Sendable {
 
     /// Judges an `authorization` header from memory, checking the signature if its key is known.
     public func known(_ authorization: ArraySlice<UInt8>?) -> Knowledge {
+        judge(authorization) { now in reading.isFresh(at: now) }
+    }
+
+    /// - Parameter isUpToDate: Whether a key that is not in memory is not in the store either.
+    private func judge(_ authorization: ArraySlice<UInt8>?, isUpToDate: (Timestamp) -> Bool) -> Knowledge {
         guard let authorization, !authorization.isEmpty else {
             return .refused(APNsRefusal(.missingProviderToken, note: "there is no authorization header"))
         }
@@ -92,55 +98,50 @@ public final class CredentialDirectory: Sendable {
             return credential.refusal(at: now).map { .refused($0) } ?? .credential(credential)
         }
         do throws(APNsRefusal) {
-            return try judge(ProviderToken(authorization: authorization), bytes, now)
+            let token = try ProviderToken(authorization: authorization)
+            // Asked before the look into memory, which a reading may change in between.
+            let isUpToDate = isUpToDate(now)
+            if let entry = state.withLock({ $0.keys[token.keyID] }) {
+                return .credential(try credential(token, bytes, entry.team, entry.key, now))
+            }
+            return isUpToDate
+                ? .refused(APNsRefusal(.invalidProviderToken, note: "there is no key \(token.keyID)")) : .notAskedYet
         } catch {
             return .refused(error)
         }
     }
 
-    private func judge(_ token: ProviderToken, _ bytes: [UInt8], _ now: Timestamp) throws(APNsRefusal) -> Knowledge {
-        let (entry, isUnknown) = state.withLock { state in
-            (state.keys[token.keyID], state.unknownKeys.value(token.keyID).map { now < $0 } ?? false)
-        }
-        guard let entry else {
-            guard isUnknown else { return .notAskedYet }
-            throw APNsRefusal(.invalidProviderToken, note: "there is no key \(token.keyID)")
-        }
-        guard token.isSigned(by: entry.key) else {
+    private func credential(
+        _ token: ProviderToken, _ bytes: [UInt8], _ team: TeamID, _ key: P256.Signing.PublicKey, _ now: Timestamp
+    ) throws(APNsRefusal) -> Credential {
+        guard token.isSigned(by: key) else {
             throw APNsRefusal(.invalidProviderToken, note: "the signature is not that of key \(token.keyID)")
         }
-        guard token.team == entry.team else {
+        guard token.team == team else {
             throw APNsRefusal(.invalidProviderToken, note: "key \(token.keyID) is not of team \(token.team)")
         }
         if let refusal = token.refusal(at: now) { throw refusal }
         let credential = Credential(team: token.team, keyID: token.keyID, issuedAt: token.issuedAt)
         state.withLock { $0.verdicts.insert(credential, bytes) }
-        return .credential(credential)
+        return credential
     }
 
     /// Judges an `authorization` header, reading the keys again if its own is not known.
     ///
-    /// A key id that the store does not have is not asked for again within the next second.
+    /// The keys are read for everyone who asks at once, and at most once a second: a key id that the last reading
+    /// did not find is unknown until the second is over. Never answers `notAskedYet`.
     /// - Throws: when the store cannot be read.
     public func find(_ authorization: ArraySlice<UInt8>?) async throws -> Knowledge {
         let first = known(authorization)
-        guard case .notAskedYet = first, let authorization else { return first }
-        try await reload()
-        if let token = try? ProviderToken(authorization: authorization) {
-            let until = clock().adding(milliseconds: 1000)
-            state.withLock { state in
-                if state.keys[token.keyID] == nil { state.unknownKeys.insert(until, token.keyID) }
-            }
-        }
-        return known(authorization)
+        guard case .notAskedYet = first else { return first }
+        try await reading.wait { try await self.reload() }
+        return judge(authorization) { _ in true }
     }
 }
 
 extension CredentialDirectory: ProviderAuthentication {
-    public func team(authorization: String) async -> ProviderVerdict {
-        // A store that cannot be read leaves the credential unproven, which is not valid.
-        guard let knowledge = try? await find(ArraySlice(authorization.utf8)) else { return .invalid }
-        switch knowledge {
+    public func team(authorization: String) async throws -> ProviderVerdict {
+        switch try await find(ArraySlice(authorization.utf8)) {
         case .credential(let credential): return .team(credential.team)
         case .refused(let refusal):
             switch refusal.reason {

@@ -42,10 +42,8 @@ public struct Enrolment: EnrolmentService {
         guard let app = try await apps.find(topic), app.team == team else { return .unknownTopic }
         let registration = try await store.register(
             device: credentials.device, app: app.id, environment: environment, at: clock())
-        tokens.registrationChanged()
-        let subject = TokenSubject(
-            cell: cell, device: credentials.device, app: app.id, environment: environment,
-            generation: registration.generation)
+        let subject = subject(registration, credentials.device, app.id, environment)
+        try tokens.registrationIs(registration, of: subject)
         return .token(try tokens.sealer.seal(subject).description)
     }
 
@@ -56,10 +54,17 @@ public struct Enrolment: EnrolmentService {
         guard let app = try await apps.find(topic) else { return .unknownTopic }
         let ended = try await store.endRegistration(
             device: credentials.device, app: app.id, environment: environment, at: clock())
-        guard ended != nil else { return .unknownTopic }
-        tokens.registrationChanged()
+        guard let ended else { return .unknownTopic }
+        try tokens.registrationIs(ended, of: subject(ended, credentials.device, app.id, environment))
         _ = mailboxes.submit(.unregister(credentials.device, app.id, environment))
         return .unregistered
+    }
+
+    private func subject(
+        _ registration: Registration, _ device: DeviceID, _ app: AppID, _ environment: PushEnvironment
+    ) -> TokenSubject {
+        TokenSubject(
+            cell: cell, device: device, app: app, environment: environment, generation: registration.generation)
     }
 
     private func isAuthentic(_ credentials: DeviceCredentials) async throws -> Bool {

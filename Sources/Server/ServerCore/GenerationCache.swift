@@ -24,8 +24,8 @@ struct GenerationCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         young[key] = value
     }
 
-    mutating func removeAll() {
-        young = [:]
-        old = [:]
+    mutating func remove(_ key: Key) {
+        young[key] = nil
+        old[key] = nil
     }
 }

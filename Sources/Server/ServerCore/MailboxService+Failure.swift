@@ -1,4 +1,5 @@
 import Metrics
+import Observability
 import PushModel
 
 /// What becomes of commands whose batch could not be committed.
@@ -6,7 +7,7 @@ extension MailboxService {
     /// Tells everyone who waits, and keeps what nobody would bring again.
     func failed(_ commands: ArraySlice<MailboxCommand>, _ error: any Error) {
         failures += 1
-        logger.error("a batch could not be committed", metadata: ["aldaba.error": "\(error)"])
+        logger.error("a batch could not be committed", metadata: [LogKey.error: "\(error)"])
         Counter(label: "aldaba_store_failures_total").increment()
         // What the engines did in memory did not happen: they are read from the store again.
         mailboxes = [:]
@@ -25,7 +26,7 @@ extension MailboxService {
         deferred += commands.prefix(room)
         let lost = max(0, commands.count - room)
         if lost > 0 {
-            logger.error("timelines will lack lines", metadata: ["aldaba.count": "\(lost)"])
+            logger.error("timelines will lack lines", metadata: [LogKey.count: "\(lost)"])
             Counter(label: "aldaba_commands_lost_total").increment(by: lost)
         }
         guard !deferred.isEmpty, !isRetryScheduled, !isStopped else { return }

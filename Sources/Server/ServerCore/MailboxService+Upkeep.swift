@@ -1,4 +1,5 @@
 import NIOCore
+import Observability
 import PushModel
 
 /// What the service does by the clock: ids, expiry, retention, and the last things before it stops.
@@ -19,7 +20,7 @@ extension MailboxService {
             next = slice.next
             for device in slice.devices { _ = submit(.expire(device)) }
         } catch {
-            logger.warning("the sweep could not read the store", metadata: ["aldaba.error": "\(error)"])
+            logger.warning("the sweep could not read the store", metadata: [LogKey.error: "\(error)"])
         }
         let after = next
         loop.scheduleTask(in: next == nil ? .seconds(5) : .milliseconds(100)) {
@@ -58,7 +59,7 @@ extension MailboxService {
         logger.error(
             "stopped without writing everything",
             metadata: [
-                "aldaba.commands": "\(counts.commands + deferred.count)", "aldaba.notes": "\(counts.notes)",
+                LogKey.count: "\(counts.commands + deferred.count) commands, \(counts.notes) notes"
             ])
     }
 }

@@ -4,6 +4,7 @@ import Logging
 import Mailbox
 import Metrics
 import NIOCore
+import Observability
 import PushModel
 
 /// The one owner of all mailboxes and the one writer of the store.
@@ -20,7 +21,6 @@ public actor MailboxService {
     nonisolated let presence = PresenceDirectory()
     nonisolated let ids: NotificationIDSource
     let store: any NotificationStore
-    let apps: AppDirectory
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     var mailboxes: [DeviceID: Mailbox] = [:]
@@ -77,11 +77,10 @@ public actor MailboxService {
     /// - Parameter loop: An event loop for the service alone: it blocks for the store.
     /// - Throws: when the store cannot be read or written.
     public init(
-        store: any NotificationStore, apps: AppDirectory, node: UInt16, loop: any EventLoop, settings: Settings,
+        store: any NotificationStore, node: UInt16, loop: any EventLoop, settings: Settings,
         clock: @escaping @Sendable () -> Timestamp, logger: Logger
     ) throws {
         self.store = store
-        self.apps = apps
         self.loop = loop
         self.settings = settings
         self.clock = clock
@@ -229,7 +228,7 @@ public actor MailboxService {
             if lost > 0 { Counter(label: "aldaba_timelines_not_recorded_total").increment(by: lost) }
         } catch {
             failures += 1
-            logger.error("timelines could not be written yet", metadata: ["aldaba.error": "\(error)"])
+            logger.error("timelines could not be written yet", metadata: [LogKey.error: "\(error)"])
             queue.putBack(notes, unrecorded)
             pause = settings.retryPause
         }

@@ -42,7 +42,9 @@ public struct NotificationTimeline: Hashable, Sendable {
 /// Checks a provider's bearer token for the APIs that take it beside APNs' own.
 public protocol ProviderAuthentication: Sendable {
     /// The team of a valid token. `authorization` is the header's value, `bearer JWT`.
-    func team(authorization: String) async -> ProviderVerdict
+    ///
+    /// - Throws: when the store cannot be read; whether the token is valid is not known then.
+    func team(authorization: String) async throws -> ProviderVerdict
 }
 
 /// What a provider's credential is worth.

@@ -17,10 +17,42 @@ public final class TokenDirectory: Sendable {
         case notAskedYet
     }
 
+    /// What a registration is of; its tokens differ by generation.
+    private struct Place: Hashable {
+        var device: DeviceID
+        var app: AppID
+        var environment: PushEnvironment
+
+        init(_ subject: TokenSubject) {
+            device = subject.device
+            app = subject.app
+            environment = subject.environment
+        }
+    }
+
+    /// The look-ups of one place that have begun and not ended.
+    private struct Flight {
+        var lookUps = 0
+        /// How often the place's registration was told meanwhile.
+        var changes = 0
+    }
+
     private struct State {
         var resolutions: GenerationCache<DeviceToken, Resolution>
-        /// Grows with every change of a registration, so that an answer read before it is not kept.
-        var changes = 0
+        var flights: [Place: Flight] = [:]
+
+        /// - Returns: what ``ended(_:)`` must return if the answer is to be kept.
+        mutating func began(_ place: Place) -> Int {
+            flights[place, default: Flight()].lookUps += 1
+            return flights[place]?.changes ?? 0
+        }
+
+        mutating func ended(_ place: Place) -> Int {
+            guard var flight = flights[place] else { return 0 }
+            flight.lookUps -= 1
+            flights[place] = flight.lookUps > 0 ? flight : nil
+            return flight.changes
+        }
     }
 
     private let store: any RegisterStore
@@ -44,14 +76,20 @@ public final class TokenDirectory: Sendable {
     /// - Throws: when the store cannot be read; whether the token is active is not known then.
     public func find(_ token: DeviceToken) async throws -> Resolution {
         guard let subject = sealer.open(token) else { return .bad }
-        let changes = state.withLock { $0.changes }
-        let registration = try await store.registration(
-            device: subject.device, app: subject.app, environment: subject.environment)
-        let resolution = Self.resolution(of: subject, registration)
-        state.withLock { state in
-            if state.changes == changes { state.resolutions.insert(resolution, token) }
+        let place = Place(subject)
+        let changes = state.withLock { $0.began(place) }
+        do {
+            let registration = try await store.registration(
+                device: subject.device, app: subject.app, environment: subject.environment)
+            let resolution = Self.resolution(of: subject, registration)
+            state.withLock { state in
+                if state.ended(place) == changes { state.resolutions.insert(resolution, token) }
+            }
+            return resolution
+        } catch {
+            _ = state.withLock { $0.ended(place) }
+            throw error
         }
-        return resolution
     }
 
     static func resolution(of subject: TokenSubject, _ registration: Registration?) -> Resolution {
@@ -62,11 +100,19 @@ public final class TokenDirectory: Sendable {
         return .ended(registration.previousEndedAt ?? Timestamp(rawValue: 0))
     }
 
-    /// Forgets what was read before a registration changed.
-    public func registrationChanged() {
+    /// Tells what a registration now is: an answer for its token that says otherwise is forgotten, whether it was
+    /// active, or refused before there was this generation; so is what look-ups of it read that have not ended.
+    ///
+    /// Answers for other registrations stay, and so does everything when nothing has changed.
+    /// - Parameter subject: What the token of the registration's generation stands for.
+    /// - Throws: what the cryptographic library says; never for a subject that was sealed before.
+    public func registrationIs(_ registration: Registration, of subject: TokenSubject) throws {
+        let tokens = try sealer.everyToken(of: subject)
+        let place = Place(subject)
+        let right = Self.resolution(of: subject, registration)
         state.withLock { state in
-            state.changes += 1
-            state.resolutions.removeAll()
+            state.flights[place]?.changes += 1
+            for token in tokens where state.resolutions.value(token) != right { state.resolutions.remove(token) }
         }
     }
 }

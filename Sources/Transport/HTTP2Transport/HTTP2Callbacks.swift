@@ -21,7 +21,7 @@ enum HTTP2Callbacks {
     private static let headersBegan: nghttp2_on_begin_headers_callback = { _, frame, data in
         guard let session = session(data), let frame else { return 0 }
         let id = frame.pointee.hd.stream_id
-        if session.stream(id) == nil { _ = session.openStream(id) }
+        if session.stream(id) == nil { session.expectRequest(on: session.openStream(id)) }
         return 0
     }
 
@@ -31,7 +31,7 @@ enum HTTP2Callbacks {
             return 0
         }
         // Trailers are no part of the head (RFC 9110, section 6.5.1).
-        if session.role == .server, frame.pointee.headers.cat == NGHTTP2_HCAT_HEADERS { return 0 }
+        guard !stream.headIsComplete else { return 0 }
         guard stream.headers.byteCount + nameLength + valueLength <= session.limits.headerBytes else {
             stream.headersAreTooLarge = true
             return 0
@@ -49,7 +49,7 @@ enum HTTP2Callbacks {
     }
 
     private static let dataReceived: nghttp2_on_data_chunk_recv_callback = { _, _, id, bytes, count, data in
-        guard let session = session(data), let stream = session.stream(id), !stream.bodyIsTooLarge else { return 0 }
+        guard let session = session(data), let stream = session.stream(id), !stream.wasDelivered else { return 0 }
         guard stream.body.count + count <= session.limits.bodyBytes else {
             stream.bodyIsTooLarge = true
             stream.body = []
@@ -65,9 +65,10 @@ enum HTTP2Callbacks {
         let header = frame.pointee.hd
         switch UInt32(header.type) {
         case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
-            guard UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0,
-                let stream = session.stream(header.stream_id)
-            else { return 0 }
+            guard let stream = session.stream(header.stream_id) else { return 0 }
+            if UInt32(header.type) == NGHTTP2_HEADERS.rawValue { headEnded(stream, session.role) }
+            guard UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0 else { return 0 }
+            session.requestEnded(on: stream)
             deliver(stream, session)
         case NGHTTP2_GOAWAY.rawValue:
             let goAway = frame.pointee.goaway
@@ -95,6 +96,19 @@ enum HTTP2Callbacks {
     private static let streamClosed: nghttp2_on_stream_close_callback = { _, id, code, data in
         session(data)?.closeStream(id, code: code)
         return 0
+    }
+
+    /// The fields of an interim response (1xx) are not those of the response that follows (RFC 9113, section 8.1).
+    private static func headEnded(_ stream: HTTP2Stream, _ role: HTTP2Session.Role) {
+        guard !stream.headIsComplete else { return }
+        if role == .client, let status = stream.headers.first(":status"),
+            stream.headers.value(status).first == UInt8(ascii: "1")
+        {
+            stream.headers.removeAll()
+            stream.headersAreTooLarge = false
+        } else {
+            stream.headIsComplete = true
+        }
     }
 
     private static func deliver(_ stream: HTTP2Stream, _ session: HTTP2Session) {

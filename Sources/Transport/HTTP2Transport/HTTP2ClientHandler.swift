@@ -95,7 +95,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler, HTTP2SessionOwner {
         let buffer = unwrapInboundIn(data)
         isReading = true
         do {
-            try buffer.withUnsafeReadableBytes { try session?.receive($0) }
+            try buffer.withUnsafeReadableBytes { try session?.receive($0, at: context.eventLoop.now) }
         } catch {
             errorCaught(context: context, error: error)
         }

@@ -17,6 +17,8 @@ public final class HTTP2Listener: Sendable {
         public var idleTimeout: TimeAmount = .hours(1)
         /// A connection on which no HTTP/2 begins for this long, handshake included, is closed.
         public var openingTimeout: TimeAmount = .seconds(30)
+        /// A request that is not complete for this long is given up: its stream is reset with CANCEL.
+        public var requestTimeout: TimeAmount = .seconds(60)
         /// Connections beyond this are closed at once.
         public var maximumConnections = 10_000
 
@@ -68,7 +70,8 @@ public final class HTTP2Listener: Sendable {
                     try pipeline.addHandler(
                         HTTP2ServerHandler(
                             limits: configuration.limits, registry: registry,
-                            openingTimeout: configuration.openingTimeout, makeRequestHandler: makeRequestHandler))
+                            openingTimeout: configuration.openingTimeout,
+                            requestTimeout: configuration.requestTimeout, makeRequestHandler: makeRequestHandler))
                 }
             }
             .bind(host: configuration.host, port: configuration.port).get()

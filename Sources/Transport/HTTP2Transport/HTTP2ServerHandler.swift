@@ -46,9 +46,6 @@ public final class HTTP2ServerConnection {
 
     /// Sends GOAWAY and closes once the open streams are answered.
     public func shutDown(debugData: [UInt8] = []) { handler?.shutDown(debugData: debugData) }
-
-    /// How many streams are open.
-    public var openStreams: Int { session.openStreams }
 }
 
 /// Moves bytes between a channel and a server session. One per connection.
@@ -63,21 +60,28 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     private var context: ChannelHandlerContext?
     private var isReading = false
     private var isShuttingDown = false
+    /// The peer broke the protocol: the connection is closing, and what still comes is not read.
+    private var isBroken = false
     private let registry: HTTP2ConnectionRegistry?
     private let openingTimeout: TimeAmount
+    private let requestTimeout: TimeAmount
     /// Closes a connection on which no HTTP/2 has begun in time; cancelled by the peer's SETTINGS.
     private var opening: Scheduled<Void>?
+    /// Looks at the requests that are awaited; set while there are any, or were when it was set.
+    private var awaiting: Scheduled<Void>?
 
     /// Bytes taken from the session in one go; more wait inside it until the channel is writable again.
     private static let writeSlice = 64 << 10
 
     init(
         limits: HTTP2Limits, registry: HTTP2ConnectionRegistry? = nil, openingTimeout: TimeAmount = .seconds(30),
+        requestTimeout: TimeAmount = .seconds(60),
         makeRequestHandler: @escaping (HTTP2ServerConnection) -> any HTTP2RequestHandler
     ) {
         self.limits = limits
         self.registry = registry
         self.openingTimeout = openingTimeout
+        self.requestTimeout = requestTimeout
         self.makeRequestHandler = makeRequestHandler
     }
 
@@ -106,6 +110,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     func channelInactive(context: ChannelHandlerContext) {
         registry?.closed(self, on: context.eventLoop)
         opening?.cancel()
+        awaiting?.cancel()
         if let connection { requestHandler?.connectionClosed(connection) }
         self.context = nil
         requestHandler = nil
@@ -115,11 +120,12 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let buffer = unwrapInboundIn(data)
-        guard let session = connection?.session else { return }
+        guard !isBroken, let session = connection?.session else { return }
         isReading = true
         do {
-            try buffer.withUnsafeReadableBytes { try session.receive($0) }
+            try buffer.withUnsafeReadableBytes { try session.receive($0, at: context.eventLoop.now) }
         } catch {
+            isBroken = true
             isReading = false
             flush()
             context.close(promise: nil)
@@ -129,7 +135,28 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     func channelReadComplete(context: ChannelHandlerContext) {
         isReading = false
         flush()
+        watchRequests()
         context.fireChannelReadComplete()
+    }
+
+    /// Sees to it that the request that is awaited the longest is looked at when its time is over. A request that
+    /// comes whole in one read, as most do, costs nothing here.
+    private func watchRequests() {
+        guard awaiting == nil, let context, let session = connection?.session, session.awaitedRequests > 0,
+            let oldest = session.oldestAwaited
+        else { return }
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        awaiting = context.eventLoop.scheduleTask(deadline: oldest + requestTimeout) {
+            handler.value.cancelOverdueRequests()
+        }
+    }
+
+    private func cancelOverdueRequests() {
+        awaiting = nil
+        guard let context, let session = connection?.session else { return }
+        session.cancelRequests(begunBy: context.eventLoop.now - requestTimeout)
+        flush()
+        watchRequests()
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {

@@ -24,6 +24,9 @@ public struct HTTP2Limits: Sendable, Hashable {
     public var bodyBytes: Int = 16 << 10
     /// The connection's receive window.
     public var connectionWindow: Int32 = 1 << 20
+    /// Frames that may wait to be written, those of answers' bodies aside; a peer that causes more and reads none
+    /// is cut off. More than every open stream can need.
+    public var waitingFrames: Int = 10_000
 
     public init() {}
 }
@@ -33,10 +36,14 @@ final class HTTP2Stream {
     var id: Int32 = 0
     var headers = HeaderBlock()
     var body: [UInt8] = []
+    /// The header fields have ended; what follows are trailers. An interim response's do not count.
+    var headIsComplete = false
     var headersAreTooLarge = false
     var bodyIsTooLarge = false
-    /// The message was given to the owner.
+    /// The message was given to the owner, or never will be.
     var wasDelivered = false
+    /// When the request began, while its end is awaited.
+    var awaitedSince: NIODeadline?
     /// What is left to send of the answer's (or request's) body.
     var outgoing: [UInt8] = []
     var outgoingOffset = 0
@@ -45,9 +52,11 @@ final class HTTP2Stream {
         self.id = id
         headers.removeAll()
         body = []
+        headIsComplete = false
         headersAreTooLarge = false
         bodyIsTooLarge = false
         wasDelivered = false
+        awaitedSince = nil
         outgoing = []
         outgoingOffset = 0
     }
@@ -70,6 +79,10 @@ final class HTTP2Session {
     private var spareStreams: [HTTP2Stream] = []
     /// Streams that are open, in either direction.
     private(set) var openStreams = 0
+    /// Requests that have begun and not ended.
+    private(set) var awaitedRequests = 0
+    /// When the bytes that are being fed in arrived.
+    private var now = NIODeadline.uptimeNanoseconds(0)
 
     /// - Throws: ``HTTP2SessionError`` when nghttp2 has no memory for a session.
     init(role: Role, limits: HTTP2Limits) throws {
@@ -112,12 +125,17 @@ final class HTTP2Session {
 
     /// Feeds received bytes; the owner is called for what they complete.
     ///
-    /// - Throws: when the peer broke the protocol so badly that nothing more can be read. Protocol errors that
-    ///   HTTP/2 answers with GOAWAY are queued for writing and do not throw.
-    func receive(_ bytes: UnsafeRawBufferPointer) throws {
+    /// - Throws: when the peer broke the protocol so badly that nothing more can be read, or has caused more frames
+    ///   than may wait for it to read. nghttp2 itself bounds the acknowledgements of PING and SETTINGS among them.
+    ///   Protocol errors that HTTP/2 answers with GOAWAY are queued for writing and do not throw.
+    func receive(_ bytes: UnsafeRawBufferPointer, at now: NIODeadline) throws {
         guard let start = bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count > 0 else { return }
+        self.now = now
         let consumed = nghttp2_session_mem_recv(pointer, start, bytes.count)
         guard consumed >= 0 else { throw HTTP2SessionError.library(code: Int32(truncatingIfNeeded: consumed)) }
+        guard nghttp2_session_get_outbound_queue_size(pointer) <= limits.waitingFrames else {
+            throw HTTP2SessionError.peerDoesNotRead
+        }
     }
 
     /// Appends what is to be written, until nothing is left or `limit` bytes are exceeded.
@@ -188,10 +206,41 @@ final class HTTP2Session {
     /// Takes a stream's state back when nghttp2 has closed it.
     func closeStream(_ id: Int32, code: UInt32) {
         guard let stream = stream(id) else { return }
+        requestEnded(on: stream)
         nghttp2_session_set_stream_user_data(pointer, id, nil)
         openStreams -= 1
         owner?.streamClosed(stream, code: code)
         spareStreams.append(stream)
+    }
+
+    // MARK: Requests that are awaited
+
+    /// A request has begun.
+    func expectRequest(on stream: HTTP2Stream) {
+        guard role == .server else { return }
+        stream.awaitedSince = now
+        awaitedRequests += 1
+    }
+
+    /// A request is complete, or will never be.
+    func requestEnded(on stream: HTTP2Stream) {
+        guard stream.awaitedSince != nil else { return }
+        stream.awaitedSince = nil
+        awaitedRequests -= 1
+    }
+
+    /// When the request began that is awaited the longest.
+    var oldestAwaited: NIODeadline? { everyStream.compactMap(\.awaitedSince).min() }
+
+    /// Gives up every request that began by an instant and is not complete: its stream is reset, and what still
+    /// comes on it is not looked at.
+    func cancelRequests(begunBy instant: NIODeadline) {
+        for stream in everyStream where stream.awaitedSince.map({ $0 <= instant }) ?? false {
+            requestEnded(on: stream)
+            stream.wasDelivered = true
+            stream.body = []
+            reset(stream.id, code: NGHTTP2_CANCEL.rawValue)
+        }
     }
 
     // MARK: Control frames
@@ -204,24 +253,19 @@ final class HTTP2Session {
 
     /// Ends a stream at once.
     func reset(_ id: Int32, code: UInt32) { nghttp2_submit_rst_stream(pointer, 0, id, code) }
-
-    /// Sends a PING; its answer only proves that the peer lives.
-    func submitPing() { nghttp2_submit_ping(pointer, 0, nil) }
-
-    /// How many streams the peer allows us to have open.
-    var peerConcurrentStreams: UInt32 {
-        nghttp2_session_get_remote_settings(pointer, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
-    }
 }
 
 /// Why a session could not go on.
 public enum HTTP2SessionError: Error, Hashable, CustomStringConvertible {
     /// nghttp2's own error code, negative.
     case library(code: Int32)
+    /// Too many frames wait to be written.
+    case peerDoesNotRead
 
     public var description: String {
         switch self {
         case .library(let code): "nghttp2: \(String(cString: nghttp2_strerror(code)))"
+        case .peerDoesNotRead: "the peer makes frames wait and does not read them"
         }
     }
 }

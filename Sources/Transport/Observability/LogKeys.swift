@@ -12,6 +12,8 @@ public enum LogKey {
     public static let device = "aldaba.device"
     /// The epoch of a device's session.
     public static let epoch = "aldaba.epoch"
+    /// The number of an agent's session, counted from its start.
+    public static let session = "aldaba.session"
     /// A topic.
     public static let topic = "aldaba.topic"
     /// A team's id.

@@ -87,10 +87,19 @@ public struct DeviceTokenSealer: Sendable {
     /// The token of a registration.
     ///
     /// - Throws: what the cryptographic library says; never for a subject that this type accepts.
-    public func seal(_ subject: TokenSubject) throws -> DeviceToken {
+    public func seal(_ subject: TokenSubject) throws -> DeviceToken { try seal(subject, with: keys[0]) }
+
+    /// Every token that opens to a registration: the current key's, then those of earlier keys.
+    ///
+    /// - Throws: what the cryptographic library says; never for a subject that this type accepts.
+    public func everyToken(of subject: TokenSubject) throws -> [DeviceToken] {
+        try keys.map { try seal(subject, with: $0) }
+    }
+
+    private func seal(_ subject: TokenSubject, with key: SymmetricKey) throws -> DeviceToken {
         let nonce = try AES.GCM._SIV.Nonce(data: Self.nonceBytes)
         let box = try AES.GCM._SIV.seal(
-            Self.pack(subject), using: keys[0], nonce: nonce, authenticating: Self.associatedData)
+            Self.pack(subject), using: key, nonce: nonce, authenticating: Self.associatedData)
         guard let token = DeviceToken(bytes: Array(box.ciphertext) + Array(box.tag)) else {
             throw CryptoKitError.incorrectParameterSize
         }

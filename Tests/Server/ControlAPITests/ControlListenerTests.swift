@@ -1,9 +1,11 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Logging
 import MCSWire
 import Observability
 import SwiftProtobuf
+import Synchronization
 import Testing
 
 @testable import ControlAPI
@@ -109,23 +111,61 @@ func `a registration is answered as the interface's clients read it`(
     }
 }
 
-@Test(arguments: [
-    ("bearer good", "5", 200), ("bearer foreign", "5", 404), ("bearer good", "6", 404), ("bearer bad", "5", 401),
-    ("bearer old", "5", 401), (nil, "5", 401),
-])
+/// What a router hands to a middleware.
+private struct TestContext: RequestContext {
+    struct Source: RequestContextSource {
+        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    var coreContext: CoreRequestContextStorage
+
+    init(source: Source) { coreContext = CoreRequestContextStorage(source: source) }
+}
+
+/// Who asks over TLS for which notification, and the answer's status with its error's code.
+private let askers: [(authorization: String?, id: String, status: Int, code: String?)] = [
+    ("bearer good", "5", 200, nil),
+    ("bearer foreign", "5", 404, "notFound"),
+    ("bearer good", "6", 404, "notFound"),
+    ("bearer bad", "5", 401, "notAuthorized"),
+    ("bearer old", "5", 401, "notAuthorized"),
+    (nil, "5", 401, "notAuthorized"),
+    ("bearer unknowable", "5", 503, "unavailable"),
+]
+
+@Test(arguments: askers)
 func `over TLS a timeline needs the team's provider token`(
-    authorization: String?, id: String, status: Int
+    authorization: String?, id: String, status: Int, code: String?
 ) async throws {
     let route = NotificationsRoute(timelines: server, authentication: server)
     let fields = authorization.map { HTTPFields(dictionaryLiteral: (.authorization, $0)) } ?? HTTPFields()
     let request = Request(
         head: .init(method: .get, scheme: "https", authority: "localhost", path: "/", headerFields: fields),
         body: .init(buffer: .init()))
-    do {
-        #expect(Int(try await route.respond(request, reference: id).status.code) == status)
-    } catch let error as ControlError {
-        #expect(error.status.code == status)
-    }
+    let answer = try await ErrorAnswers<TestContext>().handle(
+        request, context: TestContext(source: TestContext.Source())
+    ) { request, _ in try await route.respond(request, reference: id) }
+    #expect(answer.status.code == status)
+    let body = try await text(of: answer)
+    if let code { #expect(body.hasPrefix(#"{"error":{"code":"\#(code)","message":"#)) }
+}
+
+/// The body of an answer that was not sent.
+private func text(of answer: Response) async throws -> String {
+    let collector = BodyCollector()
+    try await answer.body.write(collector)
+    return collector.text
+}
+
+/// Keeps what a body writes.
+private final class BodyCollector: ResponseBodyWriter {
+    private let bytes = Mutex<[UInt8]>([])
+
+    var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
+
+    func write(_ buffer: ByteBuffer) async throws { bytes.withLock { $0 += buffer.readableBytesView } }
+
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }
 
 @Test func `unknown and foreign notifications get the same answer`() async throws {

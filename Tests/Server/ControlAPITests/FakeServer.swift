@@ -44,12 +44,16 @@ struct FakeServer: EnrolmentService, TimelineService, ProviderAuthentication {
         ]
     }
 
-    func team(authorization: String) async -> ProviderVerdict {
+    /// The store that the fake one does not have.
+    struct Failure: Error {}
+
+    func team(authorization: String) async throws -> ProviderVerdict {
         switch authorization {
-        case "bearer good": .team(Self.team)
-        case "bearer foreign": .team(TeamID(rawValue: "TEAM000002"))
-        case "bearer old": .expired
-        default: .invalid
+        case "bearer unknowable": throw Failure()
+        case "bearer good": return .team(Self.team)
+        case "bearer foreign": return .team(TeamID(rawValue: "TEAM000002"))
+        case "bearer old": return .expired
+        default: return .invalid
         }
     }
 

@@ -5,57 +5,13 @@ import Mailbox
 import NIOCore
 import NIOPosix
 import PushModel
+import StoreContract
 import StoreSQLite
-import Synchronization
 import Testing
 
 @testable import ServerCore
 
-/// A flag that threads share.
-final class Flag: Sendable {
-    private let value = Mutex(false)
-    func load() -> Bool { value.withLock { $0 } }
-    func store(_ new: Bool) { value.withLock { $0 = new } }
-}
-
-/// A store whose writes fail while a test wants them to.
-final class FailingStore: NotificationStore {
-    struct Failure: Error {}
-
-    let base: SQLiteStore
-    let isFailing = Flag()
-
-    init(_ base: SQLiteStore) { self.base = base }
-
-    func write<Result>(_ body: (any NotificationTransaction) throws -> Result) throws -> Result {
-        try base.write { transaction in
-            let result = try body(transaction)
-            if isFailing.load() { throw Failure() }
-            return result
-        }
-    }
-
-    func page(
-        device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp,
-        then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
-    ) {
-        base.page(device: device, after: after, limit: limit, now: now, then: complete)
-    }
-
-    func expired(at now: Timestamp, from position: SweepPosition?, limit: Int) throws -> ExpiredSlice {
-        try base.expired(at: now, from: position, limit: limit)
-    }
-
-    func timelines(id: NotificationID?, apnsID: String?) async throws -> [NotificationTimeline] {
-        try await base.timelines(id: id, apnsID: apnsID)
-    }
-
-    func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID? {
-        try await base.isUnrecorded(id, team: team)
-    }
-
-    func highWater() throws -> Int64 { try base.highWater() }
-}
+typealias FailingStore = StoreContract.FailingStore<SQLiteStore>
 
 /// A device's connection that keeps what it is given.
 final class RecordingConnection: DeviceConnection {
@@ -169,10 +125,8 @@ func withServer(
         at: clock.now)
     let credentials = DeviceCredentials(device: try #require(DeviceID(77)), secret: 0xFEED)
     #expect(try await store.base.addDevice(credentials.device, secretHash: credentials.secretHash, at: clock.now))
-    let apps = AppDirectory(store: store.base, clock: clock.function)
-    try await apps.reload()
     let service = try MailboxService(
-        store: store, apps: apps, node: 0, loop: group.next(), settings: settings,
+        store: store, node: 0, loop: group.next(), settings: settings,
         clock: clock.function, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     try await body(
         TestServer(

@@ -56,6 +56,7 @@ import Testing
         #expect(renewed.open(token) == subject)
         #expect(foreign.open(token) == nil)
         #expect(try renewed.seal(subject) != token)
+        #expect(try renewed.everyToken(of: subject) == [renewed.seal(subject), token])
     }
 
     @Test(arguments: [

@@ -35,7 +35,8 @@ public enum PortCheck {
             }
         }
         if bound { return nil }
-        let process = listener(port)
+        // The kernel gives its table in pieces, and may skip a line of one that changes meanwhile.
+        let process = (0..<5).lazy.compactMap { _ in listener(port) }.first
         let program = process.flatMap { try? String(contentsOfFile: "/proc/\($0)/comm", encoding: .utf8) }
         return Taken(port: port, process: process, program: program?.trimmingCharacters(in: .whitespacesAndNewlines))
     }

@@ -1,0 +1,80 @@
+import AldabaTestSupport
+import Mailbox
+import PushModel
+import Synchronization
+
+@testable import ServerCore
+
+/// A register in memory that counts how often it is read, and holds reads back or lets them fail.
+final class CountingRegister: RegisterStore {
+    struct Failure: Error {}
+
+    /// What a test lets happen to reads.
+    struct Behaviour: Sendable {
+        var fails = false
+        /// Opened when a read has taken its snapshot.
+        var entered: Latch?
+        /// Awaited then, before the read answers.
+        var released: Latch?
+    }
+
+    struct Contents: Sendable {
+        var reads = 0
+        var behaviour = Behaviour()
+        var apps: [RegisteredApp] = []
+        var keys: [ProviderKey] = []
+        var registration: Registration?
+    }
+
+    private let contents = Mutex(Contents())
+
+    var reads: Int { contents.withLock { $0.reads } }
+
+    func change(_ body: (inout Contents) -> Void) { contents.withLock { body(&$0) } }
+
+    /// Lets the reads that begin from now on wait.
+    func hold() -> (entered: Latch, released: Latch) {
+        let (entered, released) = (Latch(), Latch())
+        change { $0.behaviour = Behaviour(entered: entered, released: released) }
+        return (entered, released)
+    }
+
+    private func read<Value: Sendable>(_ value: @Sendable (Contents) -> Value) async throws -> Value {
+        let (behaviour, value) = contents.withLock { contents in
+            contents.reads += 1
+            return (contents.behaviour, value(contents))
+        }
+        behaviour.entered?.open()
+        await behaviour.released?.wait()
+        if behaviour.fails { throw Failure() }
+        return value
+    }
+
+    func apps() async throws -> [RegisteredApp] { try await read { $0.apps } }
+
+    func providerKeys() async throws -> [ProviderKey] { try await read { $0.keys } }
+
+    func registration(
+        device: DeviceID, app: AppID, environment: PushEnvironment
+    ) async throws -> Registration? { try await read { $0.registration } }
+
+    // The directories only read.
+
+    func addApp(topic: Topic, team: TeamID, policy: MailboxPolicy, at now: Timestamp) async throws -> RegisteredApp {
+        throw Failure()
+    }
+
+    func addProviderKey(_ key: ProviderKey) async throws { throw Failure() }
+
+    func addDevice(_ device: DeviceID, secretHash: [UInt8], at now: Timestamp) async throws -> Bool { throw Failure() }
+
+    func secretHash(of device: DeviceID) async throws -> [UInt8]? { throw Failure() }
+
+    func register(
+        device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
+    ) async throws -> Registration { throw Failure() }
+
+    func endRegistration(
+        device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
+    ) async throws -> Registration? { throw Failure() }
+}

@@ -1,0 +1,46 @@
+import APNsWire
+import AldabaTestSupport
+import PushModel
+import Testing
+
+@testable import ServerCore
+
+/// Enrolment and the directory of tokens together, over a real store.
+@Suite struct EnrolmentTests {
+    @Test func `a token lives from its registration to its end, and is known at every step`() async throws {
+        try await withServer { server in
+            let sealer = try #require(DeviceTokenSealer(keys: [[UInt8](repeating: 1, count: 32)]))
+            let tokens = TokenDirectory(store: server.store.base, sealer: sealer)
+            let enrolment = Enrolment(
+                store: server.store.base, apps: AppDirectory(store: server.store.base, clock: server.clock.function),
+                tokens: tokens, mailboxes: server.service, cell: 0, clock: server.clock.function)
+            func register() async throws -> DeviceToken {
+                let outcome = try await enrolment.register(
+                    server.credentials, topic: server.app.topic, team: server.app.team, environment: .sandbox)
+                guard case .token(let text) = outcome else { throw FailingStore.Failure() }
+                return try #require(DeviceToken(text: text))
+            }
+
+            let first = try await register()
+            let subject = try #require(sealer.open(first))
+            #expect(try await tokens.find(first) == .active(subject))
+            #expect(try await register() == first)
+            #expect(tokens.known(first) == .active(subject))
+
+            var next = subject
+            next.generation += 1
+            let future = try sealer.seal(next)
+            #expect(try await tokens.find(future) == .bad)
+
+            let outcome = try await enrolment.unregister(
+                server.credentials, topic: server.app.topic, environment: .sandbox)
+            #expect(outcome == .unregistered)
+            #expect(try await tokens.find(first) == .ended(server.clock.now))
+            #expect(tokens.known(future) == .bad)
+
+            #expect(try await register() == future)
+            #expect(try await tokens.find(future) == .active(next))
+            #expect(tokens.known(first) == .ended(server.clock.now))
+        }
+    }
+}

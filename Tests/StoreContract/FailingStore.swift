@@ -1,0 +1,70 @@
+import AldabaTestSupport
+import Dispatch
+import PushModel
+import ServerCore
+import Synchronization
+
+/// A store whose commits a test lets fail, or holds back.
+public final class FailingStore<Base: NotificationStore>: NotificationStore {
+    /// What a commit throws that is to fail.
+    public struct Failure: Error {
+        public init() {}
+    }
+
+    /// The next commit, held back until the test lets it go on.
+    public struct HeldCommit: Sendable {
+        /// Opened when the commit has been reached.
+        public let reached = Latch()
+        fileprivate let gate = DispatchSemaphore(value: 0)
+
+        /// Lets the commit go on.
+        public func release() { gate.signal() }
+    }
+
+    public let base: Base
+    /// While it is set, every commit fails after its body has run.
+    public let isFailing = Flag()
+    private let held = Mutex<HeldCommit?>(nil)
+
+    public init(_ base: Base) { self.base = base }
+
+    /// Holds the next commit back. The store's one writer blocks in it, as it would for a slow disk.
+    public func holdNextCommit() -> HeldCommit {
+        let commit = HeldCommit()
+        held.withLock { $0 = commit }
+        return commit
+    }
+
+    public func write<Result>(_ body: (any NotificationTransaction) throws -> Result) throws -> Result {
+        try base.write { transaction in
+            let result = try body(transaction)
+            if let commit = held.withLock({ $0.take() }) {
+                commit.reached.open()
+                commit.gate.wait()
+            }
+            if isFailing.load() { throw Failure() }
+            return result
+        }
+    }
+
+    public func page(
+        device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp,
+        then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
+    ) {
+        base.page(device: device, after: after, limit: limit, now: now, then: complete)
+    }
+
+    public func expired(at now: Timestamp, from position: SweepPosition?, limit: Int) throws -> ExpiredSlice {
+        try base.expired(at: now, from: position, limit: limit)
+    }
+
+    public func timelines(id: NotificationID?, apnsID: String?) async throws -> [NotificationTimeline] {
+        try await base.timelines(id: id, apnsID: apnsID)
+    }
+
+    public func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID? {
+        try await base.isUnrecorded(id, team: team)
+    }
+
+    public func highWater() throws -> Int64 { try base.highWater() }
+}
