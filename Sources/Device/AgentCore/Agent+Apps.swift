@@ -163,7 +163,7 @@ extension Agent {
         case .getSettings(let request): connection.send([.settings(request: request, settings(of: app))])
         case .registerForRemoteNotifications(let request): giveToken(request, app: app, connection)
         case .unregisterForRemoteNotifications: wishForEnd(app)
-        case .hello, .stateChanged, .unknown:
+        case .hello, .stateChanged, .center, .unknown:
             // A second hello changes nothing; with the life cycle `always` a connected app is active.
             break
         }

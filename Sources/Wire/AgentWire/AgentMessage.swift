@@ -16,6 +16,12 @@ public enum AgentMessage: Hashable, Sendable {
     case handledConfirmed(notifications: [Int64])
     /// The agent has stored that the app handled these responses, and never sends them again.
     case responsesConfirmed(responses: [Int64])
+    /// The answer to ``AppMessage/center(request:_:)``.
+    case centerAnswered(request: Int64, CenterAnswer)
+    /// The app is in this state from now on; it answers with ``AppMessage/stateChanged(_:)``.
+    case enter(AppState)
+    /// The person wants to see the app's own notification settings; with the notification that they came from.
+    case openSettings(DeliveredNotification?)
     /// A message of a later version; to be ignored.
     case unknown(type: String)
 
@@ -55,7 +61,7 @@ public enum AgentMessage: Hashable, Sendable {
 extension AgentMessage: Codable {
     private enum Key: String, CodingKey {
         case type, version, code, message, request, granted, token, notification, kind, response, action, userText
-        case notifications, responses
+        case notifications, responses, state
     }
 
     public init(from decoder: any Decoder) throws {
@@ -82,6 +88,11 @@ extension AgentMessage: Codable {
                 userText: try members.decodeIfPresent(String.self, forKey: .userText))
         case "handledConfirmed": self = .handledConfirmed(notifications: try member(.notifications))
         case "responsesConfirmed": self = .responsesConfirmed(responses: try member(.responses))
+        case "centerAnswered":
+            self = .centerAnswered(request: try member(.request), try CenterAnswer(from: decoder))
+        case "enter": self = .enter(try member(.state))
+        case "openSettings":
+            self = .openSettings(try members.decodeIfPresent(DeliveredNotification.self, forKey: .notification))
         default: self = .unknown(type: type)
         }
     }
@@ -118,6 +129,11 @@ extension AgentMessage: Codable {
             try members.encodeIfPresent(userText, forKey: .userText)
         case .handledConfirmed(let notifications): try members.encode(notifications, forKey: .notifications)
         case .responsesConfirmed(let responses): try members.encode(responses, forKey: .responses)
+        case .centerAnswered(let request, let answer):
+            try members.encode(request, forKey: .request)
+            try answer.encode(to: encoder)
+        case .enter(let state): try members.encode(state, forKey: .state)
+        case .openSettings(let notification): try members.encodeIfPresent(notification, forKey: .notification)
         case .unknown: break
         }
     }
@@ -135,6 +151,9 @@ extension AgentMessage: Codable {
         case .respond: "respond"
         case .handledConfirmed: "handledConfirmed"
         case .responsesConfirmed: "responsesConfirmed"
+        case .centerAnswered: "centerAnswered"
+        case .enter: "enter"
+        case .openSettings: "openSettings"
         case .unknown(let type): type
         }
     }

@@ -16,6 +16,8 @@ public enum AppMessage: Hashable, Sendable {
     /// The app has handled the response with this id.
     case responseHandled(response: Int64)
     case stateChanged(AppState)
+    /// Asks something of the notification centre; answered by ``AgentMessage/centerAnswered(request:_:)``.
+    case center(request: Int64, CenterCommand)
     /// A message of a later version; to be ignored.
     case unknown(type: String)
 
@@ -55,6 +57,7 @@ extension AppMessage: Codable {
                 outcome: try Self.decodeOutcome(members))
         case "responseHandled": self = .responseHandled(response: try members.decode(Int64.self, forKey: .response))
         case "stateChanged": self = .stateChanged(try members.decode(AppState.self, forKey: .state))
+        case "center": self = .center(request: try request(), try CenterCommand(from: decoder))
         default: self = .unknown(type: type)
         }
     }
@@ -89,6 +92,9 @@ extension AppMessage: Codable {
             try Self.encode(outcome, into: &members)
         case .responseHandled(let response): try members.encode(response, forKey: .response)
         case .stateChanged(let state): try members.encode(state, forKey: .state)
+        case .center(let request, let command):
+            try members.encode(request, forKey: .request)
+            try command.encode(to: encoder)
         case .ready, .unknown: break
         }
     }
@@ -117,6 +123,7 @@ extension AppMessage: Codable {
         case .handled: "handled"
         case .responseHandled: "responseHandled"
         case .stateChanged: "stateChanged"
+        case .center: "center"
         case .unknown(let type): type
         }
     }

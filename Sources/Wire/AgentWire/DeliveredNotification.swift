@@ -1,6 +1,7 @@
 /// A notification on its way from the agent to an app.
 public struct DeliveredNotification: Codable, Hashable, Sendable {
-    /// The internal id: unique within the device, positive. Acknowledgements name it.
+    /// The internal id: unique within the device, positive; negative for one that did not come from a provider.
+    /// Acknowledgements name it.
     public var id: Int64
     /// The request's identifier: the collapse id, else the `apns-id`.
     public var identifier: String
@@ -10,17 +11,30 @@ public struct DeliveredNotification: Codable, Hashable, Sendable {
     public var topic: String
     /// When it was accepted, in milliseconds since 1970-01-01 UTC.
     public var date: Int64
-    /// The payload's JSON text, verbatim.
+    /// The payload's JSON text, verbatim; `{}` for one that did not come from a provider.
     public var payload: String
+    /// What it says, where that is more than its payload: a local one's content, or texts of the app's string
+    /// tables. `nil` where ``NotificationContent/init(payload:)`` says it all.
+    public var content: NotificationContent?
+    /// What made it appear, of one that did not come from a provider; `nil` when that was the request itself.
+    public var trigger: NotificationTrigger?
 
-    public init(id: Int64, identifier: String, apnsID: String?, topic: String, date: Int64, payload: String) {
+    public init(
+        id: Int64, identifier: String, apnsID: String?, topic: String, date: Int64, payload: String,
+        content: NotificationContent? = nil, trigger: NotificationTrigger? = nil
+    ) {
         self.id = id
         self.identifier = identifier
         self.apnsID = apnsID
         self.topic = topic
         self.date = date
         self.payload = payload
+        self.content = content
+        self.trigger = trigger
     }
+
+    /// Whether it came from a provider.
+    public var isRemote: Bool { id > 0 }
 }
 
 /// The two actions that every notification has; other identifiers are the app's own.
@@ -80,11 +94,16 @@ public struct NotificationSettings: Codable, Hashable, Sendable {
     public var alertStyle: Int
     /// `UNShowPreviewsSetting`: 0 always, 1 when authenticated, 2 never.
     public var showPreviewsSetting: Int
+    /// Whether notifications may be read while the screen is locked (`UNNotificationSetting`).
+    public var lockScreenSetting: Int
+    /// Whether the app said that it has settings of its own.
+    public var providesAppNotificationSettings: Bool
 
     public init(
         authorizationStatus: Int, alertSetting: Int, soundSetting: Int, badgeSetting: Int,
         notificationCenterSetting: Int, criticalAlertSetting: Int = 0, timeSensitiveSetting: Int = 0,
-        alertStyle: Int, showPreviewsSetting: Int = 0
+        alertStyle: Int, showPreviewsSetting: Int = 0, lockScreenSetting: Int = 0,
+        providesAppNotificationSettings: Bool = false
     ) {
         self.authorizationStatus = authorizationStatus
         self.alertSetting = alertSetting
@@ -95,5 +114,7 @@ public struct NotificationSettings: Codable, Hashable, Sendable {
         self.timeSensitiveSetting = timeSensitiveSetting
         self.alertStyle = alertStyle
         self.showPreviewsSetting = showPreviewsSetting
+        self.lockScreenSetting = lockScreenSetting
+        self.providesAppNotificationSettings = providesAppNotificationSettings
     }
 }

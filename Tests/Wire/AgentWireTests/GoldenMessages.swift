@@ -10,6 +10,36 @@ enum GoldenMessages {
     static let plain = DeliveredNotification(
         id: 2, identifier: "x", apnsID: nil, topic: "t", date: -1, payload: "{}")
 
+    static let request: NotificationRequest = {
+        var content = NotificationContent()
+        content.title = "Milk"
+        content.bodyLocalization = .init(key: "BUY_%@", arguments: ["2"])
+        content.badge = 3
+        content.sound = NotificationSound(name: "bell.wav", isCritical: true, volume: 0.5)
+        content.userInfo = .json(#"{"todo":7}"#)
+        content.attachments = [
+            NotificationAttachment(
+                identifier: "photo", path: "/tmp/milk.png", type: "public.png", hidesThumbnail: false,
+                thumbnailClippingRect: [0, 0, 0.5, 1], thumbnailTime: 1.5)
+        ]
+        content.categoryIdentifier = "todo"
+        content.interruptionLevel = .timeSensitive
+        content.relevanceScore = 0.25
+        return NotificationRequest(
+            identifier: "milk", content: content, trigger: .timeInterval(seconds: 90, repeats: true))
+    }()
+    static let local = DeliveredNotification(
+        id: -4, identifier: "milk", apnsID: nil, topic: "com.example.todo", date: 1_790_000_000_000, payload: "{}",
+        content: request.content, trigger: request.trigger)
+    static let category = NotificationCategory(
+        identifier: "todo",
+        actions: [
+            NotificationActionDescription(
+                identifier: "done", title: "Done", options: 1, icon: .init(name: "checkmark", isTemplate: false)),
+            NotificationActionDescription(
+                identifier: "later", title: "Later", textInput: .init(buttonTitle: "Send", placeholder: "When?")),
+        ], options: 1, hiddenPreviewsBodyPlaceholder: "A to-do item", categorySummaryFormat: "%u more")
+
     static let fromApp: [(file: String, message: AppMessage)] = [
         ("hello", .hello(version: 1, app: "com.example.todo", secret: "s3")),
         ("hello-without-secret", .hello(version: 1, app: "com.example.todo", secret: nil)),
@@ -23,6 +53,15 @@ enum GoldenMessages {
         ("handled-background", .handled(notification: 5, outcome: .background(.noData))),
         ("responseHandled", .responseHandled(response: 6)),
         ("stateChanged", .stateChanged(.inactive)),
+        ("center-add", .center(request: 7, .add(request))),
+        ("center-pending", .center(request: 8, .pending)),
+        ("center-removePending", .center(request: 9, .removePending(["milk", "bread"]))),
+        ("center-removePending-all", .center(request: 9, .removePending(nil))),
+        ("center-delivered", .center(request: 10, .delivered)),
+        ("center-removeDelivered", .center(request: 11, .removeDelivered([]))),
+        ("center-setCategories", .center(request: 12, .setCategories([category]))),
+        ("center-categories", .center(request: 13, .categories)),
+        ("center-setBadge", .center(request: 14, .setBadge(0))),
     ]
 
     static let fromAgent: [(file: String, message: AgentMessage)] = [
@@ -49,6 +88,14 @@ enum GoldenMessages {
         ("respond-plain", .respond(response: 8, notification: plain, action: "open", userText: nil)),
         ("handledConfirmed", .handledConfirmed(notifications: [5, 9_007_199_254_740_993])),
         ("responsesConfirmed", .responsesConfirmed(responses: [8])),
+        ("centerAnswered-done", .centerAnswered(request: 7, .done)),
+        ("centerAnswered-failed", .centerAnswered(request: 7, .failed(code: 1, message: "not allowed"))),
+        ("centerAnswered-pending", .centerAnswered(request: 8, .pending([request]))),
+        ("centerAnswered-delivered", .centerAnswered(request: 10, .delivered([local, plain]))),
+        ("centerAnswered-categories", .centerAnswered(request: 13, .categories([category]))),
+        ("enter", .enter(.active)),
+        ("openSettings", .openSettings(plain)),
+        ("openSettings-plain", .openSettings(nil)),
     ]
 
     /// The bytes of one file, without its last line feed.

@@ -1,0 +1,79 @@
+/// A kind of notification with its buttons: Apple's `UNNotificationCategory` as agent and apps exchange it.
+public struct NotificationCategory: Codable, Hashable, Sendable {
+    public var identifier: String
+    public var actions: [NotificationActionDescription]
+    public var intentIdentifiers: [String]
+    /// `UNNotificationCategoryOptions` (raw value).
+    public var options: UInt
+    /// Stands for the body where previews are hidden; `nil` for the agent's own words.
+    public var hiddenPreviewsBodyPlaceholder: String?
+    /// What a summary of several says, `%u` for their number and `%@` for whom they are about.
+    public var categorySummaryFormat: String?
+
+    public init(
+        identifier: String, actions: [NotificationActionDescription] = [], intentIdentifiers: [String] = [],
+        options: UInt = 0, hiddenPreviewsBodyPlaceholder: String? = nil, categorySummaryFormat: String? = nil
+    ) {
+        self.identifier = identifier
+        self.actions = actions
+        self.intentIdentifiers = intentIdentifiers
+        self.options = options
+        self.hiddenPreviewsBodyPlaceholder = hiddenPreviewsBodyPlaceholder
+        self.categorySummaryFormat = categorySummaryFormat
+    }
+
+    /// `customDismissAction`: the app is told of a dismissal.
+    public static let customDismissAction: UInt = 1
+    /// `hiddenPreviewsShowTitle` and `hiddenPreviewsShowSubtitle`.
+    public static let hiddenPreviewsShowTitle: UInt = 4
+    public static let hiddenPreviewsShowSubtitle: UInt = 8
+}
+
+/// One button of a notification.
+public struct NotificationActionDescription: Codable, Hashable, Sendable {
+    public var identifier: String
+    public var title: String
+    /// `UNNotificationActionOptions` (raw value).
+    public var options: UInt
+    public var icon: Icon?
+    /// Where the button asks for text.
+    public var textInput: TextInput?
+
+    public init(
+        identifier: String, title: String, options: UInt = 0, icon: Icon? = nil, textInput: TextInput? = nil
+    ) {
+        self.identifier = identifier
+        self.title = title
+        self.options = options
+        self.icon = icon
+        self.textInput = textInput
+    }
+
+    /// An icon by its name.
+    public struct Icon: Codable, Hashable, Sendable {
+        public var name: String
+        /// Whether the name is one of the app's own images and not one of the system's symbols.
+        public var isTemplate: Bool
+
+        public init(name: String, isTemplate: Bool) {
+            self.name = name
+            self.isTemplate = isTemplate
+        }
+    }
+
+    /// What stands around the field for the text.
+    public struct TextInput: Codable, Hashable, Sendable {
+        public var buttonTitle: String
+        public var placeholder: String
+
+        public init(buttonTitle: String, placeholder: String) {
+            self.buttonTitle = buttonTitle
+            self.placeholder = placeholder
+        }
+    }
+
+    /// `authenticationRequired`, `destructive` and `foreground`.
+    public static let authenticationRequired: UInt = 1
+    public static let destructive: UInt = 2
+    public static let foreground: UInt = 4
+}

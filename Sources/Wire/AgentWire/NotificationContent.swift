@@ -1,0 +1,130 @@
+import Foundation
+
+/// What a notification says: Apple's `UNNotificationContent` as agent and apps exchange it.
+///
+/// In JSON every member may be absent; then it has the value that the initializer gives it.
+public struct NotificationContent: Hashable, Sendable {
+    public var title = ""
+    public var subtitle = ""
+    public var body = ""
+    /// Texts that are looked up in the app's string tables when the notification is delivered. Where no table has
+    /// the key, the text beside it stays; where that is empty, the key itself is shown.
+    public var titleLocalization: Localization?
+    public var subtitleLocalization: Localization?
+    public var bodyLocalization: Localization?
+    /// The number on the app's icon; `nil` leaves it, 0 takes it away.
+    public var badge: Int?
+    public var sound: NotificationSound?
+    public var launchImageName = ""
+    public var userInfo = UserInfo.json("{}")
+    public var attachments: [NotificationAttachment] = []
+    public var categoryIdentifier = ""
+    public var threadIdentifier = ""
+    public var targetContentIdentifier: String?
+    public var interruptionLevel = InterruptionLevel.active
+    /// How it ranks among the app's notifications, 0 to 1.
+    public var relevanceScore = 0.0
+    public var filterCriteria: String?
+    /// The buttons that the notification itself brings (the old form, `actions` inside `alert`); they stand in for
+    /// those of its category.
+    public var actions: [NotificationActionDescription] = []
+    /// What the button that opens the notification says (`action-loc-key`).
+    public var openTitle: Localization?
+
+    public init() {}
+
+    /// Whether there is text to put on the screen.
+    public var showsText: Bool { !(shownTitle.isEmpty && shownSubtitle.isEmpty && shownBody.isEmpty) }
+
+    private var shownTitle: String { title.isEmpty ? titleLocalization?.key ?? "" : title }
+    private var shownSubtitle: String { subtitle.isEmpty ? subtitleLocalization?.key ?? "" : subtitle }
+    private var shownBody: String { body.isEmpty ? bodyLocalization?.key ?? "" : body }
+
+    /// The same content with every localization replaced by its text.
+    ///
+    /// - Parameter text: What a key says with its arguments; `nil` when no table has it.
+    public func localized(_ text: (Localization) -> String?) -> NotificationContent {
+        var content = self
+        content.title = titleLocalization.flatMap(text) ?? shownTitle
+        content.subtitle = subtitleLocalization.flatMap(text) ?? shownSubtitle
+        content.body = bodyLocalization.flatMap(text) ?? shownBody
+        content.titleLocalization = nil
+        content.subtitleLocalization = nil
+        content.bodyLocalization = nil
+        return content
+    }
+
+    /// Whether a localization is still to be looked up.
+    public var needsLocalization: Bool {
+        titleLocalization != nil || subtitleLocalization != nil || bodyLocalization != nil
+    }
+
+    /// A key of the app's string table and what is put into its text.
+    public struct Localization: Codable, Hashable, Sendable {
+        public var key: String
+        public var arguments: [String]
+
+        public init(key: String, arguments: [String] = []) {
+            self.key = key
+            self.arguments = arguments
+        }
+    }
+
+    /// What the app keeps in a notification for itself.
+    public enum UserInfo: Hashable, Sendable {
+        /// The text of a JSON object.
+        case json(String)
+        /// A property list, for what JSON cannot say (dates, data).
+        case propertyList(Data)
+    }
+
+    /// How much it may interrupt; Apple's `UNNotificationInterruptionLevel`, with its raw values in the payload.
+    public enum InterruptionLevel: String, Codable, Sendable, CaseIterable {
+        case passive
+        case active
+        case timeSensitive = "time-sensitive"
+        case critical
+    }
+}
+
+/// A sound: by name, or the default one.
+public struct NotificationSound: Codable, Hashable, Sendable {
+    /// The name of a file; `nil` for the default sound.
+    public var name: String?
+    /// Played also when other sounds are muted.
+    public var isCritical: Bool
+    /// 0 to 1; of a critical sound only.
+    public var volume: Double?
+
+    public init(name: String? = nil, isCritical: Bool = false, volume: Double? = nil) {
+        self.name = name
+        self.isCritical = isCritical
+        self.volume = volume
+    }
+}
+
+/// A file that belongs to a notification.
+public struct NotificationAttachment: Codable, Hashable, Sendable {
+    public var identifier: String
+    /// An absolute path.
+    public var path: String
+    /// A uniform type identifier, such as `public.png`.
+    public var type: String
+    public var hidesThumbnail: Bool?
+    /// x, y, width and height of the part that is shown small, each 0 to 1.
+    public var thumbnailClippingRect: [Double]?
+    /// Which frame is shown small: a number of an animation, seconds of a movie.
+    public var thumbnailTime: Double?
+
+    public init(
+        identifier: String, path: String, type: String, hidesThumbnail: Bool? = nil,
+        thumbnailClippingRect: [Double]? = nil, thumbnailTime: Double? = nil
+    ) {
+        self.identifier = identifier
+        self.path = path
+        self.type = type
+        self.hidesThumbnail = hidesThumbnail
+        self.thumbnailClippingRect = thumbnailClippingRect
+        self.thumbnailTime = thumbnailTime
+    }
+}

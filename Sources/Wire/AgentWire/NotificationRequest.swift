@@ -1,0 +1,84 @@
+import Foundation
+
+/// A notification that an app asks for: Apple's `UNNotificationRequest` as agent and apps exchange it.
+public struct NotificationRequest: Codable, Hashable, Sendable {
+    /// A later request of the same app with the same identifier replaces an earlier one.
+    public var identifier: String
+    public var content: NotificationContent
+    /// `nil` for "at once".
+    public var trigger: NotificationTrigger?
+
+    public init(identifier: String, content: NotificationContent, trigger: NotificationTrigger? = nil) {
+        self.identifier = identifier
+        self.content = content
+        self.trigger = trigger
+    }
+}
+
+/// What makes a requested notification appear.
+public enum NotificationTrigger: Hashable, Sendable {
+    /// So many seconds after it was asked for.
+    case timeInterval(seconds: Double, repeats: Bool)
+    /// When these fields of the calendar match.
+    case calendar(DateComponents, repeats: Bool)
+    /// When a circle on the earth is entered or left; degrees and metres.
+    case region(Region, repeats: Bool)
+
+    /// A circle on the earth.
+    public struct Region: Codable, Hashable, Sendable {
+        public var identifier: String
+        public var latitude: Double
+        public var longitude: Double
+        public var radius: Double
+        public var onEntry: Bool
+        public var onExit: Bool
+
+        public init(
+            identifier: String, latitude: Double, longitude: Double, radius: Double, onEntry: Bool, onExit: Bool
+        ) {
+            self.identifier = identifier
+            self.latitude = latitude
+            self.longitude = longitude
+            self.radius = radius
+            self.onEntry = onEntry
+            self.onExit = onExit
+        }
+    }
+}
+
+extension NotificationTrigger: Codable {
+    private enum Key: String, CodingKey { case type, seconds, components, region, repeats }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        let repeats = try members.decodeIfPresent(Bool.self, forKey: .repeats) ?? false
+        switch try members.decode(String.self, forKey: .type) {
+        case "timeInterval":
+            self = .timeInterval(seconds: try members.decode(Double.self, forKey: .seconds), repeats: repeats)
+        case "calendar":
+            self = .calendar(try members.decode(DateComponents.self, forKey: .components), repeats: repeats)
+        case "region": self = .region(try members.decode(Region.self, forKey: .region), repeats: repeats)
+        default:
+            throw DecodingError.dataCorruptedError(
+                forKey: .type, in: members, debugDescription: "timeInterval, calendar or region")
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Key.self)
+        switch self {
+        case .timeInterval(let seconds, let repeats):
+            try members.encode("timeInterval", forKey: .type)
+            try members.encode(seconds, forKey: .seconds)
+            try members.encode(repeats, forKey: .repeats)
+        case .calendar(let components, let repeats):
+            try members.encode("calendar", forKey: .type)
+            try members.encode(components, forKey: .components)
+            try members.encode(repeats, forKey: .repeats)
+        case .region(let region, let repeats):
+            try members.encode("region", forKey: .type)
+            try members.encode(region, forKey: .region)
+            try members.encode(repeats, forKey: .repeats)
+        }
+    }
+}
