@@ -161,11 +161,12 @@ extension Agent {
             case .active, .timeSensitive: .normal
             case .critical: .critical
             }
-        return Presentation(
+        var presentation = Presentation(
             notification: notification.id, app: notification.app, appName: manifest?.name ?? notification.app,
             icon: manifest?.icon, identifier: notification.identifier, title: glance.title,
-            subtitle: glance.subtitle, body: glance.body, category: glance.category, urgency: urgency,
-            playsSound: glance.hasSound)
+            subtitle: glance.subtitle, body: glance.body, category: glance.category, urgency: urgency)
+        if glance.hasSound { presentation.sound = .standard }
+        return presentation
     }
 
     func took(_ event: PresenterEvent) {
@@ -173,6 +174,10 @@ extension Agent {
         switch event {
         case .opened(let id, let token):
             enqueue(.tapped(id, action: Self.defaultAction, text: nil, activationToken: token, at: now))
+        case .pressed(let id, let button, let token):
+            enqueue(.tapped(id, action: button, text: nil, activationToken: token, at: now))
+        case .replied(let id, let button, let text):
+            enqueue(.tapped(id, action: button, text: text, activationToken: nil, at: now))
         case .dismissed(let id): enqueue(.dismissed(id, at: now))
         case .left(let id): enqueue(.leftScreen(id))
         }

@@ -23,6 +23,8 @@ public struct HeadlessPresenter: Presenter {
         complete(.presented(handle: nil, note: "headless"))
     }
 
+    public func badge(_ count: Int, desktopEntry: String) {}
+
     public func withdraw(_ notification: NotificationID) {}
 
     public func stop() {}

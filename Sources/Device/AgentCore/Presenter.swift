@@ -20,6 +20,11 @@ public protocol Presenter: Sendable {
     /// Takes a notification off the screen; one that is not there is ignored.
     func withdraw(_ notification: NotificationID)
 
+    /// Shows a number on an app's icon where the desktop has such a thing; 0 takes it away.
+    ///
+    /// - Parameter desktopEntry: The name of the app's desktop file without `.desktop`.
+    func badge(_ count: Int, desktopEntry: String)
+
     /// Ends its thread and its connections; what is on the screen stays, and what is not answered stays unanswered.
     func stop()
 }
@@ -37,7 +42,17 @@ public struct Presentation: Hashable, Sendable {
     public var body: String
     public var category: String
     public var urgency: Urgency
-    public var playsSound: Bool
+    /// What the button that opens it says, where the desktop shows one.
+    public var openLabel = "Open"
+    /// Further buttons, the most important first.
+    public var buttons: [Button] = []
+    /// The absolute path of a picture.
+    public var image: String?
+    public var sound = Sound.silent
+    /// Whether it stays until somebody answers it.
+    public var stays = false
+    /// The name of the app's desktop file without `.desktop`.
+    public var desktopEntry: String?
 
     /// How much it may interrupt.
     public enum Urgency: UInt8, Sendable, CaseIterable {
@@ -47,10 +62,43 @@ public struct Presentation: Hashable, Sendable {
         case critical = 2
     }
 
+    /// One button.
+    public struct Button: Hashable, Sendable {
+        public var identifier: String
+        public var label: String
+        /// Where it asks for text: what stands in the empty field, and on the button that sends it.
+        public var reply: Reply?
+
+        public init(identifier: String, label: String, reply: Reply? = nil) {
+            self.identifier = identifier
+            self.label = label
+            self.reply = reply
+        }
+    }
+
+    /// What stands around the field of a reply.
+    public struct Reply: Hashable, Sendable {
+        public var placeholder: String
+        public var submitLabel: String
+
+        public init(placeholder: String, submitLabel: String) {
+            self.placeholder = placeholder
+            self.submitLabel = submitLabel
+        }
+    }
+
+    /// What is heard.
+    public enum Sound: Hashable, Sendable {
+        case silent
+        /// The desktop's own sound for messages.
+        case standard
+        /// The absolute path of a sound file.
+        case file(String)
+    }
+
     public init(
         notification: NotificationID, app: String, appName: String, icon: String? = nil, identifier: String,
-        title: String, subtitle: String = "", body: String, category: String = "", urgency: Urgency = .normal,
-        playsSound: Bool = false
+        title: String, subtitle: String = "", body: String, category: String = "", urgency: Urgency = .normal
     ) {
         self.notification = notification
         self.app = app
@@ -62,7 +110,6 @@ public struct Presentation: Hashable, Sendable {
         self.body = body
         self.category = category
         self.urgency = urgency
-        self.playsSound = playsSound
     }
 }
 
@@ -91,6 +138,10 @@ public enum PresentationOutcome: Hashable, Sendable {
 public enum PresenterEvent: Hashable, Sendable {
     /// It was opened; the token lets the app take the focus.
     case opened(NotificationID, activationToken: String?)
+    /// One of its buttons was pressed; of one that asks for text only where the desktop cannot ask itself.
+    case pressed(NotificationID, button: String, activationToken: String?)
+    /// Text was typed into the field of one of its buttons.
+    case replied(NotificationID, button: String, text: String)
     case dismissed(NotificationID)
     /// It left the screen by itself or because it was taken away.
     case left(NotificationID)

@@ -23,6 +23,7 @@ struct Board: Sendable {
         case ownerChanged(String?)
         case activationToken(serverID: UInt32, token: String)
         case actionInvoked(serverID: UInt32, key: String)
+        case replied(serverID: UInt32, text: String)
         case closed(serverID: UInt32, reason: UInt32)
         /// The bus is gone, and all that was asked with it.
         case disconnected(reason: String)
@@ -106,6 +107,7 @@ struct Board: Sendable {
             if places[serverID] != nil { tokens[serverID] = token }
             return []
         case .actionInvoked(let serverID, let key): return invoked(serverID, key)
+        case .replied(let serverID, let text): return replied(serverID, text)
         case .closed(let serverID, let reason): return closed(serverID, reason)
         case .disconnected(let reason): return disconnected(reason)
         }
@@ -235,14 +237,34 @@ struct Board: Sendable {
 
     /// Not every server closes a notification after its action, so it is closed here.
     private mutating func invoked(_ serverID: UInt32, _ key: String) -> [Directive] {
-        guard key == NotifyMessage.defaultAction, let place = places[serverID], let found = shown[place] else {
+        guard let presentation = presentation(serverID) else { return [] }
+        let (id, token) = (presentation.notification, tokens[serverID])
+        let event: PresenterEvent
+        if key == NotifyMessage.defaultAction {
+            event = .opened(id, activationToken: token)
+        } else if let button = presentation.buttons.first(where: { NotifyMessage.buttonPrefix + $0.identifier == key })
+        {
+            event = .pressed(id, button: button.identifier, activationToken: token)
+        } else {
             return []
         }
-        let token = tokens[serverID]
+        forget(serverID)
+        return [.tell(event), .close(serverID: serverID)]
+    }
+
+    private mutating func replied(_ serverID: UInt32, _ text: String) -> [Directive] {
+        guard let presentation = presentation(serverID),
+            let button = presentation.buttons.first(where: { $0.reply != nil })
+        else { return [] }
         forget(serverID)
         return [
-            .tell(.opened(found.presentation.notification, activationToken: token)), .close(serverID: serverID),
+            .tell(.replied(presentation.notification, button: button.identifier, text: text)),
+            .close(serverID: serverID),
         ]
+    }
+
+    private func presentation(_ serverID: UInt32) -> Presentation? {
+        places[serverID].flatMap { shown[$0]?.presentation }
     }
 
     /// Reasons: 1 expired, 2 dismissed by the person, 3 closed by a call, 4 undefined.

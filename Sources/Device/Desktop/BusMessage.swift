@@ -13,6 +13,12 @@ struct BusMessage: ~Copyable {
         self.pointer = pointer
     }
 
+    /// A signal; `nil` when libdbus refuses a name or has no memory.
+    init?(path: String, interface: String, signal: String) {
+        guard let pointer = dbus_message_new_signal(path, interface, signal) else { return nil }
+        self.pointer = pointer
+    }
+
     deinit { dbus_message_unref(pointer) }
 
     // MARK: Reading
@@ -50,10 +56,11 @@ enum BusValue: Hashable, Sendable {
     case string(String)
     case uint32(UInt32)
     case int32(Int32)
+    case int64(Int64)
     case byte(UInt8)
     case boolean(Bool)
     case strings([String])
-    /// `a{sv}`; the values are strings, bytes or booleans.
+    /// `a{sv}`; the values are strings, numbers or booleans.
     case dictionary([String: BusValue])
     case other
 
@@ -90,6 +97,7 @@ enum BusValue: Hashable, Sendable {
         case .string(let text): return Self.append(text, to: &iterator)
         case .uint32(var number): return dbus_message_iter_append_basic(&iterator, aldaba_dbus_uint32, &number) != 0
         case .int32(var number): return dbus_message_iter_append_basic(&iterator, aldaba_dbus_int32, &number) != 0
+        case .int64(var number): return dbus_message_iter_append_basic(&iterator, aldaba_dbus_int64, &number) != 0
         case .byte(var number): return dbus_message_iter_append_basic(&iterator, aldaba_dbus_byte, &number) != 0
         case .boolean(let truth):
             var number: dbus_bool_t = truth ? 1 : 0
@@ -118,6 +126,7 @@ enum BusValue: Hashable, Sendable {
         case .string: "s"
         case .uint32: "u"
         case .int32: "i"
+        case .int64: "x"
         case .byte: "y"
         case .boolean: "b"
         case .strings: "as"

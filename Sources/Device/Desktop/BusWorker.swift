@@ -111,6 +111,7 @@ final class BusWorker {
             completions[presentation.notification, default: []].append(complete)
             if waiting == 0 { perform(board.handle(.present(presentation))) }
         case .withdraw(let id): perform(board.handle(.withdraw(id)))
+        case .badge(let count, let desktopEntry): signal(LauncherBadge(count, desktopEntry: desktopEntry))
         case .stop: isStopped = true
         }
     }
@@ -166,6 +167,15 @@ final class BusWorker {
         calls[serial] = (call, .now + Self.patience)
     }
 
+    /// Nobody answers a signal; without a bus there is nobody to hear it.
+    private func signal(_ badge: LauncherBadge) {
+        guard connect(), let connection,
+            let message = BusMessage(path: badge.path, interface: LauncherBadge.interface, signal: "Update"),
+            message.append(badge.arguments)
+        else { return }
+        _ = connection.send(message)
+    }
+
     // MARK: What the bus says
 
     private func took(_ message: borrowing BusMessage) {
@@ -178,6 +188,8 @@ final class BusWorker {
         switch (arguments.first, arguments.dropFirst().first, arguments.dropFirst(2).first) {
         case (.uint32(let id), .string(let key), _) where message.isSignal(Self.name, "ActionInvoked"):
             perform(board.handle(.actionInvoked(serverID: id, key: key)))
+        case (.uint32(let id), .string(let text), _) where message.isSignal(Self.name, "NotificationReplied"):
+            perform(board.handle(.replied(serverID: id, text: text)))
         case (.uint32(let id), .string(let token), _) where message.isSignal(Self.name, "ActivationToken"):
             perform(board.handle(.activationToken(serverID: id, token: token)))
         case (.uint32(let id), .uint32(let reason), _) where message.isSignal(Self.name, "NotificationClosed"):

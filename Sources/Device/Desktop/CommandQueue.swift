@@ -10,6 +10,7 @@ final class CommandQueue: Sendable {
         case start([ShownPresentation], events: @Sendable (PresenterEvent) -> Void)
         case present(Presentation, complete: @Sendable (PresentationOutcome) -> Void)
         case withdraw(NotificationID)
+        case badge(Int, desktopEntry: String)
         case stop
     }
 

@@ -56,6 +56,8 @@ public final class DesktopPresenter: Presenter {
         }
     }
 
+    public func badge(_ count: Int, desktopEntry: String) { _ = queue.put(.badge(count, desktopEntry: desktopEntry)) }
+
     public func withdraw(_ notification: NotificationID) { _ = queue.put(.withdraw(notification)) }
 
     public func stop() { _ = queue.put(.stop) }

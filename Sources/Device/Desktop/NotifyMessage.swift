@@ -8,6 +8,7 @@ struct ServerFeatures: Hashable, Sendable {
 
     var understandsMarkUp: Bool { capabilities.contains("body-markup") }
     var hasActions: Bool { capabilities.contains("actions") }
+    var hasInlineReply: Bool { capabilities.contains("inline-reply") }
     /// Whether a popup of the same tag is replaced by the server itself.
     var replacesByTag: Bool { capabilities.contains("x-canonical-private-synchronous") }
 }
@@ -23,6 +24,10 @@ struct NotifyMessage: Hashable, Sendable {
 
     /// The key of the action that a click on the body chooses.
     static let defaultAction = "default"
+    /// The key of the action that asks for text on the notification itself.
+    static let inlineReply = "inline-reply"
+    /// What stands in front of a button's own identifier, so that none is taken for one of those two.
+    static let buttonPrefix = "button:"
 
     var appName: String
     var replaces: UInt32
@@ -43,17 +48,36 @@ struct NotifyMessage: Hashable, Sendable {
         // A notification needs a summary; one that has only a body still says from which app it is.
         summary = MarkUp.plain(titles.isEmpty ? presentation.appName : titles.joined(separator: " - "))
         body = MarkUp.body(presentation.body, understandsMarkUp: features.understandsMarkUp)
-        actions = features.hasActions ? [Self.defaultAction, "Open"] : []
+        actions = []
         hints = [
             "urgency": .byte(presentation.urgency.rawValue),
-            "desktop-entry": .string(MarkUp.plain(presentation.app)),
+            "desktop-entry": .string(MarkUp.plain(presentation.desktopEntry ?? presentation.app)),
         ]
         if !presentation.category.isEmpty { hints["category"] = .string(MarkUp.plain(presentation.category)) }
+        if let image = presentation.image { hints["image-path"] = .string(MarkUp.plain(image)) }
         if features.replacesByTag {
             hints["x-canonical-private-synchronous"] =
                 .string(MarkUp.plain("\(presentation.app)/\(presentation.identifier)"))
         }
-        if !presentation.playsSound { hints["suppress-sound"] = .boolean(true) }
-        expiresAfter = presentation.urgency == .critical ? 0 : -1
+        switch presentation.sound {
+        case .silent: hints["suppress-sound"] = .boolean(true)
+        case .standard: hints["sound-name"] = .string("message-new-instant")
+        case .file(let path): hints["sound-file"] = .string(MarkUp.plain(path))
+        }
+        expiresAfter = presentation.stays || presentation.urgency == .critical ? 0 : -1
+        if features.hasActions { addActions(of: presentation, features) }
+    }
+
+    private mutating func addActions(of presentation: Presentation, _ features: ServerFeatures) {
+        actions = [Self.defaultAction, MarkUp.plain(presentation.openLabel)]
+        for button in presentation.buttons {
+            if features.hasInlineReply, let reply = button.reply, !actions.contains(Self.inlineReply) {
+                actions += [Self.inlineReply, MarkUp.plain(button.label)]
+                hints["x-kde-reply-placeholder-text"] = .string(MarkUp.plain(reply.placeholder))
+                hints["x-kde-reply-submit-button-text"] = .string(MarkUp.plain(reply.submitLabel))
+            } else {
+                actions += [Self.buttonPrefix + MarkUp.plain(button.identifier), MarkUp.plain(button.label)]
+            }
+        }
     }
 }

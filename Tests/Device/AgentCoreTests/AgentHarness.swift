@@ -220,6 +220,7 @@ final class FakeSession: PushConnection {
 final class FakeDesktop: Presenter {
     let presented = Inbox<(presentation: Presentation, complete: @Sendable (PresentationOutcome) -> Void)>()
     let withdrawn = Inbox<NotificationID>()
+    let badges = Inbox<(count: Int, desktopEntry: String)>()
     let inherited = Mutex<[ShownPresentation]>([])
     let stops = Mutex(0)
     private let events = Mutex<(@Sendable (PresenterEvent) -> Void)?>(nil)
@@ -236,6 +237,7 @@ final class FakeDesktop: Presenter {
     }
 
     func withdraw(_ notification: NotificationID) { withdrawn.put(notification) }
+    func badge(_ count: Int, desktopEntry: String) { badges.put((count, desktopEntry)) }
     func stop() { stops.withLock { $0 += 1 } }
 
     func does(_ event: PresenterEvent) { events.withLock { $0 }?(event) }

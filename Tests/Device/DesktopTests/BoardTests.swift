@@ -110,6 +110,42 @@ struct BoardTests {
         #expect(board.handle(.notifyFailed(ticket: 77, reason: "x")) == [])
     }
 
+    @Test(arguments: [
+        ("default", PresenterEvent.opened(NotificationID(rawValue: 1), activationToken: "token")),
+        (
+            "button:done",
+            .pressed(NotificationID(rawValue: 1), button: "done", activationToken: "token")
+        ),
+    ])
+    func `a pressed button is told by its own name, and the notification goes`(
+        key: String, event: PresenterEvent
+    ) throws {
+        var board = board()
+        var presentation = presentation(1)
+        presentation.buttons = [.init(identifier: "done", label: "Done")]
+        let call = try #require(calls(board.handle(.present(presentation))).first)
+        _ = board.handle(.notified(ticket: call.ticket, serverID: 7))
+        #expect(board.handle(.actionInvoked(serverID: 7, key: "button:unknown")) == [])
+        _ = board.handle(.activationToken(serverID: 7, token: "token"))
+        #expect(board.handle(.actionInvoked(serverID: 7, key: key)) == [.tell(event), .close(serverID: 7)])
+        #expect(board.handle(.actionInvoked(serverID: 7, key: key)) == [])
+    }
+
+    @Test func `a text that was typed is told with its button`() throws {
+        var board = board()
+        var presentation = presentation(1)
+        presentation.buttons = [
+            .init(identifier: "done", label: "Done"),
+            .init(identifier: "answer", label: "Answer", reply: .init(placeholder: "", submitLabel: "Send")),
+        ]
+        let call = try #require(calls(board.handle(.present(presentation))).first)
+        _ = board.handle(.notified(ticket: call.ticket, serverID: 7))
+        #expect(
+            board.handle(.replied(serverID: 7, text: "soon"))
+                == [.tell(.replied(id(1), button: "answer", text: "soon")), .close(serverID: 7)])
+        #expect(board.handle(.replied(serverID: 7, text: "again")) == [])
+    }
+
     @Test func `a withdrawn notification is closed and forgotten`() throws {
         var board = board()
         try show(1, as: 7, on: &board)
@@ -217,6 +253,65 @@ struct NotifyMessageTests {
         let rich = NotifyMessage(presentation, replaces: 0, features: features)
         #expect(rich.actions == ["default", "Open"])
         #expect(rich.hints["x-canonical-private-synchronous"] == .string("com.example.todo/id-1"))
+    }
+
+    private static let buttons = [
+        Presentation.Button(identifier: "done", label: "Done"),
+        Presentation.Button(
+            identifier: "answer", label: "Answer",
+            reply: Presentation.Reply(placeholder: "Write", submitLabel: "Send")),
+        Presentation.Button(identifier: "default", label: "Not the default"),
+    ]
+
+    @Test func `a text is asked for on the notification where the server can, else by a button`() {
+        var presentation = presentation(1)
+        presentation.buttons = Self.buttons
+        presentation.openLabel = "Look"
+        let plain = NotifyMessage(
+            presentation, replaces: 0, features: ServerFeatures(name: "x", capabilities: ["actions"]))
+        #expect(
+            plain.actions == [
+                "default", "Look", "button:done", "Done", "button:answer", "Answer", "button:default",
+                "Not the default",
+            ])
+        let inline = NotifyMessage(
+            presentation, replaces: 0,
+            features: ServerFeatures(name: "x", capabilities: ["actions", "inline-reply"]))
+        #expect(inline.actions[4...5] == ["inline-reply", "Answer"])
+        #expect(inline.hints["x-kde-reply-placeholder-text"] == .string("Write"))
+        #expect(inline.hints["x-kde-reply-submit-button-text"] == .string("Send"))
+    }
+
+    @Test(arguments: [
+        (Presentation.Sound.silent, "suppress-sound", NotifyMessage.Hint.boolean(true)),
+        (.standard, "sound-name", .string("message-new-instant")),
+        (.file("/tmp/bell.wav"), "sound-file", .string("/tmp/bell.wav")),
+    ])
+    func `a sound is named by its hint`(sound: Presentation.Sound, name: String, hint: NotifyMessage.Hint) {
+        var presentation = presentation(1)
+        presentation.sound = sound
+        #expect(NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).hints[name] == hint)
+    }
+
+    @Test func `a picture is named by its path, and what stays does not expire`() {
+        var presentation = presentation(1)
+        presentation.image = "/tmp/milk.png"
+        presentation.stays = true
+        let message = NotifyMessage(presentation, replaces: 0, features: ServerFeatures())
+        #expect(message.hints["image-path"] == .string("/tmp/milk.png") && message.expiresAfter == 0)
+    }
+
+    @Test func `a badge is one app's, and 0 hides it`() {
+        let badge = LauncherBadge(3, desktopEntry: "com.example.todo")
+        #expect(
+            badge.arguments == [
+                .string("application://com.example.todo.desktop"),
+                .dictionary(["count": .int64(3), "count-visible": .boolean(true)]),
+            ])
+        #expect(badge.path != LauncherBadge(3, desktopEntry: "com.example.mail").path)
+        #expect(
+            LauncherBadge(0, desktopEntry: "x").arguments.last
+                == .dictionary(["count": .int64(0), "count-visible": .boolean(false)]))
     }
 
     @Test func `a critical one stays`() {
