@@ -20,7 +20,8 @@ extension Agent {
         for (id, manifest) in loaded.apps where apps[id]?.manifest != manifest {
             guard apps[id]?.connection == nil else { continue }
             let known = apps[id]
-            apps[id] = InstalledApp(manifest: manifest)
+            let standing = (try? store.read { try $0.standing(app: id) }) ?? AppStanding()
+            apps[id] = InstalledApp(manifest: manifest, standing: standing)
             apps[id]?.startedProcess = known?.startedProcess
             apps[id]?.awaitedReturn = known?.awaitedReturn
             apps[id]?.activationToken = known?.activationToken
@@ -86,7 +87,7 @@ extension Agent {
             .welcome(
                 AgentMessage.Welcome(
                     state: .active, authorization: authorizationStatus(of: app),
-                    launchNotification: tapped?.notification.delivered))
+                    launchNotification: tapped.map { delivered($0.notification) }))
         ])
         logger.info("An app is connected.", metadata: [LogKey.topic: "\(app)"])
         events(.appConnected(app: app))
@@ -130,7 +131,11 @@ extension Agent {
     private func ceaseToExpect(_ app: String, _ number: Int) {
         guard let installed = apps[app], installed.awaitedReturn == number else { return }
         apps[app]?.awaitedReturn = nil
-        if installed.handOver.mayShow { enqueue(.leftUnhandled(app: app)) }
+        if installed.handOver.mayShow {
+            enqueue(
+                .leftUnhandled(
+                    app: app, installed.standing, policy: installed.manifest.authorization, at: parts.now()))
+        }
         do {
             guard try !store.read({ try $0.waitingResponses(app: app, after: 0, limit: 1) }).isEmpty else { return }
         } catch {
@@ -157,13 +162,13 @@ extension Agent {
             apps[app]?.startsForResponses = 0
             apps[app]?.activationToken = nil
             hand(.responseHandled(response), to: app)
-        case .requestAuthorization(let request, _):
-            let granted = apps[app]?.manifest.authorization == .granted
-            connection.send([.authorizationAnswered(request: request, granted: granted)])
+        case .requestAuthorization(let request, let options):
+            askForAuthorization(request, options: options, app: app, connection)
+        case .center(let request, let command): took(command, request: request, from: app, connection)
         case .getSettings(let request): connection.send([.settings(request: request, settings(of: app))])
         case .registerForRemoteNotifications(let request): giveToken(request, app: app, connection)
         case .unregisterForRemoteNotifications: wishForEnd(app)
-        case .hello, .stateChanged, .center, .unknown:
+        case .hello, .stateChanged, .unknown:
             // A second hello changes nothing; with the life cycle `always` a connected app is active.
             break
         }
@@ -187,13 +192,11 @@ extension Agent {
 
     /// `UNAuthorizationStatus`.
     private func authorizationStatus(of app: String) -> Int {
-        apps[app]?.manifest.authorization == .granted ? 2 : 1
+        settings(of: app).authorizationStatus
     }
 
     private func settings(of app: String) -> NotificationSettings {
-        let setting = apps[app]?.manifest.authorization == .granted ? 2 : 1
-        return NotificationSettings(
-            authorizationStatus: authorizationStatus(of: app), alertSetting: setting, soundSetting: setting,
-            badgeSetting: setting, notificationCenterSetting: setting, alertStyle: setting == 2 ? 1 : 0)
+        apps[app].map { $0.standing.settings(under: $0.manifest.authorization) }
+            ?? AppStanding().settings(under: .denied)
     }
 }

@@ -21,7 +21,10 @@ extension Agent {
         let batch = writes
         writes = []
         do {
-            follow(batch, try store.commit(batch))
+            let effects = try store.commit(batch)
+            // An app hears that its order is durable before it hears what came of it.
+            confirm()
+            follow(batch, effects)
         } catch {
             keepForLater(batch)
             return storeFailed(error)
@@ -53,6 +56,7 @@ extension Agent {
             ])
         session?.connection.close()
         for app in apps.values { app.connection?.close() }
+        confirmations = []
         presentations = PresentationFlow(inherited: presentations.unanswered)
     }
 
@@ -78,6 +82,10 @@ extension Agent {
                     metadata: [
                         LogKey.topic: "\(app)", LogKey.count: "\(count)",
                     ])
+            case .fired(_, let app, let isAsked):
+                if isAsked { awaited.insert(app) }
+            case .unlisted(let ids):
+                for id in ids { parts.presenter.withdraw(id) }
             case .responsesDropped, .nothing: break
             }
             if case .presented(let id, _, _, _) = write { presentations.answered(id) }
@@ -106,14 +114,16 @@ extension Agent {
                 case .readResponses(let place, let limit):
                     let page = try store.read { try $0.waitingResponses(app: app, after: place, limit: limit) }
                     directives += apps[app]?.handOver.handle(.responsePage(page, limit: limit)) ?? []
-                case .deliver(let notification, let kind): messages.append(.deliver(notification.delivered, kind: kind))
+                case .deliver(let notification, let kind):
+                    messages.append(.deliver(delivered(notification), kind: kind))
                 case .respond(let response):
                     messages.append(
                         .respond(
-                            response: response.sequence, notification: response.notification.delivered,
+                            response: response.sequence, notification: delivered(response.notification),
                             action: response.action, userText: response.text))
-                case .record(let id, let showsIt):
-                    enqueue(.handed(id, app: app, showsIt: showsIt, at: parts.now()))
+                case .record(let id, let shows):
+                    let allowed = apps[app]?.standing.settings.allowed(shows) ?? shows
+                    enqueue(.handed(id, app: app, shows: allowed, at: parts.now()))
                 case .recordResponse(let response):
                     enqueue(.responseHandled(response, app: app, at: parts.now()))
                 }
@@ -152,28 +162,12 @@ extension Agent {
         }
     }
 
-    func presentation(of notification: WaitingNotification) -> Presentation {
-        let glance = PayloadGlance(payload: notification.payload)
-        let manifest = apps[notification.app]?.manifest
-        let urgency: Presentation.Urgency =
-            switch glance.level {
-            case .passive: .low
-            case .active, .timeSensitive: .normal
-            case .critical: .critical
-            }
-        var presentation = Presentation(
-            notification: notification.id, app: notification.app, appName: manifest?.name ?? notification.app,
-            icon: manifest?.icon, identifier: notification.identifier, title: glance.title,
-            subtitle: glance.subtitle, body: glance.body, category: glance.category, urgency: urgency)
-        if glance.hasSound { presentation.sound = .standard }
-        return presentation
-    }
-
     func took(_ event: PresenterEvent) {
+        if tookPromptEvent(event) { return }
         let now = parts.now()
         switch event {
         case .opened(let id, let token):
-            enqueue(.tapped(id, action: Self.defaultAction, text: nil, activationToken: token, at: now))
+            enqueue(.tapped(id, action: NotificationAction.open, text: nil, activationToken: token, at: now))
         case .pressed(let id, let button, let token):
             enqueue(.tapped(id, action: button, text: nil, activationToken: token, at: now))
         case .replied(let id, let button, let text):
@@ -182,9 +176,6 @@ extension Agent {
         case .left(let id): enqueue(.leftScreen(id))
         }
     }
-
-    /// `UNNotificationDefaultActionIdentifier`.
-    private static let defaultAction = "com.apple.UNNotificationDefaultActionIdentifier"
 
     // MARK: Responses
 

@@ -1,3 +1,4 @@
+import AgentWire
 import Logging
 import MCSTransport
 import Observability
@@ -152,12 +153,22 @@ extension Agent {
         guard let app = apps[notification.topic.rawValue] else {
             return .ends(.dropped(.unregistered), note: "no app of this name is installed on the device")
         }
-        let glance = PayloadGlance(payload: notification.payload)
-        guard app.manifest.authorization == .granted else {
-            return glance.wakesInBackground || glance.kind == .background
-                ? .waits : .ends(.suppressed(.settings), note: "the app is not allowed to show notifications")
+        let payload = String(decoding: notification.payload, as: UTF8.self)
+        let delivery = PayloadDelivery(payload: payload)
+        let content = NotificationContent(payload: payload)
+        let plan = PresentationPlan(content, standing: app.standing, policy: app.manifest.authorization)
+        let isAllowed = app.standing.authorization(under: app.manifest.authorization).allows
+        if case .nowhere(let reason) = plan.reach, !(isAllowed && app.handOver.isActive) {
+            return delivery.wakesInBackground || delivery.kind == .background
+                ? .waits : .ends(.suppressed(.settings), note: reason)
         }
-        return glance.showsText && !app.handOver.isActive ? .waitsShown : .waits
+        guard !app.handOver.isActive else { return .waits }
+        applyBadge(of: content, app: notification.topic.rawValue)
+        switch plan.reach {
+        case .screen: return .waitsShown(.screenAndList)
+        case .list where content.showsText: return .waitsShown(.list)
+        case .list, .nowhere: return .waits
+        }
     }
 
     /// Sends what the outbox holds, as far as the flow allows.

@@ -1,4 +1,5 @@
 import AgentWire
+import Foundation
 import Logging
 import NIOCore
 import NIOPosix
@@ -42,6 +43,11 @@ public actor Agent {
     let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     var writes: [AgentWrite] = []
+    /// Who waits for the writes to be durable.
+    var confirmations: [Confirmation] = []
+    /// What people are being asked, by the id of the question.
+    var prompts: [NotificationID: Prompt] = [:]
+    var promptCount: Int64 = 0
     /// How many notifications arrived since the store was last looked over.
     var arrivalsSincePruning = 0
     /// How often an app was expected back, which tells the expectations apart.
@@ -191,6 +197,8 @@ public actor Agent {
 /// An app of this device.
 struct InstalledApp: Sendable {
     var manifest: AppManifest
+    var standing: AppStanding
+    var strings: AppStrings?
     var handOver: HandOver
     var connection: AppConnection?
     /// The app's questions for its token, until there is one.
@@ -205,9 +213,18 @@ struct InstalledApp: Sendable {
     /// How often it was started again for responses since it last answered one.
     var startsForResponses = 0
 
-    init(manifest: AppManifest) {
+    init(manifest: AppManifest, standing: AppStanding) {
         self.manifest = manifest
-        handOver = HandOver(mayShow: manifest.authorization == .granted)
+        self.standing = standing
+        strings = manifest.resources.map {
+            AppStrings(folder: $0, languages: AppStrings.languages(ProcessInfo.processInfo.environment))
+        }
+        handOver = HandOver(mayShow: standing.authorization(under: manifest.authorization).allows)
+    }
+
+    /// The hand-over follows what was settled.
+    mutating func refreshAuthorization() {
+        handOver.mayShow = standing.authorization(under: manifest.authorization).allows
     }
 }
 

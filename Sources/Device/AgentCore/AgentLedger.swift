@@ -1,3 +1,4 @@
+import AgentWire
 import Foundation
 import GRDB
 import PushModel
@@ -10,16 +11,18 @@ struct AgentLedger {
         switch write {
         case .arrived(let arrival): return try store(arrival)
         case .confirmed(let ids): try confirm(ids)
-        case .handed(let id, let app, let showsIt, let at):
-            try hand(id, app: app, showsIt: showsIt, at: at)
+        case .handed(let id, let app, let shows, let at):
+            try hand(id, app: app, shows: shows, at: at)
             return .handed(id, app: app)
-        case .leftUnhandled(let app): try wantPresentation(app: app)
+        case .leftUnhandled(let app, let standing, let policy, let at):
+            try wantPresentation(app: app, standing, policy, at: at)
         case .presented(let id, let outcome, let again, let at):
             try present(id, outcome, again: again, at: at)
         case .tapped(let id, let action, let text, _, let at):
             return try tap(id, action: action, text: text, at: at)
         case .dismissed(let id, let at):
             if try leaveScreen(id) { try report(id, .dismissed, at: at, source: .desktop) }
+            try execute("UPDATE notification SET listed_at = NULL WHERE id = ?", [id.rawValue])
         case .leftScreen(let id): _ = try leaveScreen(id)
         case .responseHandled(let response, let app, let at):
             try finish(response, app: app, at: at)
@@ -27,6 +30,13 @@ struct AgentLedger {
         case .responsesDropped(let app, let at): return try dropResponses(app: app, at: at)
         case .receiptsConfirmed(let range):
             try execute("DELETE FROM outbox WHERE sequence BETWEEN ? AND ?", [range.lowerBound, range.upperBound])
+        case .fired(let app, let request, let isAsked, let shows, let at):
+            return .fired(
+                try fire(request, app: app, isAsked: isAsked, shows: shows, at: at), app: app, isAsked: isAsked)
+        case .scheduled(let app, let request, let at): try schedule(request, app: app, at: at)
+        case .unscheduled(let app, let identifiers): try unschedule(identifiers, app: app)
+        case .unlisted(let app, let identifiers): return .unlisted(try unlist(identifiers, app: app))
+        case .standing(let app, let standing): try keep(standing, app: app)
         }
         return .nothing
     }
@@ -52,7 +62,8 @@ struct AgentLedger {
         let notification = arrival.notification
         var endedAt: Int64?
         if case .ends = arrival.disposition { endedAt = arrival.receivedAt.rawValue }
-        let presentation: PresentationState = arrival.disposition == .waitsShown ? .wanted : .none
+        let presentation: PresentationState =
+            arrival.disposition == .waitsShown(.screenAndList) ? .wanted : .none
         try execute(
             """
             INSERT INTO notification (
@@ -67,7 +78,9 @@ struct AgentLedger {
                 Data(notification.payload), notification.acceptedAt.rawValue, arrival.receivedAt.rawValue,
                 notification.expiresAt?.rawValue, presentation.rawValue, endedAt,
             ])
-        return database.changesCount == 1
+        guard database.changesCount == 1 else { return false }
+        if arrival.disposition == .waitsShown(.list) { try list(notification.id, at: arrival.receivedAt) }
+        return true
     }
 
     private func confirm(_ ids: [NotificationID]) throws {
@@ -77,14 +90,17 @@ struct AgentLedger {
     // MARK: Handing over and presenting
 
     /// `handed` is reported once the handler has returned and what it asked for is done, whichever is later.
-    private func hand(_ id: NotificationID, app: String, showsIt: Bool, at: Timestamp) throws {
+    private func hand(
+        _ id: NotificationID, app: String, shows: AgentWrite.Showing, at: Timestamp
+    ) throws {
         try execute(
             """
             UPDATE notification
             SET handed_at = ?1, presentation = CASE WHEN ?2 AND presentation = 0 THEN 1 ELSE presentation END
             WHERE id = ?3 AND app = ?4 AND handed_at IS NULL
-            """, [at.rawValue, showsIt, id.rawValue, app])
+            """, [at.rawValue, shows == .screenAndList, id.rawValue, app])
         guard database.changesCount == 1 else { return }
+        if shows == .list { try list(id, at: at) }
         guard
             let row = try Row.fetchOne(
                 database.cachedStatement(sql: "SELECT presentation, presentation_note FROM notification WHERE id = ?"),
@@ -95,11 +111,18 @@ struct AgentLedger {
         try report(id, .handed, at: at, source: .app, note: note)
     }
 
-    private func wantPresentation(app: String) throws {
+    private func wantPresentation(
+        app: String, _ standing: AppStanding, _ policy: AppManifest.Authorization, at: Timestamp
+    ) throws {
         let waiting = try WaitingNotification.fetch(
-            database, "app = ? AND handed_at IS NULL AND presentation = 0", [app], limit: nil)
-        for notification in waiting where PayloadGlance(payload: notification.payload).showsText {
-            try execute("UPDATE notification SET presentation = 1 WHERE sequence = ?", [notification.sequence])
+            database, "app = ? AND handed_at IS NULL AND presentation = 0 AND listed_at IS NULL", [app], limit: nil)
+        for notification in waiting where notification.says.showsText {
+            switch PresentationPlan(notification.says, standing: standing, policy: policy).reach {
+            case .screen:
+                try execute("UPDATE notification SET presentation = 1 WHERE sequence = ?", [notification.sequence])
+            case .list: try list(notification.id, at: at)
+            case .nowhere: break
+            }
         }
     }
 
@@ -124,7 +147,10 @@ struct AgentLedger {
                 id.rawValue,
             ])
         guard database.changesCount == 1 else { return }
-        if state == .shown { try report(id, .presented, at: at, source: .desktop, note: note) }
+        if state == .shown {
+            try report(id, .presented, at: at, source: .desktop, note: note)
+            try list(id, at: at)
+        }
         let handedAt = try Int64.fetchOne(
             database.cachedStatement(sql: "SELECT handed_at FROM notification WHERE id = ?"),
             arguments: [id.rawValue])
@@ -147,10 +173,17 @@ struct AgentLedger {
                 database, sql: "SELECT app FROM notification WHERE id = ?", arguments: [id.rawValue])
         else { return .nothing }
         _ = try leaveScreen(id)
+        try execute("UPDATE notification SET listed_at = NULL WHERE id = ?", [id.rawValue])
         try execute(
             "INSERT INTO response (notification, app, action, text, at) VALUES (?, ?, ?, ?, ?)",
             [id.rawValue, app, action, text, at.rawValue])
-        try report(id, .opened, at: at, source: .desktop)
+        let state: NotificationState =
+            switch action {
+            case NotificationAction.open: .opened
+            case NotificationAction.dismiss: .dismissed
+            default: .action(action)
+            }
+        try report(id, state, at: at, source: .desktop)
         return .tapped(id, app: app)
     }
 
@@ -164,7 +197,7 @@ struct AgentLedger {
                 database, sql: "SELECT notification FROM response WHERE sequence = ?", arguments: [response])
         else { return }
         try execute("UPDATE notification SET responded_at = ? WHERE id = ?", [at.rawValue, raw])
-        try hand(NotificationID(rawValue: raw), app: app, showsIt: false, at: at)
+        try hand(NotificationID(rawValue: raw), app: app, shows: .nothing, at: at)
     }
 
     private func dropResponses(app: String, at: Timestamp) throws -> AgentEffect {
@@ -177,12 +210,14 @@ struct AgentLedger {
     func report(
         _ id: NotificationID, _ state: NotificationState, at: Timestamp, source: TimelineSource, note: String? = nil
     ) throws {
+        // Only what came from a provider has a timeline.
+        guard id.rawValue > 0 else { return }
         try execute(
             "INSERT INTO outbox (notification, state, at, source, note) VALUES (?, ?, ?, ?, ?)",
             [id.rawValue, state.text, at.rawValue, source.rawValue, note])
     }
 
-    private func execute(_ sql: String, _ arguments: StatementArguments) throws {
+    func execute(_ sql: String, _ arguments: StatementArguments) throws {
         try database.cachedStatement(sql: sql).execute(arguments: arguments)
     }
 }

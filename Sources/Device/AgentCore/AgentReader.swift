@@ -14,13 +14,16 @@ struct WaitingNotification: Sendable, Hashable {
     var payload: [UInt8]
     var acceptedAt: Timestamp
     var handle: String?
+    /// What an app's own notification says, and what made it appear.
+    var content: NotificationContent?
+    var trigger: NotificationTrigger?
 
     static func fetch(
         _ database: Database, _ condition: String, _ arguments: StatementArguments, limit: Int?
     ) throws -> [WaitingNotification] {
         let statement = try database.cachedStatement(
             sql: """
-                SELECT sequence, id, app, apns_id, identifier, payload, accepted_at, handle
+                SELECT sequence, id, app, apns_id, identifier, payload, accepted_at, handle, content, trigger
                 FROM notification AS n WHERE \(condition) ORDER BY sequence\(limit.map { " LIMIT \($0)" } ?? "")
                 """)
         return try Row.fetchAll(statement, arguments: arguments).map(WaitingNotification.init)
@@ -35,6 +38,8 @@ struct WaitingNotification: Sendable, Hashable {
         payload = [UInt8](row[5] as Data)
         acceptedAt = Timestamp(rawValue: row[6])
         handle = row[7]
+        content = JSONText.read(row[8])
+        trigger = JSONText.read(row[9])
     }
 
     init(
@@ -50,11 +55,22 @@ struct WaitingNotification: Sendable, Hashable {
         self.acceptedAt = acceptedAt
     }
 
+    /// What it says, wherever that is written.
+    var says: NotificationContent {
+        content ?? NotificationContent(payload: String(decoding: payload, as: UTF8.self))
+    }
+
     /// The form in which apps get it.
     var delivered: DeliveredNotification {
         DeliveredNotification(
-            id: id.rawValue, identifier: identifier, apnsID: apnsID, topic: app, date: acceptedAt.rawValue,
-            payload: String(decoding: payload, as: UTF8.self))
+            id: id.rawValue, identifier: identifier, apnsID: id.rawValue > 0 ? apnsID : nil, topic: app,
+            date: acceptedAt.rawValue, payload: String(decoding: payload, as: UTF8.self), content: content,
+            trigger: trigger)
+    }
+
+    /// The handlers that an active app gets it with.
+    var kind: DeliveryKind {
+        content == nil ? PayloadDelivery(payload: String(decoding: payload, as: UTF8.self)).kind : .foreground
     }
 }
 
@@ -125,6 +141,30 @@ struct AgentReader {
                 WaitingResponse(sequence: row[0], notification: $0, action: row[2], text: row[3])
             }
         }
+    }
+
+    /// What is in an app's list, oldest first; the newest `limit`.
+    func listed(app: String, limit: Int) throws -> [WaitingNotification] {
+        let all = try Int64.fetchAll(
+            database,
+            sql: "SELECT sequence FROM notification WHERE app = ? AND listed_at IS NOT NULL ORDER BY sequence",
+            arguments: [app])
+        guard let first = all.suffix(limit).first else { return [] }
+        return try WaitingNotification.fetch(
+            database, "app = ? AND listed_at IS NOT NULL AND sequence >= ?", [app, first], limit: limit)
+    }
+
+    /// What an app has scheduled, in the order in which it was added.
+    func requests(app: String) throws -> [NotificationRequest] {
+        try String.fetchAll(
+            database, sql: "SELECT request FROM request WHERE app = ? ORDER BY added_at, identifier", arguments: [app]
+        ).compactMap { JSONText.read($0) }
+    }
+
+    func standing(app: String) throws -> AppStanding {
+        JSONText.read(
+            try String.fetchOne(database, sql: "SELECT standing FROM standing WHERE app = ?", arguments: [app]))
+            ?? AppStanding()
     }
 
     /// The oldest of what is to be shown, in order of arrival.

@@ -7,6 +7,7 @@ enum AgentSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { database in try database.execute(sql: first) }
+        migrator.registerMigration("2") { database in try database.execute(sql: second) }
         return migrator
     }
 
@@ -71,5 +72,24 @@ enum AgentSchema {
         ) STRICT;
         CREATE INDEX response_of_notification ON response (notification);
         CREATE INDEX response_waiting ON response (app, sequence) WHERE handled_at IS NULL;
+        """
+
+    /// `content` and `trigger`: what an app's own notification says and what made it appear, as JSON; NULL for one
+    /// that came from a provider. `listed_at`: since when it is in the list; NULL while it is not.
+    /// `request`: what has not fired yet. `standing`: an ``AppStanding``, as JSON.
+    private static let second = """
+        ALTER TABLE notification ADD COLUMN content TEXT;
+        ALTER TABLE notification ADD COLUMN trigger TEXT;
+        ALTER TABLE notification ADD COLUMN listed_at INTEGER;
+        CREATE INDEX notification_listed ON notification (app, sequence) WHERE listed_at IS NOT NULL;
+        CREATE TABLE request (
+            app TEXT NOT NULL,
+            identifier TEXT NOT NULL,
+            request TEXT NOT NULL,
+            added_at INTEGER NOT NULL,
+            PRIMARY KEY (app, identifier)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE standing (app TEXT PRIMARY KEY, standing TEXT NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE local_id (one INTEGER PRIMARY KEY CHECK (one = 1), last INTEGER NOT NULL) STRICT;
         """
 }

@@ -1,3 +1,4 @@
+import AgentWire
 import PushModel
 
 /// A change of the store. Writes that come together are committed together.
@@ -5,13 +6,22 @@ enum AgentWrite: Sendable {
     case arrived(Arrival)
     /// The server knows that these are stored.
     case confirmed([NotificationID])
-    /// The app's handler returned; `showsIt` when it wants the notification on the screen.
-    case handed(NotificationID, app: String, showsIt: Bool, at: Timestamp)
-    /// What is waiting for this app and shows text is to be shown without waiting longer.
-    case leftUnhandled(app: String)
+    /// The app's handler returned, and wants the notification to appear so far.
+    case handed(NotificationID, app: String, shows: Showing, at: Timestamp)
+    /// What is waiting for this app appears as it would without it, and does not wait longer.
+    case leftUnhandled(app: String, AppStanding, policy: AppManifest.Authorization, at: Timestamp)
     case presented(NotificationID, PresentationOutcome, again: Bool, at: Timestamp)
-    /// The token, which the store does not keep, lets the app take the focus.
+    /// A person chose an action. The token, which the store does not keep, lets the app take the focus.
     case tapped(NotificationID, action: String, text: String?, activationToken: String?, at: Timestamp)
+    /// An app's own notification fires; `isAsked` when the app is asked first how to show it.
+    case fired(app: String, NotificationRequest, isAsked: Bool, shows: Showing, at: Timestamp)
+    /// A request waits for its time; one with the same identifier is replaced.
+    case scheduled(app: String, NotificationRequest, at: Timestamp)
+    /// Requests are taken back; `nil` for all of the app's.
+    case unscheduled(app: String, identifiers: [String]?)
+    /// Notifications leave the list; `nil` for all of the app's.
+    case unlisted(app: String, identifiers: [String]?)
+    case standing(app: String, AppStanding)
     case dismissed(NotificationID, at: Timestamp)
     case leftScreen(NotificationID)
     case responseHandled(Int64, app: String, at: Timestamp)
@@ -19,6 +29,13 @@ enum AgentWrite: Sendable {
     case responsesDropped(app: String, at: Timestamp)
     /// The server has these receipts (first and last outbox sequence of a batch).
     case receiptsConfirmed(ClosedRange<Int64>)
+
+    /// How far a notification appears.
+    enum Showing: Sendable, Hashable {
+        case nothing
+        case list
+        case screenAndList
+    }
 
     /// Whether it tells what a person did with a notification: nobody repeats that.
     var isSaidOnce: Bool {
@@ -41,8 +58,8 @@ struct Arrival: Sendable {
     enum Disposition: Sendable, Hashable {
         /// Its app is there and is asked first.
         case waits
-        /// Its app is not there: shown at once, and handed over later.
-        case waitsShown
+        /// Its app is not there: it appears at once, and is handed over later.
+        case waitsShown(AgentWrite.Showing)
         /// It ends here, with this state.
         case ends(NotificationState, note: String?)
     }
@@ -56,5 +73,9 @@ enum AgentEffect: Sendable, Equatable {
     case tapped(NotificationID, app: String)
     case responseHandled(Int64, app: String)
     case responsesDropped(app: String, count: Int)
+    /// An app's own notification is stored.
+    case fired(NotificationID, app: String, isAsked: Bool)
+    /// These left the list and must leave the screen.
+    case unlisted([NotificationID])
     case nothing
 }

@@ -16,12 +16,19 @@ public struct AppManifest: Codable, Hashable, Sendable {
     public var environment: [String: String]
     /// An icon's name or absolute path.
     public var icon: String?
+    /// The name of the app's desktop file without `.desktop`; the id where it is absent.
+    public var desktopEntry: String?
+    /// Absolute path of the folder with the app's string tables and sounds.
+    public var resources: String?
     public var authorization: Authorization
     public var lifecycle: Lifecycle
     public var backgroundModes: [String]
 
     /// Whether the app may show notifications.
     public enum Authorization: String, Codable, Sendable, CaseIterable {
+        /// The person is asked, once.
+        case ask
+        /// A policy, for kiosks: nobody is asked.
         case granted
         case denied
     }
@@ -34,7 +41,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
 
     public init(
         id: String, name: String, team: String, executable: String, arguments: [String] = [],
-        environment: [String: String] = [:], icon: String? = nil, authorization: Authorization,
+        environment: [String: String] = [:], icon: String? = nil, authorization: Authorization = .ask,
         lifecycle: Lifecycle = .always, backgroundModes: [String] = []
     ) {
         self.id = id
@@ -50,7 +57,8 @@ public struct AppManifest: Codable, Hashable, Sendable {
     }
 
     private enum Key: String, CodingKey {
-        case id, name, team, executable, arguments, environment, icon, authorization, lifecycle, backgroundModes
+        case id, name, team, executable, arguments, environment, icon, desktopEntry, resources, authorization
+        case lifecycle, backgroundModes
     }
 
     public init(from decoder: any Decoder) throws {
@@ -62,7 +70,9 @@ public struct AppManifest: Codable, Hashable, Sendable {
         arguments = try members.decodeIfPresent([String].self, forKey: .arguments) ?? []
         environment = try members.decodeIfPresent([String: String].self, forKey: .environment) ?? [:]
         icon = try members.decodeIfPresent(String.self, forKey: .icon)
-        authorization = try members.decode(Authorization.self, forKey: .authorization)
+        desktopEntry = try members.decodeIfPresent(String.self, forKey: .desktopEntry)
+        resources = try members.decodeIfPresent(String.self, forKey: .resources)
+        authorization = try members.decodeIfPresent(Authorization.self, forKey: .authorization) ?? .ask
         lifecycle = try members.decodeIfPresent(Lifecycle.self, forKey: .lifecycle) ?? .always
         backgroundModes = try members.decodeIfPresent([String].self, forKey: .backgroundModes) ?? []
     }
@@ -92,6 +102,9 @@ public struct AppManifest: Codable, Hashable, Sendable {
         }
         guard executable.hasPrefix("/"), !executable.utf8.contains(0) else {
             throw AppManifestFault(key: "executable", problem: "it must be an absolute path")
+        }
+        guard resources?.hasPrefix("/") ?? true else {
+            throw AppManifestFault(key: "resources", problem: "it must be an absolute path")
         }
         guard environment.keys.allSatisfy({ !$0.isEmpty && !$0.contains("=") }),
             (Array(environment.keys) + Array(environment.values) + arguments).allSatisfy({ !$0.utf8.contains(0) })
@@ -124,7 +137,7 @@ public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertib
         case .dataCorrupted(let context) where context.codingPath.isEmpty:
             self.init(key: "", problem: "the file is not a JSON object")
         case .dataCorrupted(let context) where name(context) == "authorization":
-            self.init(key: "authorization", problem: "it must be one of: granted, denied")
+            self.init(key: "authorization", problem: "it must be one of: ask, granted, denied")
         case .dataCorrupted(let context) where name(context) == "lifecycle":
             self.init(key: "lifecycle", problem: "it must be: always")
         case .dataCorrupted(let context):

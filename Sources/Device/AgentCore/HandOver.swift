@@ -36,14 +36,14 @@ struct HandOver: Sendable {
         case deliver(WaitingNotification, DeliveryKind)
         case respond(WaitingResponse)
         /// Store that it was handled, then confirm it to the app.
-        case record(NotificationID, showsIt: Bool)
+        case record(NotificationID, shows: AgentWrite.Showing)
         case recordResponse(Int64)
     }
 
     private enum Connection { case none, starting, ready }
 
     /// Whether the app may show notifications.
-    let mayShow: Bool
+    var mayShow: Bool
     private var connection = Connection.none
     private var inHand: Set<NotificationID> = []
     private var place: Int64 = 0
@@ -77,7 +77,7 @@ struct HandOver: Sendable {
         case .responsePage(let page, let limit): return respond(page, limit: limit)
         case .handled(let id, let outcome):
             inHand.remove(id)
-            return [.record(id, showsIt: mayShow && Self.showsIt(outcome))] + next()
+            return [.record(id, shows: mayShow ? Self.showing(outcome) : .nothing)] + next()
         case .responseHandled(let response):
             responsesInHand.remove(response)
             return [.recordResponse(response)] + nextResponses()
@@ -110,7 +110,7 @@ struct HandOver: Sendable {
         mayHaveMore = page.count >= limit
         place = page.last?.sequence ?? place
         inHand.formUnion(page.map(\.id))
-        return page.map { .deliver($0, mayShow ? PayloadGlance(payload: $0.payload).kind : .background) }
+        return page.map { .deliver($0, mayShow ? $0.kind : .background) }
     }
 
     private mutating func respond(_ page: [WaitingResponse], limit: Int) -> [Directive] {
@@ -122,8 +122,9 @@ struct HandOver: Sendable {
     }
 
     /// `UNNotificationPresentationOptions`: badge 1, sound 2, alert 4, list 8, banner 16.
-    private static func showsIt(_ outcome: HandledOutcome) -> Bool {
-        guard case .presented(let options) = outcome else { return false }
-        return options & (4 | 8 | 16) != 0
+    private static func showing(_ outcome: HandledOutcome) -> AgentWrite.Showing {
+        guard case .presented(let options) = outcome else { return .nothing }
+        if options & (4 | 16) != 0 { return .screenAndList }
+        return options & 8 != 0 ? .list : .nothing
     }
 }

@@ -1,3 +1,4 @@
+import AgentWire
 import AldabaTestSupport
 import Foundation
 import GRDB
@@ -37,8 +38,11 @@ struct AgentStoreTests {
         }
     }
 
-    @Test func `the schema is the one of the fixture`() throws {
-        let dump = try DatabaseQueue(path: path).read { database in
+    @Test(arguments: Array(AgentSchema.migrator.migrations.enumerated()))
+    func `each landed schema is the one of its fixture`(number: Int, migration: String) throws {
+        let migrated = try DatabaseQueue()
+        try AgentSchema.migrator.migrate(migrated, upTo: migration)
+        let dump = try migrated.read { database in
             try String.fetchAll(
                 database,
                 sql: """
@@ -47,7 +51,7 @@ struct AgentStoreTests {
                     """)
         }
         let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Fixtures/agent-schema/1.sql")
+            .appendingPathComponent("../../Fixtures/agent-schema/\(number + 1).sql")
         let expected = try String(contentsOf: fixture, encoding: .utf8)
         #expect(dump.map { $0 + ";\n" }.joined() == expected)
     }
@@ -68,7 +72,7 @@ struct AgentStoreTests {
     }
 
     @Test func `one that was deleted here and not confirmed is still known`() throws {
-        _ = try store.commit([arrival(1), .handed(NotificationID(rawValue: 1), app: app, showsIt: false, at: noon)])
+        _ = try store.commit([arrival(1), .handed(NotificationID(rawValue: 1), app: app, shows: .nothing, at: noon)])
         #expect(try prune(kept: 0) == 1)
         let effect = try store.commit([arrival(1)])
         #expect(effect == [.stored(NotificationID(rawValue: 1), app: app, isNew: false, awaited: false)])
@@ -87,14 +91,14 @@ struct AgentStoreTests {
 
     @Test func `what the app does not want shown is handed when its handler returned`() throws {
         let id = NotificationID(rawValue: 1)
-        _ = try store.commit([arrival(1), .handed(id, app: app, showsIt: false, at: noon)])
+        _ = try store.commit([arrival(1), .handed(id, app: app, shows: .nothing, at: noon)])
         #expect(try store.outbox() == ["1 handed"])
         #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.isEmpty)
     }
 
     @Test func `what the app wants shown is handed once it is shown`() throws {
         let id = NotificationID(rawValue: 1)
-        _ = try store.commit([arrival(1), .handed(id, app: app, showsIt: true, at: noon)])
+        _ = try store.commit([arrival(1), .handed(id, app: app, shows: .screenAndList, at: noon)])
         #expect(try store.outbox().isEmpty)
         #expect(try store.read { try $0.wanted(limit: 10) }.map(\.id) == [id])
         _ = try store.commit([.presented(id, .presented(handle: ":1.2 3", note: nil), again: false, at: noon)])
@@ -105,7 +109,7 @@ struct AgentStoreTests {
 
     @Test func `an intent outlives a restart and is answered once`() throws {
         let id = NotificationID(rawValue: 1)
-        _ = try store.commit([arrival(1), .handed(id, app: app, showsIt: true, at: noon)])
+        _ = try store.commit([arrival(1), .handed(id, app: app, shows: .screenAndList, at: noon)])
         let again = try AgentStore.open(path: path, now: noon).store
         #expect(try again.read { try $0.wantedIDs() } == [id])
         let answer = AgentWrite.presented(id, .presented(handle: nil, note: "headless"), again: true, at: noon)
@@ -119,8 +123,9 @@ struct AgentStoreTests {
     @Test func `what could not be shown before its app came is handed later with the reason`() throws {
         let id = NotificationID(rawValue: 1)
         _ = try store.commit([
-            arrival(1, .waitsShown), .presented(id, .failed(reason: "no server"), again: false, at: noon),
-            .handed(id, app: app, showsIt: true, at: noon),
+            arrival(1, .waitsShown(.screenAndList)),
+            .presented(id, .failed(reason: "no server"), again: false, at: noon),
+            .handed(id, app: app, shows: .screenAndList, at: noon),
         ])
         let receipts = try store.read { try $0.receipts(after: 0, limit: 10) }.map(\.receipt.entry)
         #expect(receipts == [TimelineEntry(at: noon, state: .handed, source: .app, note: "not shown: no server")])
@@ -129,7 +134,7 @@ struct AgentStoreTests {
     @Test func `what could not be shown is handed with the reason`() throws {
         let id = NotificationID(rawValue: 1)
         _ = try store.commit([
-            arrival(1), .handed(id, app: app, showsIt: true, at: noon),
+            arrival(1), .handed(id, app: app, shows: .screenAndList, at: noon),
             .presented(id, .failed(reason: "no server"), again: false, at: noon),
         ])
         let receipts = try store.read { try $0.receipts(after: 0, limit: 10) }.map(\.receipt.entry)
@@ -139,22 +144,23 @@ struct AgentStoreTests {
     @Test func `one that was shown before its app came is handed later and not shown again`() throws {
         let id = NotificationID(rawValue: 1)
         _ = try store.commit([
-            arrival(1, .waitsShown), .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
-            .handed(id, app: app, showsIt: true, at: noon),
+            arrival(1, .waitsShown(.screenAndList)),
+            .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
+            .handed(id, app: app, shows: .screenAndList, at: noon),
         ])
         #expect(try store.outbox() == ["1 presented", "1 handed"])
         #expect(try store.read { try $0.wanted(limit: 10) }.isEmpty)
     }
 
     @Test func `an answer that is repeated changes nothing`() throws {
-        let handed = AgentWrite.handed(NotificationID(rawValue: 1), app: app, showsIt: false, at: noon)
+        let handed = AgentWrite.handed(NotificationID(rawValue: 1), app: app, shows: .nothing, at: noon)
         _ = try store.commit([arrival(1), handed, handed])
         #expect(try store.outbox() == ["1 handed"])
     }
 
     @Test func `an app cannot answer for another app`() throws {
         _ = try store.commit([
-            arrival(1), .handed(NotificationID(rawValue: 1), app: "com.example.other", showsIt: false, at: noon),
+            arrival(1), .handed(NotificationID(rawValue: 1), app: "com.example.other", shows: .nothing, at: noon),
         ])
         #expect(try store.outbox().isEmpty)
     }
@@ -162,8 +168,9 @@ struct AgentStoreTests {
     @Test func `a tapped notification goes to its app with the response only`() throws {
         let id = NotificationID(rawValue: 1)
         let effects = try store.commit([
-            arrival(1, .waitsShown), .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
-            .tapped(id, action: "open", text: nil, activationToken: nil, at: noon),
+            arrival(1, .waitsShown(.screenAndList)),
+            .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
+            .tapped(id, action: NotificationAction.open, text: nil, activationToken: nil, at: noon),
         ])
         #expect(effects.last == .tapped(id, app: app))
         #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.isEmpty)
@@ -177,7 +184,7 @@ struct AgentStoreTests {
     @Test func `a tap that was dropped lets the notification wait for its app again`() throws {
         let id = NotificationID(rawValue: 1)
         let effects = try store.commit([
-            arrival(1), .tapped(id, action: "open", text: nil, activationToken: nil, at: noon),
+            arrival(1), .tapped(id, action: NotificationAction.open, text: nil, activationToken: nil, at: noon),
             .responsesDropped(app: app, at: noon),
         ])
         #expect(effects.last == .responsesDropped(app: app, count: 1))
@@ -187,8 +194,10 @@ struct AgentStoreTests {
     @Test func `closing after a tap is no dismissal`() throws {
         let id = NotificationID(rawValue: 1)
         _ = try store.commit([
-            arrival(1, .waitsShown), .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
-            .tapped(id, action: "open", text: nil, activationToken: nil, at: noon), .dismissed(id, at: noon),
+            arrival(1, .waitsShown(.screenAndList)),
+            .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
+            .tapped(id, action: NotificationAction.open, text: nil, activationToken: nil, at: noon),
+            .dismissed(id, at: noon),
         ])
         #expect(try store.outbox() == ["1 presented", "1 opened"])
     }
@@ -196,7 +205,8 @@ struct AgentStoreTests {
     @Test func `a dismissal is reported once`() throws {
         let id = NotificationID(rawValue: 1)
         _ = try store.commit([
-            arrival(1, .waitsShown), .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
+            arrival(1, .waitsShown(.screenAndList)),
+            .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
             .dismissed(id, at: noon), .dismissed(id, at: noon),
         ])
         #expect(try store.outbox() == ["1 presented", "1 dismissed"])
@@ -204,7 +214,8 @@ struct AgentStoreTests {
 
     @Test func `what an app left unhandled is wanted on the screen where it has text`() throws {
         _ = try store.commit([
-            arrival(1), arrival(2, payload: #"{"aps":{"content-available":1}}"#), .leftUnhandled(app: app),
+            arrival(1), arrival(2, payload: #"{"aps":{"content-available":1}}"#),
+            .leftUnhandled(app: app, AppStanding(), policy: .granted, at: noon),
         ])
         #expect(try store.read { try $0.wanted(limit: 10) }.map(\.id.rawValue) == [1])
     }
@@ -212,7 +223,7 @@ struct AgentStoreTests {
     @Test func `confirmed receipts leave the outbox`() throws {
         _ = try store.commit(
             (1...3).flatMap {
-                [arrival($0), .handed(NotificationID(rawValue: $0), app: app, showsIt: false, at: noon)]
+                [arrival($0), .handed(NotificationID(rawValue: $0), app: app, shows: .nothing, at: noon)]
             })
         let places = try store.read { try $0.receipts(after: 0, limit: 2) }.map(\.sequence)
         _ = try store.commit([.receiptsConfirmed(places[0]...places[1])])
@@ -222,7 +233,10 @@ struct AgentStoreTests {
     @Test func `only finished notifications are deleted, the oldest first`() throws {
         _ = try store.commit(
             (1...5).map { arrival($0) }
-                + [2, 3, 4].map { .handed(NotificationID(rawValue: $0), app: app, showsIt: $0 == 3, at: noon) })
+                + [2, 3, 4].map {
+                    .handed(
+                        NotificationID(rawValue: $0), app: app, shows: $0 == 3 ? .screenAndList : .nothing, at: noon)
+                })
         #expect(try prune(kept: 2) == 1)
         #expect(try prune(kept: 2) == 0)
         #expect(try prune(at: noon.adding(milliseconds: 30 * 86_400_000 + 1), limit: 1) == 1)
@@ -231,7 +245,7 @@ struct AgentStoreTests {
 
     @Test func `the oldest of what an app does not take end as overflow`() throws {
         _ = try store.commit(
-            (1...5).map { arrival($0) } + [.handed(NotificationID(rawValue: 5), app: app, showsIt: false, at: noon)])
+            (1...5).map { arrival($0) } + [.handed(NotificationID(rawValue: 5), app: app, shows: .nothing, at: noon)])
         #expect(try prune(waiting: 2) == 2)
         #expect(try prune(waiting: 2) == 0)
         #expect(try store.outbox() == ["5 handed", "1 dropped(overflow)", "2 dropped(overflow)"])
@@ -241,7 +255,7 @@ struct AgentStoreTests {
     @Test func `what an app does not take in time ends as expired, unless it is on the screen`() throws {
         let shown = NotificationID(rawValue: 2)
         _ = try store.commit([
-            arrival(1), arrival(2, .waitsShown),
+            arrival(1), arrival(2, .waitsShown(.screenAndList)),
             .presented(shown, .presented(handle: "h", note: nil), again: false, at: noon),
         ])
         #expect(try prune(at: noon.adding(milliseconds: 999)) == 0)
@@ -253,7 +267,9 @@ struct AgentStoreTests {
 
     @Test func `one whose tap waits for an answer is not ended`() throws {
         _ = try store.commit([
-            arrival(1), .tapped(NotificationID(rawValue: 1), action: "open", text: nil, activationToken: nil, at: noon),
+            arrival(1),
+            .tapped(
+                NotificationID(rawValue: 1), action: NotificationAction.open, text: nil, activationToken: nil, at: noon),
         ])
         #expect(try prune(waiting: 0, at: noon.adding(milliseconds: 31 * 86_400_000)) == 0)
     }

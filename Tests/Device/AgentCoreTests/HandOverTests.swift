@@ -42,7 +42,7 @@ struct HandOverTests {
         var handOver = ready(1...64)
         for sequence in Int64(1)...31 {
             let directives = handOver.handle(.handled(NotificationID(rawValue: sequence * 10), .notPresented))
-            #expect(directives == [.record(NotificationID(rawValue: sequence * 10), showsIt: false)])
+            #expect(directives == [.record(NotificationID(rawValue: sequence * 10), shows: .nothing)])
         }
         let directives = handOver.handle(.handled(NotificationID(rawValue: 320), .notPresented))
         #expect(directives.last == .read(after: 64, limit: 32))
@@ -67,18 +67,21 @@ struct HandOverTests {
         var handOver = HandOver(mayShow: true)
         _ = handOver.handle(.connected)
         let id = NotificationID(rawValue: 5)
-        #expect(handOver.handle(.handled(id, .presented(options: 16))) == [.record(id, showsIt: true)])
+        #expect(handOver.handle(.handled(id, .presented(options: 16))) == [.record(id, shows: .screenAndList)])
     }
 
     @Test(arguments: [
-        (HandledOutcome.presented(options: 16), true), (.presented(options: 8), true), (.presented(options: 4), true),
-        (.presented(options: 3), false), (.presented(options: 0), false), (.presented(options: .max), true),
-        (.notPresented, false), (.background(.newData), false),
+        (HandledOutcome.presented(options: 16), AgentWrite.Showing.screenAndList), (.presented(options: 8), .list),
+        (.presented(options: 4), .screenAndList), (.presented(options: 3), .nothing),
+        (.presented(options: 0), .nothing), (.presented(options: .max), .screenAndList), (.notPresented, .nothing),
+        (.background(.newData), .nothing),
     ])
-    func `banner, list and alert put it on the screen`(outcome: HandledOutcome, shows: Bool) {
+    func `banner and alert put it on the screen, list into the list`(
+        outcome: HandledOutcome, shows: AgentWrite.Showing
+    ) {
         var handOver = ready(1...1)
         let id = NotificationID(rawValue: 10)
-        #expect(handOver.handle(.handled(id, outcome)).first == .record(id, showsIt: shows))
+        #expect(handOver.handle(.handled(id, outcome)).first == .record(id, shows: shows))
     }
 
     @Test func `an app without authorization gets notifications in the background and shows nothing`() {
@@ -87,13 +90,14 @@ struct HandOverTests {
         _ = handOver.handle(.ready)
         let both = waiting(1, payload: #"{"aps":{"alert":"Milk","content-available":1}}"#)
         #expect(handOver.handle(.page([both], limit: 64)) == [.deliver(both, .background)])
-        #expect(handOver.handle(.handled(both.id, .presented(options: 16))) == [.record(both.id, showsIt: false)])
+        #expect(handOver.handle(.handled(both.id, .presented(options: 16))) == [.record(both.id, shows: .nothing)])
     }
 
     @Test func `responses go out in order and are read for again only when there are more`() {
         var handOver = ready()
         #expect(handOver.handle(.responded) == [.readResponses(after: 0, limit: 16)])
-        let response = WaitingResponse(sequence: 3, notification: waiting(1), action: "open", text: nil)
+        let response = WaitingResponse(
+            sequence: 3, notification: waiting(1), action: NotificationAction.open, text: nil)
         #expect(handOver.handle(.responsePage([response], limit: 16)) == [.respond(response)])
         #expect(handOver.handle(.responded) == [.readResponses(after: 3, limit: 15)])
         #expect(handOver.handle(.responsePage([], limit: 15)) == [])
@@ -111,7 +115,7 @@ struct HandOverTests {
         ("[]", .background), ("no JSON", .background), ("", .background),
     ])
     func `the payload chooses the handlers`(payload: String, kind: DeliveryKind) {
-        #expect(PayloadGlance(payload: Array(payload.utf8)).kind == kind)
+        #expect(PayloadDelivery(payload: payload).kind == kind)
     }
 }
 

@@ -1,0 +1,107 @@
+import AgentWire
+import Logging
+import Observability
+import PushModel
+
+/// The question whether an app may send notifications: asked once, on the desktop, and remembered.
+extension Agent {
+    /// What a person is being asked, and which apps' requests wait for it.
+    struct Prompt {
+        var app: String
+        var options: UInt
+        var waiting: [Confirmation]
+    }
+
+    private static let allow = "allow"
+    private static let deny = "deny"
+    /// How many requests of one app may wait for one answer.
+    private static let waitingLimit = 64
+
+    func askForAuthorization(_ request: Int64, options: UInt, app: String, _ connection: AppConnection) {
+        guard let installed = apps[app] else { return }
+        func answer(_ granted: Bool) {
+            connection.send([.authorizationAnswered(request: request, granted: granted)])
+        }
+        if installed.manifest.authorization != .ask { return answer(installed.manifest.authorization == .granted) }
+        switch installed.standing.authorization {
+        case .authorized: answer(true)
+        case .denied: answer(false)
+        case .notDetermined where options & AppStanding.provisionalOption != 0:
+            change(app) {
+                $0.authorization = .provisional
+                $0.options = options
+            }
+            answer(true)
+        case .provisional where options & AppStanding.provisionalOption != 0: answer(true)
+        case .notDetermined, .provisional:
+            ask(Confirmation(connection: connection, request: request), options: options, app: app, installed.manifest)
+        }
+    }
+
+    private func ask(_ waiting: Confirmation, options: UInt, app: String, _ manifest: AppManifest) {
+        if let id = prompts.first(where: { $0.value.app == app })?.key {
+            guard let count = prompts[id]?.waiting.count, count < Self.waitingLimit else { return }
+            prompts[id]?.waiting.append(waiting)
+            return
+        }
+        promptCount += 1
+        // Ids of notifications grow from 1, those of apps' own from -1 down: these meet neither.
+        let id = NotificationID(rawValue: .min + promptCount)
+        prompts[id] = Prompt(app: app, options: options, waiting: [waiting])
+        var question = Presentation(
+            notification: id, app: app, appName: manifest.name, icon: manifest.icon,
+            identifier: "aldaba.authorization",
+            title: "“\(manifest.name)” would like to send you notifications",
+            body: "They may have alerts, sounds and a number on the icon. You can change this at any time.")
+        question.openLabel = "Later"
+        question.buttons = [
+            Presentation.Button(identifier: Self.allow, label: "Allow"),
+            Presentation.Button(identifier: Self.deny, label: "Don’t Allow"),
+        ]
+        question.stays = true
+        question.desktopEntry = manifest.desktopEntry
+        parts.presenter.present(question) { [weak self] outcome in
+            guard case .failed(let reason) = outcome else { return }
+            self?.enter { $0.couldNotAsk(id, reason) }
+        }
+    }
+
+    private func couldNotAsk(_ id: NotificationID, _ reason: String) {
+        guard let prompt = prompts[id] else { return }
+        logger.warning(
+            "Nobody could be asked whether an app may send notifications; decide with `aldaba settings`.",
+            metadata: [LogKey.topic: "\(prompt.app)", LogKey.error: "\(reason)"])
+        settle(id, nil)
+    }
+
+    /// - Returns: Whether the event was an answer to a prompt.
+    func tookPromptEvent(_ event: PresenterEvent) -> Bool {
+        switch event {
+        case .pressed(let id, let button, _):
+            guard prompts[id] != nil else { return false }
+            settle(id, button == Self.allow ? .authorized : .denied)
+        case .opened(let id, _), .dismissed(let id), .left(let id), .replied(let id, _, _):
+            guard prompts[id] != nil else { return false }
+            // No answer is none: the app may ask again.
+            settle(id, nil)
+        }
+        return true
+    }
+
+    private func settle(_ id: NotificationID, _ authorization: AppStanding.Authorization?) {
+        guard let prompt = prompts.removeValue(forKey: id) else { return }
+        if let authorization {
+            change(prompt.app) {
+                $0.authorization = authorization
+                $0.options = prompt.options
+            }
+            logger.notice(
+                "A person answered whether an app may send notifications.",
+                metadata: [LogKey.topic: "\(prompt.app)"])
+        }
+        let isGranted = apps[prompt.app]?.standing.authorization.allows ?? false
+        for waiting in prompt.waiting {
+            waiting.connection.send([.authorizationAnswered(request: waiting.request, granted: isGranted)])
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import AgentWire
+import Foundation
+import Logging
+import Observability
+import PushModel
+
+/// What apps ask of their notification centre.
+extension Agent {
+    /// The most of the list that one answer carries, newest last; and how many bytes of it.
+    static let listLimit = 256
+    private static let answerLimit = AgentFrame.maximumLength / 2
+
+    func took(_ command: CenterCommand, request: Int64, from app: String, _ connection: AppConnection) {
+        do {
+            if let answer = try answer(command, app: app) {
+                connection.send([.centerAnswered(request: request, answer)])
+            } else {
+                // What was ordered is confirmed when it is durable.
+                confirmations.append(Confirmation(connection: connection, request: request))
+                if writes.isEmpty { confirm() }
+            }
+        } catch {
+            storeFailed(error)
+        }
+    }
+
+    /// - Returns: `nil` for what is only enqueued.
+    private func answer(_ command: CenterCommand, app: String) throws -> CenterAnswer? {
+        switch command {
+        case .add(let request): return add(request, app: app)
+        case .removePending(let identifiers): enqueue(.unscheduled(app: app, identifiers: identifiers))
+        case .removeDelivered(let identifiers): enqueue(.unlisted(app: app, identifiers: identifiers))
+        case .setCategories(let categories): change(app) { $0.categories = categories }
+        case .setBadge(let badge): return setBadge(badge, app: app)
+        case .categories: return .categories(apps[app]?.standing.categories ?? [])
+        case .pending:
+            flush()
+            return .pending(Self.fitting(try store.read { try $0.requests(app: app) }))
+        case .delivered:
+            flush()
+            let listed = try store.read { try $0.listed(app: app, limit: Self.listLimit) }
+            return .delivered(Self.fitting(listed.map { delivered($0) }))
+        }
+        return nil
+    }
+
+    /// As many of the newest as one frame can carry.
+    private static func fitting<Value: Encodable>(_ values: [Value]) -> [Value] {
+        var rest = answerLimit
+        let kept = values.reversed().prefix { value in
+            rest -= (try? JSONEncoder().encode(value).count) ?? answerLimit
+            return rest >= 0
+        }
+        return kept.reversed()
+    }
+
+    /// `UNError.Code`.
+    enum CenterFault {
+        static let notAllowed = 1
+        static let noContent = 1401
+        static let badgeInvalid = 1600
+    }
+
+    private func add(_ request: NotificationRequest, app: String) -> CenterAnswer? {
+        guard let installed = apps[app] else { return .failed(code: CenterFault.notAllowed, message: "not installed") }
+        let authorization = installed.standing.authorization(under: installed.manifest.authorization)
+        guard authorization.allows else {
+            return .failed(
+                code: CenterFault.notAllowed,
+                message: authorization == .notDetermined
+                    ? "the app has not been allowed to send notifications: ask with requestAuthorization first"
+                    : "the person does not allow this app's notifications")
+        }
+        let content = request.content
+        guard content.showsText || content.sound != nil || content.badge != nil else {
+            return .failed(code: CenterFault.noContent, message: "it has no title, body, sound nor badge")
+        }
+        guard request.trigger == nil else {
+            enqueue(.scheduled(app: app, request, at: parts.now()))
+            return nil
+        }
+        fire(request, app: app)
+        return nil
+    }
+
+    /// Shows an app's own notification, or asks the app first where it is in front.
+    func fire(_ request: NotificationRequest, app: String) {
+        guard let installed = apps[app] else { return }
+        let isAsked = installed.handOver.isActive
+        enqueue(
+            .fired(
+                app: app, request, isAsked: isAsked, shows: showing(of: request.content, app: app), at: parts.now()))
+        if !isAsked { applyBadge(of: request.content, app: app) }
+    }
+
+    /// How far content appears when nobody is asked.
+    func showing(of content: NotificationContent, app: String) -> AgentWrite.Showing {
+        switch plan(content, app: app)?.reach {
+        case .screen: .screenAndList
+        case .list: .list
+        case .nowhere, nil: .nothing
+        }
+    }
+
+    func plan(_ content: NotificationContent, app: String) -> PresentationPlan? {
+        apps[app].map {
+            PresentationPlan(content, standing: $0.standing, policy: $0.manifest.authorization)
+        }
+    }
+
+    // MARK: The badge
+
+    private func setBadge(_ badge: Int, app: String) -> CenterAnswer? {
+        guard badge >= -1, badge <= Int(Int32.max) else {
+            return .failed(code: CenterFault.badgeInvalid, message: "a badge is a number from 0; -1 hides it")
+        }
+        keepBadge(max(0, badge), app: app)
+        // 0 takes the list with it, -1 hides the number alone.
+        if badge == 0 { enqueue(.unlisted(app: app, identifiers: nil)) }
+        return nil
+    }
+
+    /// What a notification that appears does to the number on its app's icon.
+    func applyBadge(of content: NotificationContent, app: String) {
+        guard let badge = plan(content, app: app)?.badge else { return }
+        keepBadge(badge, app: app)
+        if badge == 0 { enqueue(.unlisted(app: app, identifiers: nil)) }
+    }
+
+    private func keepBadge(_ badge: Int, app: String) {
+        guard let installed = apps[app] else { return }
+        change(app) { $0.badge = badge }
+        parts.presenter.badge(badge, desktopEntry: installed.manifest.desktopEntry ?? app)
+    }
+
+    /// Changes what is settled for an app, durably.
+    func change(_ app: String, _ body: (inout AppStanding) -> Void) {
+        guard var standing = apps[app]?.standing else { return }
+        body(&standing)
+        guard standing != apps[app]?.standing else { return }
+        apps[app]?.standing = standing
+        apps[app]?.refreshAuthorization()
+        enqueue(.standing(app: app, standing))
+    }
+
+    /// Says to apps what is durable now.
+    func confirm() {
+        let confirmed = confirmations
+        confirmations = []
+        for confirmation in confirmed {
+            confirmation.connection.send([.centerAnswered(request: confirmation.request, .done)])
+        }
+    }
+
+    /// The form in which an app gets a notification: with the texts of its string tables.
+    func delivered(_ notification: WaitingNotification) -> DeliveredNotification {
+        var delivered = notification.delivered
+        let content = notification.says
+        if content.needsLocalization { delivered.content = localized(content, app: notification.app) }
+        return delivered
+    }
+
+    func localized(_ content: NotificationContent, app: String) -> NotificationContent {
+        guard content.needsLocalization else { return content }
+        let tables = apps[app]?.strings
+        return content.localized { tables?.text($0) }
+    }
+}
+
+/// Somebody who waits until what they ordered is durable.
+struct Confirmation {
+    var connection: AppConnection
+    var request: Int64
+}

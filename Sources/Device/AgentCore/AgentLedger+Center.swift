@@ -1,0 +1,107 @@
+import AgentWire
+import Foundation
+import GRDB
+import PushModel
+
+/// What apps ask of their notification centre, in the transaction of its event.
+extension AgentLedger {
+    /// Requests of one app that may wait; beyond that the one that was added first goes.
+    static let requestLimit = 64
+
+    /// Stores an app's own notification, which appears or is handed to the app as one from a provider is.
+    ///
+    /// Its id is negative, and none is used twice.
+    func fire(
+        _ request: NotificationRequest, app: String, isAsked: Bool, shows: AgentWrite.Showing, at: Timestamp
+    ) throws -> NotificationID {
+        try unscheduleFired(request, app: app)
+        try execute(
+            "INSERT INTO local_id (one, last) VALUES (1, -1) ON CONFLICT (one) DO UPDATE SET last = last - 1", [])
+        let raw = try Int64.fetchOne(database, sql: "SELECT last FROM local_id") ?? -1
+        let id = NotificationID(rawValue: raw)
+        try execute(
+            """
+            INSERT INTO notification (
+                id, app, apns_id, identifier, environment, priority, payload, accepted_at, received_at, presentation,
+                handed_at, content, trigger)
+            VALUES (?, ?, '', ?, '', 10, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                raw, app, request.identifier, Data("{}".utf8), at.rawValue, at.rawValue,
+                !isAsked && shows == .screenAndList ? 1 : 0, isAsked ? nil : at.rawValue,
+                try JSONText.of(request.content), try request.trigger.map(JSONText.of),
+            ])
+        if !isAsked, shows == .list { try list(id, at: at) }
+        return id
+    }
+
+    /// One that fires once waits no longer; nor does one that a request "at once" replaces.
+    private func unscheduleFired(_ request: NotificationRequest, app: String) throws {
+        let repeats =
+            switch request.trigger {
+            case .timeInterval(_, let repeats), .calendar(_, let repeats), .region(_, let repeats): repeats
+            case nil: false
+            }
+        if !repeats { try unschedule([request.identifier], app: app) }
+    }
+
+    func schedule(_ request: NotificationRequest, app: String, at: Timestamp) throws {
+        try execute(
+            "INSERT OR REPLACE INTO request (app, identifier, request, added_at) VALUES (?, ?, ?, ?)",
+            [app, request.identifier, try JSONText.of(request), at.rawValue])
+        try execute(
+            """
+            DELETE FROM request WHERE app = ?1 AND identifier IN (
+                SELECT identifier FROM request WHERE app = ?1 ORDER BY added_at DESC, identifier LIMIT -1 OFFSET ?2)
+            """, [app, Self.requestLimit])
+    }
+
+    func unschedule(_ identifiers: [String]?, app: String) throws {
+        guard let identifiers else { return try execute("DELETE FROM request WHERE app = ?", [app]) }
+        for identifier in identifiers {
+            try execute("DELETE FROM request WHERE app = ? AND identifier = ?", [app, identifier])
+        }
+    }
+
+    /// Puts a notification into the list; it takes the place of an earlier one with the same identifier.
+    func list(_ id: NotificationID, at: Timestamp) throws {
+        try execute(
+            """
+            UPDATE notification SET listed_at = NULL
+            WHERE listed_at IS NOT NULL AND id <> ?1
+                AND (app, identifier) = (SELECT app, identifier FROM notification WHERE id = ?1)
+            """, [id.rawValue])
+        try execute("UPDATE notification SET listed_at = ? WHERE id = ?", [at.rawValue, id.rawValue])
+    }
+
+    /// - Returns: What was on the screen and must leave it.
+    func unlist(_ identifiers: [String]?, app: String) throws -> [NotificationID] {
+        let listed = try WaitingNotification.fetch(
+            database, "app = ? AND (listed_at IS NOT NULL OR handle IS NOT NULL)", [app], limit: nil)
+        let wanted = identifiers.map(Set.init)
+        var gone: [NotificationID] = []
+        for notification in listed where wanted?.contains(notification.identifier) ?? true {
+            try execute(
+                "UPDATE notification SET listed_at = NULL, handle = NULL WHERE sequence = ?", [notification.sequence])
+            gone.append(notification.id)
+        }
+        return gone
+    }
+
+    func keep(_ standing: AppStanding, app: String) throws {
+        try execute(
+            "INSERT OR REPLACE INTO standing (app, standing) VALUES (?, ?)", [app, try JSONText.of(standing)])
+    }
+}
+
+/// Values as the JSON text of a column.
+enum JSONText {
+    static func of(_ value: some Encodable) throws -> String {
+        String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
+    }
+
+    /// `nil` for a text that a version of before or after cannot have meant.
+    static func read<Value: Decodable>(_ text: String?, as type: Value.Type = Value.self) -> Value? {
+        text.flatMap { try? JSONDecoder().decode(Value.self, from: Data($0.utf8)) }
+    }
+}

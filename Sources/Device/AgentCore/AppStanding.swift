@@ -1,0 +1,122 @@
+import AgentWire
+
+/// What a person and an app have settled between them: authorization, settings, categories and the badge.
+struct AppStanding: Codable, Hashable, Sendable {
+    var authorization = Authorization.notDetermined
+    /// What the app asked for (`UNAuthorizationOptions`, raw value).
+    var options: UInt = 0
+    var settings = AppSettings()
+    var categories: [NotificationCategory] = []
+    var badge = 0
+
+    /// `UNAuthorizationStatus`, with its raw values.
+    enum Authorization: Int, Codable, Sendable, CaseIterable {
+        case notDetermined = 0
+        case denied = 1
+        case authorized = 2
+        case provisional = 3
+
+        /// Whether notifications are accepted at all.
+        var allows: Bool { self == .authorized || self == .provisional }
+    }
+
+    /// `UNAuthorizationOptions.provisional` and `.providesAppNotificationSettings`.
+    static let provisionalOption: UInt = 64
+    static let providesSettingsOption: UInt = 32
+
+    /// The authorization that counts: a manifest's policy stands above what anybody answered.
+    func authorization(under policy: AppManifest.Authorization) -> Authorization {
+        switch policy {
+        case .granted: .authorized
+        case .denied: .denied
+        case .ask: authorization
+        }
+    }
+
+    func category(_ identifier: String) -> NotificationCategory? {
+        identifier.isEmpty ? nil : categories.first { $0.identifier == identifier }
+    }
+
+    /// What the app reads with `notificationSettings()`.
+    func settings(under policy: AppManifest.Authorization) -> NotificationSettings {
+        let authorization = authorization(under: policy)
+        let isQuiet = authorization == .provisional
+        func setting(_ isOn: Bool) -> Int { authorization.allows && isOn ? 2 : 1 }
+        return NotificationSettings(
+            authorizationStatus: authorization.rawValue, alertSetting: setting(settings.alerts && !isQuiet),
+            soundSetting: setting(settings.sounds && !isQuiet), badgeSetting: setting(settings.badges && !isQuiet),
+            notificationCenterSetting: setting(settings.list), criticalAlertSetting: setting(settings.criticalAlerts),
+            timeSensitiveSetting: setting(settings.timeSensitive),
+            alertStyle: authorization.allows && settings.alerts && !isQuiet ? settings.alertStyle.number : 0,
+            showPreviewsSetting: settings.previews.number, lockScreenSetting: setting(settings.lockScreen),
+            providesAppNotificationSettings: options & Self.providesSettingsOption != 0)
+    }
+}
+
+/// What a person can change for one app.
+struct AppSettings: Codable, Hashable, Sendable {
+    /// Whether notifications appear on the screen.
+    var alerts = true
+    var sounds = true
+    var badges = true
+    /// Whether they are kept in the list.
+    var list = true
+    /// Whether they appear while the screen is locked.
+    var lockScreen = true
+    /// Whether what is time-sensitive passes the quiet hours.
+    var timeSensitive = true
+    /// Whether what is critical sounds although sounds are off.
+    var criticalAlerts = false
+    var alertStyle = AlertStyle.banner
+    var previews = Previews.always
+
+    /// How long a notification stays; Apple's `UNAlertStyle`.
+    enum AlertStyle: String, Codable, Sendable, CaseIterable {
+        case none
+        /// Goes by itself.
+        case banner
+        /// Stays until somebody answers it.
+        case alert
+
+        var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+    }
+
+    /// When the text can be read on the screen; Apple's `UNShowPreviewsSetting`.
+    enum Previews: String, Codable, Sendable, CaseIterable {
+        case always
+        case whenUnlocked
+        case never
+
+        var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+    }
+
+    init() {}
+
+    /// What is left of an app's wish to show something.
+    func allowed(_ wish: AgentWrite.Showing) -> AgentWrite.Showing {
+        guard wish == .screenAndList, !alerts || alertStyle == .none else { return wish }
+        return list ? .list : .nothing
+    }
+
+    private enum Key: String, CodingKey {
+        case alerts, sounds, badges, list, lockScreen, timeSensitive, criticalAlerts, alertStyle, previews
+    }
+
+    /// Members of a later version that are absent have their plain value.
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        func member<Value: Decodable>(_ key: Key, _ value: Value) throws -> Value {
+            try members.decodeIfPresent(Value.self, forKey: key) ?? value
+        }
+        self.init()
+        alerts = try member(.alerts, alerts)
+        sounds = try member(.sounds, sounds)
+        badges = try member(.badges, badges)
+        list = try member(.list, list)
+        lockScreen = try member(.lockScreen, lockScreen)
+        timeSensitive = try member(.timeSensitive, timeSensitive)
+        criticalAlerts = try member(.criticalAlerts, criticalAlerts)
+        alertStyle = try member(.alertStyle, alertStyle)
+        previews = try member(.previews, previews)
+    }
+}

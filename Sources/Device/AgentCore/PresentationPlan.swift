@@ -1,0 +1,47 @@
+import AgentWire
+
+/// Decides how one notification appears: a function of what it says and of what is settled.
+struct PresentationPlan: Hashable, Sendable {
+    /// How far it comes.
+    enum Reach: Hashable, Sendable {
+        /// On the screen, and into the list.
+        case screen
+        /// Into the list only.
+        case list
+        /// Nowhere; the reason for the timeline.
+        case nowhere(reason: String)
+    }
+
+    var reach: Reach
+    var sounds = false
+    /// The number for the app's icon, where it changes.
+    var badge: Int?
+    /// Whether its text is replaced by a placeholder.
+    var hidesText = false
+
+    /// - Parameter isLocked: Whether the screen is locked.
+    init(
+        _ content: NotificationContent, standing: AppStanding, policy: AppManifest.Authorization, isLocked: Bool = false
+    ) {
+        let settings = standing.settings
+        let authorization = standing.authorization(under: policy)
+        guard authorization.allows else {
+            reach = .nowhere(reason: "the app is not allowed to show notifications")
+            return
+        }
+        let isCritical = content.interruptionLevel == .critical && settings.criticalAlerts
+        let mayAppear = settings.alerts && settings.alertStyle != .none && (settings.lockScreen || !isLocked)
+        // What was granted provisionally stays quiet until a person decides.
+        let isQuiet = authorization == .provisional || content.interruptionLevel == .passive
+        if content.showsText, mayAppear || isCritical, !isQuiet || isCritical {
+            reach = .screen
+        } else if content.showsText, settings.list {
+            reach = .list
+        } else {
+            reach = content.showsText ? .nowhere(reason: "the person turned its notifications off") : .list
+        }
+        sounds = content.sound != nil && !isQuiet && (settings.sounds || isCritical)
+        if settings.badges, authorization == .authorized { badge = content.badge }
+        hidesText = settings.previews == .never || settings.previews == .whenUnlocked && isLocked
+    }
+}

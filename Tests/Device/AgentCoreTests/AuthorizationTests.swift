@@ -1,0 +1,182 @@
+import AgentWire
+import AldabaTestSupport
+import Foundation
+import PushModel
+import Testing
+
+@testable import AgentCore
+
+/// The question whether an app may send notifications.
+@Suite(.timeLimit(.minutes(1))) struct AuthorizationTests {
+    private func granted(_ app: TestApp) async -> Bool? {
+        let message = await app.inbox.next { if case .authorizationAnswered = $0 { true } else { false } }
+        guard case .authorizationAnswered(_, let granted)? = message else { return nil }
+        return granted
+    }
+
+    private func status(_ app: TestApp) async -> Int? {
+        app.send(.getSettings(request: 50))
+        let message = await app.inbox.next { if case .settings = $0 { true } else { false } }
+        guard case .settings(50, let settings)? = message else { return nil }
+        return settings.authorizationStatus
+    }
+
+    @Test(arguments: [("allow", true, 2), ("deny", false, 1)])
+    func `a person is asked once, and the answer outlives the agent`(
+        button: String, answer: Bool, status: Int
+    ) async throws {
+        let harness = try AgentHarness(authorization: .ask)
+        try await harness.start()
+        let app = try await harness.readyApp()
+        #expect(await self.status(app) == 0)
+        app.send(.requestAuthorization(request: 1, options: 7), .requestAuthorization(request: 2, options: 7))
+        let prompt = try #require(await harness.desktop.show())
+        #expect(prompt.title.contains("Todo") && prompt.buttons.map(\.identifier) == ["allow", "deny"] && prompt.stays)
+        harness.desktop.does(.pressed(prompt.notification, button: button, activationToken: nil))
+        #expect(await granted(app) == answer)
+        #expect(await granted(app) == answer)
+        #expect(await self.status(app) == status)
+        try await harness.stop()
+        try await harness.start()
+        let again = try await harness.readyApp()
+        again.send(.requestAuthorization(request: 3, options: 7))
+        #expect(await granted(again) == answer)
+        try await harness.stop()
+    }
+
+    @Test func `no answer is none: the app may ask again`() async throws {
+        let harness = try AgentHarness(authorization: .ask)
+        try await harness.start()
+        let app = try await harness.readyApp()
+        app.send(.requestAuthorization(request: 1, options: 7))
+        let first = try #require(await harness.desktop.show())
+        harness.desktop.does(.dismissed(first.notification))
+        #expect(await granted(app) == false)
+        #expect(await status(app) == 0)
+        app.send(.requestAuthorization(request: 2, options: 7))
+        let second = try #require(await harness.desktop.show())
+        #expect(second.notification != first.notification)
+        try await harness.stop()
+    }
+
+    @Test func `a desktop that cannot ask is no answer either`() async throws {
+        let harness = try AgentHarness(authorization: .ask)
+        try await harness.start()
+        let app = try await harness.readyApp()
+        app.send(.requestAuthorization(request: 1, options: 7))
+        try #require(await harness.desktop.presented.next()).complete(.failed(reason: "no server"))
+        #expect(await granted(app) == false)
+        #expect(await status(app) == 0)
+        try await harness.stop()
+    }
+
+    @Test func `what is granted provisionally goes to the list without a question`() async throws {
+        let harness = try AgentHarness(authorization: .ask)
+        try await harness.start()
+        let app = try await harness.readyApp()
+        app.send(.requestAuthorization(request: 1, options: 64 | 7))
+        #expect(await granted(app) == true)
+        #expect(await status(app) == 3)
+        try await harness.stop()
+    }
+
+    @Test(arguments: [(AppManifest.Authorization.granted, true), (.denied, false)])
+    func `a policy asks nobody`(policy: AppManifest.Authorization, answer: Bool) async throws {
+        let harness = try AgentHarness(authorization: policy)
+        try await harness.start()
+        let app = try await harness.readyApp()
+        app.send(.requestAuthorization(request: 1, options: 7))
+        #expect(await granted(app) == answer)
+        try await harness.stop()
+    }
+}
+
+/// How one notification appears.
+struct PresentationPlanTests {
+    private static func standing(_ change: (inout AppStanding) -> Void) -> AppStanding {
+        var standing = AppStanding()
+        standing.authorization = .authorized
+        change(&standing)
+        return standing
+    }
+
+    private static func content(_ change: (inout NotificationContent) -> Void = { _ in }) -> NotificationContent {
+        var content = NotificationContent()
+        content.title = "Milk"
+        content.sound = NotificationSound()
+        change(&content)
+        return content
+    }
+
+    static let cases: [(String, NotificationContent, AppStanding, PresentationPlan.Reach, sounds: Bool)] = [
+        ("plain", content(), standing { _ in }, .screen, true),
+        ("passive", content { $0.interruptionLevel = .passive }, standing { _ in }, .list, false),
+        ("provisional", content(), standing { $0.authorization = .provisional }, .list, false),
+        ("alerts off", content(), standing { $0.settings.alerts = false }, .list, true),
+        ("style none", content(), standing { $0.settings.alertStyle = .none }, .list, true),
+        ("sounds off", content(), standing { $0.settings.sounds = false }, .screen, false),
+        (
+            "all off", content(),
+            standing {
+                $0.settings.alerts = false
+                $0.settings.list = false
+            }, .nowhere(reason: "the person turned its notifications off"), true
+        ),
+        (
+            "critical although off", content { $0.interruptionLevel = .critical },
+            standing {
+                $0.settings.alerts = false
+                $0.settings.sounds = false
+                $0.settings.criticalAlerts = true
+            }, .screen, true
+        ),
+        (
+            "not allowed", content(), standing { $0.authorization = .denied },
+            .nowhere(reason: "the app is not allowed to show notifications"), false
+        ),
+    ]
+
+    @Test(arguments: cases.indices)
+    func `what is settled decides how far a notification comes`(index: Int) {
+        let (name, content, standing, reach, sounds) = Self.cases[index]
+        let plan = PresentationPlan(content, standing: standing, policy: .ask)
+        #expect(plan.reach == reach && plan.sounds == sounds, "\(name)")
+    }
+
+    @Test(arguments: [
+        (AppSettings.Previews.always, true, false), (.whenUnlocked, false, false), (.whenUnlocked, true, true),
+        (.never, false, true),
+    ])
+    func `previews are hidden as the person wants`(previews: AppSettings.Previews, isLocked: Bool, hides: Bool) {
+        let standing = Self.standing { $0.settings.previews = previews }
+        let plan = PresentationPlan(Self.content(), standing: standing, policy: .ask, isLocked: isLocked)
+        #expect(plan.hidesText == hides)
+    }
+}
+
+struct AppStringsTests {
+    @Test(arguments: [
+        ("%@ and %@", ["a", "b"], "a and b"), ("%2$@ before %1$@", ["a", "b"], "b before a"), ("100 %%", [], "100 %"),
+        ("%@ %@", ["a"], "a "), ("%9$@|%0$@|", ["a"], "||"), ("%d left%", ["3"], "3 left"),
+        ("%99999999999999999999$@", ["a"], ""),
+    ])
+    func `arguments go where the text names them`(format: String, arguments: [String], text: String) {
+        #expect(AppStrings.fill(format, arguments) == text)
+    }
+
+    @Test func `the person's language comes first, then the base`() throws {
+        let folder = try TemporaryFolder()
+        for (language, text) in [("de", #""HI" = "Hallo %@";"#), ("en", #""HI" = "Hello %@"; "ONLY" = "only";"#)] {
+            let place = folder.url.appendingPathComponent("\(language).lproj")
+            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+            try text.write(
+                to: place.appendingPathComponent("Localizable.strings"), atomically: true, encoding: .utf8)
+        }
+        let german = AppStrings(folder: folder.url.path, languages: ["de_AT.UTF-8"])
+        #expect(german.text(.init(key: "HI", arguments: ["Anna"])) == "Hallo Anna")
+        #expect(german.text(.init(key: "ONLY")) == "only")
+        #expect(german.text(.init(key: "NEITHER")) == nil)
+        #expect(AppStrings.languages(["LANG": "de_DE.UTF-8", "LANGUAGE": "fr:de"]) == ["fr", "de", "de_DE.UTF-8"])
+        #expect(AppStrings.languages(["LC_ALL": "C", "LANG": "de_DE"]) == [])
+    }
+}

@@ -1,0 +1,190 @@
+import AgentWire
+import AldabaTestSupport
+import Foundation
+import PushModel
+import Testing
+
+@testable import AgentCore
+
+/// What apps ask of their notification centre, over a real socket.
+@Suite(.timeLimit(.minutes(1))) struct CenterTests {
+    private func content(_ body: String = "Two litres", category: String = "") -> NotificationContent {
+        var content = NotificationContent()
+        content.title = "Milk"
+        content.body = body
+        content.categoryIdentifier = category
+        return content
+    }
+
+    private func ask(_ command: CenterCommand, _ app: TestApp, request: Int64 = 1) async -> CenterAnswer? {
+        app.send(.center(request: request, command))
+        let message = await app.inbox.next { if case .centerAnswered = $0 { true } else { false } }
+        guard case .centerAnswered(request, let answer)? = message else { return nil }
+        return answer
+    }
+
+    private func add(_ identifier: String, _ content: NotificationContent? = nil) -> CenterCommand {
+        .add(NotificationRequest(identifier: identifier, content: content ?? self.content()))
+    }
+
+    /// Shows what an app adds, as its delegate asks for a banner.
+    private func show(_ identifier: String, _ harness: AgentHarness, _ app: TestApp) async throws -> Presentation {
+        #expect(await ask(add(identifier), app) == .done)
+        let (id, kind) = try #require(await app.delivery())
+        #expect(id < 0 && kind == .foreground)
+        app.send(.handled(notification: id, outcome: .presented(options: 16)))
+        return try #require(await harness.desktop.show())
+    }
+
+    private func delivered(_ app: TestApp) async -> [String]? {
+        guard case .delivered(let list)? = await ask(.delivered, app, request: 99) else { return nil }
+        return list.map(\.identifier)
+    }
+
+    @Test func `an app's own notification is asked about, shown and listed, and has no timeline`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let shown = try await show("milk", harness, app)
+        #expect(shown.title == "Milk" && shown.body == "Two litres" && shown.identifier == "milk")
+        #expect(await delivered(app) == ["milk"])
+        _ = try await show("milk", harness, app)
+        #expect(await delivered(app) == ["milk"])
+        try await harness.stop()
+        #expect(try AgentStore.open(path: harness.configuration.databasePath, now: noon).store.outbox().isEmpty)
+    }
+
+    @Test func `the list survives a restart, and what is removed leaves the screen too`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let first = try await show("a", harness, app)
+        _ = try await show("b", harness, app)
+        try await harness.stop()
+        try await harness.start()
+        let again = try await harness.readyApp()
+        #expect(await delivered(again) == ["a", "b"])
+        #expect(await ask(.removeDelivered(["a", "unknown"]), again) == .done)
+        #expect(await harness.desktop.withdrawn.next() == first.notification)
+        #expect(await delivered(again) == ["b"])
+        #expect(await ask(.removeDelivered(nil), again) == .done)
+        #expect(await delivered(again) == [])
+        try await harness.stop()
+    }
+
+    @Test func `requests wait until they are taken back, 64 at most, and one identifier is one request`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        for number in (0..<70) {
+            let request = NotificationRequest(
+                identifier: "r\(number % 66)", content: content(),
+                trigger: .timeInterval(seconds: Double(100 + number), repeats: false))
+            #expect(await ask(.add(request), app, request: Int64(number)) == .done)
+        }
+        guard case .pending(let pending)? = await ask(.pending, app) else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(pending.count == 64)
+        #expect(pending.first { $0.identifier == "r0" }?.trigger == .timeInterval(seconds: 166, repeats: false))
+        #expect(await ask(.removePending(["r0"]), app) == .done)
+        #expect(await ask(.removeDelivered(nil), app) == .done)
+        guard case .pending(let rest)? = await ask(.pending, app) else { return }
+        #expect(rest.count == 63)
+        #expect(await ask(.removePending(nil), app) == .done)
+        #expect(await ask(.pending, app) == .pending([]))
+        try await harness.stop()
+    }
+
+    @Test func `categories outlive the agent and give the buttons; a pressed one reaches the app`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let category = NotificationCategory(
+            identifier: "todo",
+            actions: [
+                .init(identifier: "done", title: "Done"),
+                .init(identifier: "say", title: "Say", textInput: .init(buttonTitle: "Send", placeholder: "What?")),
+            ])
+        #expect(await ask(.setCategories([category]), try await harness.readyApp()) == .done)
+        try await harness.stop()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        #expect(await ask(.categories, app) == .categories([category]))
+        #expect(await ask(add("milk", content(category: "todo")), app) == .done)
+        let (id, _) = try #require(await app.delivery())
+        app.send(.handled(notification: id, outcome: .presented(options: 16)))
+        let shown = try #require(await harness.desktop.show())
+        #expect(shown.buttons.map(\.label) == ["Done", "Say"])
+        #expect(shown.buttons.last?.reply == .init(placeholder: "What?", submitLabel: "Send"))
+        harness.desktop.does(.replied(shown.notification, button: "say", text: "soon"))
+        let message = await app.inbox.next { if case .respond = $0 { true } else { false } }
+        guard case .respond(_, let notification, "say", "soon")? = message else {
+            Issue.record("another message: \(String(describing: message))")
+            return
+        }
+        #expect(notification.id == id && notification.content?.title == "Milk")
+        try await harness.stop()
+    }
+
+    @Test(arguments: [
+        (-2, CenterAnswer.failed(code: 1600, message: "a badge is a number from 0; -1 hides it")), (7, .done),
+    ])
+    func `a badge is a number from 0`(badge: Int, answer: CenterAnswer) async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        #expect(await ask(.setBadge(badge), try await harness.readyApp()) == answer)
+        try await harness.stop()
+    }
+
+    @Test func `a badge of 0 takes the list with it, -1 does not`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        _ = try await show("a", harness, app)
+        #expect(await ask(.setBadge(5), app) == .done)
+        #expect(try #require(await harness.desktop.badges.next()) == (5, "com.example.todo"))
+        #expect(await ask(.setBadge(-1), app) == .done)
+        #expect(try #require(await harness.desktop.badges.next()) == (0, "com.example.todo"))
+        #expect(await delivered(app) == ["a"])
+        #expect(await ask(.setBadge(0), app) == .done)
+        #expect(await delivered(app) == [])
+        try await harness.stop()
+    }
+
+    @Test func `without authorization nothing is taken, and the answer says what to do`() async throws {
+        let harness = try AgentHarness(authorization: .ask)
+        try await harness.start()
+        let app = try await harness.readyApp()
+        guard case .failed(1, let message)? = await ask(add("milk"), app) else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(message.contains("requestAuthorization"))
+        try await harness.stop()
+    }
+
+    @Test func `what says nothing is refused`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        guard case .failed(1401, _)? = await ask(add("milk", NotificationContent()), try await harness.readyApp())
+        else {
+            Issue.record("it was taken")
+            return
+        }
+        try await harness.stop()
+    }
+
+    @Test func `an app that is away has its own notification shown at once when it fires`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let agent = try #require(harness.agent.withLock { $0 })
+        let request = NotificationRequest(identifier: "milk", content: content())
+        agent.enter { $0.fire(request, app: "com.example.todo") }
+        let shown = try #require(await harness.desktop.show())
+        #expect(shown.notification.rawValue == -1 && shown.identifier == "milk")
+        harness.desktop.does(.opened(shown.notification, activationToken: nil))
+        #expect(await delivered(try await harness.readyApp()) == [])
+        try await harness.stop()
+    }
+}
