@@ -115,7 +115,8 @@ let commands: [Target] = [
         dependencies: [
             "PushModel", "HTTPWire", "APNsWire", "MCSWire", "HTTP2Transport", "MCSTransport", "DeviceSession",
             "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint", "ControlAPI",
-            "AgentCore", "Desktop", "TodoList", "CommandCore", "CLinux", crypto, x509, nioCore, nioPosix, nioSSL,
+            "AgentCore", "AgentWire", "AppHost", "Desktop", "TodoList", "CommandCore", "CLinux", crypto, x509, nioCore,
+            nioPosix, nioSSL,
             lifecycle,
             asyncHTTPClient, argumentParser, yams, logging,
         ],

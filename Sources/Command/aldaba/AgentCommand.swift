@@ -1,4 +1,5 @@
 import AgentCore
+import AgentWire
 import ArgumentParser
 import CommandCore
 import Desktop
@@ -11,7 +12,7 @@ import PushModel
 struct AgentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agent", abstract: "The device's end: one agent per user session.",
-        subcommands: [Run.self, App.self], defaultSubcommand: Run.self)
+        subcommands: [Run.self, Status.self, App.self], defaultSubcommand: Run.self)
 
     /// `aldaba agent run`, and `aldaba agent` alone.
     struct Run: AsyncParsableCommand {
@@ -40,6 +41,31 @@ struct AgentCommand: AsyncParsableCommand {
                 try await group.next()
                 group.cancelAll()
                 try await group.waitForAll()
+            }
+        }
+    }
+
+    /// `aldaba agent status`.
+    struct Status: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "How the agent and its apps are.")
+        @Flag(help: "Print a JSON object.") var json = false
+        @OptionGroup var agent: AgentOption
+
+        func run() throws { try Self.show(agent, json: json) }
+
+        static func show(_ agent: AgentOption, json: Bool) throws {
+            guard case .status(let status) = try agent.connect().ask(.status) else { throw unexpected() }
+            if json { return print(try JSONText.line(status)) }
+            let words = ["not asked yet", "not allowed", "allowed", "allowed quietly", "allowed for now"]
+            print("agent     process \(status.process)")
+            print("device    \(status.device ?? "not enrolled yet")")
+            print("server    \(status.isConnected ? "connected" : "not connected; tried again and again")")
+            print("screen    \(status.hasScreen ? "the desktop's" : "none: notifications are kept and not shown")")
+            for app in status.apps {
+                let word = words.indices.contains(app.authorization) ? words[app.authorization] : "unknown"
+                print(
+                    "app       \(app.id)  \(app.name)  \(app.isConnected ? "runs" : "does not run"), \(word), "
+                        + "\(app.listed) in the list, badge \(app.badge)")
             }
         }
     }

@@ -14,7 +14,8 @@ struct Aldaba: AsyncParsableCommand {
             6 unreachable, 7 timed out waiting.
             """,
         subcommands: [
-            UpCommand.self, ServeCommand.self, AgentCommand.self, SendCommand.self, GetCommand.self,
+            UpCommand.self, ServeCommand.self, AgentCommand.self, NotificationsCommand.self, NotifyCommand.self,
+            SettingsCommand.self, SendCommand.self, GetCommand.self,
             DeviceCommand.self, AppCommand.self, KeyCommand.self, DoctorCommand.self, ConfigurationPageCommand.self,
         ])
 

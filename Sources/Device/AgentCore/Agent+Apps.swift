@@ -17,7 +17,8 @@ extension Agent {
                     LogKey.path: "\(file)", LogKey.error: "\(fault)",
                 ])
         }
-        for (id, manifest) in loaded.apps where apps[id]?.manifest != manifest {
+        installShell()
+        for (id, manifest) in loaded.apps where apps[id]?.manifest != manifest && id != Self.shell {
             guard apps[id]?.connection == nil else { continue }
             let known = apps[id]
             let standing = (try? store.read { try $0.standing(app: id) }) ?? AppStanding()
@@ -38,6 +39,8 @@ extension Agent {
                 took(message, from: app, connection)
             } else if case .hello(let version, let app, _) = message {
                 guard accept(connection, version: version, app: app) else { return }
+            } else if case .manage(let request, let command) = message {
+                guard manage(command, request, connection) else { return }
             } else {
                 return connection.refuse(code: "helloExpected", message: "the first message must be hello")
             }
@@ -108,6 +111,7 @@ extension Agent {
     }
 
     func closed(_ connection: AppConnection) {
+        waiters = waiters.filter { $0.value.connection !== connection }
         guard let app = connections.removeValue(forKey: ObjectIdentifier(connection)) else { return }
         apps[app]?.connection = nil
         apps[app]?.tokenRequests = []
@@ -168,7 +172,7 @@ extension Agent {
         case .getSettings(let request): connection.send([.settings(request: request, settings(of: app))])
         case .registerForRemoteNotifications(let request): giveToken(request, app: app, connection)
         case .unregisterForRemoteNotifications: wishForEnd(app)
-        case .hello, .stateChanged, .unknown:
+        case .hello, .stateChanged, .manage, .unknown:
             // A second hello changes nothing; with the life cycle `always` a connected app is active.
             break
         }

@@ -164,17 +164,47 @@ extension Agent {
 
     func took(_ event: PresenterEvent) {
         if tookPromptEvent(event) { return }
-        let now = parts.now()
         switch event {
-        case .opened(let id, let token):
-            enqueue(.tapped(id, action: NotificationAction.open, text: nil, activationToken: token, at: now))
-        case .pressed(let id, let button, let token):
-            enqueue(.tapped(id, action: button, text: nil, activationToken: token, at: now))
-        case .replied(let id, let button, let text):
-            enqueue(.tapped(id, action: button, text: text, activationToken: nil, at: now))
-        case .dismissed(let id): enqueue(.dismissed(id, at: now))
+        case .opened(let id, let token): chose(id, NotificationAction.open, nil, activationToken: token)
+        case .pressed(let id, let button, let token): chose(id, button, nil, activationToken: token)
+        case .replied(let id, let button, let text): chose(id, button, text, activationToken: nil)
+        case .dismissed(let id): dismissed(id)
         case .left(let id): enqueue(.leftScreen(id))
         }
+    }
+
+    private func chose(_ id: NotificationID, _ action: String, _ text: String?, activationToken: String?) {
+        do {
+            // What is still on its way to the store belongs to what is looked up.
+            flush()
+            guard let notification = try store.read({ try $0.notification(id) }) else { return }
+            chose(notification, action, text, activationToken: activationToken)
+        } catch {
+            storeFailed(error)
+        }
+    }
+
+    /// A person chose an action, on the desktop or elsewhere.
+    func chose(_ notification: WaitingNotification, _ action: String, _ text: String?, activationToken: String?) {
+        if tellTerminal(notification, action, text) {
+            return enqueue(.unlisted(app: notification.app, identifiers: [notification.identifier]))
+        }
+        enqueue(
+            .tapped(notification.id, action: action, text: text, activationToken: activationToken, at: parts.now()))
+    }
+
+    /// The app hears of a dismissal where its category says so.
+    private func dismissed(_ id: NotificationID) {
+        let notification = try? store.read { try $0.notification(id) }
+        guard let notification else { return enqueue(.dismissed(id, at: parts.now())) }
+        if tellTerminal(notification, NotificationAction.dismiss, nil) {
+            return enqueue(.unlisted(app: notification.app, identifiers: [notification.identifier]))
+        }
+        let category = apps[notification.app]?.standing.category(notification.says.categoryIdentifier)
+        guard let category, category.options & NotificationCategory.customDismissAction != 0 else {
+            return enqueue(.dismissed(id, at: parts.now()))
+        }
+        enqueue(.tapped(id, action: NotificationAction.dismiss, text: nil, activationToken: nil, at: parts.now()))
     }
 
     // MARK: Responses

@@ -18,12 +18,19 @@ extension Agent {
             identifier: notification.identifier, title: content.title, subtitle: content.subtitle, body: content.body,
             category: content.categoryIdentifier, urgency: urgency(of: content.interruptionLevel))
         if plan?.hidesText == true { Self.hide(&presentation, category) }
+        presentation.image = content.attachments.first { Self.isPicture($0) }?.path
+        if plan?.hidesText == true { presentation.image = nil }
         presentation.buttons = Self.buttons(content.actions.isEmpty ? category?.actions ?? [] : content.actions)
         if let open = content.openTitle { presentation.openLabel = installed?.strings?.text(open) ?? open.key }
         if plan?.sounds == true { presentation.sound = sound(content.sound, of: installed?.manifest) }
         presentation.stays = installed?.standing.settings.alertStyle == .alert
         presentation.desktopEntry = installed?.manifest.desktopEntry
         return presentation
+    }
+
+    private static func isPicture(_ attachment: NotificationAttachment) -> Bool {
+        ["public.image", "public.png", "public.jpeg", "com.compuserve.gif"].contains(attachment.type)
+            && attachment.hidesThumbnail != true
     }
 
     private func urgency(of level: NotificationContent.InterruptionLevel) -> Presentation.Urgency {
@@ -40,7 +47,6 @@ extension Agent {
         if options & NotificationCategory.hiddenPreviewsShowTitle == 0 { presentation.title = "" }
         if options & NotificationCategory.hiddenPreviewsShowSubtitle == 0 { presentation.subtitle = "" }
         presentation.body = category?.hiddenPreviewsBodyPlaceholder ?? "Notification"
-        presentation.image = nil
     }
 
     private static func buttons(_ actions: [NotificationActionDescription]) -> [Presentation.Button] {

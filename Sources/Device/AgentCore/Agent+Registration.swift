@@ -12,6 +12,8 @@ enum RegistrationWish: Sendable, Hashable {
 
 extension Agent {
     func wishForToken(_ app: String) {
+        // The terminal's own notifications never come from a provider.
+        guard app != Self.shell else { return }
         registrationWishes[app] = .token
         registrationSignals.continuation.yield()
     }

@@ -48,6 +48,8 @@ public actor Agent {
     /// What people are being asked, by the id of the question.
     var prompts: [NotificationID: Prompt] = [:]
     var promptCount: Int64 = 0
+    /// Who waits at a terminal for what a person does with a notification: by its identifier, which is theirs alone.
+    var waiters: [String: Confirmation] = [:]
     /// How many notifications arrived since the store was last looked over.
     var arrivalsSincePruning = 0
     /// How often an app was expected back, which tells the expectations apart.

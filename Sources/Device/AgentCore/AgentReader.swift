@@ -143,6 +143,10 @@ struct AgentReader {
         }
     }
 
+    func notification(_ id: NotificationID) throws -> WaitingNotification? {
+        try WaitingNotification.fetch(database, "id = ?", [id.rawValue], limit: 1).first
+    }
+
     /// What is in an app's list, oldest first; the newest `limit`.
     func listed(app: String, limit: Int) throws -> [WaitingNotification] {
         let all = try Int64.fetchAll(

@@ -22,6 +22,12 @@ struct PeerCheck: Sendable {
             return link.map { $0.hasSuffix(mark) ? String($0.dropLast(mark.count)) : $0 }
         }, user: getuid())
 
+    /// Whether the peer runs this very program as this user.
+    func isOwn(_ peer: Peer) -> Bool {
+        guard peer.user == user, let running = executable(peer.process) else { return false }
+        return running == executable(getpid())
+    }
+
     /// - Returns: `nil` when the peer runs the manifest's program as this user, else what is wrong.
     func fault(of peer: Peer, as manifest: AppManifest) -> String? {
         guard peer.user == user else { return "it runs as another user" }

@@ -2,15 +2,15 @@ import CLinux
 import Foundation
 
 /// Why a socket cannot be used, for people.
-struct AgentSocketError: Error {
+package struct AgentSocketError: Error {
     /// `nil` when simply nobody listens, which is no news.
-    let report: String?
+    package let report: String?
 }
 
 /// The calls on a Unix stream socket that a connection is made of. All of them block.
-enum AgentSocket {
+package enum AgentSocket {
     /// Connects to the socket at a path, and makes sure that its owner is this user or the administrator.
-    static func connect(to path: String) throws(AgentSocketError) -> Int32 {
+    package static func connect(to path: String) throws(AgentSocketError) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
@@ -59,7 +59,7 @@ enum AgentSocket {
     }
 
     /// Waits for bytes; `nil` at the end of the stream, or when it broke.
-    static func read(_ descriptor: Int32, into buffer: inout [UInt8]) -> ArraySlice<UInt8>? {
+    package static func read(_ descriptor: Int32, into buffer: inout [UInt8]) -> ArraySlice<UInt8>? {
         while true {
             let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count > 0 { return buffer[..<count] }
@@ -68,7 +68,7 @@ enum AgentSocket {
     }
 
     /// Writes all bytes; `false` when the connection is gone.
-    static func write(_ descriptor: Int32, _ bytes: [UInt8]) -> Bool {
+    package static func write(_ descriptor: Int32, _ bytes: [UInt8]) -> Bool {
         var written = 0
         while written < bytes.count {
             let count = bytes.withUnsafeBytes { all in

@@ -327,7 +327,7 @@ extension AppSession {
             if answered(request) { directives.append(.answerSettings(request: request, settings)) }
         case .registered(let request, let token): registered(request, token)
         case .registrationFailed(let request, let code, let text): registrationFailed(request, code, text)
-        case .welcome, .refused, .centerAnswered, .enter, .openSettings, .unknown: break
+        case .welcome, .refused, .centerAnswered, .enter, .openSettings, .managed, .unknown: break
         }
     }
 

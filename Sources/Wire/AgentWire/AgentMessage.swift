@@ -22,6 +22,8 @@ public enum AgentMessage: Hashable, Sendable {
     case enter(AppState)
     /// The person wants to see the app's own notification settings; with the notification that they came from.
     case openSettings(DeliveredNotification?)
+    /// An answer to ``AppMessage/manage(request:_:)``.
+    case managed(request: Int64, ManagementAnswer)
     /// A message of a later version; to be ignored.
     case unknown(type: String)
 
@@ -90,6 +92,7 @@ extension AgentMessage: Codable {
         case "responsesConfirmed": self = .responsesConfirmed(responses: try member(.responses))
         case "centerAnswered":
             self = .centerAnswered(request: try member(.request), try CenterAnswer(from: decoder))
+        case "managed": self = .managed(request: try member(.request), try ManagementAnswer(from: decoder))
         case "enter": self = .enter(try member(.state))
         case "openSettings":
             self = .openSettings(try members.decodeIfPresent(DeliveredNotification.self, forKey: .notification))
@@ -132,6 +135,9 @@ extension AgentMessage: Codable {
         case .centerAnswered(let request, let answer):
             try members.encode(request, forKey: .request)
             try answer.encode(to: encoder)
+        case .managed(let request, let answer):
+            try members.encode(request, forKey: .request)
+            try answer.encode(to: encoder)
         case .enter(let state): try members.encode(state, forKey: .state)
         case .openSettings(let notification): try members.encodeIfPresent(notification, forKey: .notification)
         case .unknown: break
@@ -152,6 +158,7 @@ extension AgentMessage: Codable {
         case .handledConfirmed: "handledConfirmed"
         case .responsesConfirmed: "responsesConfirmed"
         case .centerAnswered: "centerAnswered"
+        case .managed: "managed"
         case .enter: "enter"
         case .openSettings: "openSettings"
         case .unknown(let type): type

@@ -18,6 +18,8 @@ public enum AppMessage: Hashable, Sendable {
     case stateChanged(AppState)
     /// Asks something of the notification centre; answered by ``AgentMessage/centerAnswered(request:_:)``.
     case center(request: Int64, CenterCommand)
+    /// A person's order; the first message of a connection that says nothing else, in place of `hello`.
+    case manage(request: Int64, ManagementCommand)
     /// A message of a later version; to be ignored.
     case unknown(type: String)
 
@@ -57,6 +59,7 @@ extension AppMessage: Codable {
                 outcome: try Self.decodeOutcome(members))
         case "responseHandled": self = .responseHandled(response: try members.decode(Int64.self, forKey: .response))
         case "stateChanged": self = .stateChanged(try members.decode(AppState.self, forKey: .state))
+        case "manage": self = .manage(request: try request(), try ManagementCommand(from: decoder))
         case "center": self = .center(request: try request(), try CenterCommand(from: decoder))
         default: self = .unknown(type: type)
         }
@@ -95,6 +98,9 @@ extension AppMessage: Codable {
         case .center(let request, let command):
             try members.encode(request, forKey: .request)
             try command.encode(to: encoder)
+        case .manage(let request, let command):
+            try members.encode(request, forKey: .request)
+            try command.encode(to: encoder)
         case .ready, .unknown: break
         }
     }
@@ -124,6 +130,7 @@ extension AppMessage: Codable {
         case .responseHandled: "responseHandled"
         case .stateChanged: "stateChanged"
         case .center: "center"
+        case .manage: "manage"
         case .unknown(let type): type
         }
     }

@@ -40,6 +40,17 @@ enum GoldenMessages {
                 identifier: "later", title: "Later", textInput: .init(buttonTitle: "Send", placeholder: "When?")),
         ], options: 1, hiddenPreviewsBodyPlaceholder: "A to-do item", categorySummaryFormat: "%u more")
 
+    static let greeting: NotificationContent = {
+        var content = NotificationContent()
+        content.title = "Hello"
+        return content
+    }()
+    static let status = AgentStatus(
+        process: 17, device: "42", isConnected: true, hasScreen: false,
+        apps: [
+            .init(id: "com.example.todo", name: "Todo", isConnected: true, authorization: 2, listed: 3, badge: 1)
+        ])
+
     static let fromApp: [(file: String, message: AppMessage)] = [
         ("hello", .hello(version: 1, app: "com.example.todo", secret: "s3")),
         ("hello-without-secret", .hello(version: 1, app: "com.example.todo", secret: nil)),
@@ -62,6 +73,16 @@ enum GoldenMessages {
         ("center-setCategories", .center(request: 12, .setCategories([category]))),
         ("center-categories", .center(request: 13, .categories)),
         ("center-setBadge", .center(request: 14, .setBadge(0))),
+        ("manage-status", .manage(request: 1, .status)),
+        ("manage-list", .manage(request: 2, .list(app: "com.example.todo"))),
+        ("manage-act", .manage(request: 3, .act(notification: -4, action: "reply", text: "soon"))),
+        ("manage-dismiss", .manage(request: 4, .dismiss(notification: 2))),
+        ("manage-settings", .manage(request: 5, .settings(app: "com.example.todo"))),
+        ("manage-set", .manage(request: 6, .set(app: "com.example.todo", values: ["sounds": "off"]))),
+        (
+            "manage-notify",
+            .manage(request: 7, .notify(NotificationRequest(identifier: "a", content: greeting), waits: true))
+        ),
     ]
 
     static let fromAgent: [(file: String, message: AgentMessage)] = [
@@ -93,6 +114,20 @@ enum GoldenMessages {
         ("centerAnswered-pending", .centerAnswered(request: 8, .pending([request]))),
         ("centerAnswered-delivered", .centerAnswered(request: 10, .delivered([local, plain]))),
         ("centerAnswered-categories", .centerAnswered(request: 13, .categories([category]))),
+        ("managed-done", .managed(request: 6, .done)),
+        ("managed-failed", .managed(request: 6, .failed(message: "no such app"))),
+        ("managed-status", .managed(request: 1, .status(status))),
+        (
+            "managed-list",
+            .managed(
+                request: 2,
+                .list([ListedNotification(appName: "Todo", notification: plain, content: greeting, actions: [])]))
+        ),
+        (
+            "managed-settings",
+            .managed(request: 5, .settings([.init(name: "sounds", value: "on", allowed: ["on", "off"])]))
+        ),
+        ("managed-answered", .managed(request: 7, .answered(action: "reply", text: "soon"))),
         ("enter", .enter(.active)),
         ("openSettings", .openSettings(plain)),
         ("openSettings-plain", .openSettings(nil)),

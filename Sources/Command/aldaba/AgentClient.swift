@@ -1,0 +1,98 @@
+import AgentWire
+import AppHost
+import ArgumentParser
+import CommandCore
+import Foundation
+import Glibc
+
+/// Where a command finds the agent.
+struct AgentOption: ParsableArguments {
+    @Option(help: "The agent's socket (default: ALDABA_AGENT_SOCKET, else the data folder's, else the session's).")
+    var agentSocket: String?
+    @OptionGroup var location: FolderOption
+
+    /// The sockets to try, the likeliest first.
+    private var candidates: [String] {
+        let environment = ProcessInfo.processInfo.environment
+        if let agentSocket { return [agentSocket] }
+        if let named = environment["ALDABA_AGENT_SOCKET"], !named.isEmpty { return [named] }
+        let ofFolder = location.folder.agentSocket(environment: environment)
+        guard location.data == nil, let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") else {
+            return [ofFolder]
+        }
+        return [runtime + "/aldaba/agent.sock", ofFolder]
+    }
+
+    /// Connects to the agent.
+    func connect() throws -> AgentClient {
+        var reason: String?
+        for path in candidates {
+            do throws(AgentSocketError) {
+                return AgentClient(descriptor: try AgentSocket.connect(to: path))
+            } catch {
+                reason = reason ?? error.report
+            }
+        }
+        throw CommandFailure(
+            .unreachable,
+            reason ?? "no agent answers at \(candidates.joined(separator: " nor at ")); start `aldaba agent`, or name "
+                + "its data folder with --data")
+    }
+}
+
+/// One conversation with the agent; blocks.
+final class AgentClient {
+    private let descriptor: Int32
+    private var decoder = AgentFrameDecoder()
+
+    init(descriptor: Int32) { self.descriptor = descriptor }
+    deinit { close(descriptor) }
+
+    /// Asks, and waits for the answer.
+    ///
+    /// - Parameter seconds: How long to wait; `nil` for ever.
+    /// - Throws: ``CommandFailure`` with what the agent said was wrong, or that it did not answer in time.
+    func ask(_ command: ManagementCommand, within seconds: Double? = 10) throws -> ManagementAnswer {
+        guard AgentSocket.write(descriptor, try AgentFrame.encode(AppMessage.manage(request: 1, command))) else {
+            throw CommandFailure(.unreachable, "the agent has ended")
+        }
+        let deadline = seconds.map { ContinuousClock.now + .seconds($0) }
+        while true {
+            switch try next(deadline) {
+            case .managed(_, .failed(let message)): throw CommandFailure(.invalidInput, message)
+            case .managed(_, let answer): return answer
+            case .refused(_, "notAllowed", let message): throw CommandFailure(.notAuthorized, message)
+            case .refused(_, _, let message): throw CommandFailure(.failed, message)
+            default: break
+            }
+        }
+    }
+
+    private func next(_ deadline: ContinuousClock.Instant?) throws -> AgentMessage {
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            if let frame = try decoder.next() { return try AgentMessage(frame: frame) }
+            try wait(until: deadline)
+            guard let bytes = AgentSocket.read(descriptor, into: &buffer) else {
+                throw CommandFailure(.unreachable, "the agent has ended")
+            }
+            decoder.append(bytes)
+        }
+    }
+
+    private func wait(until deadline: ContinuousClock.Instant?) throws {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while true {
+            let rest = deadline.map { max(0, ContinuousClock.now.duration(to: $0) / .milliseconds(1)) }
+            let ready = poll(&waiting, 1, rest.map { Int32(clamping: Int64($0.rounded(.up))) } ?? -1)
+            if ready > 0 { return }
+            if ready == 0 { throw CommandFailure(.timedOut, "nobody answered in time") }
+            guard errno == EINTR else { throw CommandFailure(.failed, "poll: \(String(cString: strerror(errno)))") }
+        }
+    }
+}
+
+/// An answer of another kind than was asked for.
+func unexpected() -> CommandFailure {
+    CommandFailure(.failed, "the agent's answer cannot be read; are agent and command of one release?")
+}

@@ -1,0 +1,108 @@
+import AgentWire
+import ArgumentParser
+import CommandCore
+import Foundation
+
+/// `aldaba notifications`: the notification centre in a terminal.
+struct NotificationsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "notifications", abstract: "What is in the notification centre, and what to do with it.",
+        subcommands: [List.self, Show.self, Open.self, Act.self, Dismiss.self], defaultSubcommand: List.self)
+
+    /// The number by which a notification is named; `--` is not needed before a negative one.
+    struct Name: ParsableArguments {
+        @Argument(parsing: .allUnrecognized, help: "The notification's number, as `list` shows it.")
+        var numbers: [String] = []
+
+        func number() throws -> Int64 {
+            guard let text = numbers.first, numbers.count == 1, let number = Int64(text) else {
+                throw CommandFailure(.usage, "name one notification by its number, as `aldaba notifications` shows it")
+            }
+            return number
+        }
+    }
+
+    static func listed(_ agent: AgentOption, app: String? = nil) throws -> [ListedNotification] {
+        guard case .list(let list) = try agent.connect().ask(.list(app: app)) else { throw unexpected() }
+        return list
+    }
+
+    /// `aldaba notifications list`, and `aldaba notifications` alone.
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List them, the newest last (the default).")
+        @Option(help: "Only those of one app.") var app: String?
+        @Flag(help: "Print a JSON array.") var json = false
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            let list = try listed(agent, app: app)
+            if json { return print(try JSONText.line(list)) }
+            if list.isEmpty { Terminal.write("There are no notifications.") }
+            for item in list {
+                let text = [item.content.title, item.content.subtitle, item.content.body].filter { !$0.isEmpty }
+                print("\(item.notification.id)  \(item.appName)  \(text.joined(separator: " - "))")
+            }
+        }
+    }
+
+    /// `aldaba notifications show`.
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show one with its attachments and actions.")
+        @OptionGroup var name: Name
+        @Flag(help: "Print a JSON object.") var json = false
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            let number = try name.number()
+            guard let item = try listed(agent).first(where: { $0.notification.id == number }) else {
+                throw CommandFailure(.invalidInput, "no notification \(number) is in the list")
+            }
+            if json { return print(try JSONText.line(item)) }
+            let date = Date(timeIntervalSince1970: Double(item.notification.date) / 1000)
+            print("\(item.appName), \(ISO8601DateFormatter().string(from: date)), \(item.notification.identifier)")
+            for line in [item.content.title, item.content.subtitle, item.content.body] where !line.isEmpty {
+                print(line)
+            }
+            for attachment in item.content.attachments { print("attachment  \(attachment.type)  \(attachment.path)") }
+            for action in item.actions {
+                print(
+                    "action  \(action.identifier)  \(action.title)\(action.textInput == nil ? "" : "  (takes --text)")")
+            }
+        }
+    }
+
+    /// `aldaba notifications open`.
+    struct Open: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Open one in its app, which is started when it does not run.")
+        @OptionGroup var name: Name
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            _ = try agent.connect().ask(
+                .act(notification: try name.number(), action: NotificationAction.open, text: nil))
+        }
+    }
+
+    /// `aldaba notifications act`.
+    struct Act: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Choose one of its actions.")
+        @Option(help: "The action's identifier, as `show` shows it.") var action: String
+        @Option(help: "The text of an action that asks for some.") var text: String?
+        @OptionGroup var name: Name
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            _ = try agent.connect().ask(.act(notification: try name.number(), action: action, text: text))
+        }
+    }
+
+    /// `aldaba notifications dismiss`.
+    struct Dismiss: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Take one away.")
+        @OptionGroup var name: Name
+        @OptionGroup var agent: AgentOption
+
+        func run() throws { _ = try agent.connect().ask(.dismiss(notification: try name.number())) }
+    }
+}

@@ -1,0 +1,85 @@
+import AgentWire
+import ArgumentParser
+import CommandCore
+import Foundation
+
+/// `aldaba notify`: a notification from a shell script, with buttons, a reply, and the answer.
+struct NotifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "notify", abstract: "Show a notification, and say what became of it.",
+        discussion: """
+            With --wait the command ends when somebody has answered. It prints the button's id, `open` for a click on \
+            the notification itself, or `dismiss`; a reply's text follows on the next line.
+            """)
+    @Argument(help: "The title.") var title: String
+    @Argument(help: "The text.") var body: String = ""
+    @Option(help: "A line between the two.") var subtitle: String = ""
+    @Option(help: ArgumentHelp("A button; may be repeated.", valueName: "id=label")) var button: [String] = []
+    @Option(help: ArgumentHelp("A button that asks for text; may be repeated.", valueName: "id=label"))
+    var reply: [String] = []
+    @Option(help: "What stands in the empty field of a reply.") var placeholder: String = ""
+    @Option(help: "passive, active, time-sensitive or critical.") var level: String = "active"
+    @Option(help: "A picture to show beside the text.") var image: String?
+    @Option(help: "A later notification with the same id takes this one's place.") var id: String?
+    @Flag(help: "Play the default sound.") var sound = false
+    @Flag(help: "Wait for the answer.") var wait = false
+    @Option(help: "How many seconds to wait for the answer (exit code 7 after that).") var timeout: Double?
+    @Flag(help: "Print the answer as a JSON object.") var json = false
+    @OptionGroup var agent: AgentOption
+
+    func run() throws {
+        let request = NotificationRequest(identifier: id ?? UUID().uuidString.lowercased(), content: try content())
+        let waits = wait || timeout != nil
+        let answer = try agent.connect().ask(.notify(request, waits: waits), within: waits ? timeout : 10)
+        guard case .answered(let action, let text) = answer else { return }
+        let word =
+            switch action {
+            case NotificationAction.open: "open"
+            case NotificationAction.dismiss: "dismiss"
+            default: action
+            }
+        if json { return print(try JSONText.line(Answer(action: word, text: text))) }
+        print(word)
+        if let text { print(text) }
+    }
+
+    private struct Answer: Encodable {
+        var action: String
+        var text: String?
+    }
+
+    private func content() throws -> NotificationContent {
+        guard let level = NotificationContent.InterruptionLevel(rawValue: level) else {
+            let names = NotificationContent.InterruptionLevel.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CommandFailure(.usage, "--level must be one of: \(names)")
+        }
+        var content = NotificationContent()
+        content.title = title
+        content.subtitle = subtitle
+        content.body = body
+        content.interruptionLevel = level
+        if sound { content.sound = NotificationSound() }
+        content.actions = try button.map { try Self.action($0) }
+        content.actions += try reply.map { text in
+            var action = try Self.action(text)
+            action.textInput = .init(buttonTitle: action.title, placeholder: placeholder)
+            return action
+        }
+        if let image {
+            let path = URL(fileURLWithPath: image).path
+            guard FileManager.default.isReadableFile(atPath: path) else {
+                throw CommandFailure(.invalidInput, "there is no picture \(image)")
+            }
+            content.attachments = [NotificationAttachment(identifier: "image", path: path, type: "public.image")]
+        }
+        return content
+    }
+
+    private static func action(_ text: String) throws -> NotificationActionDescription {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard let id = parts.first, id != "open", id != "dismiss" else {
+            throw CommandFailure(.usage, "\(text) is not id=label, with an id other than open and dismiss")
+        }
+        return NotificationActionDescription(identifier: id, title: parts.last ?? id)
+    }
+}

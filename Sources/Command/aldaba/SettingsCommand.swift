@@ -1,0 +1,38 @@
+import AgentWire
+import ArgumentParser
+import CommandCore
+import Foundation
+
+/// `aldaba settings`: what a person allows each app.
+struct SettingsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "settings", abstract: "Show or change what an app may do.",
+        discussion: """
+            `aldaba settings` lists the apps, `aldaba settings APP` one app's settings, and \
+            `aldaba settings APP sounds=off style=alert` changes some.
+            """)
+    @Argument(help: "The app's id.") var app: String?
+    @Argument(help: "NAME=VALUE for each setting to change.") var changes: [String] = []
+    @Flag(help: "Print JSON.") var json = false
+    @OptionGroup var agent: AgentOption
+
+    func run() throws {
+        guard let app else { return try AgentCommand.Status.show(agent, json: json) }
+        let client = try agent.connect()
+        if !changes.isEmpty {
+            var values: [String: String] = [:]
+            for change in changes {
+                let parts = change.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
+                    String.init)
+                guard parts.count == 2 else { throw CommandFailure(.usage, "\(change) is not NAME=VALUE") }
+                values[parts[0]] = parts[1]
+            }
+            _ = try client.ask(.set(app: app, values: values))
+        }
+        guard case .settings(let settings) = try client.ask(.settings(app: app)) else { throw unexpected() }
+        if json { return print(try JSONText.line(settings)) }
+        for setting in settings {
+            print("\(setting.name)=\(setting.value)  (\(setting.allowed.joined(separator: ", ")))")
+        }
+    }
+}

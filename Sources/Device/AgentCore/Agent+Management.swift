@@ -1,0 +1,147 @@
+import AgentWire
+import Foundation
+import PushModel
+
+/// What a person at a terminal asks: only this very program may.
+extension Agent {
+    /// The app under whose name the terminal's own notifications appear.
+    static let shell = "aldaba.notify"
+    private static let waiterLimit = 256
+
+    func installShell() {
+        guard apps[Self.shell] == nil else { return }
+        let manifest = AppManifest(
+            id: Self.shell, name: "aldaba", team: "", executable: "", authorization: .granted)
+        let standing = (try? store.read { try $0.standing(app: Self.shell) }) ?? AppStanding()
+        apps[Self.shell] = InstalledApp(manifest: manifest, standing: standing)
+    }
+
+    /// - Returns: Whether the connection may go on.
+    func manage(_ command: ManagementCommand, _ request: Int64, _ connection: AppConnection) -> Bool {
+        guard parts.peerCheck.isOwn(connection.peer) else {
+            connection.refuse(code: "notAllowed", message: "only the aldaba program itself may manage the agent")
+            return false
+        }
+        do {
+            if let answer = try answer(command, request, connection) {
+                connection.send([.managed(request: request, answer)])
+            }
+            return true
+        } catch {
+            storeFailed(error)
+            connection.refuse(code: "storeFailed", message: "the agent's store: \(error)")
+            return false
+        }
+    }
+
+    private func answer(
+        _ command: ManagementCommand, _ request: Int64, _ connection: AppConnection
+    ) throws -> ManagementAnswer? {
+        flush()
+        switch command {
+        case .status: return .status(try status())
+        case .list(let app):
+            if let app, apps[app] == nil { return Self.unknown(app) }
+            return .list(try listed(app))
+        case .act(let id, let action, let text): return try act(NotificationID(rawValue: id), action, text)
+        case .dismiss(let id): return try dismiss(NotificationID(rawValue: id))
+        case .settings(let app):
+            guard let installed = apps[app] else { return Self.unknown(app) }
+            return .settings(installed.standing.choices(under: installed.manifest.authorization))
+        case .set(let app, let values): return set(app, values)
+        case .notify(let notification, let waits):
+            return notify(notification, Confirmation(connection: connection, request: request), waits: waits)
+        }
+    }
+
+    private static func unknown(_ app: String) -> ManagementAnswer {
+        .failed(message: "no app \(app) is installed; `aldaba agent status` lists them")
+    }
+
+    private func status() throws -> AgentStatus {
+        AgentStatus(
+            process: getpid(), device: identity.map { "\($0.device)" },
+            isConnected: session != nil && sessionLoggedIn == sessionCount,
+            hasScreen: !(parts.presenter is HeadlessPresenter),
+            apps: try apps.sorted { $0.key < $1.key }.filter { $0.key != Self.shell }.map { id, app in
+                AgentStatus.App(
+                    id: id, name: app.manifest.name, isConnected: app.connection != nil,
+                    authorization: app.standing.authorization(under: app.manifest.authorization).rawValue,
+                    listed: try store.read { try $0.listed(app: id, limit: .max).count }, badge: app.standing.badge)
+            })
+    }
+
+    private func listed(_ app: String?) throws -> [ListedNotification] {
+        let names = app.map { [$0] } ?? apps.keys.sorted()
+        return try names.flatMap { name in
+            try store.read { try $0.listed(app: name, limit: Self.listLimit / 4) }.map { notification in
+                let content = localized(notification.says, app: name)
+                let category = apps[name]?.standing.category(content.categoryIdentifier)
+                return ListedNotification(
+                    appName: apps[name]?.manifest.name ?? name, notification: notification.delivered, content: content,
+                    actions: content.actions.isEmpty ? category?.actions ?? [] : content.actions)
+            }
+        }.sorted { $0.notification.date < $1.notification.date }
+    }
+
+    private func find(_ id: NotificationID) throws -> WaitingNotification? {
+        try store.read { try $0.notification(id) }
+    }
+
+    private static func gone(_ id: NotificationID) -> ManagementAnswer {
+        .failed(message: "no notification \(id.rawValue) is in the list; `aldaba notifications list` shows them")
+    }
+
+    private func act(_ id: NotificationID, _ action: String, _ text: String?) throws -> ManagementAnswer {
+        guard let notification = try find(id) else { return Self.gone(id) }
+        let actions = try listed(notification.app).first { $0.notification.id == id.rawValue }?.actions ?? []
+        guard action == NotificationAction.open || actions.contains(where: { $0.identifier == action }) else {
+            let names = actions.map(\.identifier).joined(separator: ", ")
+            return .failed(message: "it has no action \(action); it has: \(names.isEmpty ? "none" : names)")
+        }
+        parts.presenter.withdraw(id)
+        chose(notification, action, text, activationToken: nil)
+        return .done
+    }
+
+    private func dismiss(_ id: NotificationID) throws -> ManagementAnswer {
+        guard try find(id) != nil else { return Self.gone(id) }
+        parts.presenter.withdraw(id)
+        took(.dismissed(id))
+        return .done
+    }
+
+    private func set(_ app: String, _ values: [String: String]) -> ManagementAnswer {
+        guard var standing = apps[app]?.standing else { return Self.unknown(app) }
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            if let fault = standing.set(name, to: value) { return .failed(message: fault) }
+        }
+        change(app) { $0 = standing }
+        flush()
+        return .done
+    }
+
+    private func notify(
+        _ request: NotificationRequest, _ waiting: Confirmation, waits: Bool
+    ) -> ManagementAnswer? {
+        guard request.content.showsText else { return .failed(message: "a notification needs a title or a body") }
+        guard request.trigger == nil else { return .failed(message: "the terminal's notifications appear at once") }
+        if waits {
+            guard waiters.count < Self.waiterLimit else {
+                return .failed(message: "\(Self.waiterLimit) terminals wait for an answer already")
+            }
+            waiters[request.identifier] = waiting
+        }
+        fire(request, app: Self.shell)
+        return waits ? nil : .done
+    }
+
+    /// Tells a terminal what a person did; whether one waited for that.
+    func tellTerminal(_ notification: WaitingNotification, _ action: String, _ text: String?) -> Bool {
+        guard notification.app == Self.shell else { return false }
+        if let waiter = waiters.removeValue(forKey: notification.identifier) {
+            waiter.connection.send([.managed(request: waiter.request, .answered(action: action, text: text))])
+        }
+        return true
+    }
+}

@@ -1,0 +1,203 @@
+/// What a person at a terminal asks of the agent. Only the agent's own program may: a connection that begins with it
+/// is checked for that, and says nothing else.
+public enum ManagementCommand: Hashable, Sendable {
+    /// How the agent is.
+    case status
+    /// What is in the list, of one app or of all.
+    case list(app: String?)
+    /// Chooses an action of a notification as a person on the desktop does, with text where it asks for some.
+    case act(notification: Int64, action: String, text: String?)
+    /// Takes a notification away as a person on the desktop does.
+    case dismiss(notification: Int64)
+    /// What a person can change for an app.
+    case settings(app: String)
+    /// Changes settings, by their names.
+    case set(app: String, values: [String: String])
+    /// Shows a notification of the terminal's own; with `waits` its answer follows.
+    case notify(NotificationRequest, waits: Bool)
+}
+
+/// An answer to a ``ManagementCommand``.
+public enum ManagementAnswer: Hashable, Sendable {
+    case done
+    /// What was wrong, and what would be right.
+    case failed(message: String)
+    case status(AgentStatus)
+    case list([ListedNotification])
+    /// Names and values, in the order in which they are to be read.
+    case settings([Setting])
+    /// What a person did with the notification of ``ManagementCommand/notify(_:waits:)``.
+    case answered(action: String, text: String?)
+
+    /// One thing that a person can change.
+    public struct Setting: Codable, Hashable, Sendable {
+        public var name: String
+        public var value: String
+        /// The values that it may have.
+        public var allowed: [String]
+
+        public init(name: String, value: String, allowed: [String]) {
+            self.name = name
+            self.value = value
+            self.allowed = allowed
+        }
+    }
+}
+
+/// How an agent is.
+public struct AgentStatus: Codable, Hashable, Sendable {
+    public var process: Int32
+    /// The device's id; `nil` while it is not enrolled.
+    public var device: String?
+    public var isConnected: Bool
+    /// Whether notifications can be seen.
+    public var hasScreen: Bool
+    public var apps: [App]
+
+    public init(process: Int32, device: String?, isConnected: Bool, hasScreen: Bool, apps: [App]) {
+        self.process = process
+        self.device = device
+        self.isConnected = isConnected
+        self.hasScreen = hasScreen
+        self.apps = apps
+    }
+
+    /// One installed app.
+    public struct App: Codable, Hashable, Sendable {
+        public var id: String
+        public var name: String
+        public var isConnected: Bool
+        /// `UNAuthorizationStatus` (raw value).
+        public var authorization: Int
+        public var listed: Int
+        public var badge: Int
+
+        public init(id: String, name: String, isConnected: Bool, authorization: Int, listed: Int, badge: Int) {
+            self.id = id
+            self.name = name
+            self.isConnected = isConnected
+            self.authorization = authorization
+            self.listed = listed
+            self.badge = badge
+        }
+    }
+}
+
+/// A notification of the list, with what can be done with it.
+public struct ListedNotification: Codable, Hashable, Sendable {
+    public var appName: String
+    public var notification: DeliveredNotification
+    /// What it says, with every text looked up.
+    public var content: NotificationContent
+    public var actions: [NotificationActionDescription]
+
+    public init(
+        appName: String, notification: DeliveredNotification, content: NotificationContent,
+        actions: [NotificationActionDescription]
+    ) {
+        self.appName = appName
+        self.notification = notification
+        self.content = content
+        self.actions = actions
+    }
+}
+
+extension ManagementCommand: Codable {
+    private enum Key: String, CodingKey { case command, app, notification, action, text, values, waits }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        func member<Value: Decodable>(_ key: Key) throws -> Value { try members.decode(Value.self, forKey: key) }
+        switch try member(.command) as String {
+        case "status": self = .status
+        case "list": self = .list(app: try members.decodeIfPresent(String.self, forKey: .app))
+        case "act":
+            self = .act(
+                notification: try member(.notification), action: try member(.action),
+                text: try members.decodeIfPresent(String.self, forKey: .text))
+        case "dismiss": self = .dismiss(notification: try member(.notification))
+        case "settings": self = .settings(app: try member(.app))
+        case "set": self = .set(app: try member(.app), values: try member(.values))
+        case "notify": self = .notify(try member(.notification), waits: try member(.waits))
+        default:
+            throw DecodingError.dataCorruptedError(
+                forKey: .command, in: members, debugDescription: "a management command")
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Key.self)
+        func begin(_ command: String) throws { try members.encode(command, forKey: .command) }
+        switch self {
+        case .status: try begin("status")
+        case .list(let app):
+            try begin("list")
+            try members.encodeIfPresent(app, forKey: .app)
+        case .act(let notification, let action, let text):
+            try begin("act")
+            try members.encode(notification, forKey: .notification)
+            try members.encode(action, forKey: .action)
+            try members.encodeIfPresent(text, forKey: .text)
+        case .dismiss(let notification):
+            try begin("dismiss")
+            try members.encode(notification, forKey: .notification)
+        case .settings(let app):
+            try begin("settings")
+            try members.encode(app, forKey: .app)
+        case .set(let app, let values):
+            try begin("set")
+            try members.encode(app, forKey: .app)
+            try members.encode(values, forKey: .values)
+        case .notify(let request, let waits):
+            try begin("notify")
+            try members.encode(request, forKey: .notification)
+            try members.encode(waits, forKey: .waits)
+        }
+    }
+}
+
+extension ManagementAnswer: Codable {
+    private enum Key: String, CodingKey { case answer, message, status, notifications, settings, action, text }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        func member<Value: Decodable>(_ key: Key) throws -> Value { try members.decode(Value.self, forKey: key) }
+        switch try member(.answer) as String {
+        case "done": self = .done
+        case "failed": self = .failed(message: try member(.message))
+        case "status": self = .status(try member(.status))
+        case "list": self = .list(try member(.notifications))
+        case "settings": self = .settings(try member(.settings))
+        case "answered":
+            self = .answered(
+                action: try member(.action), text: try members.decodeIfPresent(String.self, forKey: .text))
+        default:
+            throw DecodingError.dataCorruptedError(
+                forKey: .answer, in: members, debugDescription: "a management answer")
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Key.self)
+        func begin(_ answer: String) throws { try members.encode(answer, forKey: .answer) }
+        switch self {
+        case .done: try begin("done")
+        case .failed(let message):
+            try begin("failed")
+            try members.encode(message, forKey: .message)
+        case .status(let status):
+            try begin("status")
+            try members.encode(status, forKey: .status)
+        case .list(let notifications):
+            try begin("list")
+            try members.encode(notifications, forKey: .notifications)
+        case .settings(let settings):
+            try begin("settings")
+            try members.encode(settings, forKey: .settings)
+        case .answered(let action, let text):
+            try begin("answered")
+            try members.encode(action, forKey: .action)
+            try members.encodeIfPresent(text, forKey: .text)
+        }
+    }
+}
