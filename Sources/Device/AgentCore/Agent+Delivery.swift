@@ -166,7 +166,7 @@ extension Agent {
         if tookPromptEvent(event) { return }
         switch event {
         case .opened(let id, let token): chose(id, NotificationAction.open, nil, activationToken: token)
-        case .pressed(let id, let button, let token): chose(id, button, nil, activationToken: token)
+        case .pressed(let id, let button, let token): pressed(id, button, activationToken: token)
         case .replied(let id, let button, let text): chose(id, button, text, activationToken: nil)
         case .dismissed(let id): dismissed(id)
         case .left(let id): enqueue(.leftScreen(id))
@@ -181,6 +181,39 @@ extension Agent {
             chose(notification, action, text, activationToken: activationToken)
         } catch {
             storeFailed(error)
+        }
+    }
+
+    /// A button that asks for text gets it from a window of its own: this desktop could not ask.
+    private func pressed(_ id: NotificationID, _ button: String, activationToken: String?) {
+        flush()
+        let found = try? store.read { try $0.notification(id) }
+        guard let notification = found else { return }
+        let shown = presentation(of: notification)
+        guard let reply = shown.buttons.first(where: { $0.identifier == button })?.reply else {
+            return chose(notification, button, nil, activationToken: activationToken)
+        }
+        enqueue(.leftScreen(id))
+        let question = ReplyQuestion(
+            title: shown.title.isEmpty ? shown.appName : shown.title, text: shown.body,
+            placeholder: reply.placeholder, submitLabel: reply.submitLabel)
+        parts.replyWindow.ask(question) { [weak self] answer in
+            self?.enter { $0.replied(to: notification, button, answer, activationToken: activationToken) }
+        }
+    }
+
+    /// A window that was closed is no answer: the notification stays in the list.
+    private func replied(
+        to notification: WaitingNotification, _ button: String, _ answer: ReplyAnswer, activationToken: String?
+    ) {
+        switch answer {
+        case .text(let text): chose(notification, button, text, activationToken: activationToken)
+        case .cancelled: break
+        case .unavailable(let reason):
+            logger.warning(
+                "A person wanted to reply, and no window could be opened; the app gets an empty reply.",
+                metadata: [LogKey.notification: "\(notification.id)", LogKey.error: "\(reason)"])
+            chose(notification, button, "", activationToken: activationToken)
         }
     }
 

@@ -9,6 +9,7 @@ struct AgentParts: Sendable {
     var connector: any PushConnector
     var enrolment: any EnrolmentClient
     var launcher: any AppLauncher
+    var replyWindow: any ReplyWindow
     var peerCheck: PeerCheck
     var now: @Sendable () -> Timestamp
     var sleep: @Sendable (Duration) async throws -> Void
@@ -26,7 +27,8 @@ struct AgentParts: Sendable {
         let enrolment = try HTTPEnrolmentClient(configuration: configuration)
         return AgentParts(
             presenter: presenter, connector: connector, enrolment: enrolment,
-            launcher: ProcessLauncher(logFolder: configuration.logFolder), peerCheck: .system,
+            launcher: ProcessLauncher(logFolder: configuration.logFolder), replyWindow: ProgramReplyWindow(),
+            peerCheck: .system,
             now: systemTime,
             sleep: { try await Task.sleep(for: $0) }, random: { UInt64.random(in: 0 ... .max) },
             close: { await enrolment.close() })

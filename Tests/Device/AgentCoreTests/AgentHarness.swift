@@ -17,6 +17,7 @@ final class AgentHarness: Sendable {
     let server = FakeServer()
     let desktop = FakeDesktop()
     let launcher = FakeLauncher()
+    let window = FakeWindow()
     let happenings = Inbox<AgentEvent>()
     /// How long the agent paused, in order.
     let pauses = Inbox<Duration>()
@@ -53,7 +54,7 @@ final class AgentHarness: Sendable {
     func begin(executable: String = todoManifest.executable, timing: AgentTiming = AgentTiming()) async throws {
         let random = random
         let parts = AgentParts(
-            presenter: desktop, connector: server, enrolment: server, launcher: launcher,
+            presenter: desktop, connector: server, enrolment: server, launcher: launcher, replyWindow: window,
             peerCheck: PeerCheck(executable: { _ in executable }, user: getuid()), now: { noon },
             // The store's keeper rests until the agent ends; all other pauses are over at once.
             sleep: { [pauses] duration in
@@ -266,6 +267,15 @@ final class FakeLauncher: AppLauncher {
         launched.put((manifest.id, variables))
         if let failure = failure.withLock({ $0 }) { throw failure }
         return 4711
+    }
+}
+
+/// A reply window whose person the test plays.
+final class FakeWindow: ReplyWindow {
+    let questions = Inbox<(question: ReplyQuestion, complete: @Sendable (ReplyAnswer) -> Void)>()
+
+    func ask(_ question: ReplyQuestion, then complete: @escaping @Sendable (ReplyAnswer) -> Void) {
+        questions.put((question, complete))
     }
 }
 

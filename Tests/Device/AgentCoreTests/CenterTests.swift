@@ -128,6 +128,39 @@ import Testing
     }
 
     @Test(arguments: [
+        (ReplyAnswer.text("soon"), String?.some("soon")), (.unavailable("no program"), ""), (.cancelled, nil),
+    ])
+    func `a desktop that cannot ask for text opens a window`(answer: ReplyAnswer, text: String?) async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        var content = content()
+        content.actions = [
+            .init(identifier: "say", title: "Say", textInput: .init(buttonTitle: "Send", placeholder: "What?"))
+        ]
+        #expect(await ask(add("milk", content), app) == .done)
+        let (id, _) = try #require(await app.delivery())
+        app.send(.handled(notification: id, outcome: .presented(options: 16)))
+        let shown = try #require(await harness.desktop.show())
+        harness.desktop.does(.pressed(shown.notification, button: "say", activationToken: nil))
+        let (question, complete) = try #require(await harness.window.questions.next())
+        #expect(
+            question
+                == ReplyQuestion(title: "Milk", text: "Two litres", placeholder: "What?", submitLabel: "Send"))
+        complete(answer)
+        if let text {
+            let message = await app.inbox.next { if case .respond = $0 { true } else { false } }
+            guard case .respond(_, _, "say", text)? = message else {
+                Issue.record("another message: \(String(describing: message))")
+                return
+            }
+        } else {
+            #expect(await delivered(app) == ["milk"])
+        }
+        try await harness.stop()
+    }
+
+    @Test(arguments: [
         (-2, CenterAnswer.failed(code: 1600, message: "a badge is a number from 0; -1 hides it")), (7, .done),
     ])
     func `a badge is a number from 0`(badge: Int, answer: CenterAnswer) async throws {

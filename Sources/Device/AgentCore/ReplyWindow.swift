@@ -1,0 +1,109 @@
+import Foundation
+import Synchronization
+
+/// Asks a person for text where the desktop cannot; a port, so that tests need no windows.
+protocol ReplyWindow: Sendable {
+    /// Opens a window. `complete` is called once, on any thread.
+    func ask(_ question: ReplyQuestion, then complete: @escaping @Sendable (ReplyAnswer) -> Void)
+}
+
+/// What a reply window says.
+struct ReplyQuestion: Hashable, Sendable {
+    var title: String
+    var text: String
+    var placeholder: String
+    var submitLabel: String
+}
+
+/// What came of it.
+enum ReplyAnswer: Hashable, Sendable {
+    case text(String)
+    /// The person closed the window.
+    case cancelled
+    /// No window can be opened, and why.
+    case unavailable(String)
+}
+
+/// Opens the window of a helper program: zenity, yad or kdialog, whichever there is.
+///
+/// Bounded: a handful of windows at a time, each for ten minutes, and a text of at most 64 KiB.
+final class ProgramReplyWindow: ReplyWindow {
+    private static let windowLimit = 8
+    private static let patience: TimeInterval = 600
+    private static let textLimit = 64 << 10
+
+    private let environment: [String: String]
+    private let open = Mutex(0)
+
+    init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        self.environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
+    }
+
+    func ask(_ question: ReplyQuestion, then complete: @escaping @Sendable (ReplyAnswer) -> Void) {
+        guard let (program, arguments) = command(for: question) else {
+            return complete(.unavailable("none of zenity, yad and kdialog is installed"))
+        }
+        let mayOpen = open.withLock { open in
+            guard open < Self.windowLimit else { return false }
+            open += 1
+            return true
+        }
+        guard mayOpen else { return complete(.unavailable("\(Self.windowLimit) reply windows are open already")) }
+        let thread = Thread { [self] in
+            let answer = run(program, arguments)
+            open.withLock { $0 -= 1 }
+            complete(answer)
+        }
+        thread.name = "aldaba-reply"
+        thread.start()
+    }
+
+    /// The program to run for a question; `nil` when there is none.
+    func command(for question: ReplyQuestion) -> (program: String, arguments: [String])? {
+        let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+        func find(_ name: String) -> String? {
+            folders.lazy.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+        }
+        let text = [question.text, question.placeholder].filter { !$0.isEmpty }.joined(separator: "\n")
+        if let zenity = find("zenity") {
+            return (
+                zenity,
+                [
+                    "--entry", "--title=\(question.title)", "--text=\(Self.withoutMnemonics(text))",
+                    "--ok-label=\(Self.withoutMnemonics(question.submitLabel))",
+                ]
+            )
+        }
+        if let yad = find("yad") {
+            return (yad, ["--entry", "--no-markup", "--title=\(question.title)", "--text=\(text)"])
+        }
+        return find("kdialog").map { ($0, ["--title", question.title, "--inputbox", text]) }
+    }
+
+    /// zenity reads an underscore as the mark of a shortcut, and a backslash as the beginning of an escape.
+    private static func withoutMnemonics(_ text: String) -> String {
+        text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "_", with: "__")
+    }
+
+    private func run(_ program: String, _ arguments: [String]) -> ReplyAnswer {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.environment = environment
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardInput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        do { try process.run() } catch { return .unavailable("\(program): \(error)") }
+        let limit = DispatchWorkItem { process.terminate() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: limit)
+        let bytes = (try? output.fileHandleForReading.read(upToCount: Self.textLimit)) ?? Data()
+        // What is beyond the limit is not read, and its writer not waited for.
+        try? output.fileHandleForReading.close()
+        process.waitUntilExit()
+        limit.cancel()
+        guard process.terminationReason == .exit, process.terminationStatus == 0 else { return .cancelled }
+        let text = String(decoding: bytes, as: UTF8.self)
+        return .text(text.hasSuffix("\n") ? String(text.dropLast()) : text)
+    }
+}

@@ -1,0 +1,143 @@
+import AgentWire
+import AldabaTestSupport
+import Foundation
+import PushModel
+import Testing
+
+@testable import AgentCore
+
+/// What a person at a terminal asks.
+@Suite(.timeLimit(.minutes(1))) struct ManagementTests {
+    private func ask(_ command: ManagementCommand, _ terminal: TestApp) async -> ManagementAnswer? {
+        terminal.send(.manage(request: 1, command))
+        let message = await terminal.inbox.next { if case .managed = $0 { true } else { false } }
+        guard case .managed(1, let answer)? = message else { return nil }
+        return answer
+    }
+
+    private func notification(_ change: (inout NotificationContent) -> Void = { _ in }) -> NotificationRequest {
+        var content = NotificationContent()
+        content.title = "Question"
+        content.actions = [.init(identifier: "yes", title: "Yes")]
+        change(&content)
+        return NotificationRequest(identifier: "q", content: content)
+    }
+
+    @Test func `the terminal's own notification is shown, and what a person did is told to who waits`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let terminal = try await TestApp(socket: harness.configuration.socketPath, id: "")
+        terminal.send(.manage(request: 1, .notify(notification(), waits: true)))
+        let shown = try #require(await harness.desktop.show())
+        #expect(shown.buttons.map(\.identifier) == ["yes"] && shown.appName == "aldaba")
+        harness.desktop.does(.pressed(shown.notification, button: "yes", activationToken: nil))
+        #expect(await terminal.inbox.next() == .managed(request: 1, .answered(action: "yes", text: nil)))
+        #expect(await ask(.list(app: nil), terminal) == .list([]))
+        try await harness.stop()
+    }
+
+    @Test func `a terminal that does not wait is told at once, and the notification can be answered from another`()
+        async throws
+    {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let terminal = try await TestApp(socket: harness.configuration.socketPath, id: "")
+        #expect(await ask(.notify(notification(), waits: false), terminal) == .done)
+        let shown = try #require(await harness.desktop.show())
+        let other = try await TestApp(socket: harness.configuration.socketPath, id: "")
+        guard case .list(let list)? = await ask(.list(app: nil), other), let listed = list.first else {
+            Issue.record("not listed")
+            return
+        }
+        let id = listed.notification.id
+        #expect(listed.content.title == "Question" && listed.actions.map(\.identifier) == ["yes"])
+        guard case .failed(let reason)? = await ask(.act(notification: id, action: "no", text: nil), other) else {
+            Issue.record("an unknown action was taken")
+            return
+        }
+        #expect(reason.contains("yes"))
+        #expect(await ask(.act(notification: id, action: "yes", text: nil), other) == .done)
+        #expect(await harness.desktop.withdrawn.next() == shown.notification)
+        #expect(await ask(.list(app: nil), other) == .list([]))
+        try await harness.stop()
+    }
+
+    @Test func `settings are changed by their names, durably, and a wrong one says what would be right`() async throws {
+        let harness = try AgentHarness(authorization: .ask)
+        try await harness.start()
+        let terminal = try await TestApp(socket: harness.configuration.socketPath, id: "")
+        let app = "com.example.todo"
+        for (name, value, word) in [
+            ("sound", "off", "sounds"), ("sounds", "loud", "on, off"), ("style", "x", "banner"),
+        ] {
+            guard case .failed(let reason)? = await ask(.set(app: app, values: [name: value]), terminal) else {
+                Issue.record("\(name)=\(value) was taken")
+                return
+            }
+            #expect(reason.contains(word))
+        }
+        #expect(await ask(.set(app: app, values: ["allowed": "yes", "style": "alert"]), terminal) == .done)
+        try await harness.stop()
+        try await harness.start()
+        let again = try await TestApp(socket: harness.configuration.socketPath, id: "")
+        guard case .settings(let settings)? = await ask(.settings(app: app), again) else {
+            Issue.record("no settings")
+            return
+        }
+        let values = Dictionary(uniqueKeysWithValues: settings.map { ($0.name, $0.value) })
+        #expect(values["allowed"] == "yes" && values["style"] == "alert" && values["sounds"] == "on")
+        #expect(settings.allSatisfy { $0.allowed.contains($0.value) })
+        guard case .status(let status)? = await ask(.status, again) else { return }
+        #expect(status.apps.map(\.id) == [app] && status.apps.first?.authorization == 2)
+        try await harness.stop()
+    }
+
+    @Test func `another program may not manage the agent`() async throws {
+        let check = PeerCheck(executable: { $0 == getpid() ? "/usr/bin/aldaba" : "/usr/bin/other" }, user: getuid())
+        #expect(check.isOwn(Peer(process: getpid(), user: getuid())))
+        #expect(!check.isOwn(Peer(process: 1, user: getuid())))
+        #expect(!check.isOwn(Peer(process: getpid(), user: getuid() + 1)))
+    }
+}
+
+struct ReplyWindowTests {
+    private func folder(with programs: [String: String]) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        for (name, script) in programs {
+            try "#!/bin/sh\n\(script)\n".write(toFile: folder.path(name), atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path(name))
+        }
+        return folder
+    }
+
+    private let question = ReplyQuestion(title: "T_1", text: "a_b", placeholder: "p", submitLabel: "Send")
+
+    private func answer(_ window: ProgramReplyWindow) async -> ReplyAnswer {
+        await withCheckedContinuation { continuation in window.ask(question) { continuation.resume(returning: $0) } }
+    }
+
+    @Test(arguments: [
+        ("printf 'on my way\\n'", ReplyAnswer.text("on my way")), ("printf '\\n'", .text("")), ("exit 1", .cancelled),
+        ("kill -9 $$", .cancelled),
+    ])
+    func `what the program says is the answer`(script: String, expected: ReplyAnswer) async throws {
+        let folder = try folder(with: ["zenity": script])
+        #expect(await answer(ProgramReplyWindow(environment: ["PATH": folder.url.path + ":/usr/bin:/bin"])) == expected)
+    }
+
+    @Test func `without a program it is said`() async throws {
+        let folder = try folder(with: [:])
+        guard case .unavailable = await answer(ProgramReplyWindow(environment: ["PATH": folder.url.path])) else {
+            Issue.record("a window was opened")
+            return
+        }
+    }
+
+    @Test(arguments: [("zenity", "--text=a__b\np"), ("yad", "--text=a_b\np"), ("kdialog", "a_b\np")])
+    func `each program is asked in its own way`(program: String, text: String) throws {
+        let folder = try folder(with: [program: ""])
+        let command = try #require(
+            ProgramReplyWindow(environment: ["PATH": folder.url.path]).command(for: question))
+        #expect(command.program == folder.path(program) && command.arguments.contains(text))
+    }
+}
