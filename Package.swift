@@ -95,7 +95,7 @@ let house: [Target] = [
         ]),
 
     room("Device", "AppHost", ["AgentWire", "CLinux"]),
-    room("Device", "UserNotifications", ["AppHost"]),
+    room("Device", "UserNotifications", ["AppHost", "AgentWire", "CoreLocation"]),
     room("Device", "CoreLocation"),
     room("Device", "UIKit", ["AppHost", "UserNotifications"]),
     room("Device", "_Testing_UIKit"),

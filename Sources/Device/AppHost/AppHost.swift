@@ -20,6 +20,7 @@ package final class AppHost {
     private var lastRequest: Int64 = 0
     private var authorizations: [Int64: @Sendable (Bool?) -> Void] = [:]
     private var settings: [Int64: @Sendable (NotificationSettings?) -> Void] = [:]
+    private var centers: [Int64: @Sendable (CenterAnswer?) -> Void] = [:]
     private let clock = ContinuousClock()
     private let origin = ContinuousClock.now
 
@@ -77,6 +78,19 @@ package final class AppHost {
         handle(.settingsRequested(request: lastRequest))
     }
 
+    /// Asks something of the notification centre. The answer comes on any thread; `nil` when it cannot be asked,
+    /// or is too long for one message.
+    package func requestCenter(_ command: CenterCommand, answer: @escaping @Sendable (CenterAnswer?) -> Void) {
+        lastRequest += 1
+        let message = AppMessage.center(request: lastRequest, command)
+        guard let frame = try? AgentFrame.encode(message) else { return answer(nil) }
+        centers[lastRequest] = answer
+        handle(.centerRequested(request: lastRequest, command, size: frame.count))
+    }
+
+    /// Says where the app stands, for apps whose windows are not the agent's to know.
+    package func declare(_ state: AppState) { handle(.stateDeclared(state)) }
+
     /// Asks for the device token, now and on every later connection.
     package func registerForRemoteNotifications() {
         lastRequest += 1
@@ -121,9 +135,14 @@ extension AppHost {
         case .handBackground(let notification): handBackground(notification)
         case .askPresentation(let notification): askPresentation(notification)
         case .handResponse(let response): handResponse(response)
+        case .offerOpening(let response):
+            offerOpening(of: response) { .openingAnswered(id: response.id, isTaken: $0) }
+        case .openSettings(let notification): notificationReceiver?.openSettings(for: notification)
         case .answerAuthorization(let request, let granted): authorizations.removeValue(forKey: request)?(granted)
         case .answerSettings(let request, let values): settings.removeValue(forKey: request)?(values)
+        case .answerCenter(let request, let answer): centers.removeValue(forKey: request)?(answer)
         case .failRequest(let request):
+            centers.removeValue(forKey: request)?(nil)
             authorizations.removeValue(forKey: request)?(nil)
             settings.removeValue(forKey: request)?(nil)
         case .announceToken(let token): applicationReceiver?.registered(token: token)
@@ -145,17 +164,37 @@ extension AppHost {
 
     private func askPresentation(_ notification: DeliveredNotification) {
         guard let notificationReceiver else {
-            return handle(.presentationAnswered(id: notification.id, options: 0))
+            return handle(.presentationUnasked(id: notification.id))
         }
         notificationReceiver.present(notification) { [self] options in
-            post { $0.handle(.presentationAnswered(id: notification.id, options: options)) }
+            post { host in
+                host.handle(
+                    options.map { .presentationAnswered(id: notification.id, options: $0) }
+                        ?? .presentationUnasked(id: notification.id))
+            }
         }
     }
 
     private func handResponse(_ response: DeliveredResponse) {
         guard let notificationReceiver else { return handle(.responseHandled(id: response.id)) }
-        notificationReceiver.respond(response) { [self] in
-            post { $0.handle(.responseHandled(id: response.id)) }
+        notificationReceiver.respond(response) { [self] isTaken in
+            post { host in
+                guard !isTaken else { return host.handle(.responseHandled(id: response.id)) }
+                host.offerOpening(of: response) { _ in .responseHandled(id: response.id) }
+            }
+        }
+    }
+
+    /// Hands the remote notification that opened the app to the application's own handler, then feeds the session
+    /// the event for whether it was taken.
+    private func offerOpening(
+        of response: DeliveredResponse, event: @escaping @Sendable (Bool) -> AppSession.Event
+    ) {
+        guard response.opensApp, response.notification.isRemote, let applicationReceiver else {
+            return handle(event(false))
+        }
+        applicationReceiver.receiveOpening(response.notification) { [self] isTaken in
+            post { $0.handle(event(isTaken)) }
         }
     }
 
@@ -210,7 +249,8 @@ extension AppHost {
     }
 
     private func send(_ message: AppMessage) {
-        // What an app says is small; an id that is not makes the agent refuse, not the app fall.
+        // What may be long was measured when it was asked; an id that is too long makes the agent refuse, not the
+        // app fall.
         guard let frame = try? AgentFrame.encode(message) else { return }
         connection?.send(frame)
     }

@@ -13,6 +13,14 @@ package struct DeliveredResponse: Hashable, Sendable {
         self.action = action
         self.userText = userText
     }
+
+    /// Whether it brings the app to the front: the notification itself was opened, or by a button that it brought.
+    var opensApp: Bool {
+        action == NotificationAction.open
+            || notification.content?.actions.contains {
+                $0.identifier == action && $0.options & NotificationActionDescription.foreground != 0
+            } == true
+    }
 }
 
 extension AppSession {
@@ -31,12 +39,20 @@ extension AppSession {
         case respondentChanged(exists: Bool)
         case authorizationRequested(request: Int64, options: UInt)
         case settingsRequested(request: Int64)
+        /// `size` is that of the message, in bytes.
+        case centerRequested(request: Int64, CenterCommand, size: Int)
+        /// The app says itself where it stands.
+        case stateDeclared(AppState)
         case registrationRequested(request: Int64)
         case unregistrationRequested(request: Int64)
         case backgroundHandled(id: Int64, BackgroundResult)
         /// The raw `UNNotificationPresentationOptions`; 0 means not to present.
         case presentationAnswered(id: Int64, options: UInt)
+        /// Nobody is there to say how to present it.
+        case presentationUnasked(id: Int64)
         case responseHandled(id: Int64)
+        /// Whether the application delegate took what ``Directive/offerOpening(_:)`` offered.
+        case openingAnswered(id: Int64, isTaken: Bool)
         /// ``AppSession/nextDeadline`` is reached.
         case timePassed
     }
@@ -52,8 +68,13 @@ extension AppSession {
         case handBackground(DeliveredNotification)
         case askPresentation(DeliveredNotification)
         case handResponse(DeliveredResponse)
+        /// The app was opened by a notification, and nobody takes responses: the application delegate may take it.
+        case offerOpening(DeliveredResponse)
+        /// The person wants to see the app's own settings.
+        case openSettings(DeliveredNotification?)
         case answerAuthorization(request: Int64, granted: Bool)
         case answerSettings(request: Int64, NotificationSettings)
+        case answerCenter(request: Int64, CenterAnswer)
         /// The request cannot be asked: no app id, or too many that wait for the agent.
         case failRequest(request: Int64)
         case announceToken(String)

@@ -43,6 +43,23 @@ struct HandoverLedger<Item: Sendable, Answer: Sendable>: Sendable {
         return next
     }
 
+    /// Those that wait, the one that waits longest first.
+    var waitingItems: [(id: Int64, item: Item)] { waiting }
+
+    /// Ends the handling of an id without an answer: it waits again, before all others.
+    mutating func putBack(_ id: Int64) {
+        guard let item = inProgress.removeValue(forKey: id) else { return }
+        waitingIDs.insert(id)
+        waiting.insert((id, item), at: 0)
+    }
+
+    /// Begins the handling of one that waits, wherever it stands.
+    mutating func beginWaiting(_ id: Int64) {
+        guard let place = waiting.firstIndex(where: { $0.id == id }) else { return }
+        waitingIDs.remove(id)
+        inProgress[id] = waiting.remove(at: place).item
+    }
+
     /// Forgets the one that waits longest; the agent will hand it over again.
     mutating func dropOldestWaiting() {
         guard !waiting.isEmpty else { return }

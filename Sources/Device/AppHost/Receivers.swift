@@ -4,11 +4,14 @@ import AgentWire
 @MainActor
 package protocol NotificationReceiver: AnyObject {
     /// Asks how to present a notification. `answer` takes the raw `UNNotificationPresentationOptions`, on any
-    /// thread; 0 means not to present.
-    func present(_ notification: DeliveredNotification, answer: @escaping @Sendable (UInt) -> Void)
+    /// thread; 0 means not to present, `nil` that nobody was there to ask.
+    func present(_ notification: DeliveredNotification, answer: @escaping @Sendable (UInt?) -> Void)
 
-    /// Hands over a response. `done` may be called on any thread.
-    func respond(_ response: DeliveredResponse, done: @escaping @Sendable () -> Void)
+    /// Hands over a response. `done` may be called on any thread, with whether anybody took it.
+    func respond(_ response: DeliveredResponse, done: @escaping @Sendable (Bool) -> Void)
+
+    /// The person wants to see the app's own settings, coming from this notification.
+    func openSettings(for notification: DeliveredNotification?)
 }
 
 /// What runs the app's life cycle.
@@ -23,6 +26,10 @@ package protocol ApplicationReceiver: AnyObject {
     /// Hands a notification to the background handler. `answer` may be called on any thread.
     func receiveInBackground(
         _ notification: DeliveredNotification, answer: @escaping @Sendable (BackgroundResult) -> Void)
+
+    /// Hands the notification that opened the app to the remote notification handler. `answer` may be called on any
+    /// thread, with whether there is one.
+    func receiveOpening(_ notification: DeliveredNotification, answer: @escaping @Sendable (Bool) -> Void)
 
     /// The device token, as 64 hex digits.
     func registered(token: String)

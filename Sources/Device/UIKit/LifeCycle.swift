@@ -16,25 +16,34 @@ final class LifeCycle: ApplicationReceiver {
 
     func launch(state: AppState, notification: DeliveredNotification?) {
         application.applicationState = state == .background ? .background : .inactive
-        let options = notification.map {
-            [UIApplication.LaunchOptionsKey.remoteNotification: UNNotification.userInfo(of: $0) as Any]
+        var options: [UIApplication.LaunchOptionsKey: Any]?
+        if let notification, notification.isRemote {
+            options = [.remoteNotification: UNNotification.userInfo(of: notification)]
         }
         _ = application.delegate?.application(application, willFinishLaunchingWithOptions: options)
         _ = application.delegate?.application(application, didFinishLaunchingWithOptions: options)
         host.finishLaunch()
     }
 
+    /// Goes from state to state, through the one between where there is one, and tells each step.
     func enter(_ state: AppState) {
-        switch state {
-        case .active:
-            if application.applicationState == .background {
-                application.applicationState = .inactive
-                application.delegate?.applicationWillEnterForeground(application)
-            }
+        let delegate = application.delegate
+        if application.applicationState == .background, state != .background {
+            application.applicationState = .inactive
+            delegate?.applicationWillEnterForeground(application)
+        }
+        if application.applicationState == .active, state != .active {
+            delegate?.applicationWillResignActive(application)
+            application.applicationState = .inactive
+        }
+        switch (application.applicationState, state) {
+        case (.inactive, .active):
             application.applicationState = .active
-            application.delegate?.applicationDidBecomeActive(application)
-        case .inactive: application.applicationState = .inactive
-        case .background: application.applicationState = .background
+            delegate?.applicationDidBecomeActive(application)
+        case (.inactive, .background):
+            application.applicationState = .background
+            delegate?.applicationDidEnterBackground(application)
+        default: break
         }
     }
 
@@ -50,6 +59,15 @@ final class LifeCycle: ApplicationReceiver {
             case .noData: answer(.noData)
             case .failed: answer(.failed)
             }
+        }
+    }
+
+    func receiveOpening(_ notification: DeliveredNotification, answer: @escaping @Sendable (Bool) -> Void) {
+        guard let delegate = application.delegate else { return answer(false) }
+        OptionalCall.make { call in
+            delegate.application(
+                application, didReceiveRemoteNotification: UNNotification.userInfo(of: notification)
+            ) { _ in answer(call.isImplemented) }
         }
     }
 

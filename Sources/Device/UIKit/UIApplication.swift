@@ -53,6 +53,16 @@ open class UIApplication: UIResponder {
         host.unregisterForRemoteNotifications()
     }
 
+    /// Says where this app stands: for one that knows by itself when it is in front, such as by the focus of its
+    /// window. The delegate is called as on the way there, and the agent presents accordingly. Not in Apple's API.
+    open func declare(_ state: State) {
+        switch state {
+        case .active: host.declare(.active)
+        case .inactive: host.declare(.inactive)
+        case .background: host.declare(.background)
+        }
+    }
+
     /// Connects to the agent and launches the app, as soon as the agent has said how, or after a second.
     package func begin(with delegate: any UIApplicationDelegate) {
         self.delegate = delegate

@@ -1,3 +1,4 @@
+import AppHost
 import Foundation
 
 /// What a background handler made of a notification. Raw values are Apple's.
@@ -27,6 +28,8 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
 
     func applicationWillEnterForeground(_ application: UIApplication)
     func applicationDidBecomeActive(_ application: UIApplication)
+    func applicationWillResignActive(_ application: UIApplication)
+    func applicationDidEnterBackground(_ application: UIApplication)
 
     /// The device token: 32 bytes, which a provider sends to as 64 hex digits. Called again when it changes.
     func application(_ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data)
@@ -60,6 +63,8 @@ extension UIApplicationDelegate {
 
     public func applicationWillEnterForeground(_ application: UIApplication) {}
     public func applicationDidBecomeActive(_ application: UIApplication) {}
+    public func applicationWillResignActive(_ application: UIApplication) {}
+    public func applicationDidEnterBackground(_ application: UIApplication) {}
 
     public func application(
         _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
@@ -87,7 +92,10 @@ extension UIApplicationDelegate {
         return .noData
     }
 
-    public func application(_ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]) {}
+    /// Does nothing.
+    public func application(_ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]) {
+        OptionalCall.noteDefault()
+    }
 
     /// Calls the old form, which has the name of the one that is awaited: outside of `async` code only one fits.
     private func tell(_ application: UIApplication, _ userInfo: [AnyHashable: Any]) {

@@ -3,65 +3,64 @@ import AppHost
 import Foundation
 
 /// A notification that was delivered. Immutable.
-public final class UNNotification: NSObject, NSCopying, Sendable {
-    /// When it was accepted for delivery.
-    public let date: Date
-    public let request: UNNotificationRequest
+open class UNNotification: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    // Sendable is unchecked because the class is open; it has constants only.
+
+    let delivered: DeliveredNotification
+    private let storedRequest: UNNotificationRequest
+
+    init(_ delivered: DeliveredNotification) {
+        self.delivered = delivered
+        var values = UNNotificationContent.Values(
+            delivered.content ?? NotificationContent(payload: delivered.payload))
+        if delivered.isRemote { values.userInfo = Self.payloadMembers(of: delivered) }
+        storedRequest = UNNotificationRequest(
+            identifier: delivered.identifier, values: values,
+            trigger: delivered.isRemote
+                ? UNPushNotificationTrigger() : delivered.trigger.map { UNNotificationTrigger.made(of: $0) })
+    }
+
+    /// Reads an archive of this module; `nil` for another one.
+    public required convenience init?(coder: NSCoder) {
+        guard let delivered = WireCoding.decode(DeliveredNotification.self, with: coder) else { return nil }
+        self.init(delivered)
+    }
+
+    /// Archives it.
+    open func encode(with coder: NSCoder) { WireCoding.encode(delivered, with: coder) }
+
+    /// Always true.
+    public class var supportsSecureCoding: Bool { true }
+
+    /// When it was accepted for delivery; of a local one, when it fired.
+    open var date: Date { Date(timeIntervalSince1970: Double(delivered.date) / 1000) }
+    /// What was asked for; of a remote one, what its payload says.
+    open var request: UNNotificationRequest { storedRequest }
 
     /// Aldaba's internal id: the same in the app, in the agent and in the server's timeline. `nil` for a
     /// notification that did not come from a provider. Not in Apple's API.
-    public let aldabaID: Int64?
+    public var aldabaID: Int64? { delivered.isRemote ? delivered.id : nil }
 
     /// The `apns-id` that the provider got as its answer. Not in Apple's API, where an app never learns it.
-    public let aldabaAPNsID: String?
+    public var aldabaAPNsID: String? { delivered.apnsID }
 
-    init(_ delivered: DeliveredNotification) {
-        date = Date(timeIntervalSince1970: Double(delivered.date) / 1000)
-        let values = PayloadContent.values(userInfo: PayloadContent.userInfo(payload: delivered.payload))
-        request = UNNotificationRequest(
-            identifier: delivered.identifier, content: UNNotificationContent(values: values),
-            trigger: UNPushNotificationTrigger())
-        aldabaID = delivered.id
-        aldabaAPNsID = delivered.apnsID
+    /// Itself.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+    /// Whether it is the same notification with the same content.
+    open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotification)?.delivered == delivered }
+    /// The same for equal notifications.
+    open override var hash: Int { delivered.id.hashValue }
+
+    private static func payloadMembers(of delivered: DeliveredNotification) -> [AnyHashable: Any] {
+        NotificationContent.UserInfo.json(delivered.payload).dictionary
     }
 
-    public func copy(with zone: NSZone? = nil) -> Any { self }
-}
-
-/// A person's answer to a notification. Immutable.
-public class UNNotificationResponse: NSObject, NSCopying, @unchecked Sendable {
-    // Sendable is unchecked because the class has a subclass; both have constants only.
-
-    public let notification: UNNotification
-    /// ``UNNotificationDefaultActionIdentifier``, ``UNNotificationDismissActionIdentifier``, or an action's own.
-    public let actionIdentifier: String
-
-    init(notification: UNNotification, actionIdentifier: String) {
-        self.notification = notification
-        self.actionIdentifier = actionIdentifier
-    }
-
-    public func copy(with zone: NSZone? = nil) -> Any { self }
-
-    /// The response that the agent handed over; with text where the person typed some.
-    static func made(of response: DeliveredResponse) -> UNNotificationResponse {
-        let notification = UNNotification(response.notification)
-        guard let text = response.userText else {
-            return UNNotificationResponse(notification: notification, actionIdentifier: response.action)
-        }
-        return UNTextInputNotificationResponse(
-            notification: notification, actionIdentifier: response.action, userText: text)
-    }
-}
-
-/// An answer in the person's own words.
-public final class UNTextInputNotificationResponse: UNNotificationResponse, @unchecked Sendable {
-    // Immutable, as its base class.
-
-    public let userText: String
-
-    init(notification: UNNotification, actionIdentifier: String, userText: String) {
-        self.userText = userText
-        super.init(notification: notification, actionIdentifier: actionIdentifier)
+    /// What a payload says, as background handlers and launch options get it: the payload's own members, and
+    /// `aldaba.id` (`Int64`) and `aldaba.apns-id` (`String`, where there is one).
+    package static func userInfo(of delivered: DeliveredNotification) -> [AnyHashable: Any] {
+        var userInfo = payloadMembers(of: delivered)
+        userInfo["aldaba.id"] = delivered.id
+        userInfo["aldaba.apns-id"] = delivered.apnsID
+        return userInfo
     }
 }

@@ -1,131 +1,138 @@
+import AgentWire
 import Foundation
 
 /// What a notification says. Two are equal when all that they say is equal, mutable or not.
-open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
-    /// What content holds; texts that are not given are empty.
+open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecureCoding {
+    /// What content holds.
     struct Values {
-        var title = ""
-        var subtitle = ""
-        var body = ""
-        var badge: NSNumber?
-        var sound: UNNotificationSound?
-        var launchImageName = ""
+        /// All but the user info, which is kept with the types that the app gave it.
+        var wire = NotificationContent()
         var userInfo: [AnyHashable: Any] = [:]
-        var categoryIdentifier = ""
-        var threadIdentifier = ""
-        var targetContentIdentifier: String?
-        var interruptionLevel = UNNotificationInterruptionLevel.active
-        var relevanceScore = 0.0
-        var filterCriteria: String?
+        var summaryArgument = ""
+        var summaryArgumentCount = 1
     }
 
     var values: Values
 
+    /// Empty content.
     public override init() { values = Values() }
     init(values: Values) { self.values = values }
 
-    open var title: String { values.title }
-    open var subtitle: String { values.subtitle }
-    open var body: String { values.body }
+    /// Reads an archive of this module; `nil` for another one.
+    public required init?(coder: NSCoder) {
+        guard let wire = WireCoding.decode(NotificationContent.self, with: coder) else { return nil }
+        values = Values(wire)
+    }
+
+    /// Archives everything; fails where the user info is no property list.
+    open func encode(with coder: NSCoder) {
+        do throws(UnsendableContent) {
+            WireCoding.encode(try values.forWire(), with: coder)
+        } catch {
+            coder.failWithError(error.error)
+        }
+    }
+
+    /// Always true.
+    public class var supportsSecureCoding: Bool { true }
+
+    /// The first line.
+    open var title: String { values.text(\.title, \.titleLocalization) }
+    /// The second line.
+    open var subtitle: String { values.text(\.subtitle, \.subtitleLocalization) }
+    /// The text itself.
+    open var body: String { values.text(\.body, \.bodyLocalization) }
     /// The number to show on the app's icon; `nil` leaves it, 0 takes it away.
-    open var badge: NSNumber? { values.badge }
-    open var sound: UNNotificationSound? { values.sound }
-    open var launchImageName: String { values.launchImageName }
-    /// The whole payload of a remote notification, `aps` included.
+    open var badge: NSNumber? { values.wire.badge.map { NSNumber(value: $0) } }
+    /// What is heard; `nil` for silence.
+    open var sound: UNNotificationSound? { values.wire.sound.map { UNNotificationSound($0) } }
+    /// Apple's launch image. Kept, and without effect here.
+    open var launchImageName: String { values.wire.launchImageName }
+    /// What the app keeps in it; of a remote notification the whole payload, `aps` included.
     open var userInfo: [AnyHashable: Any] { values.userInfo }
-    open var categoryIdentifier: String { values.categoryIdentifier }
-    open var threadIdentifier: String { values.threadIdentifier }
-    open var targetContentIdentifier: String? { values.targetContentIdentifier }
-    open var interruptionLevel: UNNotificationInterruptionLevel { values.interruptionLevel }
+    /// The files that belong to it.
+    open var attachments: [UNNotificationAttachment] { values.wire.attachments.map { UNNotificationAttachment($0) } }
+    /// Which ``UNNotificationCategory`` it has; empty for none.
+    open var categoryIdentifier: String { values.wire.categoryIdentifier }
+    /// Which conversation it belongs to; empty for the app's own.
+    open var threadIdentifier: String { values.wire.threadIdentifier }
+    /// Which window it is about; kept for the app.
+    open var targetContentIdentifier: String? { values.wire.targetContentIdentifier }
+    /// How much it may disturb.
+    open var interruptionLevel: UNNotificationInterruptionLevel { .init(values.wire.interruptionLevel) }
     /// How it ranks among the app's notifications, `0 ... 1`.
-    open var relevanceScore: Double { values.relevanceScore }
-    open var filterCriteria: String? { values.filterCriteria }
+    open var relevanceScore: Double { values.wire.relevanceScore }
+    /// What a Focus filter compares; kept for the app.
+    open var filterCriteria: String? { values.wire.filterCriteria }
+    /// Kept, and without effect.
+    @available(*, deprecated, message: "summaryArgument is ignored")
+    open var summaryArgument: String { values.summaryArgument }
+    /// Kept, and without effect.
+    @available(*, deprecated, message: "summaryArgumentCount is ignored")
+    open var summaryArgumentCount: Int { values.summaryArgumentCount }
+
+    /// Always throws ``UNError/Code/contentProvidingObjectNotAllowed``: intents, which could provide content, do not
+    /// exist on Linux.
+    open func updating(from provider: any UNNotificationContentProviding) throws -> UNNotificationContent {
+        throw UNError(.contentProvidingObjectNotAllowed, "Content cannot be updated: there are no intents on Linux.")
+    }
 
     /// Always an immutable content.
-    public func copy(with zone: NSZone? = nil) -> Any {
+    open func copy(with zone: NSZone? = nil) -> Any {
         type(of: self) == UNNotificationContent.self ? self : UNNotificationContent(values: values)
     }
 
     /// Always a ``UNMutableNotificationContent``.
-    public func mutableCopy(with zone: NSZone? = nil) -> Any { UNMutableNotificationContent(values: values) }
+    open func mutableCopy(with zone: NSZone? = nil) -> Any { UNMutableNotificationContent(values: values) }
 
+    /// Whether the other is content, mutable or not, that says the same.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? UNNotificationContent else { return false }
-        return values.isEqual(to: other.values)
+        return values.wire == other.values.wire && values.summaryArgument == other.values.summaryArgument
+            && values.summaryArgumentCount == other.values.summaryArgumentCount
+            && NSDictionary(dictionary: values.userInfo).isEqual(to: other.values.userInfo)
     }
 
-    open override var hash: Int {
-        var hasher = Hasher()
-        hasher.combine(values.title)
-        hasher.combine(values.body)
-        return hasher.finalize()
-    }
+    /// The same for equal contents.
+    open override var hash: Int { values.wire.hashValue }
 }
+
+/// What Apple's intents, which give a notification a sender, conform to. Nothing does on Linux.
+public protocol UNNotificationContentProviding: NSObjectProtocol {}
 
 extension UNNotificationContent.Values {
-    func isEqual(to other: Self) -> Bool {
-        title == other.title && subtitle == other.subtitle && body == other.body && badge == other.badge
-            && sound == other.sound && launchImageName == other.launchImageName
-            && categoryIdentifier == other.categoryIdentifier && threadIdentifier == other.threadIdentifier
-            && targetContentIdentifier == other.targetContentIdentifier
-            && interruptionLevel == other.interruptionLevel && relevanceScore == other.relevanceScore
-            && filterCriteria == other.filterCriteria
-            && NSDictionary(dictionary: userInfo).isEqual(to: other.userInfo)
+    init(_ wire: NotificationContent) {
+        self.wire = wire
+        userInfo = wire.userInfo.dictionary
+        self.wire.userInfo = .json("{}")
     }
-}
 
-/// Content that an app writes.
-open class UNMutableNotificationContent: UNNotificationContent {
-    open override var title: String {
-        get { values.title }
-        set { values.title = newValue }
+    /// What goes to the agent.
+    func forWire() throws(UnsendableContent) -> NotificationContent {
+        var content = wire
+        content.userInfo = try NotificationContent.UserInfo(userInfo)
+        return content
     }
-    open override var subtitle: String {
-        get { values.subtitle }
-        set { values.subtitle = newValue }
+
+    /// Whether there is anything to show, hear or count.
+    var isEmpty: Bool { !wire.showsText && wire.sound == nil && wire.badge == nil }
+
+    func text(
+        _ text: KeyPath<NotificationContent, String>,
+        _ localization: KeyPath<NotificationContent, NotificationContent.Localization?>
+    ) -> String {
+        guard let localization = wire[keyPath: localization] else { return wire[keyPath: text] }
+        if let found = LocalizedText.text(localization) { return found }
+        return wire[keyPath: text].isEmpty ? LocalizedText.fallback(localization) : wire[keyPath: text]
     }
-    open override var body: String {
-        get { values.body }
-        set { values.body = newValue }
-    }
-    open override var badge: NSNumber? {
-        get { values.badge }
-        set { values.badge = newValue }
-    }
-    open override var sound: UNNotificationSound? {
-        get { values.sound }
-        set { values.sound = newValue }
-    }
-    open override var launchImageName: String {
-        get { values.launchImageName }
-        set { values.launchImageName = newValue }
-    }
-    open override var userInfo: [AnyHashable: Any] {
-        get { values.userInfo }
-        set { values.userInfo = newValue }
-    }
-    open override var categoryIdentifier: String {
-        get { values.categoryIdentifier }
-        set { values.categoryIdentifier = newValue }
-    }
-    open override var threadIdentifier: String {
-        get { values.threadIdentifier }
-        set { values.threadIdentifier = newValue }
-    }
-    open override var targetContentIdentifier: String? {
-        get { values.targetContentIdentifier }
-        set { values.targetContentIdentifier = newValue }
-    }
-    open override var interruptionLevel: UNNotificationInterruptionLevel {
-        get { values.interruptionLevel }
-        set { values.interruptionLevel = newValue }
-    }
-    open override var relevanceScore: Double {
-        get { values.relevanceScore }
-        set { values.relevanceScore = newValue }
-    }
-    open override var filterCriteria: String? {
-        get { values.filterCriteria }
-        set { values.filterCriteria = newValue }
+
+    /// Takes a text, or the key and arguments that `localizedUserNotificationString` put into one.
+    mutating func setText(
+        _ value: String, _ text: WritableKeyPath<NotificationContent, String>,
+        _ localization: WritableKeyPath<NotificationContent, NotificationContent.Localization?>
+    ) {
+        let marked = LocalizedText.localization(marked: value)
+        wire[keyPath: localization] = marked
+        wire[keyPath: text] = marked.map(LocalizedText.fallback) ?? value
     }
 }

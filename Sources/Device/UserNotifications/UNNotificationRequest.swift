@@ -1,40 +1,82 @@
+import AgentWire
 import Foundation
 
-/// What makes a notification appear.
-public class UNNotificationTrigger: NSObject, NSCopying, @unchecked Sendable {
-    // Sendable is unchecked because the class has subclasses in this module; all are immutable.
-
-    /// Whether it fires again and again.
-    public let repeats: Bool
-
-    init(repeats: Bool) { self.repeats = repeats }
-
-    public func copy(with zone: NSZone? = nil) -> Any { self }
-}
-
-/// The trigger of every notification that came from a provider.
-public final class UNPushNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
-    // Immutable, as its base class.
-    override init(repeats: Bool = false) { super.init(repeats: repeats) }
-}
-
 /// A notification's content with its identifier and trigger. Immutable.
-public final class UNNotificationRequest: NSObject, NSCopying, @unchecked Sendable {
-    // `content` is a private immutable copy that nobody changes, so sharing it is safe.
+open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    // `storedContent` is a private immutable copy that nobody changes, so sharing it is safe; so are the constants.
 
-    /// Of a remote notification the collapse id, else the `apns-id`. A later one with the same identifier
-    /// replaces an earlier one on the screen.
-    public let identifier: String
-    public let content: UNNotificationContent
-    /// `nil` for "at once".
-    public let trigger: UNNotificationTrigger?
+    private let storedIdentifier: String
+    private let storedContent: UNNotificationContent
+    private let storedTrigger: UNNotificationTrigger?
 
     /// Keeps a copy of the content as it is now.
-    public init(identifier: String, content: UNNotificationContent, trigger: UNNotificationTrigger?) {
-        self.identifier = identifier
-        self.content = UNNotificationContent(values: content.values)
-        self.trigger = trigger
+    public convenience init(identifier: String, content: UNNotificationContent, trigger: UNNotificationTrigger?) {
+        self.init(identifier: identifier, values: content.values, trigger: trigger)
     }
 
-    public func copy(with zone: NSZone? = nil) -> Any { self }
+    init(identifier: String, values: UNNotificationContent.Values, trigger: UNNotificationTrigger?) {
+        storedIdentifier = identifier
+        storedContent = UNNotificationContent(values: values)
+        storedTrigger = trigger
+    }
+
+    /// The request that the agent told of.
+    convenience init(_ wire: NotificationRequest) {
+        self.init(
+            identifier: wire.identifier, values: .init(wire.content),
+            trigger: wire.trigger.map { UNNotificationTrigger.made(of: $0) })
+    }
+
+    /// Reads an archive of this module; `nil` for another one.
+    public required init?(coder: NSCoder) {
+        guard let archive = WireCoding.decode(Archive.self, with: coder) else { return nil }
+        storedIdentifier = archive.request.identifier
+        storedContent = UNNotificationContent(values: .init(archive.request.content))
+        storedTrigger =
+            archive.isPush
+            ? UNPushNotificationTrigger() : archive.request.trigger.map { UNNotificationTrigger.made(of: $0) }
+    }
+
+    /// Archives everything; fails where the user info is no property list.
+    open func encode(with coder: NSCoder) {
+        do throws(UnsendableContent) {
+            let isPush = storedTrigger is UNPushNotificationTrigger
+            WireCoding.encode(Archive(request: try forWire(), isPush: isPush), with: coder)
+        } catch {
+            coder.failWithError(error.error)
+        }
+    }
+
+    /// Always true.
+    public class var supportsSecureCoding: Bool { true }
+
+    /// Of a remote notification the collapse id, else the `apns-id`. A later one with the same identifier
+    /// replaces an earlier one, whether that waits or is on the screen.
+    open var identifier: String { storedIdentifier }
+    /// What it says; a copy that does not change.
+    open var content: UNNotificationContent { storedContent }
+    /// `nil` for "at once".
+    open var trigger: UNNotificationTrigger? { storedTrigger }
+
+    /// What goes to the agent.
+    func forWire() throws(UnsendableContent) -> NotificationRequest {
+        NotificationRequest(
+            identifier: storedIdentifier, content: try storedContent.values.forWire(), trigger: storedTrigger?.wire)
+    }
+
+    private struct Archive: Codable {
+        let request: NotificationRequest
+        let isPush: Bool
+    }
+
+    /// Itself.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+    /// Whether identifier, content and trigger are equal.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? UNNotificationRequest else { return false }
+        return storedIdentifier == other.storedIdentifier && storedContent == other.storedContent
+            && storedTrigger == other.storedTrigger
+    }
+    /// The same for equal requests.
+    open override var hash: Int { storedIdentifier.hashValue }
 }

@@ -2,67 +2,161 @@ import AgentWire
 
 /// What an app asks to be allowed. Raw values are Apple's.
 public struct UNAuthorizationOptions: OptionSet, Sendable {
+    /// Apple's number.
     public let rawValue: UInt
+    /// Apple's number.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
+    /// To put a number on its icon.
     public static let badge = UNAuthorizationOptions(rawValue: 1 << 0)
+    /// To play sounds.
     public static let sound = UNAuthorizationOptions(rawValue: 1 << 1)
+    /// To show notifications.
     public static let alert = UNAuthorizationOptions(rawValue: 1 << 2)
+    /// To show them in a car; there is none on Linux.
     public static let carPlay = UNAuthorizationOptions(rawValue: 1 << 3)
+    /// To disturb in every case.
     public static let criticalAlert = UNAuthorizationOptions(rawValue: 1 << 4)
+    /// To offer settings of its own.
     public static let providesAppNotificationSettings = UNAuthorizationOptions(rawValue: 1 << 5)
+    /// To notify quietly, without asking the person first.
     public static let provisional = UNAuthorizationOptions(rawValue: 1 << 6)
+    /// To have notifications read aloud; nobody does on Linux.
+    @available(*, deprecated, message: "announcements need no option")
+    public static let announcement = UNAuthorizationOptions(rawValue: 1 << 7)
+    /// To break through a Focus.
+    @available(*, deprecated, message: "set interruptionLevel to .timeSensitive; that needs no option")
+    public static let timeSensitive = UNAuthorizationOptions(rawValue: 1 << 8)
 }
 
 /// Whether an app may notify. Raw values are Apple's.
 public enum UNAuthorizationStatus: Int, Sendable {
+    /// Nobody has been asked.
     case notDetermined = 0
+    /// No.
     case denied = 1
+    /// Yes.
     case authorized = 2
+    /// Quietly, until the person decides.
     case provisional = 3
+    /// For a while; an App Clip's on iOS, and never on Linux.
     case ephemeral = 4
 }
 
 /// How a notification is shown while its app is in front. Raw values are Apple's; the empty set shows nothing.
 public struct UNNotificationPresentationOptions: OptionSet, Sendable {
+    /// Apple's number.
     public let rawValue: UInt
+    /// Apple's number.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
+    /// Its number on the app's icon.
     public static let badge = UNNotificationPresentationOptions(rawValue: 1 << 0)
+    /// Its sound.
     public static let sound = UNNotificationPresentationOptions(rawValue: 1 << 1)
+    /// On the screen and in the list.
     @available(*, deprecated, message: "use .list and .banner")
     public static let alert = UNNotificationPresentationOptions(rawValue: 1 << 2)
+    /// In the list.
     public static let list = UNNotificationPresentationOptions(rawValue: 1 << 3)
+    /// On the screen.
     public static let banner = UNNotificationPresentationOptions(rawValue: 1 << 4)
 }
 
 /// How much a notification may disturb. Raw values are Apple's.
 public enum UNNotificationInterruptionLevel: UInt, Sendable {
+    /// Not at all: into the list only.
     case passive = 0
+    /// As usual.
     case active = 1
+    /// Also while other notifications are held back.
     case timeSensitive = 2
+    /// In every case.
     case critical = 3
+
+    init(_ wire: NotificationContent.InterruptionLevel) {
+        self =
+            switch wire {
+            case .passive: .passive
+            case .active: .active
+            case .timeSensitive: .timeSensitive
+            case .critical: .critical
+            }
+    }
+
+    var wire: NotificationContent.InterruptionLevel {
+        switch self {
+        case .passive: .passive
+        case .active: .active
+        case .timeSensitive: .timeSensitive
+        case .critical: .critical
+        }
+    }
 }
 
 /// One setting of an app. Raw values are Apple's.
 public enum UNNotificationSetting: Int, Sendable {
+    /// Not something that the app asked for, or that exists here.
     case notSupported = 0
+    /// Off.
     case disabled = 1
+    /// On.
     case enabled = 2
 }
 
 /// How alerts of an app appear. Raw values are Apple's.
 public enum UNAlertStyle: Int, Sendable {
+    /// Not on the screen.
     case none = 0
+    /// For a while.
     case banner = 1
+    /// Until they are dismissed.
     case alert = 2
 }
 
 /// When a notification's text is shown. Raw values are Apple's.
 public enum UNShowPreviewsSetting: Int, Sendable {
+    /// Also while the screen is locked.
     case always = 0
+    /// While the screen is not locked.
     case whenAuthenticated = 1
+    /// Not at all.
     case never = 2
+}
+
+/// What a notification's button does. Raw values are Apple's.
+public struct UNNotificationActionOptions: OptionSet, Sendable {
+    /// Apple's number.
+    public let rawValue: UInt
+    /// Apple's number.
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    /// Works only while the screen is not locked.
+    public static let authenticationRequired = UNNotificationActionOptions(rawValue: 1 << 0)
+    /// Takes something away, and may look like that.
+    public static let destructive = UNNotificationActionOptions(rawValue: 1 << 1)
+    /// Brings the app to the front.
+    public static let foreground = UNNotificationActionOptions(rawValue: 1 << 2)
+}
+
+/// How a kind of notification behaves. Raw values are Apple's.
+public struct UNNotificationCategoryOptions: OptionSet, Sendable {
+    /// Apple's number.
+    public let rawValue: UInt
+    /// Apple's number.
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    /// The app is told when one is dismissed.
+    public static let customDismissAction = UNNotificationCategoryOptions(rawValue: 1 << 0)
+    /// Shown in a car too; there is none on Linux.
+    public static let allowInCarPlay = UNNotificationCategoryOptions(rawValue: 1 << 1)
+    /// Its title is shown where previews are hidden.
+    public static let hiddenPreviewsShowTitle = UNNotificationCategoryOptions(rawValue: 1 << 2)
+    /// Its subtitle is shown where previews are hidden.
+    public static let hiddenPreviewsShowSubtitle = UNNotificationCategoryOptions(rawValue: 1 << 3)
+    /// Read aloud; nobody does on Linux.
+    @available(*, deprecated, message: "announcements need no option")
+    public static let allowAnnouncement = UNNotificationCategoryOptions(rawValue: 1 << 4)
 }
 
 /// The action of a response that opens the notification itself.

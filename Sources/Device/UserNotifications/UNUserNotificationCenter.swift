@@ -3,7 +3,10 @@ import AppHost
 import Foundation
 
 /// An app's door to notifications.
-public final class UNUserNotificationCenter: NSObject, @unchecked Sendable {
+///
+/// Completion handlers run on a private serial queue, in the order of the calls, when the agent has answered:
+/// without an agent they wait for one.
+open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     // Sendable is unchecked for `storedDelegate`, which is read and written under `lock` only.
 
     private static let shared = UNUserNotificationCenter(host: .shared)
@@ -18,13 +21,17 @@ public final class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// There is one center in an app.
+    @available(*, unavailable, message: "use UNUserNotificationCenter.current()")
+    public override init() { fatalError("use UNUserNotificationCenter.current()") }
+
     /// The center of this app.
-    public class func current() -> UNUserNotificationCenter { shared }
+    open class func current() -> UNUserNotificationCenter { shared }
 
     /// Takes this app's notifications and responses; held weakly.
     ///
     /// Set it before `didFinishLaunching` returns. Responses wait until there is one.
-    public var delegate: (any UNUserNotificationCenterDelegate)? {
+    open weak var delegate: (any UNUserNotificationCenterDelegate)? {
         get { lock.withLock { storedDelegate } }
         set {
             lock.withLock { storedDelegate = newValue }
@@ -38,49 +45,31 @@ public final class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         }
     }
 
+    /// Always false: content extensions do not exist on Linux.
+    open var supportsContentExtensions: Bool { false }
+
     /// Asks the person to allow notifications; once, later calls give the same answer.
     ///
-    /// The handler runs on a private serial queue, when the agent has answered: without an agent it waits.
     /// `UNError.notificationsNotAllowed` when this app is none that an agent could know.
-    public func requestAuthorization(
+    open func requestAuthorization(
         options: UNAuthorizationOptions = [],
         completionHandler: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {
-        host.post { [self] host in
-            attach(to: host)
-            host.requestAuthorization(options: options.rawValue) { [completions] granted in
-                completions.async {
-                    completionHandler(granted ?? false, granted == nil ? UNError(.notificationsNotAllowed) : nil)
-                }
-            }
-        }
-    }
-
-    /// Asks the person to allow notifications; whether they did.
-    public func requestAuthorization(options: UNAuthorizationOptions = []) async throws -> Bool {
-        try await withCheckedThrowingContinuation { continuation in
-            requestAuthorization(options: options) { granted, error in
-                if let error { continuation.resume(throwing: error) } else { continuation.resume(returning: granted) }
-            }
-        }
-    }
-
-    /// Reads what this app may do. The handler runs on a private serial queue.
-    public func getNotificationSettings(completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void) {
-        host.post { [self] host in
-            attach(to: host)
-            host.requestSettings { [completions] settings in
-                completions.async {
-                    completionHandler(settings.map { UNNotificationSettings($0) } ?? .undetermined)
-                }
+        onHost { [completions] host in
+            host.requestAuthorization(options: options.rawValue) { granted in
+                completions.async { completionHandler(granted ?? false, granted == nil ? Self.unreachable : nil) }
             }
         }
     }
 
     /// Reads what this app may do.
-    public func notificationSettings() async -> UNNotificationSettings {
-        await withCheckedContinuation { continuation in
-            getNotificationSettings { continuation.resume(returning: $0) }
+    open func getNotificationSettings(completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void) {
+        onHost { [completions] host in
+            host.requestSettings { settings in
+                completions.async {
+                    completionHandler(settings.map { UNNotificationSettings($0) } ?? .undetermined)
+                }
+            }
         }
     }
 
@@ -92,32 +81,43 @@ public final class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     }
 }
 
-/// Brings what the agent hands over to the center's delegate.
-@MainActor
-private final class NotificationDelivery: NotificationReceiver {
-    private let center: UNUserNotificationCenter
-
-    init(center: UNUserNotificationCenter) { self.center = center }
-
-    func present(_ notification: DeliveredNotification, answer: @escaping @Sendable (UInt) -> Void) {
-        guard let delegate = center.delegate else { return answer(0) }
-        delegate.userNotificationCenter(center, willPresent: UNNotification(notification)) { answer($0.rawValue) }
+extension UNUserNotificationCenter {
+    /// Does something with the host that is attached, after what was asked before.
+    private func onHost(_ work: @escaping @MainActor @Sendable (AppHost) -> Void) {
+        host.post { [self] host in
+            attach(to: host)
+            work(host)
+        }
     }
 
-    func respond(_ response: DeliveredResponse, done: @escaping @Sendable () -> Void) {
-        guard let delegate = center.delegate else { return done() }
-        delegate.userNotificationCenter(
-            center, didReceive: UNNotificationResponse.made(of: response), withCompletionHandler: done)
+    /// Asks the agent. `completion` is called on the private queue, with the answer, or why there is none.
+    func ask(_ command: CenterCommand, completion: @escaping @Sendable (Result<CenterAnswer, any Error>) -> Void) {
+        onHost { [completions] host in
+            host.requestCenter(command) { answer in
+                let result: Result<CenterAnswer, any Error> =
+                    switch answer {
+                    case .none: .failure(Self.unreachable)
+                    case .failed(let code, let message): .failure(Self.refusal(code, message))
+                    case .some(let answer): .success(answer)
+                    }
+                completions.async { completion(result) }
+            }
+        }
     }
-}
 
-extension UNNotification {
-    /// What a payload says, as background handlers and launch options get it: the payload's own members, and
-    /// `aldaba.id` (`Int64`) and `aldaba.apns-id` (`String`, where there is one).
-    package static func userInfo(of delivered: DeliveredNotification) -> [AnyHashable: Any] {
-        var userInfo = PayloadContent.userInfo(payload: delivered.payload)
-        userInfo["aldaba.id"] = delivered.id
-        userInfo["aldaba.apns-id"] = delivered.apnsID
-        return userInfo
+    /// Says on the private queue that something was not even asked.
+    func fail(_ error: any Error, _ completion: (@Sendable ((any Error)?) -> Void)?) {
+        completions.async { completion?(error) }
+    }
+
+    private static var unreachable: any Error {
+        UNError(
+            .notificationsNotAllowed,
+            "No agent takes this: the app has no id, another process is the app now, or too much waits already.")
+    }
+
+    private static func refusal(_ code: Int, _ message: String) -> any Error {
+        UNError(
+            _nsError: NSError(domain: UNErrorDomain, code: code, userInfo: [NSLocalizedDescriptionKey: message]))
     }
 }

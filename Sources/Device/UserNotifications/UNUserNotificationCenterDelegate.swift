@@ -1,3 +1,4 @@
+import AppHost
 import Foundation
 
 /// Takes an app's notifications and the person's answers to them.
@@ -23,11 +24,17 @@ public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
     /// The person's answer to a notification.
     @MainActor func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse) async
+
+    /// The person wants to see the app's own notification settings, coming from this notification, if any.
+    @MainActor func userNotificationCenter(
+        _ center: UNUserNotificationCenter, openSettingsFor notification: UNNotification?)
 }
 
 // The form with a handler is what is called; where the app wrote the other one, this brings it there. The task
-// begins at once, so that also asynchronous methods begin in the order of their notifications.
+// begins at once, so that also asynchronous methods begin in the order of their notifications. A call that ends
+// here, since the app wrote neither, is known as that.
 extension UNUserNotificationCenterDelegate {
+    /// Asks the other form.
     @MainActor public func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
@@ -37,10 +44,15 @@ extension UNUserNotificationCenterDelegate {
         }
     }
 
+    /// Presents nothing.
     @MainActor public func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification
-    ) async -> UNNotificationPresentationOptions { [] }
+    ) async -> UNNotificationPresentationOptions {
+        OptionalCall.noteDefault()
+        return []
+    }
 
+    /// Tells the other form.
     @MainActor public func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void
@@ -51,7 +63,15 @@ extension UNUserNotificationCenterDelegate {
         }
     }
 
+    /// Does nothing.
     @MainActor public func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
-    ) async {}
+    ) async {
+        OptionalCall.noteDefault()
+    }
+
+    /// Does nothing.
+    @MainActor public func userNotificationCenter(
+        _ center: UNUserNotificationCenter, openSettingsFor notification: UNNotification?
+    ) {}
 }

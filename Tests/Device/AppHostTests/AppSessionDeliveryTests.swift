@@ -132,8 +132,8 @@ struct AppSessionDeliveryTests {
         let tap = NotificationAction.open
         #expect(
             talk.hear(Conversation.respond(2, action: tap)) == [
-                .enter(.active), .send(.stateChanged(.active)),
-                .handResponse(Conversation.response(2, action: tap)),
+                .enter(.inactive), .handResponse(Conversation.response(2, action: tap)), .enter(.active),
+                .send(.stateChanged(.active)),
             ])
     }
 

@@ -15,6 +15,9 @@ struct Simulation {
     private var arrived: Int64 = 0
     private var agentIsReady = false
     private var running: [Int64] = []
+    private var asked: Int64 = 0
+    /// The commands whose answers the app has got, in order.
+    private(set) var answered: [Int64] = []
     /// What the app was handed, in order.
     private(set) var handed: [Int64] = []
 
@@ -25,7 +28,9 @@ struct Simulation {
         talk.say(.launchBegan)
     }
 
-    var isDone: Bool { stored.count == total && toApp.isEmpty && toAgent.isEmpty && isOpen && agentIsReady }
+    var isDone: Bool {
+        stored.count == total && answered.count == total && toApp.isEmpty && toAgent.isEmpty && isOpen && agentIsReady
+    }
     var unconfirmed: Int {
         var talk = talk
         return talk.reconnect().filter { if case .send(.handled) = $0 { true } else { false } }.count
@@ -34,7 +39,8 @@ struct Simulation {
     mutating func step() {
         switch random.next() % 100 {
         case 0 where stored.count < total: cut()
-        case 1..<20: arrive()
+        case 1..<15: arrive()
+        case 15..<20: askNext()
         case 20..<45: if !toAgent.isEmpty { agentHears(toAgent.removeFirst()) }
         case 45..<75: if !toApp.isEmpty { follow(talk.hear(toApp.removeFirst())) }
         default: finishOne()
@@ -56,6 +62,12 @@ struct Simulation {
         if agentIsReady { toApp.append(Conversation.deliver(arrived)) }
     }
 
+    private mutating func askNext() {
+        guard asked < total else { return }
+        asked += 1
+        follow(talk.say(.centerRequested(request: asked, .setBadge(Int(asked)), size: 60)))
+    }
+
     private mutating func finishOne() {
         guard !running.isEmpty else { return }
         let id = running.remove(at: Int(random.next() % UInt64(running.count)))
@@ -71,6 +83,7 @@ struct Simulation {
         case .handled(let id, _):
             stored.insert(id)
             toApp.append(.handledConfirmed(notifications: [id]))
+        case .center(let request, _): toApp.append(.centerAnswered(request: request, .done))
         default: break
         }
     }
@@ -83,6 +96,7 @@ struct Simulation {
                 follow(talk.say(.connected))
             case .send(let message): toAgent.append(message)
             case .launch: follow(talk.say(.launchFinished))
+            case .answerCenter(let request, _): answered.append(request)
             case .askPresentation(let notification):
                 handed.append(notification.id)
                 running.append(notification.id)
@@ -107,7 +121,9 @@ struct SeededNumbers: RandomNumberGenerator {
 
 struct AppSessionSimulationTests {
     @Test(arguments: UInt64(1)...200)
-    func `whatever is cut, every notification reaches the app once, in order, and nothing is kept`(seed: UInt64) {
+    func `whatever is cut, notifications reach the app and commands are answered once, in order, and nothing is kept`(
+        seed: UInt64
+    ) {
         var simulation = Simulation(seed: seed, total: 300)
         var steps = 0
         while !simulation.isDone, steps < 200_000 {
@@ -117,5 +133,6 @@ struct AppSessionSimulationTests {
         #expect(simulation.isDone)
         #expect(simulation.handed == Array(1...300))
         #expect(simulation.unconfirmed == 0)
+        #expect(simulation.answered == Array(1...300))
     }
 }

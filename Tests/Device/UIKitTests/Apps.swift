@@ -123,3 +123,13 @@ final class UnboundDelegate: NSObject, UNUserNotificationCenterDelegate {
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification
     ) async -> UNNotificationPresentationOptions { .badge }
 }
+
+/// An app that notes how its state changes, and knows nothing of notifications.
+final class StateDiaryApp: UIResponder, UIApplicationDelegate {
+    let diary = Diary()
+
+    func applicationWillEnterForeground(_ application: UIApplication) { diary.note("will enter foreground") }
+    func applicationDidBecomeActive(_ application: UIApplication) { diary.note("active") }
+    func applicationWillResignActive(_ application: UIApplication) { diary.note("will resign active") }
+    func applicationDidEnterBackground(_ application: UIApplication) { diary.note("background") }
+}

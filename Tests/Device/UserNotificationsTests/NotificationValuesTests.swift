@@ -7,8 +7,7 @@ import Testing
 struct NotificationValuesTests {
     @Test func `a mutable copy equals its original until it is changed, and changing it leaves the original`() throws {
         let original = UNNotificationContent(
-            values: PayloadContent.values(
-                userInfo: PayloadContent.userInfo(payload: #"{"aps":{"alert":"Hi"},"k":[1]}"#)))
+            values: .init(NotificationContent(payload: #"{"aps":{"alert":"Hi"},"k":[1]}"#)))
         let copy = try #require(original.mutableCopy() as? UNMutableNotificationContent)
         #expect(copy == original)
         #expect(original.hash == copy.hash)

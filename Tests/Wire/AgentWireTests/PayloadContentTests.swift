@@ -1,11 +1,8 @@
+import AgentWire
 import Testing
 
-@testable import UserNotifications
-
 struct PayloadContentTests {
-    private func content(_ payload: String) -> UNNotificationContent {
-        UNNotificationContent(values: PayloadContent.values(userInfo: PayloadContent.userInfo(payload: payload)))
-    }
+    private func content(_ payload: String) -> NotificationContent { NotificationContent(payload: payload) }
 
     @Test(arguments: [
         (#"{"aps":{"alert":"Hello"}}"#, "", "", "Hello"),
@@ -26,6 +23,7 @@ struct PayloadContentTests {
     ) {
         let content = content(payload)
         #expect([content.title, content.subtitle, content.body] == [title, subtitle, body])
+        #expect(content.userInfo == .json(payload))
     }
 
     @Test(
@@ -33,26 +31,31 @@ struct PayloadContentTests {
             ("3", 3), ("0", 0), ("-1", nil), ("1.5", nil), ("1e300", nil), ("true", nil), ("\"3\"", nil), ("null", nil),
         ] as [(String, Int?)])
     func `a badge is a whole number that is not negative`(json: String, badge: Int?) {
-        #expect(content(#"{"aps":{"badge":\#(json)}}"#).badge?.intValue == badge)
+        #expect(content(#"{"aps":{"badge":\#(json)}}"#).badge == badge)
     }
 
     @Test(
         arguments: [
-            (#""default""#, UNNotificationSound.default),
-            (#""ding.wav""#, UNNotificationSound(named: .init("ding.wav"))),
-            (#"{"critical":1,"name":"ding.wav","volume":0.5}"#, UNNotificationSound(named: .init("ding.wav"))),
-            (#"{"name":"default"}"#, .default), (#""""#, nil), ("1", nil), ("{}", nil),
-        ] as [(String, UNNotificationSound?)])
-    func `a sound is named by a text or by a dictionary's member`(json: String, sound: UNNotificationSound?) {
+            (#""default""#, NotificationSound()),
+            (#""ding.wav""#, NotificationSound(name: "ding.wav")),
+            (
+                #"{"critical":1,"name":"ding.wav","volume":0.5}"#,
+                NotificationSound(name: "ding.wav", isCritical: true, volume: 0.5)
+            ),
+            (#"{"critical":1,"volume":7}"#, NotificationSound(isCritical: true, volume: 1)),
+            (#"{"name":"ding.wav","volume":0.5}"#, NotificationSound(name: "ding.wav")),
+            (#"{"name":"default"}"#, NotificationSound()), (#""""#, nil), ("1", nil), ("{}", nil),
+        ] as [(String, NotificationSound?)])
+    func `a sound is named by a text or by a dictionary's member`(json: String, sound: NotificationSound?) {
         #expect(content(#"{"aps":{"sound":\#(json)}}"#).sound == sound)
     }
 
     @Test(arguments: [
-        (#""passive""#, UNNotificationInterruptionLevel.passive), (#""active""#, .active),
+        (#""passive""#, NotificationContent.InterruptionLevel.passive), (#""active""#, .active),
         (#""time-sensitive""#, .timeSensitive), (#""critical""#, .critical), (#""loud""#, .active), ("2", .active),
     ])
     func `an interruption level is one of four texts, else active`(
-        json: String, level: UNNotificationInterruptionLevel
+        json: String, level: NotificationContent.InterruptionLevel
     ) {
         #expect(content(#"{"aps":{"interruption-level":\#(json)}}"#).interruptionLevel == level)
     }
@@ -77,16 +80,5 @@ struct PayloadContentTests {
         )
         #expect([broken.categoryIdentifier, broken.threadIdentifier, broken.launchImageName] == ["", "", ""])
         #expect(broken.targetContentIdentifier == nil && broken.filterCriteria == nil)
-    }
-
-    @Test func `the user info is the whole payload, with the types that iOS code asks for`() {
-        let info = content(#"{"aps":{"alert":"Hi"},"n":7,"on":true,"list":[1,2],"s":"x","d":{"k":"v"}}"#).userInfo
-        #expect((info["aps"] as? [String: Any])?["alert"] as? String == "Hi")
-        #expect((info["aps"] as? [String: AnyObject])?["alert"] as? String == "Hi")
-        #expect(info["n"] as? Int == 7)
-        #expect(info["on"] as? Bool == true)
-        #expect(info["list"] as? [Int] == [1, 2])
-        #expect(info["s"] as? String == "x")
-        #expect(info["d"] as? [String: String] == ["k": "v"])
     }
 }

@@ -1,0 +1,77 @@
+import AgentWire
+import Foundation
+
+/// A kind of notification with its buttons. Immutable.
+open class UNNotificationCategory: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    // Sendable is unchecked because the class is open; it has a constant only.
+
+    let wire: NotificationCategory
+
+    init(_ wire: NotificationCategory) { self.wire = wire }
+
+    /// A kind of notification with these buttons.
+    public convenience init(
+        identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
+        options: UNNotificationCategoryOptions = []
+    ) {
+        self.init(
+            identifier: identifier, actions: actions, intentIdentifiers: intentIdentifiers,
+            hiddenPreviewsBodyPlaceholder: nil, categorySummaryFormat: nil, options: options)
+    }
+
+    /// A kind of notification that says something else where its text is hidden.
+    public convenience init(
+        identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
+        hiddenPreviewsBodyPlaceholder: String, options: UNNotificationCategoryOptions = []
+    ) {
+        self.init(
+            identifier: identifier, actions: actions, intentIdentifiers: intentIdentifiers,
+            hiddenPreviewsBodyPlaceholder: hiddenPreviewsBodyPlaceholder, categorySummaryFormat: nil,
+            options: options)
+    }
+
+    /// A kind of notification of which several are summed up by a text.
+    public convenience init(
+        identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
+        hiddenPreviewsBodyPlaceholder: String?, categorySummaryFormat: String?,
+        options: UNNotificationCategoryOptions = []
+    ) {
+        self.init(
+            NotificationCategory(
+                identifier: identifier, actions: actions.map(\.wire), intentIdentifiers: intentIdentifiers,
+                options: options.rawValue, hiddenPreviewsBodyPlaceholder: hiddenPreviewsBodyPlaceholder,
+                categorySummaryFormat: categorySummaryFormat))
+    }
+
+    /// Reads an archive of this module; `nil` for another one.
+    public required init?(coder: NSCoder) {
+        guard let wire = WireCoding.decode(NotificationCategory.self, with: coder) else { return nil }
+        self.wire = wire
+    }
+
+    /// Archives it.
+    open func encode(with coder: NSCoder) { WireCoding.encode(wire, with: coder) }
+
+    /// Always true.
+    public class var supportsSecureCoding: Bool { true }
+
+    /// What a notification's `categoryIdentifier` names.
+    open var identifier: String { wire.identifier }
+    /// The buttons, in their order.
+    open var actions: [UNNotificationAction] { wire.actions.map { UNNotificationAction.made(of: $0) } }
+    /// Kept, and without effect: there are no intents on Linux.
+    open var intentIdentifiers: [String] { wire.intentIdentifiers }
+    /// How its notifications behave.
+    open var options: UNNotificationCategoryOptions { UNNotificationCategoryOptions(rawValue: wire.options) }
+    /// Stands for the body where previews are hidden; empty for the agent's own words.
+    open var hiddenPreviewsBodyPlaceholder: String { wire.hiddenPreviewsBodyPlaceholder ?? "" }
+    /// What a summary of several says.
+    open var categorySummaryFormat: String { wire.categorySummaryFormat ?? "" }
+
+    /// Itself.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+    /// Whether the other is the same in everything.
+    open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationCategory)?.wire == wire }
+    /// The same for equal categories.
+    open override var hash: Int { wire.identifier.hashValue }
+}

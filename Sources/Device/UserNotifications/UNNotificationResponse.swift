@@ -1,0 +1,63 @@
+import AgentWire
+import AppHost
+import Foundation
+
+/// A person's answer to a notification. Immutable.
+open class UNNotificationResponse: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    // Sendable is unchecked because the class is open; it and its subclass have constants only.
+
+    /// What is archived of a response.
+    struct Archive: Codable, Hashable {
+        let notification: DeliveredNotification
+        let action: String
+        let userText: String?
+    }
+
+    let archive: Archive
+    private let storedNotification: UNNotification
+
+    init(_ archive: Archive) {
+        self.archive = archive
+        storedNotification = UNNotification(archive.notification)
+    }
+
+    /// Reads an archive of this module; `nil` for another one.
+    public required convenience init?(coder: NSCoder) {
+        guard let archive = WireCoding.decode(Archive.self, with: coder) else { return nil }
+        self.init(archive)
+    }
+
+    /// Archives it.
+    open func encode(with coder: NSCoder) { WireCoding.encode(archive, with: coder) }
+
+    /// Always true.
+    public class var supportsSecureCoding: Bool { true }
+
+    /// The notification that was answered.
+    open var notification: UNNotification { storedNotification }
+    /// ``UNNotificationDefaultActionIdentifier``, ``UNNotificationDismissActionIdentifier``, or an action's own.
+    open var actionIdentifier: String { archive.action }
+
+    /// Itself.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+    /// Whether the other is the same answer to the same notification.
+    open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationResponse)?.archive == archive }
+    /// The same for equal responses.
+    open override var hash: Int { archive.hashValue }
+
+    /// The response that the agent handed over; with text where the person typed some.
+    static func made(of response: DeliveredResponse) -> UNNotificationResponse {
+        let archive = Archive(
+            notification: response.notification, action: response.action, userText: response.userText)
+        return response.userText == nil
+            ? UNNotificationResponse(archive) : UNTextInputNotificationResponse(archive)
+    }
+}
+
+/// An answer in the person's own words.
+open class UNTextInputNotificationResponse: UNNotificationResponse, @unchecked Sendable {
+    // Immutable, as its base class.
+
+    /// What the person typed.
+    open var userText: String { archive.userText ?? "" }
+}

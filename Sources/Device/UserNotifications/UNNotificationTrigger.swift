@@ -1,0 +1,102 @@
+import AgentWire
+import Foundation
+
+/// What makes a notification appear. Immutable.
+open class UNNotificationTrigger: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    // Sendable is unchecked because the class is open; it and its subclasses have constants only.
+
+    /// What is archived of a trigger.
+    enum Archive: Codable, Hashable {
+        case push
+        case asked(NotificationTrigger)
+    }
+
+    let archive: Archive
+
+    init(_ archive: Archive) { self.archive = archive }
+
+    /// Reads an archive of this module; `nil` for another one.
+    public required init?(coder: NSCoder) {
+        guard let archive = WireCoding.decode(Archive.self, with: coder) else { return nil }
+        self.archive = archive
+    }
+
+    /// Archives it.
+    open func encode(with coder: NSCoder) { WireCoding.encode(archive, with: coder) }
+
+    /// Always true.
+    public class var supportsSecureCoding: Bool { true }
+
+    /// Whether it fires again and again.
+    open var repeats: Bool {
+        switch archive {
+        case .push: false
+        case .asked(.timeInterval(_, let repeats)), .asked(.calendar(_, let repeats)),
+            .asked(.region(_, let repeats)):
+            repeats
+        }
+    }
+
+    /// What the agent is told; `nil` for one that no app can ask for.
+    var wire: NotificationTrigger? {
+        if case .asked(let trigger) = archive { trigger } else { nil }
+    }
+
+    /// The trigger that the agent told of.
+    static func made(of wire: NotificationTrigger) -> UNNotificationTrigger {
+        switch wire {
+        case .timeInterval: UNTimeIntervalNotificationTrigger(.asked(wire))
+        case .calendar: UNCalendarNotificationTrigger(.asked(wire))
+        case .region: UNLocationNotificationTrigger(.asked(wire))
+        }
+    }
+
+    /// Itself.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+    /// Whether the other fires at the same times.
+    open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationTrigger)?.archive == archive }
+    /// The same for equal triggers.
+    open override var hash: Int { archive.hashValue }
+}
+
+/// The trigger of every notification that came from a provider.
+open class UNPushNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
+    // Immutable, as its base class.
+
+    init() { super.init(.push) }
+
+    /// Reads an archive of this module; `nil` for another one.
+    public required init?(coder: NSCoder) { super.init(coder: coder) }
+}
+
+/// Fires when so much time has passed.
+open class UNTimeIntervalNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
+    // Immutable, as its base class.
+
+    override init(_ archive: Archive) { super.init(archive) }
+
+    /// Fires so many seconds after the notification is added, and again and again when it repeats.
+    ///
+    /// Ends the program, as on Apple's systems, when the interval is not greater than 0, or is shorter than 60
+    /// seconds and repeats.
+    public convenience init(timeInterval: TimeInterval, repeats: Bool) {
+        precondition(
+            timeInterval > 0 && timeInterval.isFinite,
+            "A notification's time interval must be greater than 0 seconds, not \(timeInterval).")
+        precondition(
+            !repeats || timeInterval >= 60,
+            "A notification's time interval must be at least 60 seconds if it repeats, not \(timeInterval).")
+        self.init(.asked(.timeInterval(seconds: timeInterval, repeats: repeats)))
+    }
+
+    /// Reads an archive of this module; `nil` for another one.
+    public required init?(coder: NSCoder) { super.init(coder: coder) }
+
+    /// In seconds.
+    open var timeInterval: TimeInterval {
+        if case .asked(.timeInterval(let seconds, _)) = archive { seconds } else { 0 }
+    }
+
+    /// When it would fire if it were added now.
+    open func nextTriggerDate() -> Date? { Date(timeIntervalSinceNow: timeInterval) }
+}
