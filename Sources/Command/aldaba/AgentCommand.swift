@@ -91,7 +91,9 @@ struct AgentCommand: AsyncParsableCommand {
                     throw CommandFailure(.invalidInput, "\(manifest): \(error)")
                 }
                 try location.folder.make()
-                try print(AppFolder(path: location.folder.manifests).install(read))
+                let folder = AppFolder(path: location.folder.manifests)
+                try print(folder.install(read))
+                if read.provesBySecret { print(folder.secretPath(of: read.id)) }
             }
         }
     }

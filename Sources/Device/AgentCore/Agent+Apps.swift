@@ -37,8 +37,8 @@ extension Agent {
         for message in messages {
             if let app = connections[ObjectIdentifier(connection)] {
                 took(message, from: app, connection)
-            } else if case .hello(let version, let app, _) = message {
-                guard accept(connection, version: version, app: app) else { return }
+            } else if case .hello(let version, let app, let secret) = message {
+                guard accept(connection, version: version, app: app, secret: secret) else { return }
             } else if case .manage(let request, let command) = message {
                 guard manage(command, request, connection) else { return }
             } else {
@@ -49,20 +49,20 @@ extension Agent {
     }
 
     /// - Returns: Whether the connection is the app's from now on.
-    private func accept(_ connection: AppConnection, version: Int, app: String) -> Bool {
+    private func accept(_ connection: AppConnection, version: Int, app: String, secret: String?) -> Bool {
         guard version >= 1 else {
             connection.refuse(code: "unsupportedVersion", message: "this agent speaks version \(AgentFrame.version)")
             return false
         }
         // A manifest may be new, or an installed app may have been built elsewhere since.
-        if apps[app].map({ parts.peerCheck.fault(of: connection.peer, as: $0.manifest) == nil }) != true { loadApps() }
+        if apps[app].map({ fault(of: connection, as: $0.manifest, secret) == nil }) != true { loadApps() }
         guard let manifest = apps[app]?.manifest else {
             connection.refuse(
                 code: "unknownApp",
                 message: "no app \(app) is installed; install its manifest: aldaba agent app install MANIFEST")
             return false
         }
-        if let fault = parts.peerCheck.fault(of: connection.peer, as: manifest) {
+        if let fault = fault(of: connection, as: manifest, secret) {
             logger.warning(
                 "A process that is not the app was refused.",
                 metadata: [
@@ -73,6 +73,11 @@ extension Agent {
         }
         open(connection, of: app)
         return true
+    }
+
+    private func fault(of connection: AppConnection, as manifest: AppManifest, _ secret: String?) -> String? {
+        let expected = manifest.provesBySecret ? AppFolder(path: configuration.appsFolder).secret(of: manifest.id) : nil
+        return parts.peerCheck.fault(of: connection.peer, as: manifest, secret: secret, expected: expected)
     }
 
     private func open(_ connection: AppConnection, of app: String) {

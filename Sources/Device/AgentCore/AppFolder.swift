@@ -42,8 +42,27 @@ public struct AppFolder: Sendable {
         try PrivateFolder.make(path, shut: true)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let text = try encoder.encode(manifest)
+        if manifest.provesBySecret, secret(of: manifest.id) == nil {
+            let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }.map { String(format: "%02x", $0) }.joined()
+            try write(Data(secret.utf8), to: secretPath(of: manifest.id))
+        }
         let file = "\(path)/\(manifest.id).json"
+        try write(try encoder.encode(manifest), to: file)
+        return file
+    }
+
+    /// Where the secret of an app lies that proves itself by one.
+    public func secretPath(of app: String) -> String { "\(path)/\(app).secret" }
+
+    /// An app's secret; `nil` when there is none that can be read.
+    func secret(of app: String) -> String? {
+        FileManager.default.contents(atPath: secretPath(of: app)).map {
+            String(decoding: $0.prefix(256), as: UTF8.self)
+        }
+    }
+
+    /// Writes a file that is 0600 from its first byte on, complete or not at all.
+    private func write(_ text: Data, to file: String) throws {
         // Not a name that ``load()`` would read.
         let draft = "\(file).\(getpid()).new"
         unlink(draft)
@@ -61,7 +80,6 @@ public struct AppFolder: Sendable {
             defer { unlink(draft) }
             throw Self.failure(file)
         }
-        return file
     }
 
     private static func failure(_ file: String) -> AgentStartFailure {

@@ -20,6 +20,9 @@ public struct AppManifest: Codable, Hashable, Sendable {
     public var desktopEntry: String?
     /// Absolute path of the folder with the app's string tables and sounds.
     public var resources: String?
+    /// Whether a process proves that it is this app by the secret beside its manifest, and not by the program that it
+    /// runs: for scripts, whose program is an interpreter.
+    public var provesBySecret = false
     public var authorization: Authorization
     public var lifecycle: Lifecycle
     public var backgroundModes: [String]
@@ -57,8 +60,8 @@ public struct AppManifest: Codable, Hashable, Sendable {
     }
 
     private enum Key: String, CodingKey {
-        case id, name, team, executable, arguments, environment, icon, desktopEntry, resources, authorization
-        case lifecycle, backgroundModes
+        case id, name, team, executable, arguments, environment, icon, desktopEntry, resources, provesBySecret
+        case authorization, lifecycle, backgroundModes
     }
 
     public init(from decoder: any Decoder) throws {
@@ -72,6 +75,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
         icon = try members.decodeIfPresent(String.self, forKey: .icon)
         desktopEntry = try members.decodeIfPresent(String.self, forKey: .desktopEntry)
         resources = try members.decodeIfPresent(String.self, forKey: .resources)
+        provesBySecret = try members.decodeIfPresent(Bool.self, forKey: .provesBySecret) ?? false
         authorization = try members.decodeIfPresent(Authorization.self, forKey: .authorization) ?? .ask
         lifecycle = try members.decodeIfPresent(Lifecycle.self, forKey: .lifecycle) ?? .always
         backgroundModes = try members.decodeIfPresent([String].self, forKey: .backgroundModes) ?? []

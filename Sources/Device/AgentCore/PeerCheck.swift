@@ -28,12 +28,26 @@ struct PeerCheck: Sendable {
         return running == executable(getpid())
     }
 
-    /// - Returns: `nil` when the peer runs the manifest's program as this user, else what is wrong.
-    func fault(of peer: Peer, as manifest: AppManifest) -> String? {
+    /// - Parameters:
+    ///   - secret: What the peer said; counts only where the manifest says so.
+    ///   - expected: What it must be then; `nil` when there is none.
+    /// - Returns: `nil` when the peer is the manifest's app and runs as this user, else what is wrong.
+    func fault(of peer: Peer, as manifest: AppManifest, secret: String?, expected: String?) -> String? {
         guard peer.user == user else { return "it runs as another user" }
+        guard !manifest.provesBySecret else {
+            guard let expected else { return "its secret is missing; install its manifest again" }
+            return Self.isSame(secret ?? "", expected) ? nil : "its secret is not the one beside its manifest"
+        }
         guard let running = executable(peer.process) else { return "its program cannot be read from /proc" }
-        let expected = URL(fileURLWithPath: manifest.executable).resolvingSymlinksInPath().path
-        guard running == expected else { return "it runs \(running), and its manifest says \(expected)" }
+        let program = URL(fileURLWithPath: manifest.executable).resolvingSymlinksInPath().path
+        guard running == program else { return "it runs \(running), and its manifest says \(program)" }
         return nil
+    }
+
+    /// Compares in a time that depends on the lengths alone.
+    private static func isSame(_ one: String, _ other: String) -> Bool {
+        let (one, other) = (Array(one.utf8), Array(other.utf8))
+        guard one.count == other.count, !one.isEmpty else { return false }
+        return zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }

@@ -64,8 +64,8 @@ struct PeerCheckTests {
         var manifest = todoManifest
         manifest.executable = own
         let peer = Peer(process: getpid(), user: getuid())
-        #expect(PeerCheck.system.fault(of: peer, as: manifest) == nil)
-        #expect(PeerCheck.system.fault(of: peer, as: todoManifest)?.contains(own) == true)
+        #expect(PeerCheck.system.fault(of: peer, as: manifest, secret: nil, expected: nil) == nil)
+        #expect(PeerCheck.system.fault(of: peer, as: todoManifest, secret: nil, expected: nil)?.contains(own) == true)
     }
 
     @Test func `a link to the program is followed`() throws {
@@ -74,13 +74,17 @@ struct PeerCheckTests {
         try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: own)
         var manifest = todoManifest
         manifest.executable = folder.path("link")
-        #expect(PeerCheck.system.fault(of: Peer(process: getpid(), user: getuid()), as: manifest) == nil)
+        #expect(
+            PeerCheck.system.fault(
+                of: Peer(process: getpid(), user: getuid()), as: manifest, secret: nil, expected: nil) == nil)
     }
 
     @Test func `another user is refused`() {
         let check = PeerCheck(executable: { _ in todoManifest.executable }, user: 1000)
-        #expect(check.fault(of: Peer(process: 1, user: 1001), as: todoManifest) == "it runs as another user")
-        #expect(check.fault(of: Peer(process: 1, user: 1000), as: todoManifest) == nil)
+        #expect(
+            check.fault(of: Peer(process: 1, user: 1001), as: todoManifest, secret: nil, expected: nil)
+                == "it runs as another user")
+        #expect(check.fault(of: Peer(process: 1, user: 1000), as: todoManifest, secret: nil, expected: nil) == nil)
     }
 }
 
@@ -141,5 +145,37 @@ struct ProcessLauncherTests {
             try launcher.launch(todoManifest, variables: [:]) { _ in }
         }
         #expect(failure?.description == "/opt/todo: No such file or directory")
+    }
+
+    static let secrets: [(said: String?, expected: String?, isApp: Bool)] = [
+        ("s3cret", "s3cret", true), ("s3creT", "s3cret", false), (nil, "s3cret", false), ("", "", false),
+        ("s3cret", nil, false), ("s3cret and more", "s3cret", false),
+    ]
+
+    @Test(arguments: secrets.indices)
+    func `a script proves itself by the secret beside its manifest`(index: Int) {
+        let (said, expected, isApp) = Self.secrets[index]
+        var manifest = todoManifest
+        manifest.provesBySecret = true
+        let check = PeerCheck(executable: { _ in "/usr/bin/python3" }, user: 1000)
+        let peer = Peer(process: 1, user: 1000)
+        #expect((check.fault(of: peer, as: manifest, secret: said, expected: expected) == nil) == isApp)
+        #expect(
+            check.fault(of: Peer(process: 1, user: 7), as: manifest, secret: "s3cret", expected: "s3cret") != nil)
+    }
+
+    @Test func `an installed script has a secret that nobody else can read, and keeps it`() throws {
+        let folder = try TemporaryFolder()
+        let apps = AppFolder(path: folder.path("apps"))
+        var manifest = todoManifest
+        manifest.provesBySecret = true
+        try apps.install(manifest)
+        let secret = try #require(apps.secret(of: manifest.id))
+        #expect(secret.count == 64)
+        let attributes = try FileManager.default.attributesOfItem(atPath: apps.secretPath(of: manifest.id))
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        try apps.install(manifest)
+        #expect(apps.secret(of: manifest.id) == secret)
+        #expect(apps.load().apps[manifest.id] == manifest)
     }
 }
