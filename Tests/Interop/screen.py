@@ -1,4 +1,4 @@
-"""A screen without a monitor: Xvfb, a session bus of the test's own, dunst, pixels and a pointer."""
+"""A screen without a monitor: Xvfb, a session bus of the test's own, a notification server, pixels and a pointer."""
 
 import os
 import shutil
@@ -14,6 +14,8 @@ WIDTH, HEIGHT = 800, 600
 POPUP = (0x20, 0x40, 0xC0)  # dunst's background below: a colour that nothing else has
 INK = (0xFF, 0xFF, 0xFF)
 NEEDED = ("Xvfb", "dbus-daemon", "dbus-send", "dunst", "xdotool")
+XFCE = "/usr/lib/x86_64-linux-gnu/xfce4/notifyd/xfce4-notifyd"
+MARGIN, BUTTON_ABOVE_BOTTOM = 14, 31  # of a popup of xfce4-notifyd's, in its plain theme
 
 BUS_CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
@@ -111,9 +113,9 @@ class Picture:
 
 
 class Screen:
-    """Xvfb, bus and dunst as one thing; `environment` is what a program on this desktop needs."""
+    """Xvfb, bus and server (dunst or xfce4-notifyd) as one thing; `environment` is what a program on it needs."""
 
-    def __init__(self, base_environment):
+    def __init__(self, base_environment, server="dunst"):
         missing = [name for name in NEEDED if not shutil.which(name)]
         assert not missing, f"Debian packages xvfb, dbus, dunst and xdotool are needed; not found: {missing}"
         self._folder = Path(tempfile.mkdtemp(prefix="aldaba-screen-"))
@@ -122,6 +124,7 @@ class Screen:
         try:
             self.environment = base_environment | {"DISPLAY": self._start_display()}
             self.environment["DBUS_SESSION_BUS_ADDRESS"] = self._start_bus()
+            self._server_command = self._dunst() if server == "dunst" else [XFCE]
             self._start_notification_server()
         except BaseException:
             self.stop()
@@ -151,6 +154,47 @@ class Screen:
         where = str((left + right) // 2), str((top + bottom) // 2)
         subprocess.run(["xdotool", "mousemove", *where, "click", "1"], env=self.environment, check=True, timeout=10)
 
+    def wait_for_window(self, name, seconds=20):
+        """Waits for a window by a part of its name; returns (number, left, top, width, height)."""
+
+        def window():
+            for number in self.windows(name):
+                geometry = dict(
+                    line.split("=") for line in self._xdotool("getwindowgeometry", "--shell", number).split())
+                left, top, width, height = (int(geometry.get(key, 0)) for key in ("X", "Y", "WIDTH", "HEIGHT"))
+                if height > 20:
+                    return number, left, top, width, height
+            return None
+
+        return wait_until(window, f"a window {name} is on the screen", seconds)
+
+    def windows(self, name):
+        """The numbers of the windows that can be seen and have a part of this name."""
+        return self._xdotool("search", "--onlyvisible", "--name", name).split()
+
+    def press_button(self, place, count):
+        """Presses one of the `count` buttons of xfce4-notifyd's popup; the one that opens it stands before them.
+
+        They share its width.
+        """
+        _, left, top, width, height = self.wait_for_window("xfce4-notifyd")
+        x = left + MARGIN + int((place + 1.5) * (width - 2 * MARGIN) / (count + 1))
+        self._xdotool("mousemove", str(x), str(top + height - BUTTON_ABOVE_BOTTOM), "click", "1")
+
+    def type(self, text, window):
+        """Types into a window and presses Return."""
+        self._xdotool("windowfocus", "--sync", window, "type", "--delay", "20", text)
+        self._xdotool("key", "--window", window, "Return")
+
+    def keep(self, file):
+        """Keeps a picture of the screen."""
+        self.look().save_png(file)
+
+    def _xdotool(self, *arguments):
+        done = subprocess.run(
+            ["xdotool", *arguments], env=self.environment, capture_output=True, text=True, timeout=10)
+        return done.stdout
+
     def stop(self):
         for process in reversed(self._processes):
             process.terminate()
@@ -162,7 +206,7 @@ class Screen:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _start(self, command, environment, **options):
-        log = open(self._folder / f"{command[0]}.log", "wb")
+        log = open(self._folder / f"{Path(command[0]).name}.log", "wb")
         with log:
             process = subprocess.Popen(
                 command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **options)
@@ -190,10 +234,15 @@ class Screen:
         wait_until(socket.exists, "the session bus listens", folder=self._folder)
         return f"unix:path={socket}"
 
-    def _start_notification_server(self):
+    def _dunst(self):
         configuration = self._folder / "dunstrc"
         configuration.write_text(DUNST_CONFIGURATION)
-        self._start(["dunst", "-config", str(configuration)], self.environment)
+        return ["dunst", "-config", str(configuration)]
+
+    def _start_notification_server(self):
+        own = {name: str(self._folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME")}
+        self._start(self._server_command, self.environment | own)
+        name = Path(self._server_command[0]).name
         ask = ["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
                "org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.Notifications"]
 
@@ -202,6 +251,6 @@ class Screen:
             return "boolean true" in done.stdout
 
         try:
-            wait_until(owned, "dunst owns org.freedesktop.Notifications")
+            wait_until(owned, f"{name} owns org.freedesktop.Notifications")
         except TimedOut as late:
-            raise TimedOut(f"{late}\n{(self._folder / 'dunst.log').read_text()}") from None
+            raise TimedOut(f"{late}\n{(self._folder / f'{name}.log').read_text()}") from None

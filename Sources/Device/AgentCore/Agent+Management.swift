@@ -38,6 +38,8 @@ extension Agent {
         _ command: ManagementCommand, _ request: Int64, _ connection: AppConnection
     ) throws -> ManagementAnswer? {
         flush()
+        // A person may have installed an app just now.
+        loadApps()
         switch command {
         case .status: return .status(try status())
         case .list(let app):

@@ -1,0 +1,232 @@
+"""The notification centre on a real desktop, from a shell and from another language than Swift's."""
+
+import json
+import struct
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from aldaba_process import ARTEFACTS, BINARY, REPOSITORY, AldabaUp, clean_environment, run_aldaba
+from provider import Provider
+from screen import Screen
+from waiting import kill, wait_until
+
+sys.path.insert(0, str(REPOSITORY / "Examples/PythonClient"))
+from aldaba_notifications import DISMISS, Agent, AgentError  # noqa: E402
+
+SCRIPT = "com.example.script"
+CATEGORY = {
+    "identifier": "tea", "intentIdentifiers": [], "options": 1,
+    "actions": [{"identifier": "more", "title": "Five more", "options": 0}],
+}
+
+
+class Run:
+    """A running `aldaba up` with one script installed as an app."""
+
+    def __init__(self, up, authorization):
+        self.up = up
+        manifest = up.data / "script.json"
+        manifest.write_text(json.dumps({
+            "id": SCRIPT, "name": "Script", "team": "ALDABADEMO", "executable": sys.executable,
+            "provesBySecret": True, "authorization": authorization,
+        }))
+        _, secret = run_aldaba("agent", "app", "install", manifest, "--data", up.data).stdout.split()
+        self.secret = Path(secret).read_text()
+
+    @property
+    def socket(self):
+        return str(self.up.data / "agent.sock")
+
+    def agent(self, **options):
+        return Agent(SCRIPT, self.secret, self.socket, **options)
+
+    def aldaba(self, *arguments, **options):
+        return run_aldaba(*arguments, "--data", self.up.data, **options)
+
+    def start(self, *arguments):
+        return subprocess.Popen(
+            [str(BINARY), *arguments, "--data", str(self.up.data)], stdout=subprocess.PIPE, text=True,
+            env=clean_environment())
+
+    def listed(self):
+        return json.loads(self.aldaba("notifications", "list", "--json").stdout)
+
+
+@pytest.fixture
+def screen(request):
+    made = Screen(clean_environment(), server=getattr(request, "param", "xfce4-notifyd"))
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def on_screen(request, screen):
+    up = AldabaUp.ephemeral(name=request.node.name.split("[")[0], environment=screen.environment)
+    yield Run(up, "ask")
+    up.stop()
+
+
+@pytest.fixture
+def headless(request):
+    up = AldabaUp.ephemeral(name=request.node.name)
+    yield Run(up, "granted")
+    up.stop()
+
+
+@pytest.mark.desktop
+def test_a_button_pressed_by_the_pointer_is_the_command_s_answer(screen, on_screen):
+    asking = on_screen.start("notify", "Tea", "It is ready.", "--button", "more=Five more", "--button", "stop=Stop", "--wait")
+    screen.wait_for_window("xfce4-notifyd")
+    screen.keep(ARTEFACTS / "buttons.png")
+    screen.press_button(1, 2)
+    assert asking.communicate(timeout=20)[0] == "stop\n"
+    assert asking.returncode == 0
+    assert on_screen.listed() == []
+
+
+@pytest.mark.desktop
+def test_a_reply_is_typed_into_a_window(screen, on_screen):
+    asking = on_screen.start("notify", "Dinner?", "Tonight", "--reply", "say=Answer", "--wait")
+    screen.press_button(0, 1)
+    window = screen.wait_for_window("Dinner")
+    screen.keep(ARTEFACTS / "reply.png")
+    screen.type("At seven", window[0])
+    assert asking.communicate(timeout=20)[0] == "say\nAt seven\n"
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("place, granted", [(0, True), (1, False)])
+def test_a_person_allows_or_forbids_an_app_once(screen, on_screen, place, granted):
+    with on_screen.agent() as agent:
+        with pytest.raises(AgentError, match="requestAuthorization"):
+            agent.add("tea", title="Tea")
+        answers = []
+        asking = threading.Thread(target=lambda: answers.append(agent.request_authorization()))
+        asking.start()
+        screen.wait_for_window("xfce4-notifyd")
+        screen.keep(ARTEFACTS / "prompt.png")
+        screen.press_button(place, 2)
+        asking.join(20)
+        assert answers == [granted]
+        assert agent.request_authorization() == granted, "asked once, and remembered"
+    kill(on_screen.up.pids()["agent"])
+    word = "yes" if granted else "no"
+    wait_until(
+        lambda: f"allowed={word} " in on_screen.aldaba("settings", SCRIPT, check=False).stdout,
+        "a new agent knows the answer")
+
+
+@pytest.mark.desktop
+def test_a_category_s_button_reaches_the_app_and_expiry_and_removal_the_screen(screen, on_screen):
+    on_screen.aldaba("settings", SCRIPT, "allowed=yes", "style=alert")
+    with on_screen.agent() as agent:
+        agent.set_categories([CATEGORY])
+        agent.add("tea", title="Tea", body="It is ready.", categoryIdentifier="tea")
+        agent.wait_for_notification(20)
+        screen.press_button(0, 1)
+        response = agent.wait_for_response(20)
+        assert response["action"] == "more"
+        assert response["notification"]["identifier"] == "tea" and response["notification"]["id"] < 0
+        agent.add("cake", title="Cake")
+        agent.wait_for_notification(20)
+        screen.wait_for_window("xfce4-notifyd")
+        agent.remove_delivered(["cake"])
+        wait_until(
+            lambda: not screen.windows("xfce4-notifyd"), "the popup has gone")
+        assert agent.delivered() == []
+
+
+def test_the_list_outlives_the_agent_and_a_terminal_can_answer_for_the_person(headless):
+    with headless.agent() as agent:
+        agent.set_categories([CATEGORY])
+        agent.add("tea", title="Tea", categoryIdentifier="tea")
+        agent.wait_for_notification(20)
+        wait_until(lambda: len(headless.listed()) == 1, "it is in the list")
+        old = headless.up.pids()["agent"]
+        kill(old)
+    headless.up.wait_for_new_pid("agent", old)
+    with wait_until(lambda: connected(headless), "the new agent answers") as agent:
+        (listed,) = headless.listed()
+        assert listed["content"]["title"] == "Tea" and listed["appName"] == "Script"
+        number = listed["notification"]["id"]
+        wrong = headless.aldaba("notifications", "act", number, "--action", "less", check=False)
+        assert wrong.returncode == 3 and "more" in wrong.stderr
+        headless.aldaba("notifications", "act", number, "--action", "more")
+        assert agent.wait_for_response(20)["action"] == "more"
+        agent.add("cake", title="Cake", categoryIdentifier="tea")
+        agent.wait_for_notification(20)
+        wait_until(lambda: len(headless.listed()) == 1, "it is in the list")
+        headless.aldaba("notifications", "dismiss", headless.listed()[0]["notification"]["id"])
+        assert agent.wait_for_response(20)["action"] == DISMISS, "its category asks to be told"
+        assert agent.delivered() == []
+
+
+def connected(run):
+    try:
+        return run.agent()
+    except OSError:
+        return None
+
+
+def test_a_push_reaches_a_script_and_its_button_the_timeline(headless):
+    with headless.agent() as agent:
+        with pytest.raises(AgentError, match="known"):
+            agent.register()
+        run_aldaba("app", "create", SCRIPT, "--team", "ALDABADEMO", "--data", headless.up.data)
+        token = wait_until(lambda: registered(agent), "the server has read its new app")
+        provider = Provider(headless.up.ready)
+        answer = provider.post(token, {"aps": {"alert": {
+            "title": "Tea", "actions": [{"id": "more", "title": "Five more"}]}}}, apns_topic=SCRIPT)
+        provider.close()
+        assert (answer.status, answer.reason) == (200, None)
+        assert agent.wait_for_notification(20)["apnsID"] == answer.apns_id
+        wait_until(lambda: len(headless.listed()) == 1, "it is in the list")
+        headless.aldaba("notifications", "act", headless.listed()[0]["notification"]["id"], "--action", "more")
+        assert agent.wait_for_response(20)["action"] == "more"
+    wait_until(
+        lambda: "action(more)" in headless.aldaba("get", answer.apns_id, "--timeline").stdout, "the timeline says so")
+
+
+def registered(agent):
+    try:
+        return agent.register()
+    except AgentError:
+        return None
+
+
+def test_an_app_cannot_be_another_nor_a_person_nor_bring_the_agent_down(headless):
+    with pytest.raises(AgentError, match="secret"):
+        Agent(SCRIPT, "0" * 64, headless.socket)
+    with pytest.raises(AgentError, match="it runs"):
+        Agent("com.example.todo", None, headless.socket)
+    with pytest.raises(AgentError, match="installed"):
+        Agent("com.example.nobody", headless.secret, headless.socket)
+    with headless.agent() as agent:
+        agent.send({"type": "manage", "request": 1, "command": "set", "app": SCRIPT, "values": {"allowed": "no"}})
+        agent.add("still", title="here")
+        agent._socket.sendall(struct.pack(">I", 100 << 20))
+        with pytest.raises((ConnectionError, OSError)):
+            while agent.receive(20)["type"] != "refused":
+                pass
+            raise ConnectionError("refused, with the reason")
+    with headless.agent() as agent:
+        def flood():
+            for number in range(3000):
+                agent.send({"type": "center", "request": 10_000 + number, "command": "add", "notification": {
+                    "identifier": f"flood {number % 100}", "content": {"title": "x" * 500}}})
+
+        threading.Thread(target=flood, daemon=True).start()
+        agent.wait(lambda got: got["type"] == "centerAnswered" and got["request"] == 12_999, 60)
+        assert {item["identifier"] for item in agent.delivered()} <= {f"flood {number}" for number in range(100)}
+    assert headless.aldaba("notify", "Still", "alive").returncode == 0
+
+
+def test_a_wait_that_nobody_ends_is_over_in_time(headless):
+    done = headless.aldaba("notify", "Anyone?", "--timeout", "0.3", check=False)
+    assert done.returncode == 7 and "nobody answered" in done.stderr
+    done = run_aldaba("notify", "Anyone?", "--agent-socket", "/tmp/no-such-socket", check=False)
+    assert done.returncode == 6 and "aldaba agent" in done.stderr
