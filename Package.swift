@@ -187,7 +187,7 @@ let testTargets: [Target] = [
             nioCore, nioPosix, nioSSL, logging,
         ]),
     tests("Device", "AppHost", ["AppHost", "AgentWire"]),
-    tests("Device", "UserNotifications", ["UserNotifications", "AppHost", "AgentWire"]),
+    tests("Device", "UserNotifications", ["UserNotifications", "CoreLocation", "AppHost", "AgentWire"]),
     tests("Device", "UIKit", ["UIKit", "_Testing_UIKit", "UserNotifications", "AppHost", "AgentWire"]),
     tests(
         "Device", "AgentCore",
