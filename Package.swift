@@ -97,6 +97,7 @@ let house: [Target] = [
     room("Device", "AppHost", ["AgentWire", "CLinux"]),
     room("Device", "UserNotifications", ["AppHost", "AgentWire", "CoreLocation"]),
     room("Device", "CoreLocation"),
+    room("Device", "MobileCoreServices"),
     room("Device", "UIKit", ["AppHost", "UserNotifications"]),
     room("Device", "_Testing_UIKit"),
     room(
@@ -188,7 +189,8 @@ let testTargets: [Target] = [
             nioCore, nioPosix, nioSSL, logging,
         ]),
     tests("Device", "AppHost", ["AppHost", "AgentWire"]),
-    tests("Device", "UserNotifications", ["UserNotifications", "AppHost", "AgentWire"]),
+    tests("Device", "UserNotifications", ["UserNotifications", "CoreLocation", "AppHost", "AgentWire"]),
+    tests("Device", "CoreLocation", ["CoreLocation"]),
     tests("Device", "UIKit", ["UIKit", "_Testing_UIKit", "UserNotifications", "AppHost", "AgentWire"]),
     tests(
         "Device", "AgentCore",
@@ -232,7 +234,8 @@ let package = Package(
 
 // What apps import carries Apple's module names, which exist only where Apple's own do not.
 #if os(Linux)
-    package.products += ["UserNotifications", "UIKit", "CoreLocation", "AppHost", "AgentWire"].map {
+    package.products += ["UserNotifications", "UIKit", "CoreLocation", "MobileCoreServices", "AppHost", "AgentWire"].map
+    {
         .library(name: $0, targets: $0 == "UIKit" ? ["UIKit", "_Testing_UIKit"] : [$0])
     }
 #endif

@@ -12,8 +12,10 @@ public struct CLLocationCoordinate2D: Sendable {
     /// East is positive, `-180 ... 180`.
     public var longitude: CLLocationDegrees
 
+    /// Where equator and prime meridian meet.
     public init() { self.init(latitude: 0, longitude: 0) }
 
+    /// A place by its degrees.
     public init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
         self.latitude = latitude
         self.longitude = longitude
@@ -26,7 +28,18 @@ public func CLLocationCoordinate2DIsValid(_ coordinate: CLLocationCoordinate2D) 
 }
 
 /// An area; two are equal when their identifiers are.
-open class CLRegion: NSObject, NSCopying {
+open class CLRegion: NSObject, NSCopying, NSSecureCoding {
+    /// What is archived of a region.
+    struct Archive: Codable {
+        var identifier: String
+        var notifyOnEntry: Bool
+        var notifyOnExit: Bool
+        var latitude: Double?
+        var longitude: Double?
+        var radius: Double?
+    }
+
+    /// Its name within the app.
     public let identifier: String
     /// Whether entering counts.
     open var notifyOnEntry = true
@@ -35,7 +48,26 @@ open class CLRegion: NSObject, NSCopying {
 
     init(identifier: String) { self.identifier = identifier }
 
-    public func copy(with zone: NSZone? = nil) -> Any {
+    /// Reads an archive of this module; `nil` for another one.
+    public required init?(coder: NSCoder) {
+        guard let archive = ValueCoding.decode(Archive.self, with: coder) else { return nil }
+        identifier = archive.identifier
+        notifyOnEntry = archive.notifyOnEntry
+        notifyOnExit = archive.notifyOnExit
+    }
+
+    /// Archives it.
+    open func encode(with coder: NSCoder) { ValueCoding.encode(archive, with: coder) }
+
+    /// Always true.
+    public class var supportsSecureCoding: Bool { true }
+
+    var archive: Archive {
+        Archive(identifier: identifier, notifyOnEntry: notifyOnEntry, notifyOnExit: notifyOnExit)
+    }
+
+    /// A region of its own that says the same.
+    open func copy(with zone: NSZone? = nil) -> Any {
         let copy = duplicate()
         copy.notifyOnEntry = notifyOnEntry
         copy.notifyOnExit = notifyOnExit
@@ -44,12 +76,15 @@ open class CLRegion: NSObject, NSCopying {
 
     func duplicate() -> CLRegion { CLRegion(identifier: identifier) }
 
+    /// Whether the other is a region with the same identifier.
     open override func isEqual(_ object: Any?) -> Bool { (object as? CLRegion)?.identifier == identifier }
+    /// The same for equal regions.
     open override var hash: Int { identifier.hashValue }
 }
 
 /// A circle on the earth.
 open class CLCircularRegion: CLRegion {
+    /// Its middle.
     public let center: CLLocationCoordinate2D
     /// In metres; never negative.
     public let radius: CLLocationDistance
@@ -61,19 +96,30 @@ open class CLCircularRegion: CLRegion {
         super.init(identifier: identifier)
     }
 
+    /// Reads an archive of this module; `nil` for another one.
+    public required init?(coder: NSCoder) {
+        guard let archive = ValueCoding.decode(Archive.self, with: coder), let latitude = archive.latitude,
+            let longitude = archive.longitude, let radius = archive.radius
+        else { return nil }
+        center = CLLocationCoordinate2D(latitude: latitude, longitude: longitude)
+        self.radius = radius > 0 ? radius : 0
+        super.init(coder: coder)
+    }
+
+    override var archive: Archive {
+        var archive = super.archive
+        archive.latitude = center.latitude
+        archive.longitude = center.longitude
+        archive.radius = radius
+        return archive
+    }
+
     override func duplicate() -> CLRegion {
         CLCircularRegion(center: center, radius: radius, identifier: identifier)
     }
 
     /// Whether a place is inside or on the edge, measured along the great circle of a sphere of 6,371,008.8 m.
     open func contains(_ coordinate: CLLocationCoordinate2D) -> Bool {
-        guard CLLocationCoordinate2DIsValid(coordinate), CLLocationCoordinate2DIsValid(center) else { return false }
-        func radians(_ degrees: Double) -> Double { degrees * .pi / 180 }
-        let latitudes = sin(radians(coordinate.latitude - center.latitude) / 2)
-        let longitudes = sin(radians(coordinate.longitude - center.longitude) / 2)
-        let haversine =
-            latitudes * latitudes
-            + cos(radians(center.latitude)) * cos(radians(coordinate.latitude)) * longitudes * longitudes
-        return 2 * 6_371_008.8 * asin(min(1, haversine.squareRoot())) <= radius
+        GreatCircle.distance(from: center, to: coordinate).map { $0 <= radius } ?? false
     }
 }

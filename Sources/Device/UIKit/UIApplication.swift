@@ -8,28 +8,28 @@ import UserNotifications
 open class UIApplication: UIResponder {
     /// Where an app stands in its life. Raw values are Apple's.
     public enum State: Int, Sendable {
+        /// In front.
         case active = 0
+        /// On the way to the front, or from it.
         case inactive = 1
+        /// Not in front.
         case background = 2
     }
 
-    /// What a launch may be told.
-    public struct LaunchOptionsKey: RawRepresentable, Hashable, Sendable {
-        public let rawValue: String
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// The `userInfo` of the notification whose opening started the app.
-        public static let remoteNotification = LaunchOptionsKey(
-            rawValue: "UIApplicationLaunchOptionsRemoteNotificationKey")
-    }
-
+    /// This app.
     public static let shared = UIApplication(host: .shared, center: .current())
 
-    private let host: AppHost
-    private let center: UNUserNotificationCenter
+    let host: AppHost
+    let center: UNUserNotificationCenter
     private var lifeCycle: LifeCycle?
+    private var ownedDelegate: (any UIApplicationDelegate)?
+    private var termination: (any DispatchSourceSignal)?
+    var backgroundTasks = BackgroundTasks()
+    var lastBadge = 0
 
-    open var delegate: (any UIApplicationDelegate)?
+    /// Takes the app's life cycle. The one that the app was begun with is kept alive.
+    open weak var delegate: (any UIApplicationDelegate)?
+    /// Where the app stands, as the agent or the app itself says.
     public internal(set) var applicationState = State.inactive
     /// Whether the app has a device token.
     public internal(set) var isRegisteredForRemoteNotifications = false
@@ -40,6 +40,7 @@ open class UIApplication: UIResponder {
         super.init()
     }
 
+    /// The same as ``shared`` in what it reaches; apps do not make one.
     public required convenience init() { self.init(host: .shared, center: .current()) }
 
     /// Asks for the device token, which the delegate is given; needs no authorization.
@@ -65,11 +66,26 @@ open class UIApplication: UIResponder {
 
     /// Connects to the agent and launches the app, as soon as the agent has said how, or after a second.
     package func begin(with delegate: any UIApplicationDelegate) {
+        ownedDelegate = delegate
         self.delegate = delegate
         let lifeCycle = LifeCycle(application: self, host: host)
         self.lifeCycle = lifeCycle
         host.applicationReceiver = lifeCycle
         center.attach(to: host)
         host.beginLaunch()
+    }
+
+    /// Has the delegate told when a signal ends the app.
+    func watchTermination() {
+        // The source hears of the signal; its own action must not be to end the program. A handler, unlike ignoring
+        // it, is not passed on to programs that the app starts.
+        signal(SIGTERM) { _ in }
+        let source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .main)
+        source.setEventHandler { [self] in
+            MainActor.assumeIsolated { delegate?.applicationWillTerminate(self) }
+            exit(0)
+        }
+        source.resume()
+        termination = source
     }
 }

@@ -3,15 +3,21 @@ import Foundation
 
 /// What a background handler made of a notification. Raw values are Apple's.
 public enum UIBackgroundFetchResult: UInt, Sendable {
+    /// There was something new.
     case newData = 0
+    /// There was nothing new.
     case noData = 1
+    /// It could not find out.
     case failed = 2
 }
 
 /// The life cycle of an app and its remote notifications. All methods are optional, and are called on the main
-/// actor.
+/// actor; `Docs/lifecycle.md` says when.
 @MainActor
 public protocol UIApplicationDelegate: NSObjectProtocol {
+    /// The window of an app without scenes; nothing is ever shown in it.
+    var window: UIWindow? { get set }
+
     /// The first call of a launch. The answer is of no consequence.
     func application(
         _ application: UIApplication,
@@ -20,23 +26,43 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
 
     /// The end of a launch; notifications come when it has returned. The answer is of no consequence.
     ///
-    /// `launchOptions` holds `.remoteNotification` when a notification's opening started the app.
+    /// `launchOptions` holds `.remoteNotification` when a remote notification's opening started the app.
     func application(
         _ application: UIApplication,
         didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool
 
+    /// The oldest form of the launch. Called where no other one is written.
+    func applicationDidFinishLaunching(_ application: UIApplication)
+
+    /// On the way from the background to the front.
     func applicationWillEnterForeground(_ application: UIApplication)
+    /// The app is in front.
     func applicationDidBecomeActive(_ application: UIApplication)
+    /// The app is about to be no longer in front.
     func applicationWillResignActive(_ application: UIApplication)
+    /// The app is in the background.
     func applicationDidEnterBackground(_ application: UIApplication)
+    /// The app is ended by `SIGTERM`; it ends when this returns.
+    func applicationWillTerminate(_ application: UIApplication)
+    /// Never called: Linux gives no such warning.
+    func applicationDidReceiveMemoryWarning(_ application: UIApplication)
+    /// Never called: nothing tells an app of such a change here.
+    func applicationSignificantTimeChange(_ application: UIApplication)
 
     /// The device token: 32 bytes, which a provider sends to as 64 hex digits. Called again when it changes.
     func application(_ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data)
+    /// There is no device token, and why.
     func application(_ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error)
 
-    /// A notification for the background (`content-available`). The completion handler must be called within 30
-    /// seconds; without that it counts as ``UIBackgroundFetchResult/failed``.
+    /// What ``UIApplication/registerUserNotificationSettings(_:)`` came to.
+    @available(*, deprecated, message: "use UNUserNotificationCenter")
+    func application(
+        _ application: UIApplication, didRegister notificationSettings: UIUserNotificationSettings)
+
+    /// A notification for the background (`content-available`); or one that the person opened, or that came while
+    /// the app was in front, where nobody else takes it. The completion handler must be called within 30 seconds;
+    /// without that it counts as ``UIBackgroundFetchResult/failed``.
     func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
         fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void)
@@ -48,66 +74,34 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
 
     /// A notification for the background; the old form, which counts as ``UIBackgroundFetchResult/noData``.
     func application(_ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any])
-}
 
-extension UIApplicationDelegate {
-    public func application(
+    /// Never called: nothing fetches by itself here.
+    func application(
         _ application: UIApplication,
-        willFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
-    ) -> Bool { true }
+        performFetchWithCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void)
 
-    public func application(
-        _ application: UIApplication,
-        didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
-    ) -> Bool { true }
+    /// Never called: a background session of `URLSession` does not outlive its app on Linux.
+    func application(
+        _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
+        completionHandler: @escaping () -> Void)
 
-    public func applicationWillEnterForeground(_ application: UIApplication) {}
-    public func applicationDidBecomeActive(_ application: UIApplication) {}
-    public func applicationWillResignActive(_ application: UIApplication) {}
-    public func applicationDidEnterBackground(_ application: UIApplication) {}
+    /// Never called: no URL is handed to an app here.
+    func application(
+        _ application: UIApplication, open url: URL, options: [UIApplication.OpenURLOptionsKey: Any]
+    ) -> Bool
 
-    public func application(
-        _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
-    ) {}
+    /// Never called: no activity is handed to an app here.
+    func application(
+        _ application: UIApplication, continue userActivity: NSUserActivity,
+        restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void
+    ) -> Bool
 
-    public func application(
-        _ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error
-    ) {}
+    /// Never called: there are no scenes.
+    func application(
+        _ application: UIApplication, configurationForConnecting connectingSceneSession: UISceneSession,
+        options: UIScene.ConnectionOptions
+    ) -> UISceneConfiguration
 
-    // The form with a handler is what is called; each default goes on to the next form. The task begins at once,
-    // so that also asynchronous handlers begin in the order of their notifications.
-    public func application(
-        _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
-        fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
-    ) {
-        Task.immediate {
-            completionHandler(await self.application(application, didReceiveRemoteNotification: userInfo))
-        }
-    }
-
-    public func application(
-        _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
-    ) async -> UIBackgroundFetchResult {
-        tell(application, userInfo)
-        return .noData
-    }
-
-    /// Does nothing.
-    public func application(_ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]) {
-        OptionalCall.noteDefault()
-    }
-
-    /// Calls the old form, which has the name of the one that is awaited: outside of `async` code only one fits.
-    private func tell(_ application: UIApplication, _ userInfo: [AnyHashable: Any]) {
-        self.application(application, didReceiveRemoteNotification: userInfo)
-    }
-}
-
-extension UIApplicationDelegate where Self: UIResponder {
-    /// Runs the app, for `@main`. Does not return.
-    public static func main() {
-        let delegate = Self()
-        UIApplication.shared.begin(with: delegate)
-        while true { RunLoop.main.run() }
-    }
+    /// Never called: there are no scenes.
+    func application(_ application: UIApplication, didDiscardSceneSessions sceneSessions: Set<UISceneSession>)
 }

@@ -24,14 +24,9 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
         values = Values(wire)
     }
 
-    /// Archives everything; fails where the user info is no property list.
-    open func encode(with coder: NSCoder) {
-        do throws(UnsendableContent) {
-            WireCoding.encode(try values.forWire(), with: coder)
-        } catch {
-            coder.failWithError(error.error)
-        }
-    }
+    /// Archives everything but those members of the user info that no property list can hold: a coder on Linux ends
+    /// the program when it is told of a failure.
+    open func encode(with coder: NSCoder) { WireCoding.encode(values.forArchive(), with: coder) }
 
     /// Always true.
     public class var supportsSecureCoding: Bool { true }
@@ -90,7 +85,7 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
         guard let other = object as? UNNotificationContent else { return false }
         return values.wire == other.values.wire && values.summaryArgument == other.values.summaryArgument
             && values.summaryArgumentCount == other.values.summaryArgumentCount
-            && NSDictionary(dictionary: values.userInfo).isEqual(to: other.values.userInfo)
+            && NotificationContent.UserInfo.areEqual(values.userInfo, other.values.userInfo)
     }
 
     /// The same for equal contents.
@@ -112,6 +107,14 @@ extension UNNotificationContent.Values {
         var content = wire
         content.userInfo = try NotificationContent.UserInfo(userInfo)
         return content
+    }
+
+    /// What is archived: all that ``forWire()`` would take.
+    func forArchive() -> NotificationContent {
+        if let content = try? forWire() { return content }
+        var kept = self
+        kept.userInfo = userInfo.filter { (try? NotificationContent.UserInfo([$0.key: $0.value])) != nil }
+        return (try? kept.forWire()) ?? wire
     }
 
     /// Whether there is anything to show, hear or count.

@@ -37,14 +37,12 @@ open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding, @unchecke
             ? UNPushNotificationTrigger() : archive.request.trigger.map { UNNotificationTrigger.made(of: $0) }
     }
 
-    /// Archives everything; fails where the user info is no property list.
+    /// Archives everything but those members of the user info that no property list can hold.
     open func encode(with coder: NSCoder) {
-        do throws(UnsendableContent) {
-            let isPush = storedTrigger is UNPushNotificationTrigger
-            WireCoding.encode(Archive(request: try forWire(), isPush: isPush), with: coder)
-        } catch {
-            coder.failWithError(error.error)
-        }
+        let request = NotificationRequest(
+            identifier: storedIdentifier, content: storedContent.values.forArchive(), trigger: storedTrigger?.wire)
+        WireCoding.encode(
+            Archive(request: request, isPush: storedTrigger is UNPushNotificationTrigger), with: coder)
     }
 
     /// Always true.

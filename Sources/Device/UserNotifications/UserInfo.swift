@@ -35,7 +35,7 @@ extension NotificationContent.UserInfo {
         guard JSONSerialization.isValidJSONObject(plain),
             let data = try? JSONSerialization.data(withJSONObject: plain, options: .sortedKeys),
             let again = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
-            NSDictionary(dictionary: again).isEqual(to: plain)
+            PlainValue.areEqual(again, plain)
         else { return nil }
         return String(decoding: data, as: UTF8.self)
     }
@@ -48,6 +48,13 @@ extension NotificationContent.UserInfo {
         case .propertyList(let data):
             (try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)) as? [String: Any] ?? [:]
         }
+    }
+}
+
+extension NotificationContent.UserInfo {
+    /// Whether two dictionaries say the same.
+    static func areEqual(_ one: [AnyHashable: Any], _ other: [AnyHashable: Any]) -> Bool {
+        PlainValue.areEqual(one, other)
     }
 }
 
@@ -97,6 +104,26 @@ private enum PlainValue {
         if let value = UInt64(exactly: number) { return NSNumber(value: value) }
         throw UnsendableContent(sentence: "\(place) is a number beyond 64 bits.")
     }
+
+    /// Whether two values say the same. Foundation's dictionaries on Linux do not: to them a Swift number and an
+    /// `NSNumber` always differ.
+    static func areEqual(_ one: Any, _ other: Any) -> Bool {
+        switch (unwrapped(one), unwrapped(other)) {
+        case (let one as [AnyHashable: Any], let other as [AnyHashable: Any]):
+            one.count == other.count
+                && one.allSatisfy { key, value in other[key].map { areEqual(value, $0) } ?? false }
+        case (let one as [Any], let other as [Any]):
+            one.count == other.count && zip(one, other).allSatisfy { areEqual($0, $1) }
+        case (let one as String, let other as String): one == other
+        case (let one as NSNumber, let other as NSNumber): one == other
+        case (let one as Date, let other as Date): one == other
+        case (let one as Data, let other as Data): one == other
+        case (let one as AnyHashable, let other as AnyHashable): one == other
+        default: false
+        }
+    }
+
+    private static func unwrapped(_ value: Any) -> Any { (value as? AnyHashable)?.base ?? value }
 
     static func holdsNull(_ value: Any) -> Bool {
         switch value {

@@ -7,16 +7,15 @@ enum WireCoding {
     private static let key = "aldaba"
 
     static func encode(_ value: some Encodable, with coder: NSCoder) {
-        do {
-            coder.encode(try JSONEncoder().encode(value) as NSData, forKey: key)
-        } catch {
-            coder.failWithError(error)
-        }
+        // What these values hold, JSON can say, but for an infinite number; an archive without a value is read as none.
+        if let json = try? JSONEncoder().encode(value) { coder.encode(json as NSData, forKey: key) }
     }
 
     /// The value of an archive; `nil` for an archive of something else.
     static func decode<Value: Decodable>(_ type: Value.Type, with coder: NSCoder) -> Value? {
-        guard let data = coder.decodeObject(of: NSData.self, forKey: key) else { return nil }
+        guard coder.containsValue(forKey: key), let data = coder.decodeObject(of: NSData.self, forKey: key) else {
+            return nil
+        }
         return try? JSONDecoder().decode(type, from: data as Data)
     }
 }

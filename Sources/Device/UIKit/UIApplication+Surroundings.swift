@@ -1,0 +1,109 @@
+import Foundation
+import UserNotifications
+
+// What an app asks of the system around it. Where Linux has no such thing, the answer says that.
+extension UIApplication {
+    /// What a launch may be told.
+    public struct LaunchOptionsKey: RawRepresentable, Hashable, Sendable {
+        /// Apple's text.
+        public let rawValue: String
+        /// Apple's text.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The `userInfo` of the remote notification whose opening started the app.
+        public static let remoteNotification = LaunchOptionsKey(
+            rawValue: "UIApplicationLaunchOptionsRemoteNotificationKey")
+        /// Never there: an opened local notification comes to the notification centre's delegate.
+        @available(*, deprecated, message: "use userNotificationCenter(_:didReceive:)")
+        public static let localNotification = LaunchOptionsKey(
+            rawValue: "UIApplicationLaunchOptionsLocalNotificationKey")
+        /// Never there: no URL is handed to an app here.
+        public static let url = LaunchOptionsKey(rawValue: "UIApplicationLaunchOptionsURLKey")
+        /// Never there: a region's crossing is the agent's to watch.
+        public static let location = LaunchOptionsKey(rawValue: "UIApplicationLaunchOptionsLocationKey")
+        /// Never there.
+        public static let sourceApplication = LaunchOptionsKey(
+            rawValue: "UIApplicationLaunchOptionsSourceApplicationKey")
+    }
+
+    /// What comes with a URL that an app opens.
+    public struct OpenURLOptionsKey: RawRepresentable, Hashable, Sendable {
+        /// Apple's text.
+        public let rawValue: String
+        /// Apple's text.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+
+    /// What is asked for with a URL that the system opens.
+    public struct OpenExternalURLOptionsKey: RawRepresentable, Hashable, Sendable {
+        /// Apple's text.
+        public let rawValue: String
+        /// Apple's text.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Only in the app that owns the URL.
+        public static let universalLinksOnly = OpenExternalURLOptionsKey(
+            rawValue: "UIApplicationOpenURLOptionUniversalLinksOnly")
+    }
+
+    /// Names the app's page in the system's settings. No page is opened on Linux.
+    public nonisolated static let openSettingsURLString = "app-settings:"
+    /// Names the app's notification settings. No page is opened on Linux.
+    public nonisolated static let openNotificationSettingsURLString = "app-settings:notifications"
+
+    /// Always false: nothing opens URLs for an app here.
+    public func canOpenURL(_ url: URL) -> Bool { false }
+
+    /// Opens nothing: the handler is told false, on the main actor, after the call has returned.
+    public func open(
+        _ url: URL, options: [OpenExternalURLOptionsKey: Any] = [:],
+        completionHandler completion: (@MainActor @Sendable (Bool) -> Void)? = nil
+    ) {
+        DispatchQueue.main.async { MainActor.assumeIsolated { completion?(false) } }
+    }
+
+    /// Opens nothing; answers false.
+    @discardableResult
+    public func open(_ url: URL, options: [OpenExternalURLOptionsKey: Any] = [:]) async -> Bool { false }
+
+    /// The number that this app last put on its icon; setting 0 also takes its notifications out of the list.
+    @available(*, deprecated, message: "use UNUserNotificationCenter.setBadgeCount(_:)")
+    public var applicationIconBadgeNumber: Int {
+        get { lastBadge }
+        set {
+            lastBadge = max(0, newValue)
+            center.setBadgeCount(lastBadge)
+            if newValue == 0 { center.removeAllDeliveredNotifications() }
+        }
+    }
+
+    /// Always `available`: a background notification wakes an app whenever the agent takes one.
+    public var backgroundRefreshStatus: UIBackgroundRefreshStatus { .available }
+
+    /// Always true: nothing on Linux is kept from an app by a locked screen.
+    public var isProtectedDataAvailable: Bool { true }
+
+    /// Kept by nobody: a screen's sleep is the desktop's own.
+    public var isIdleTimerDisabled: Bool {
+        get { false }
+        set {}
+    }
+
+    /// Empty: there are no scenes.
+    public var connectedScenes: Set<UIScene> { [] }
+    /// Empty: there are no scenes.
+    public var openSessions: Set<UISceneSession> { [] }
+    /// Empty: nothing is on a screen.
+    public var windows: [UIWindow] { [] }
+    /// None: nothing is on a screen.
+    public var keyWindow: UIWindow? { nil }
+}
+
+/// Whether an app may be woken in the background. Raw values are Apple's.
+public enum UIBackgroundRefreshStatus: Int, Sendable {
+    /// It may not, and the person cannot change that.
+    case restricted = 0
+    /// It may not.
+    case denied = 1
+    /// It may.
+    case available = 2
+}

@@ -1,0 +1,90 @@
+import Foundation
+import UserNotifications
+
+/// A part of an app's user interface. There are none on Linux: no scene is ever connected, and the application
+/// delegate gets the life cycle.
+@MainActor
+open class UIScene: UIResponder {
+    /// Where a scene stands. Raw values are Apple's.
+    public enum ActivationState: Int, Sendable {
+        /// Not connected.
+        case unattached = -1
+        /// In front.
+        case foregroundActive = 0
+        /// On the way to the front, or from it.
+        case foregroundInactive = 1
+        /// Not in front.
+        case background = 2
+    }
+
+    /// What a scene is connected with.
+    public final class ConnectionOptions: NSObject {
+        /// Always `nil`.
+        public var notificationResponse: UNNotificationResponse? { nil }
+    }
+
+    /// Always `unattached`.
+    open var activationState: ActivationState { .unattached }
+    /// Kept by the app.
+    open var delegate: (any UISceneDelegate)?
+    /// The session that it belongs to.
+    public let session = UISceneSession()
+}
+
+/// A scene with windows.
+@MainActor
+open class UIWindowScene: UIScene {
+    /// Empty.
+    open var windows: [UIWindow] { [] }
+}
+
+/// What a system remembers of a scene.
+@MainActor
+public final class UISceneSession: NSObject {
+    /// Always the same.
+    public let persistentIdentifier = "aldaba"
+    /// What scenes of it are.
+    public var configuration: UISceneConfiguration { UISceneConfiguration(name: nil, sessionRole: role) }
+    /// Always an app's window.
+    public var role: Role { .windowApplication }
+
+    /// What a scene is for.
+    public struct Role: RawRepresentable, Hashable, Sendable {
+        /// Apple's text.
+        public let rawValue: String
+        /// Apple's text.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// An app's window.
+        public static let windowApplication = Role(rawValue: "UIWindowSceneSessionRoleApplication")
+    }
+}
+
+/// Which classes a scene is made of.
+@MainActor
+public final class UISceneConfiguration: NSObject {
+    /// Its name in the app's list of scenes.
+    public let name: String?
+    /// What the scene is for.
+    public let role: UISceneSession.Role
+    /// The class of its delegate; kept.
+    public var delegateClass: AnyClass?
+
+    /// A configuration of this name.
+    public init(name: String?, sessionRole: UISceneSession.Role) {
+        self.name = name
+        role = sessionRole
+    }
+}
+
+/// The life cycle of a scene. Nothing of it is called: there are no scenes.
+@MainActor
+public protocol UISceneDelegate: NSObjectProtocol {}
+
+/// The life cycle of a scene with windows. Nothing of it is called: there are no scenes.
+@MainActor
+public protocol UIWindowSceneDelegate: UISceneDelegate {}
+
+extension UNNotificationResponse {
+    /// Always `nil`: there are no scenes.
+    @MainActor public var targetScene: UIScene? { nil }
+}
