@@ -75,13 +75,21 @@ extension Agent {
         guard content.showsText || content.sound != nil || content.badge != nil else {
             return .failed(code: CenterFault.noContent, message: "it has no title, body, sound nor badge")
         }
-        guard request.trigger == nil else {
-            enqueue(.scheduled(app: app, request, at: parts.now()))
-            return nil
+        var kept = request
+        do {
+            kept.content.attachments = try attachments.take(content.attachments, of: app, moves: true)
+        } catch {
+            return .failed(code: error.code, message: error.message)
         }
-        fire(request, app: app)
+        if request.trigger == nil {
+            fire(kept, app: app)
+        } else {
+            enqueue(.scheduled(app: app, kept, at: parts.now()))
+        }
         return nil
     }
+
+    var attachments: AttachmentStore { AttachmentStore(folder: configuration.attachmentsFolder) }
 
     /// Shows an app's own notification, or asks the app first where it is in front.
     func fire(_ request: NotificationRequest, app: String) {

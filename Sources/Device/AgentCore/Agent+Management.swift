@@ -128,13 +128,20 @@ extension Agent {
     ) -> ManagementAnswer? {
         guard request.content.showsText else { return .failed(message: "a notification needs a title or a body") }
         guard request.trigger == nil else { return .failed(message: "the terminal's notifications appear at once") }
+        var kept = request
+        do {
+            kept.content.attachments = try attachments.take(
+                request.content.attachments, of: Self.shell, moves: false)
+        } catch {
+            return .failed(message: error.message)
+        }
         if waits {
             guard waiters.count < Self.waiterLimit else {
                 return .failed(message: "\(Self.waiterLimit) terminals wait for an answer already")
             }
             waiters[request.identifier] = waiting
         }
-        fire(request, app: Self.shell)
+        fire(kept, app: Self.shell)
         return waits ? nil : .done
     }
 

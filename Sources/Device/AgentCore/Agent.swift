@@ -166,8 +166,14 @@ public actor Agent {
     private func keepStoreSmall() async {
         while !Task.isCancelled {
             let mayHaveMore = pruneStore()
+            if !mayHaveMore { sweepAttachments() }
             try? await parts.sleep(mayHaveMore ? .milliseconds(100) : .seconds(3600))
         }
+    }
+
+    private func sweepAttachments() {
+        guard let named = try? store.read({ try $0.attachmentPaths() }) else { return }
+        attachments.sweep(keeping: named, now: Date())
     }
 
     /// Deletes what need not stay, in steps between which others have their turn.

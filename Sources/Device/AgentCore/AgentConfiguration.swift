@@ -44,6 +44,8 @@ public struct AgentConfiguration: Sendable {
     public var appsFolder: String { dataFolder + "/apps" }
     /// Where the output of apps that the agent started goes.
     public var logFolder: String { dataFolder + "/log" }
+    /// Where the files of notifications lie.
+    var attachmentsFolder: String { dataFolder + "/attachments" }
     var backOff: BackOff { BackOff(base: backOffBase.milliseconds, cap: backOffCap.milliseconds) }
     var databasePath: String { dataFolder + "/agent.sqlite" }
     var lockPath: String { dataFolder + "/agent.lock" }

@@ -165,6 +165,20 @@ struct AgentReader {
         ).compactMap { JSONText.read($0) }
     }
 
+    /// The files that notifications of the list, on their way or scheduled name.
+    func attachmentPaths() throws -> Set<String> {
+        let contents: [NotificationContent] =
+            try String.fetchAll(
+                database,
+                sql:
+                    "SELECT content FROM notification WHERE content LIKE '%\"attachments\"%' AND (listed_at IS NOT NULL OR handed_at IS NULL)"
+            ).compactMap { JSONText.read($0) }
+        let requests: [NotificationRequest] =
+            try String.fetchAll(database, sql: "SELECT request FROM request WHERE request LIKE '%\"attachments\"%'")
+            .compactMap { JSONText.read($0) }
+        return Set((contents + requests.map(\.content)).flatMap(\.attachments).map(\.path))
+    }
+
     func standing(app: String) throws -> AppStanding {
         JSONText.read(
             try String.fetchOne(database, sql: "SELECT standing FROM standing WHERE app = ?", arguments: [app]))

@@ -1,0 +1,186 @@
+import AgentWire
+import Foundation
+
+/// Why an attachment is not taken; codes are `UNError.Code`'s.
+struct AttachmentFault: Error, Hashable, Sendable {
+    var code: Int
+    var message: String
+
+    static func invalidURL(_ why: String) -> Self { Self(code: 100, message: why) }
+    static func unrecognizedType(_ why: String) -> Self { Self(code: 101, message: why) }
+    static func invalidFileSize(_ why: String) -> Self { Self(code: 102, message: why) }
+    static func moveFailed(_ why: String) -> Self { Self(code: 104, message: why) }
+    static func corrupt(_ why: String) -> Self { Self(code: 105, message: why) }
+}
+
+/// The files of notifications: checked by what they hold, and moved where no app can change them any more.
+///
+/// Guarantees: what is taken is a regular file of this user's, no link, of a kind that Apple's page "UNNotificationAttachment"
+/// names and within its size (audio 5 MB, image 10 MB, movie 50 MB); the files of one app take no more than a quota.
+struct AttachmentStore: Sendable {
+    /// Bytes that the files of one app may take.
+    static let quota: Int64 = 200 << 20
+
+    let folder: String
+
+    /// What a file's first bytes say that it is.
+    enum Kind: String, Sendable, CaseIterable {
+        case audio
+        case image
+        case movie
+
+        var limit: Int64 {
+            switch self {
+            case .audio: 5 << 20
+            case .image: 10 << 20
+            case .movie: 50 << 20
+            }
+        }
+    }
+
+    /// Reads what a file is; `nil` for a kind that cannot be attached.
+    static func kind(of head: [UInt8]) -> (kind: Kind, ending: String)? {
+        func has(_ text: String, at place: Int) -> Bool {
+            let bytes = Array(text.utf8)
+            return head.count >= place + bytes.count && Array(head[place..<place + bytes.count]) == bytes
+        }
+        func begins(_ bytes: [UInt8]) -> Bool { head.starts(with: bytes) }
+        if begins([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return (.image, "png") }
+        if begins([0xFF, 0xD8, 0xFF]) { return (.image, "jpg") }
+        if has("GIF87a", at: 0) || has("GIF89a", at: 0) { return (.image, "gif") }
+        if has("RIFF", at: 0), has("WAVE", at: 8) { return (.audio, "wav") }
+        if has("RIFF", at: 0), has("AVI ", at: 8) { return (.movie, "avi") }
+        if has("FORM", at: 0), has("AIFF", at: 8) || has("AIFC", at: 8) { return (.audio, "aiff") }
+        if has("ftyp", at: 4) { return has("M4A", at: 8) ? (.audio, "m4a") : (.movie, "mp4") }
+        if begins([0, 0, 1, 0xBA]) || begins([0, 0, 1, 0xB3]) { return (.movie, "mpg") }
+        if has("ID3", at: 0) || head.count >= 2 && head[0] == 0xFF && head[1] & 0xE6 == 0xE2 { return (.audio, "mp3") }
+        return nil
+    }
+
+    /// Takes the files of one notification; on a fault nothing of it stays here, and every file is where it was.
+    ///
+    /// - Parameter moves: Whether the file leaves its place, as with Apple; else it is copied.
+    /// - Returns: The attachments with their new paths.
+    func take(
+        _ attachments: [NotificationAttachment], of app: String, moves: Bool
+    ) throws(AttachmentFault) -> [NotificationAttachment] {
+        guard !attachments.isEmpty else { return [] }
+        var taken: [NotificationAttachment] = []
+        do {
+            for attachment in attachments { taken.append(try copy(attachment, of: app)) }
+        } catch {
+            for attachment in taken { unlink(attachment.path) }
+            throw error
+        }
+        if moves { for attachment in attachments { unlink(attachment.path) } }
+        return taken
+    }
+
+    private func copy(
+        _ attachment: NotificationAttachment, of app: String
+    ) throws(AttachmentFault) -> NotificationAttachment {
+        // Not through a link, and without waiting for a pipe's other end.
+        let source = open(attachment.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard source >= 0 else {
+            throw .invalidURL("\(attachment.path) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        defer { close(source) }
+        var status = stat()
+        guard fstat(source, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .invalidURL("\(attachment.path) is no regular file")
+        }
+        let kind = try check(attachment, source, size: Int64(status.st_size))
+        let place = try place(of: app, room: Int64(status.st_size))
+        var kept = attachment
+        kept.path = "\(place)/\(UUID().uuidString.lowercased()).\(kind)"
+        try write(source, to: kept.path, limit: Int64(status.st_size))
+        return kept
+    }
+
+    /// - Returns: The ending of the file's name.
+    private func check(
+        _ attachment: NotificationAttachment, _ source: Int32, size: Int64
+    ) throws(AttachmentFault) -> String {
+        var head = [UInt8](repeating: 0, count: 16)
+        let count = pread(source, &head, head.count, 0)
+        guard let (kind, ending) = Self.kind(of: Array(head.prefix(max(0, count)))) else {
+            throw .unrecognizedType("\(attachment.path) holds no picture, sound or movie that can be attached")
+        }
+        guard size <= kind.limit else {
+            throw .invalidFileSize(
+                "\(attachment.path) has \(size) bytes; of \(kind.rawValue) at most \(kind.limit) are allowed")
+        }
+        if let claimed = Self.kind(ofType: attachment.type), claimed != kind {
+            throw .corrupt("\(attachment.path) is said to be \(attachment.type) and holds \(kind.rawValue)")
+        }
+        return ending
+    }
+
+    /// What a uniform type identifier says; `nil` where it leaves that open.
+    static func kind(ofType type: String) -> Kind? {
+        switch type {
+        case "public.image", "public.png", "public.jpeg", "com.compuserve.gif": .image
+        case "public.audio", "public.aiff-audio", "public.mp3", "public.mpeg-4-audio", "com.microsoft.waveform-audio",
+            "com.apple.m4a-audio":
+            .audio
+        case "public.movie", "public.mpeg", "public.mpeg-2-video", "public.mpeg-4", "public.avi": .movie
+        default: nil
+        }
+    }
+
+    private func place(of app: String, room: Int64) throws(AttachmentFault) -> String {
+        let place = "\(folder)/\(app)"
+        do {
+            try PrivateFolder.make(folder, shut: true)
+            try PrivateFolder.make(place, shut: true)
+        } catch {
+            throw .moveFailed("\(error)")
+        }
+        let used = files(in: place).reduce(Int64(0)) { $0 + $1.size }
+        guard used + room <= Self.quota else {
+            throw .moveFailed("the attachments of this app take \(used) bytes; \(Self.quota) are allowed in all")
+        }
+        return place
+    }
+
+    private func write(_ source: Int32, to path: String, limit: Int64) throws(AttachmentFault) {
+        let target = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard target >= 0 else { throw .moveFailed("\(path): \(String(cString: strerror(errno)))") }
+        defer { close(target) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var rest = limit
+        while rest > 0 {
+            let count = read(source, &buffer, min(buffer.count, Int(rest)))
+            guard count > 0, Glibc.write(target, buffer, count) == count else {
+                unlink(path)
+                throw .moveFailed("\(path) could not be written whole")
+            }
+            rest -= Int64(count)
+        }
+    }
+
+    // MARK: What is not needed any more
+
+    private func files(in place: String) -> [(path: String, size: Int64, changed: Date)] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []).compactMap { name in
+            let path = "\(place)/\(name)"
+            guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+                attributes[.type] as? FileAttributeType == .typeRegular
+            else { return nil }
+            return (
+                path, (attributes[.size] as? NSNumber)?.int64Value ?? 0,
+                attributes[.modificationDate] as? Date ?? .distantPast
+            )
+        }
+    }
+
+    /// Deletes the files that no notification names, and that have been here for an hour.
+    func sweep(keeping paths: Set<String>, now: Date) {
+        for app in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+            for file in files(in: "\(folder)/\(app)")
+            where !paths.contains(file.path) && now.timeIntervalSince(file.changed) > 3600 {
+                unlink(file.path)
+            }
+        }
+    }
+}
