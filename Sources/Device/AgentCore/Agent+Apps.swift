@@ -87,6 +87,9 @@ extension Agent {
         }
         connections[ObjectIdentifier(connection)] = app
         apps[app]?.connection = connection
+        let firstState = apps[app]?.nextState ?? .active
+        apps[app]?.enter(firstState)
+        apps[app]?.nextState = .active
         apps[app]?.awaitedReturn = nil
         apps[app]?.tokenRequests = []
         hand(.connected, to: app)
@@ -94,7 +97,7 @@ extension Agent {
         connection.send([
             .welcome(
                 AgentMessage.Welcome(
-                    state: .active, authorization: authorizationStatus(of: app),
+                    state: state(of: app), authorization: authorizationStatus(of: app),
                     launchNotification: tapped.map { delivered($0.notification) }))
         ])
         logger.info("An app is connected.", metadata: [LogKey.topic: "\(app)"])
@@ -177,10 +180,18 @@ extension Agent {
         case .getSettings(let request): connection.send([.settings(request: request, settings(of: app))])
         case .registerForRemoteNotifications(let request): giveToken(request, app: app, connection)
         case .unregisterForRemoteNotifications: wishForEnd(app)
-        case .hello, .stateChanged, .manage, .unknown:
-            // A second hello changes nothing; with the life cycle `always` a connected app is active.
+        case .stateChanged(let state):
+            // With the life cycle `always` a connected app is active, whatever it says.
+            apps[app]?.enter(state)
+        case .hello, .manage, .unknown:
+            // A second hello changes nothing.
             break
         }
+    }
+
+    private func state(of app: String) -> AppState {
+        guard let installed = apps[app], !installed.isInFront else { return .active }
+        return installed.state
     }
 
     private func giveToken(_ request: Int64, app: String, _ connection: AppConnection) {

@@ -94,7 +94,7 @@ extension Agent {
     /// Shows an app's own notification, or asks the app first where it is in front.
     func fire(_ request: NotificationRequest, app: String) {
         guard let installed = apps[app] else { return }
-        let isAsked = installed.handOver.isActive
+        let isAsked = installed.isInFront
         enqueue(
             .fired(
                 app: app, request, isAsked: isAsked, shows: showing(of: request.content, app: app), at: parts.now()))

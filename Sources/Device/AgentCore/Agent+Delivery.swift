@@ -93,7 +93,10 @@ extension Agent {
         if !stored.isEmpty { session?.connection.stored(stored) }
         for (app, ids) in handed { apps[app]?.connection?.send([.handledConfirmed(notifications: ids)]) }
         for (app, ids) in responses { apps[app]?.connection?.send([.responsesConfirmed(responses: ids)]) }
-        for app in awaited { hand(.stored, to: app) }
+        for app in awaited {
+            hand(.stored, to: app)
+            wake(app)
+        }
         if arrivalsSincePruning >= Self.pruningInterval { pruneInSteps() }
     }
 
@@ -246,8 +249,46 @@ extension Agent {
     private func answer(_ id: NotificationID, of app: String, activationToken: String?) {
         parts.presenter.withdraw(id)
         apps[app]?.activationToken = activationToken
+        bringToFront(app)
         hand(.responded, to: app)
         if apps[app]?.connection == nil { start(app) }
+    }
+
+    /// A tap brings an app to the front, running or to be started; an action for the background does not.
+    private func bringToFront(_ app: String) {
+        let waiting = (try? store.read { try $0.waitingResponses(app: app, after: 0, limit: 64) }) ?? []
+        guard let last = waiting.last, opensApp(last) else {
+            if apps[app]?.connection == nil { apps[app]?.nextState = .background }
+            return
+        }
+        apps[app]?.nextState = .active
+        guard let installed = apps[app], let connection = installed.connection, !installed.isInFront else { return }
+        apps[app]?.enter(.active)
+        connection.send([.enter(.active)])
+    }
+
+    private func opensApp(_ response: WaitingResponse) -> Bool {
+        if response.action == NotificationAction.open { return true }
+        let content = response.notification.says
+        let category = apps[response.notification.app]?.standing.category(content.categoryIdentifier)
+        let actions = content.actions.isEmpty ? category?.actions ?? [] : content.actions
+        let options = actions.first { $0.identifier == response.action }?.options ?? 0
+        return options & NotificationActionDescription.foreground != 0
+    }
+
+    /// Starts an app that does not run for what it gets in the background, as far as its manifest and its budget let it.
+    private func wake(_ app: String) {
+        guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
+            installed.awaitedReturn == nil,
+            installed.manifest.backgroundModes.contains(AppManifest.remoteNotifications)
+        else { return }
+        let waits = (try? store.read { try $0.waiting(app: app, after: 0, limit: 1).first?.kind }) ?? nil
+        guard let waits, waits != .foreground else { return }
+        guard apps[app]?.budget.take(at: parts.now()) == true else {
+            return logger.info("An app was not woken: its budget is spent.", metadata: [LogKey.topic: "\(app)"])
+        }
+        apps[app]?.nextState = .background
+        start(app)
     }
 
     /// Starts an app for which responses wait, unless it is starting already; one that may be on its way back is

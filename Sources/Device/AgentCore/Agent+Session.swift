@@ -158,15 +158,18 @@ extension Agent {
         let content = NotificationContent(payload: payload)
         let plan = PresentationPlan(content, standing: app.standing, policy: app.manifest.authorization)
         let isAllowed = app.standing.authorization(under: app.manifest.authorization).allows
-        if case .nowhere(let reason) = plan.reach, !(isAllowed && app.handOver.isActive) {
+        if case .nowhere(let reason) = plan.reach, !(isAllowed && app.isInFront) {
             return delivery.wakesInBackground || delivery.kind == .background
                 ? .waits : .ends(.suppressed(.settings), note: reason)
         }
-        guard !app.handOver.isActive else { return .waits }
+        guard !app.isInFront else { return .waits }
         applyBadge(of: content, app: notification.topic.rawValue)
+        let shows = showing(of: content, app: notification.topic.rawValue)
+        let isForApp = app.takesEverything || delivery.wakesInBackground || delivery.kind == .background
         switch plan.reach {
-        case .screen: return .waitsShown(.screenAndList)
-        case .list where content.showsText: return .waitsShown(.list)
+        case .screen,
+            .list where content.showsText:
+            return isForApp ? .waitsShown(shows) : .isShown(shows)
         case .list, .nowhere: return .waits
         }
     }

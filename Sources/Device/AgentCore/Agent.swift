@@ -216,6 +216,11 @@ struct InstalledApp: Sendable {
     /// While it is not connected and may run all the same, the number of the expectation that it comes back; it is
     /// not started meanwhile.
     var awaitedReturn: Int?
+    /// Where it stands, while it is connected.
+    var state = AppState.active
+    /// Where it will stand when the process that was started last connects.
+    var nextState = AppState.active
+    var budget = BackgroundBudget()
     /// What lets it take the focus for the last tap, until it answered one.
     var activationToken: String?
     /// How often it was started again for responses since it last answered one.
@@ -228,6 +233,17 @@ struct InstalledApp: Sendable {
             AppStrings(folder: $0, languages: AppStrings.languages(ProcessInfo.processInfo.environment))
         }
         handOver = HandOver(mayShow: standing.authorization(under: manifest.authorization).allows)
+    }
+
+    /// Whether it is connected and in front of the person: then it is asked before something is shown.
+    var isInFront: Bool { connection != nil && (manifest.lifecycle == .always || state == .active) }
+
+    /// Whether it is there or gone, it is handed everything when it next connects: kiosks miss nothing.
+    var takesEverything: Bool { manifest.lifecycle == .always }
+
+    mutating func enter(_ new: AppState) {
+        state = new
+        handOver.isInFront = isInFront
     }
 
     /// The hand-over follows what was settled.

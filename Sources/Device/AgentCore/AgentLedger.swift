@@ -54,16 +54,27 @@ struct AgentLedger {
             try report(id, state, at: arrival.receivedAt, source: .agent, note: note)
             return .stored(id, app: app, isNew: true, awaited: false)
         }
+        if case .isShown = arrival.disposition { return .stored(id, app: app, isNew: true, awaited: false) }
         return .stored(id, app: app, isNew: true, awaited: true)
     }
+
+    /// Stands in `handed_at` for what was never to be handed over.
+    private static let notForApp: Int64 = 0
 
     /// - Returns: Whether it was new.
     private func insert(_ arrival: Arrival) throws -> Bool {
         let notification = arrival.notification
         var endedAt: Int64?
         if case .ends = arrival.disposition { endedAt = arrival.receivedAt.rawValue }
-        let presentation: PresentationState =
-            arrival.disposition == .waitsShown(.screenAndList) ? .wanted : .none
+        var shows = AgentWrite.Showing.nothing
+        switch arrival.disposition {
+        case .waitsShown(let showing): shows = showing
+        case .isShown(let showing):
+            shows = showing
+            endedAt = Self.notForApp
+        case .waits, .ends: break
+        }
+        let presentation: PresentationState = shows == .screenAndList ? .wanted : .none
         try execute(
             """
             INSERT INTO notification (
@@ -79,7 +90,7 @@ struct AgentLedger {
                 notification.expiresAt?.rawValue, presentation.rawValue, endedAt,
             ])
         guard database.changesCount == 1 else { return false }
-        if arrival.disposition == .waitsShown(.list) { try list(notification.id, at: arrival.receivedAt) }
+        if shows == .list { try list(notification.id, at: arrival.receivedAt) }
         return true
     }
 
@@ -154,7 +165,7 @@ struct AgentLedger {
         let handedAt = try Int64.fetchOne(
             database.cachedStatement(sql: "SELECT handed_at FROM notification WHERE id = ?"),
             arguments: [id.rawValue])
-        if handedAt != nil {
+        if let handedAt, handedAt != Self.notForApp {
             try report(id, .handed, at: at, source: .app, note: state == .shown ? nil : note)
         }
     }

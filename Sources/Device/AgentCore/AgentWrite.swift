@@ -60,6 +60,8 @@ struct Arrival: Sendable {
         case waits
         /// Its app is not there: it appears at once, and is handed over later.
         case waitsShown(AgentWrite.Showing)
+        /// It appears at once, and its app does not get it unless somebody taps.
+        case isShown(AgentWrite.Showing)
         /// It ends here, with this state.
         case ends(NotificationState, note: String?)
     }

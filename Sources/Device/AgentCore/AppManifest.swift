@@ -38,14 +38,20 @@ public struct AppManifest: Codable, Hashable, Sendable {
 
     /// When a connected app counts as active.
     public enum Lifecycle: String, Codable, Sendable, CaseIterable {
-        /// Whenever it is connected.
+        /// When a person or a tap started it, and from then on as it declares; in the background when it was started for
+        /// a notification that nobody sees.
+        case declared
+        /// Whenever it is connected: for kiosks.
         case always
     }
+
+    /// The background mode of apps that are woken for notifications which nobody sees (`content-available`).
+    static let remoteNotifications = "remote-notification"
 
     public init(
         id: String, name: String, team: String, executable: String, arguments: [String] = [],
         environment: [String: String] = [:], icon: String? = nil, authorization: Authorization = .ask,
-        lifecycle: Lifecycle = .always, backgroundModes: [String] = []
+        lifecycle: Lifecycle = .declared, backgroundModes: [String] = []
     ) {
         self.id = id
         self.name = name
@@ -77,7 +83,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
         resources = try members.decodeIfPresent(String.self, forKey: .resources)
         provesBySecret = try members.decodeIfPresent(Bool.self, forKey: .provesBySecret) ?? false
         authorization = try members.decodeIfPresent(Authorization.self, forKey: .authorization) ?? .ask
-        lifecycle = try members.decodeIfPresent(Lifecycle.self, forKey: .lifecycle) ?? .always
+        lifecycle = try members.decodeIfPresent(Lifecycle.self, forKey: .lifecycle) ?? .declared
         backgroundModes = try members.decodeIfPresent([String].self, forKey: .backgroundModes) ?? []
     }
 
@@ -143,7 +149,7 @@ public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertib
         case .dataCorrupted(let context) where name(context) == "authorization":
             self.init(key: "authorization", problem: "it must be one of: ask, granted, denied")
         case .dataCorrupted(let context) where name(context) == "lifecycle":
-            self.init(key: "lifecycle", problem: "it must be: always")
+            self.init(key: "lifecycle", problem: "it must be one of: declared, always")
         case .dataCorrupted(let context):
             self.init(key: name(context), problem: "its value is not allowed")
         @unknown default: self.init(key: "", problem: "it cannot be read")

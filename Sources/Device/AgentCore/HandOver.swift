@@ -44,6 +44,8 @@ struct HandOver: Sendable {
 
     /// Whether the app may show notifications.
     var mayShow: Bool
+    /// Whether the app is in front of the person; else it gets what it is to get in the background.
+    var isInFront = true
     private var connection = Connection.none
     private var inHand: Set<NotificationID> = []
     private var place: Int64 = 0
@@ -54,10 +56,8 @@ struct HandOver: Sendable {
 
     init(mayShow: Bool) { self.mayShow = mayShow }
 
-    /// Whether the app counts as active: it is asked before something is shown.
-    ///
-    /// Its life cycle is `always`: from its hello to the end of its connection.
-    var isActive: Bool { connection != .none }
+    /// Whether the app is there: from its hello to the end of its connection.
+    var isConnected: Bool { connection != .none }
 
     mutating func handle(_ event: Event) -> [Directive] {
         switch event {
@@ -86,7 +86,9 @@ struct HandOver: Sendable {
     }
 
     private mutating func start(_ state: Connection) {
+        let isInFront = isInFront
         self = HandOver(mayShow: mayShow)
+        self.isInFront = isInFront
         connection = state
         mayHaveMore = true
         mayHaveMoreResponses = true
@@ -110,7 +112,7 @@ struct HandOver: Sendable {
         mayHaveMore = page.count >= limit
         place = page.last?.sequence ?? place
         inHand.formUnion(page.map(\.id))
-        return page.map { .deliver($0, mayShow ? $0.kind : .background) }
+        return page.map { .deliver($0, mayShow && isInFront ? $0.kind : .background) }
     }
 
     private mutating func respond(_ page: [WaitingResponse], limit: Int) -> [Directive] {

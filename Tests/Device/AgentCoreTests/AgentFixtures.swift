@@ -34,7 +34,8 @@ func waiting(_ sequence: Int64, payload: String = #"{"aps":{"alert":"Milk"}}"#) 
 }
 
 let todoManifest = AppManifest(
-    id: "com.example.todo", name: "Todo", team: "TEAM000001", executable: "/opt/todo", authorization: .granted)
+    id: "com.example.todo", name: "Todo", team: "TEAM000001", executable: "/opt/todo", authorization: .granted,
+    lifecycle: .always)
 
 extension AgentStore {
     /// The receipts of the outbox, `id state`.

@@ -30,7 +30,8 @@ final class AgentHarness: Sendable {
 
     init(
         folder: TemporaryFolder? = nil, authorization: AppManifest.Authorization = .granted, socket: String? = nil,
-        backOffCap: Duration = .milliseconds(2), random: UInt64 = 0
+        backOffCap: Duration = .milliseconds(2), random: UInt64 = 0,
+        manifest change: (inout AppManifest) -> Void = { _ in }
     ) throws {
         self.random = random
         let folder = try folder ?? TemporaryFolder()
@@ -41,6 +42,7 @@ final class AgentHarness: Sendable {
             backOffCap: backOffCap)
         var manifest = todoManifest
         manifest.authorization = authorization
+        change(&manifest)
         try AppFolder(path: configuration.appsFolder).install(manifest)
     }
 

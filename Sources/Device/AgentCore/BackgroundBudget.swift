@@ -1,0 +1,27 @@
+import PushModel
+
+/// How often an app may be woken for notifications that nobody sees: a token bucket, as a value.
+///
+/// Apple names no number but "two or three an hour"; here one more is earned every twenty minutes, up to ten.
+struct BackgroundBudget: Hashable, Sendable {
+    static let capacity = 10
+    static let millisecondsPerWake: Int64 = 20 * 60_000
+
+    private var wakes = Self.capacity
+    private var countedAt: Timestamp?
+
+    /// Takes one wake; `false` when none is left.
+    mutating func take(at now: Timestamp) -> Bool {
+        let since = countedAt.map { max(0, now.milliseconds(since: $0)) } ?? 0
+        let earned = since / Self.millisecondsPerWake
+        if countedAt == nil || wakes + Int(clamping: earned) >= Self.capacity {
+            (wakes, countedAt) = (Self.capacity, now)
+        } else {
+            wakes += Int(earned)
+            countedAt = countedAt?.adding(milliseconds: earned * Self.millisecondsPerWake)
+        }
+        guard wakes > 0 else { return false }
+        wakes -= 1
+        return true
+    }
+}

@@ -1,0 +1,135 @@
+import AgentWire
+import AldabaTestSupport
+import PushModel
+import Testing
+
+@testable import AgentCore
+
+/// An app that declares where it stands: what reaches it in the background, and what brings it to the front.
+@Suite(.timeLimit(.minutes(1))) struct LifecycleTests {
+    private func harness() async throws -> AgentHarness {
+        let harness = try AgentHarness {
+            $0.lifecycle = .declared
+            $0.backgroundModes = ["remote-notification"]
+        }
+        var timing = AgentTiming()
+        timing.returnLimit = .zero
+        try await harness.start(timing: timing)
+        return harness
+    }
+
+    private func loggedIn(_ harness: AgentHarness) async throws -> FakeSession {
+        let session = try #require(await harness.server.sessions.next())
+        session.events(.loggedIn)
+        return session
+    }
+
+    private func welcome(_ app: TestApp) async -> AppState? {
+        let message = await app.inbox.next { if case .welcome = $0 { true } else { false } }
+        guard case .welcome(let welcome)? = message else { return nil }
+        return welcome.state
+    }
+
+    /// An app that a person started and that has gone to the background since.
+    private func backgroundApp(_ harness: AgentHarness) async throws -> TestApp {
+        let app = try await harness.connectApp()
+        #expect(await welcome(app) == .active)
+        app.send(.ready, .stateChanged(.background), .getSettings(request: 1))
+        _ = await app.inbox.next { if case .settings = $0 { true } else { false } }
+        return app
+    }
+
+    private static let both = #"{"aps":{"alert":"Milk","content-available":1}}"#
+    private static let silent = #"{"aps":{"content-available":1}}"#
+
+    @Test func `in the background an alert is shown without asking, and what wakes is handed to the background`()
+        async throws
+    {
+        let harness = try await harness()
+        let session = try await loggedIn(harness)
+        let app = try await backgroundApp(harness)
+        session.events(.arrived([outgoing(1), outgoing(2, payload: Self.both), outgoing(3, payload: Self.silent)]))
+        #expect(await harness.desktop.show()?.notification.rawValue == 1)
+        #expect(await harness.desktop.show()?.notification.rawValue == 2)
+        #expect(try #require(await app.delivery()) == (2, .background))
+        #expect(try #require(await app.delivery()) == (3, .background))
+        app.send(.handled(notification: 2, outcome: .background(.newData)))
+        var states = Set(await session.receipts(3))
+        #expect(states.remove("1 presented") != nil && states.remove("2 presented") != nil)
+        #expect(states == ["2 handed"])
+        try await harness.stop()
+    }
+
+    @Test func `a tap brings the app to the front before it gets the response`() async throws {
+        let harness = try await harness()
+        let session = try await loggedIn(harness)
+        let app = try await backgroundApp(harness)
+        session.events(.arrived([outgoing(1)]))
+        _ = await harness.desktop.show()
+        harness.desktop.does(.opened(NotificationID(rawValue: 1), activationToken: nil))
+        #expect(await app.inbox.next() == .enter(.active))
+        guard case .respond(_, let notification, NotificationAction.open, nil)? = await app.inbox.next() else {
+            Issue.record("no response")
+            return
+        }
+        #expect(notification.id == 1)
+        session.events(.arrived([outgoing(2)]))
+        #expect(try #require(await app.delivery()) == (2, .foreground))
+        try await harness.stop()
+    }
+
+    @Test func `an app that does not run is woken for what nobody sees, as often as its budget lets it`() async throws {
+        let harness = try await harness()
+        let session = try await loggedIn(harness)
+        session.events(.arrived([outgoing(1, payload: Self.silent)]))
+        #expect(await harness.launcher.launched.next()?.app == "com.example.todo")
+        let app = try await harness.connectApp()
+        #expect(await welcome(app) == .background)
+        app.send(.ready)
+        #expect(try #require(await app.delivery()) == (1, .background))
+        try await harness.stop()
+    }
+
+    @Test func `an action for the background leaves the app there, and one for the front brings it`() async throws {
+        let harness = try await harness()
+        let session = try await loggedIn(harness)
+        let app = try await backgroundApp(harness)
+        app.send(
+            .center(
+                request: 5,
+                .setCategories([
+                    NotificationCategory(
+                        identifier: "c",
+                        actions: [
+                            .init(identifier: "quiet", title: "Quiet"),
+                            .init(identifier: "front", title: "Front", options: 4),
+                        ])
+                ])))
+        _ = await app.inbox.next { if case .centerAnswered = $0 { true } else { false } }
+        for (id, button, isBrought) in [(1, "quiet", false), (2, "front", true)] as [(Int64, String, Bool)] {
+            session.events(.arrived([outgoing(id, payload: #"{"aps":{"alert":"Milk","category":"c"}}"#)]))
+            _ = await harness.desktop.show()
+            harness.desktop.does(.pressed(NotificationID(rawValue: id), button: button, activationToken: nil))
+            let first = await app.inbox.next()
+            #expect((first == .enter(.active)) == isBrought)
+            if isBrought { _ = await app.inbox.next() }
+        }
+        try await harness.stop()
+    }
+
+    @Test func `a budget gives ten wakes at once, and one more every twenty minutes`() {
+        var budget = BackgroundBudget()
+        var now = noon
+        /// How many of so many attempts are granted now.
+        func granted(_ attempts: Int) -> Int { (0..<attempts).filter { _ in budget.take(at: now) }.count }
+        #expect(granted(12) == 10)
+        now = now.adding(milliseconds: 19 * 60_000)
+        #expect(granted(1) == 0)
+        now = now.adding(milliseconds: 60_000)
+        #expect(granted(2) == 1)
+        now = noon
+        #expect(granted(1) == 0)
+        now = now.adding(milliseconds: 365 * 86_400_000)
+        #expect(granted(11) == 10)
+    }
+}
