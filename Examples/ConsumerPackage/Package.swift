@@ -1,17 +1,17 @@
 // swift-tools-version:6.2
 import PackageDescription
 
+let frameworks: [Target.Dependency] = ["UserNotifications", "UIKit", "CoreLocation", "MobileCoreServices"].map {
+    .product(name: $0, package: "aldaba")
+}
+
 // A package outside of Aldaba whose code was written for iOS: it compiles with its import lines unchanged.
 let package = Package(
     name: "Consumer",
     dependencies: [.package(name: "aldaba", path: "../..")],
     targets: [
-        .executableTarget(
-            name: "Consumer",
-            dependencies: [
-                .product(name: "UserNotifications", package: "aldaba"),
-                .product(name: "UIKit", package: "aldaba"),
-                .product(name: "CoreLocation", package: "aldaba"),
-            ])
+        .executableTarget(name: "Consumer", dependencies: frameworks, swiftSettings: [.swiftLanguageMode(.v6)]),
+        // In the style of earlier years: completion handlers, Swift 5, deprecated names.
+        .target(name: "Legacy", dependencies: frameworks, swiftSettings: [.swiftLanguageMode(.v5)]),
     ]
 )

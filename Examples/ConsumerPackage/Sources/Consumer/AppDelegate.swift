@@ -30,6 +30,9 @@ class AppDelegate: UIResponder, UIApplicationDelegate {
                 UIApplication.shared.registerForRemoteNotifications()
             }
         }
+        Task {
+            do { try await Reminders().prepare() } catch { print("No reminders: \(error.localizedDescription)") }
+        }
         if let payload = launchOptions?[.remoteNotification] as? [AnyHashable: Any] {
             print("Launched by \(payload)")
         }
