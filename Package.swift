@@ -148,6 +148,8 @@ let fuzzers: [Target] =
         fuzzer("HeaderFuzz", ["APNsWire", "HTTPWire"]),
         fuzzer("ProviderTokenFuzz", ["APNsWire", "PushModel"]),
         fuzzer("MCSFuzz", ["MCSWire", "PushModel"]),
+        fuzzer("AgentWireFuzz", ["AgentWire"]),
+        fuzzer("ContentFuzz", ["AgentWire"]),
     ] : []
 
 let support: [Target] = [

@@ -33,6 +33,7 @@ struct AgentCommand: AsyncParsableCommand {
             let logger = Logger(label: "aldaba.agent")
             let presenter = try AgentAssembly.presenter(values, environment: environment, logger: logger)
             let agent = try Agent(configuration: configuration, presenter: presenter, logger: logger) { event in
+                if case .listening = event { ReadyNotice.send(environment: environment) }
                 if reportReady { AgentAssembly.report(event, hasScreen: !(presenter is HeadlessPresenter)) }
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
