@@ -130,7 +130,10 @@ let commands: [Target] = [
 let benchmarks: [Target] = [
     .executableTarget(
         name: "StoreRate", dependencies: ["PushModel", "ServerCore", "StoreSQLite"], path: "Benchmarks/StoreRate",
-        swiftSettings: strict)
+        swiftSettings: strict),
+    .executableTarget(
+        name: "CenterRate", dependencies: ["AgentWire", "AppHost"], path: "Benchmarks/CenterRate",
+        swiftSettings: strict),
 ]
 
 /// A fuzz program: one file that hands libFuzzer its test.

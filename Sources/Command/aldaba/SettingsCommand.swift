@@ -9,7 +9,8 @@ struct SettingsCommand: ParsableCommand {
         commandName: "settings", abstract: "Show or change what an app may do.",
         discussion: """
             `aldaba settings` lists the apps, `aldaba settings APP` one app's settings, and \
-            `aldaba settings APP sounds=off style=alert` changes some.
+            `aldaba settings APP sounds=off style=alert` changes some. `aldaba settings all quiet-hours=22:00-07:00` \
+            keeps all but what is urgent off the screen for a part of the day.
             """)
     @Argument(help: "The app's id.") var app: String?
     @Argument(help: "NAME=VALUE for each setting to change.") var changes: [String] = []

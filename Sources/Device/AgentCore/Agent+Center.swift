@@ -112,9 +112,12 @@ extension Agent {
 
     func plan(_ content: NotificationContent, app: String) -> PresentationPlan? {
         apps[app].map {
-            PresentationPlan(content, standing: $0.standing, policy: $0.manifest.authorization)
+            PresentationPlan(
+                content, standing: $0.standing, policy: $0.manifest.authorization, isQuietTime: isQuietTime)
         }
     }
+
+    var isQuietTime: Bool { quietHours?.contains(parts.now()) ?? false }
 
     // MARK: The badge
 

@@ -7,6 +7,9 @@ extension Agent {
     /// The app under whose name the terminal's own notifications appear.
     static let shell = "aldaba.notify"
     private static let waiterLimit = 256
+    /// The name that stands for all apps in settings.
+    private static let allApps = "all"
+    private static let off = "off"
 
     func installShell() {
         guard apps[Self.shell] == nil else { return }
@@ -47,6 +50,8 @@ extension Agent {
             return .list(try listed(app))
         case .act(let id, let action, let text): return try act(NotificationID(rawValue: id), action, text)
         case .dismiss(let id): return try dismiss(NotificationID(rawValue: id))
+        case .settings(Self.allApps): return .settings(choices())
+        case .set(Self.allApps, let values): return setForAll(values)
         case .settings(let app):
             guard let installed = apps[app] else { return Self.unknown(app) }
             return .settings(installed.standing.choices(under: installed.manifest.authorization))
@@ -110,6 +115,30 @@ extension Agent {
         guard try find(id) != nil else { return Self.gone(id) }
         parts.presenter.withdraw(id)
         took(.dismissed(id))
+        return .done
+    }
+
+    private func choices() -> [ManagementAnswer.Setting] {
+        [
+            .init(
+                name: QuietHours.name, value: quietHours?.text ?? Self.off,
+                allowed: [Self.off, "HH:MM-HH:MM, such as 22:00-07:00"])
+        ]
+    }
+
+    private func setForAll(_ values: [String: String]) -> ManagementAnswer {
+        for (name, value) in values {
+            guard name == QuietHours.name else {
+                return .failed(message: "there is no setting \(name) for all apps; there is: \(QuietHours.name)")
+            }
+            let hours = QuietHours(text: value)
+            guard hours != nil || value == Self.off else {
+                return .failed(message: "\(name) must be \(Self.off), or two times such as 22:00-07:00")
+            }
+            quietHours = hours
+            enqueue(.preference(name: name, value: value))
+        }
+        flush()
         return .done
     }
 

@@ -156,7 +156,8 @@ extension Agent {
         let payload = String(decoding: notification.payload, as: UTF8.self)
         let delivery = PayloadDelivery(payload: payload)
         let content = NotificationContent(payload: payload)
-        let plan = PresentationPlan(content, standing: app.standing, policy: app.manifest.authorization)
+        let plan = PresentationPlan(
+            content, standing: app.standing, policy: app.manifest.authorization, isQuietTime: isQuietTime)
         let isAllowed = app.standing.authorization(under: app.manifest.authorization).allows
         if case .nowhere(let reason) = plan.reach, !(isAllowed && app.isInFront) {
             return delivery.wakesInBackground || delivery.kind == .background

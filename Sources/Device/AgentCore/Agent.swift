@@ -48,6 +48,8 @@ public actor Agent {
     /// What people are being asked, by the id of the question.
     var prompts: [NotificationID: Prompt] = [:]
     var promptCount: Int64 = 0
+    /// When the person wants to be disturbed by urgent things only.
+    var quietHours: QuietHours?
     /// Who waits at a terminal for what a person does with a notification: by its identifier, which is theirs alone.
     var waiters: [String: Confirmation] = [:]
     /// How many notifications arrived since the store was last looked over.
@@ -102,6 +104,7 @@ public actor Agent {
         store = opened.store
         presentations = PresentationFlow(inherited: Set(try store.read { try $0.wantedIDs() }))
         identity = try store.read { try $0.identity() }
+        quietHours = try store.read { try $0.preference(QuietHours.name) }.flatMap(QuietHours.init)
         self.parts = try parts()
     }
 

@@ -37,6 +37,8 @@ struct AgentLedger {
         case .unscheduled(let app, let identifiers): try unschedule(identifiers, app: app)
         case .unlisted(let app, let identifiers): return .unlisted(try unlist(identifiers, app: app))
         case .standing(let app, let standing): try keep(standing, app: app)
+        case .preference(let name, let value):
+            try execute("INSERT OR REPLACE INTO preference (name, value) VALUES (?, ?)", [name, value])
         }
         return .nothing
     }

@@ -179,6 +179,10 @@ struct AgentReader {
         return Set((contents + requests.map(\.content)).flatMap(\.attachments).map(\.path))
     }
 
+    func preference(_ name: String) throws -> String? {
+        try String.fetchOne(database, sql: "SELECT value FROM preference WHERE name = ?", arguments: [name])
+    }
+
     func standing(app: String) throws -> AppStanding {
         JSONText.read(
             try String.fetchOne(database, sql: "SELECT standing FROM standing WHERE app = ?", arguments: [app]))

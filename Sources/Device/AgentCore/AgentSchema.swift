@@ -76,7 +76,7 @@ enum AgentSchema {
 
     /// `content` and `trigger`: what an app's own notification says and what made it appear, as JSON; NULL for one
     /// that came from a provider. `listed_at`: since when it is in the list; NULL while it is not.
-    /// `request`: what has not fired yet. `standing`: an ``AppStanding``, as JSON.
+    /// `preference`: what a person set for all apps. `request`: what has not fired yet. `standing`: an ``AppStanding``, as JSON.
     private static let second = """
         ALTER TABLE notification ADD COLUMN content TEXT;
         ALTER TABLE notification ADD COLUMN trigger TEXT;
@@ -90,6 +90,7 @@ enum AgentSchema {
             PRIMARY KEY (app, identifier)
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE standing (app TEXT PRIMARY KEY, standing TEXT NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE preference (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE local_id (one INTEGER PRIMARY KEY CHECK (one = 1), last INTEGER NOT NULL) STRICT;
         """
 }

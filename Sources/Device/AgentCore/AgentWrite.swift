@@ -22,6 +22,8 @@ enum AgentWrite: Sendable {
     /// Notifications leave the list; `nil` for all of the app's.
     case unlisted(app: String, identifiers: [String]?)
     case standing(app: String, AppStanding)
+    /// What a person set for all apps.
+    case preference(name: String, value: String)
     case dismissed(NotificationID, at: Timestamp)
     case leftScreen(NotificationID)
     case responseHandled(Int64, app: String, at: Timestamp)

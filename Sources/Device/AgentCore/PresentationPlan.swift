@@ -19,9 +19,13 @@ struct PresentationPlan: Hashable, Sendable {
     /// Whether its text is replaced by a placeholder.
     var hidesText = false
 
-    /// - Parameter isLocked: Whether the screen is locked.
+    /// - Parameters:
+    ///   - isLocked: Whether the screen is locked.
+    ///   - isQuietTime: Whether the person wants to be disturbed by urgent things only.
     init(
-        _ content: NotificationContent, standing: AppStanding, policy: AppManifest.Authorization, isLocked: Bool = false
+        _ content: NotificationContent, standing: AppStanding, policy: AppManifest.Authorization,
+        isLocked: Bool = false,
+        isQuietTime: Bool = false
     ) {
         let settings = standing.settings
         let authorization = standing.authorization(under: policy)
@@ -32,7 +36,9 @@ struct PresentationPlan: Hashable, Sendable {
         let isCritical = content.interruptionLevel == .critical && settings.criticalAlerts
         let mayAppear = settings.alerts && settings.alertStyle != .none && (settings.lockScreen || !isLocked)
         // What was granted provisionally stays quiet until a person decides.
-        let isQuiet = authorization == .provisional || content.interruptionLevel == .passive
+        let isUrgent = isCritical || content.interruptionLevel == .timeSensitive && settings.timeSensitive
+        let isQuiet =
+            authorization == .provisional || content.interruptionLevel == .passive || isQuietTime && !isUrgent
         if content.showsText, mayAppear || isCritical, !isQuiet || isCritical {
             reach = .screen
         } else if content.showsText, settings.list {

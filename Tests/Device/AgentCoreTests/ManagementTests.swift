@@ -92,6 +92,44 @@ import Testing
         try await harness.stop()
     }
 
+    @Test func `quiet hours are set for all apps, outlive the agent, and keep what is not urgent off the screen`()
+        async throws
+    {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let terminal = try await TestApp(socket: harness.configuration.socketPath, id: "")
+        guard case .failed(let reason)? = await ask(.set(app: "all", values: ["quiet-hours": "9-17"]), terminal) else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(reason.contains("22:00-07:00"))
+        // All of the day but its last minute, in which the test's noon cannot lie anywhere on earth.
+        #expect(await ask(.set(app: "all", values: ["quiet-hours": "00:00-23:59"]), terminal) == .done)
+        try await harness.stop()
+        try await harness.start()
+        let again = try await TestApp(socket: harness.configuration.socketPath, id: "")
+        guard case .settings(let settings)? = await ask(.settings(app: "all"), again) else { return }
+        #expect(settings.map(\.value) == ["00:00-23:59"])
+        #expect(await ask(.notify(notification(), waits: false), again) == .done)
+        #expect(
+            await ask(.notify(notification { $0.interruptionLevel = .timeSensitive }, waits: false), again) == .done)
+        #expect(try #require(await harness.desktop.show()).notification.rawValue == -2)
+        try await harness.stop()
+    }
+
+    @Test(arguments: [
+        ("22:00-07:00", 23 * 60, true), ("22:00-07:00", 6 * 60 + 59, true), ("22:00-07:00", 7 * 60, false),
+        ("22:00-07:00", 22 * 60, true), ("09:00-17:00", 12 * 60, true), ("09:00-17:00", 8 * 60, false),
+        ("00:00-23:59", 23 * 60 + 59, false),
+    ])
+    func `a span may pass midnight`(text: String, minute: Int, isWithin: Bool) throws {
+        let hours = try #require(QuietHours(text: text))
+        #expect(hours.contains(minute: minute) == isWithin && hours.text == text)
+    }
+
+    @Test(arguments: ["", "22:00", "22:00-", "24:00-07:00", "22:60-07:00", "7:00-8:00", "07:00-07:00", "a-b", "1-2-3"])
+    func `what is no span is none`(text: String) { #expect(QuietHours(text: text) == nil) }
+
     @Test func `another program may not manage the agent`() async throws {
         let check = PeerCheck(executable: { $0 == getpid() ? "/usr/bin/aldaba" : "/usr/bin/other" }, user: getuid())
         #expect(check.isOwn(Peer(process: getpid(), user: getuid())))
