@@ -80,7 +80,10 @@ open class UIApplication: UIResponder {
         // On Linux the source takes the signal's own action away as soon as it hears of it, and not before.
         let source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .main)
         source.setEventHandler { [self] in
-            MainActor.assumeIsolated { delegate?.applicationWillTerminate(self) }
+            MainActor.assumeIsolated {
+                delegate?.applicationWillTerminate(self)
+                post(UIApplication.willTerminateNotification)
+            }
             exit(0)
         }
         source.resume()
