@@ -22,6 +22,9 @@ final class LifeCycle: ApplicationReceiver {
         }
         _ = application.delegate?.application(application, willFinishLaunchingWithOptions: options)
         _ = application.delegate?.application(application, didFinishLaunchingWithOptions: options)
+        application.post(
+            UIApplication.didFinishLaunchingNotification,
+            options.map { Dictionary(uniqueKeysWithValues: $0.map { ($0.key.rawValue, $0.value) }) })
         host.finishLaunch()
     }
 
@@ -31,18 +34,22 @@ final class LifeCycle: ApplicationReceiver {
         if application.applicationState == .background, state != .background {
             application.applicationState = .inactive
             delegate?.applicationWillEnterForeground(application)
+            application.post(UIApplication.willEnterForegroundNotification)
         }
         if application.applicationState == .active, state != .active {
             delegate?.applicationWillResignActive(application)
+            application.post(UIApplication.willResignActiveNotification)
             application.applicationState = .inactive
         }
         switch (application.applicationState, state) {
         case (.inactive, .active):
             application.applicationState = .active
             delegate?.applicationDidBecomeActive(application)
+            application.post(UIApplication.didBecomeActiveNotification)
         case (.inactive, .background):
             application.applicationState = .background
             delegate?.applicationDidEnterBackground(application)
+            application.post(UIApplication.didEnterBackgroundNotification)
         default: break
         }
     }

@@ -77,12 +77,13 @@ open class UIApplication: UIResponder {
 
     /// Has the delegate told when a signal ends the app.
     func watchTermination() {
-        // The source hears of the signal; its own action must not be to end the program. A handler, unlike ignoring
-        // it, is not passed on to programs that the app starts.
-        signal(SIGTERM) { _ in }
+        // On Linux the source takes the signal's own action away as soon as it hears of it, and not before.
         let source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .main)
         source.setEventHandler { [self] in
-            MainActor.assumeIsolated { delegate?.applicationWillTerminate(self) }
+            MainActor.assumeIsolated {
+                delegate?.applicationWillTerminate(self)
+                post(UIApplication.willTerminateNotification)
+            }
             exit(0)
         }
         source.resume()

@@ -4,8 +4,8 @@ extension UIApplicationDelegate where Self: UIResponder {
     /// Runs the app, for `@main`. Does not return.
     public static func main() {
         let delegate = Self()
-        UIApplication.shared.begin(with: delegate)
         UIApplication.shared.watchTermination()
+        UIApplication.shared.begin(with: delegate)
         while true { RunLoop.main.run() }
     }
 }
@@ -23,7 +23,7 @@ public func UIApplicationMain(
     else {
         fatalError("UIApplicationMain needs the name of a class that is a UIResponder and a UIApplicationDelegate.")
     }
-    UIApplication.shared.begin(with: delegate)
     UIApplication.shared.watchTermination()
+    UIApplication.shared.begin(with: delegate)
     while true { RunLoop.main.run() }
 }

@@ -95,13 +95,13 @@ open class UNNotificationAttachment: NSObject, NSCopying, NSSecureCoding, @unche
     }
 
     private static func moment(_ value: Any?) -> Double? {
-        if let members = value as? [String: Any] {
-            guard let count = number(members["value"]), let scale = number(members["timescale"]), scale > 0 else {
-                return nil
-            }
-            return count / scale
+        var moment = number(value)
+        if let members = value as? [String: Any], let count = number(members["value"]),
+            let scale = number(members["timescale"])
+        {
+            moment = count / scale
         }
-        return number(value).flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
+        return moment.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
     }
 
     private static func number(_ value: Any?) -> Double? {

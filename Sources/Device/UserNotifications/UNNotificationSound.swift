@@ -22,6 +22,10 @@ open class UNNotificationSound: NSObject, NSCopying, NSSecureCoding, @unchecked 
     /// A sound file of the app.
     public convenience init(named name: UNNotificationSoundName) { self.init(NotificationSound(name: name.rawValue)) }
 
+    /// A sound file of the app, in Swift 4's spelling.
+    @available(*, deprecated, message: "write UNNotificationSound(named: UNNotificationSoundName(…))")
+    public convenience init(named name: String) { self.init(NotificationSound(name: name)) }
+
     /// Reads an archive of this module; `nil` for another one.
     public required init?(coder: NSCoder) {
         guard let wire = WireCoding.decode(NotificationSound.self, with: coder) else { return nil }

@@ -158,9 +158,7 @@ extension UNNotificationRequest {
         }
         do throws(UnsendableContent) {
             let request = try forWire()
-            guard AgentFrame.fits(.center(request: .max, .add(request))) else {
-                throw UnsendableContent(sentence: "The notification \"\(identifier)\" is too long for the agent.")
-            }
+            try request.checkLength()
             return request
         } catch {
             throw error.error
@@ -168,9 +166,15 @@ extension UNNotificationRequest {
     }
 }
 
-extension AgentFrame {
-    /// Whether a message can be sent.
-    fileprivate static func fits(_ message: AppMessage) -> Bool { (try? encode(message)) != nil }
+extension NotificationRequest {
+    /// Throws where no message can carry it.
+    fileprivate func checkLength() throws(UnsendableContent) {
+        do throws(AgentFrameError) {
+            _ = try AgentFrame.encode(AppMessage.center(request: .max, .add(self)))
+        } catch {
+            throw UnsendableContent(sentence: "The notification \"\(identifier)\" cannot be sent: \(error).")
+        }
+    }
 }
 
 extension Result {

@@ -38,6 +38,14 @@ final class DispatchTests {
         #expect(application.applicationState == .active)
     }
 
+    @Test func `a launch by a local notification has no launch options`() async throws {
+        let app = HandlerStyleApp()
+        application.begin(with: app)
+        try await agent.welcome(launchNotification: FakeAgent.notification(-5))
+        _ = try await agent.next(isReady)
+        #expect(app.diary.lines == ["will launch inactive", "launched plainly", "active"])
+    }
+
     @Test func `each kind reaches its handlers, written with completion handlers`() async throws {
         let app = HandlerStyleApp()
         center.delegate = app

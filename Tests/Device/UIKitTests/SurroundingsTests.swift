@@ -1,6 +1,7 @@
 import AgentWire
 import AppHost
 import Foundation
+import Synchronization
 import Testing
 import UserNotifications
 
@@ -84,6 +85,28 @@ final class SurroundingsTests {
             app.diary.lines == [
                 "active", "will resign active", "background", "will enter foreground", "active",
             ])
+    }
+
+    @Test func `every change of the state is posted to who observes it`() async throws {
+        let posted = Mutex<[String]>([])
+        let names = [
+            UIApplication.didFinishLaunchingNotification, UIApplication.didBecomeActiveNotification,
+            UIApplication.willResignActiveNotification, UIApplication.didEnterBackgroundNotification,
+            UIApplication.willEnterForegroundNotification,
+        ]
+        let observers = names.map { name in
+            NotificationCenter.default.addObserver(forName: name, object: application, queue: nil) { notification in
+                posted.withLock { $0.append(notification.name.rawValue) }
+            }
+        }
+        defer { observers.forEach(NotificationCenter.default.removeObserver) }
+        application.begin(with: PlainDelegate())
+        try await agent.welcome()
+        _ = try await agent.next { $0 == .ready }
+        application.declare(.background)
+        application.declare(.inactive)
+        _ = try await agent.next { $0 == .stateChanged(.inactive) }
+        #expect(posted.withLock { $0 } == names.map(\.rawValue))
     }
 
     @Test func `what Linux has not is answered, not ignored`() async throws {

@@ -38,6 +38,10 @@ struct ArchiveTests {
             UNTimeIntervalNotificationTrigger(timeInterval: 60, repeats: true),
             UNCalendarNotificationTrigger(
                 dateMatching: DateComponents(timeZone: TimeZone(identifier: "Asia/Kathmandu"), hour: 9), repeats: true),
+            UNCalendarNotificationTrigger(
+                dateMatching: DateComponents(
+                    calendar: Calendar(identifier: .buddhist), timeZone: .autoupdatingCurrent, month: 2, weekday: 3),
+                repeats: false),
             UNLocationNotificationTrigger(region: region, repeats: false),
             UNNotification(delivered),
             UNNotificationResponse.made(

@@ -63,7 +63,7 @@ final class AttachmentTests {
             identifier: "a", url: url,
             options: [
                 UNNotificationAttachmentOptionsThumbnailClippingRectKey: CGRect(x: 0, y: 0, width: 9, height: 1),
-                UNNotificationAttachmentOptionsThumbnailTimeKey: -1,
+                UNNotificationAttachmentOptionsThumbnailTimeKey: ["value": 1, "timescale": 0],
             ])
         #expect(broken.wire.thumbnailClippingRect == nil && broken.wire.thumbnailTime == nil)
     }

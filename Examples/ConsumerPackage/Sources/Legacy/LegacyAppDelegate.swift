@@ -71,6 +71,7 @@ open class LegacyAppDelegate: UIResponder, UIApplicationDelegate {
         let content = UNMutableNotificationContent()
         content.title = "Reminder"
         content.sound = UNNotificationSound.default()
+        if seconds > 3600 { content.sound = UNNotificationSound(named: "bell.wav") }
         content.summaryArgument = "You"
         let trigger = UNTimeIntervalNotificationTrigger(timeInterval: seconds, repeats: false)
         let request = UNNotificationRequest(identifier: "reminder", content: content, trigger: trigger)
