@@ -249,24 +249,20 @@ extension Agent {
     private func answer(_ id: NotificationID, of app: String, activationToken: String?) {
         parts.presenter.withdraw(id)
         apps[app]?.activationToken = activationToken
-        bringToFront(app)
+        let last = (try? store.read { try $0.waitingResponses(app: app, after: 0, limit: 64).last }) ?? nil
+        let opens = last.map(opensApp) ?? false
+        apps[app]?.nextState = opens ? .active : .background
+        // For an opened notification the app itself keeps Apple's order of calls; what a category's button asks for
+        // it does not know: to the front, the response, then active.
+        let isBrought = opens && last?.action != NotificationAction.open
+        let background = apps[app].flatMap { isBrought && !$0.isInFront ? $0.connection : nil }
+        background?.send([.enter(.inactive)])
         hand(.responded, to: app)
+        background?.send([.enter(.active)])
         if apps[app]?.connection == nil { start(app) }
     }
 
-    /// A tap brings an app to the front, running or to be started; an action for the background does not.
-    private func bringToFront(_ app: String) {
-        let waiting = (try? store.read { try $0.waitingResponses(app: app, after: 0, limit: 64) }) ?? []
-        guard let last = waiting.last, opensApp(last) else {
-            if apps[app]?.connection == nil { apps[app]?.nextState = .background }
-            return
-        }
-        apps[app]?.nextState = .active
-        guard let installed = apps[app], let connection = installed.connection, !installed.isInFront else { return }
-        apps[app]?.enter(.active)
-        connection.send([.enter(.active)])
-    }
-
+    /// Whether an answer brings its app to the front: a tap does, and a button that says so.
     private func opensApp(_ response: WaitingResponse) -> Bool {
         if response.action == NotificationAction.open { return true }
         let content = response.notification.says
