@@ -1,5 +1,6 @@
 """A screen without a monitor: Xvfb, a session bus of the test's own, a notification server, pixels and a pointer."""
 
+import json
 import os
 import shutil
 import struct
@@ -124,7 +125,7 @@ class Screen:
         try:
             self.environment = base_environment | {"DISPLAY": self._start_display()}
             self.environment["DBUS_SESSION_BUS_ADDRESS"] = self._start_bus()
-            self._server_command = self._dunst() if server == "dunst" else [XFCE]
+            self._server_command = {"dunst": self._dunst, "xfce4-notifyd": lambda: [XFCE], "mock": self._mock}[server]()
             self._start_notification_server()
         except BaseException:
             self.stop()
@@ -238,6 +239,30 @@ class Screen:
         configuration = self._folder / "dunstrc"
         configuration.write_text(DUNST_CONFIGURATION)
         return ["dunst", "-config", str(configuration)]
+
+    @staticmethod
+    def _mock():
+        """A desktop that can ask for text on the notification itself; Debian's own Python has the mock."""
+        parameters = '{"capabilities": "actions body inline-reply"}'
+        return ["/usr/bin/python3", "-m", "dbusmock", "--template", "notification_daemon", "--parameters", parameters]
+
+    def notified(self):
+        """What the mock was asked to show: the arguments of every `Notify`."""
+        return json.loads(self._ask_mock("print(json.dumps([call[1] for call in mock.GetMethodCalls('Notify')]))"))
+
+    def reply(self, number, text):
+        """What a desktop with inline replies says when somebody has typed into a notification."""
+        self._ask_mock(
+            f"mock.EmitSignal('', 'NotificationReplied', 'us', [dbus.UInt32({number}), {text!r}])")
+
+    def _ask_mock(self, line):
+        """Runs a line with the mock's own interface as `mock`, in Debian's Python, which has the bus's bindings."""
+        script = ("import dbus, json; mock = dbus.Interface(dbus.SessionBus().get_object("
+                  "'org.freedesktop.Notifications', '/org/freedesktop/Notifications'), 'org.freedesktop.DBus.Mock'); ")
+        done = subprocess.run(["/usr/bin/python3", "-c", script + line], env=self.environment, capture_output=True,
+                              text=True, timeout=20)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def _start_notification_server(self):
         own = {name: str(self._folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME")}

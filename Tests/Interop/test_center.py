@@ -99,6 +99,19 @@ def test_a_reply_is_typed_into_a_window(screen, on_screen):
 
 
 @pytest.mark.desktop
+@pytest.mark.parametrize("screen", ["mock"], indirect=True)
+def test_a_desktop_with_inline_replies_is_asked_for_the_text_itself(screen, on_screen):
+    asking = on_screen.start(
+        "notify", "Dinner?", "Tonight", "--button", "no=No", "--reply", "say=Answer", "--placeholder", "When?", "--wait")
+    (call,) = wait_until(screen.notified, "the notification is on the bus")
+    actions, hints = call[5], call[6]
+    assert actions == ["default", "Open", "button:no", "No", "inline-reply", "Answer"]
+    assert hints["x-kde-reply-placeholder-text"] == "When?"
+    screen.reply(1, "At seven")
+    assert asking.communicate(timeout=20)[0] == "say\nAt seven\n"
+
+
+@pytest.mark.desktop
 @pytest.mark.parametrize("place, granted", [(0, True), (1, False)])
 def test_a_person_allows_or_forbids_an_app_once(screen, on_screen, place, granted):
     with on_screen.agent() as agent:
@@ -163,6 +176,26 @@ def test_the_list_outlives_the_agent_and_a_terminal_can_answer_for_the_person(he
         headless.aldaba("notifications", "dismiss", headless.listed()[0]["notification"]["id"])
         assert agent.wait_for_response(20)["action"] == DISMISS, "its category asks to be told"
         assert agent.delivered() == []
+
+
+def test_what_was_answered_outlives_a_kill_at_any_moment(headless):
+    answered, round_ = set(), 0
+    while round_ < 4:  # a fifth death within ten seconds would be the last
+        with wait_until(lambda: connected(headless), "the agent answers") as agent:
+            for number in range(6):
+                identifier = f"{round_}.{number}"
+                agent.send({"type": "center", "request": 100 + number, "command": "add", "notification": {
+                    "identifier": identifier, "content": {"title": "Tea"},
+                    "trigger": {"type": "timeInterval", "seconds": 86400, "repeats": False}}})
+            agent.wait(lambda got: got["type"] == "centerAnswered" and got["request"] == 100 + round_ % 6, 20)
+            answered |= {f"{round_}.{number}" for number in range(round_ % 6 + 1)}
+            old = headless.up.pids()["agent"]
+            kill(old)
+        headless.up.wait_for_new_pid("agent", old)
+        round_ += 1
+    with wait_until(lambda: connected(headless), "the last agent answers") as agent:
+        pending = {request["identifier"] for request in agent.center("pending")["requests"]}
+    assert answered <= pending, answered - pending
 
 
 def connected(run):
