@@ -1,5 +1,6 @@
 """A screen without a monitor: Xvfb, a session bus of the test's own, a notification server, pixels and a pointer."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -254,6 +255,26 @@ class Screen:
         """What a desktop with inline replies says when somebody has typed into a notification."""
         self._ask_mock(
             f"mock.EmitSignal('', 'NotificationReplied', 'us', [dbus.UInt32({number}), {text!r}])")
+
+    @contextlib.contextmanager
+    def locked(self):
+        """A screen saver that says that it is active, and goes on doing so until the end."""
+        script = (
+            "import sys, dbus, dbus.service; from dbus.mainloop.glib import DBusGMainLoop; "
+            "from gi.repository import GLib; DBusGMainLoop(set_as_default=True); "
+            "name = dbus.service.BusName('org.freedesktop.ScreenSaver', dbus.SessionBus())\n"
+            "class Saver(dbus.service.Object):\n"
+            "    @dbus.service.signal('org.freedesktop.ScreenSaver', signature='b')\n"
+            "    def ActiveChanged(self, active): pass\n"
+            "saver = Saver(name, '/ScreenSaver')\n"
+            "GLib.timeout_add(100, lambda: saver.ActiveChanged(True) or True)\n"
+            "GLib.MainLoop().run()")
+        process = subprocess.Popen(["/usr/bin/python3", "-c", script], env=self.environment)
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait(5)
 
     def _ask_mock(self, line):
         """Runs a line with the mock's own interface as `mock`, in Debian's Python, which has the bus's bindings."""

@@ -153,6 +153,20 @@ def test_a_category_s_button_reaches_the_app_and_expiry_and_removal_the_screen(s
         assert agent.delivered() == []
 
 
+@pytest.mark.desktop
+@pytest.mark.parametrize("screen", ["mock"], indirect=True)
+def test_a_locked_screen_hides_the_text(screen, on_screen):
+    on_screen.aldaba("settings", "aldaba.notify", "previews=whenUnlocked")
+    on_screen.aldaba("notify", "Secret", "before")
+    with screen.locked():
+        def hidden():
+            on_screen.aldaba("notify", "Secret", "while")
+            return [call[3:5] for call in screen.notified() if call[4] == "Notification"]
+
+        assert wait_until(hidden, "the agent has heard that the screen is locked")[0][0] == "aldaba"
+    assert [call[3:5] for call in screen.notified()][0] == ["Secret", "before"]
+
+
 def test_the_list_outlives_the_agent_and_a_terminal_can_answer_for_the_person(headless):
     with headless.agent() as agent:
         agent.set_categories([CATEGORY])

@@ -80,6 +80,7 @@ extension Agent {
         case .pressed(let id, let button, _):
             guard prompts[id] != nil else { return false }
             settle(id, button == Self.allow ? .authorized : .denied)
+        case .locked: return false
         case .opened(let id, _), .dismissed(let id), .left(let id), .replied(let id, _, _):
             guard prompts[id] != nil else { return false }
             // No answer is none: the app may ask again.

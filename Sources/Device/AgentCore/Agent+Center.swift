@@ -113,7 +113,8 @@ extension Agent {
     func plan(_ content: NotificationContent, app: String) -> PresentationPlan? {
         apps[app].map {
             PresentationPlan(
-                content, standing: $0.standing, policy: $0.manifest.authorization, isQuietTime: isQuietTime)
+                content, standing: $0.standing, policy: $0.manifest.authorization, isLocked: isScreenLocked,
+                isQuietTime: isQuietTime)
         }
     }
 

@@ -157,7 +157,8 @@ extension Agent {
         let delivery = PayloadDelivery(payload: payload)
         let content = NotificationContent(payload: payload)
         let plan = PresentationPlan(
-            content, standing: app.standing, policy: app.manifest.authorization, isQuietTime: isQuietTime)
+            content, standing: app.standing, policy: app.manifest.authorization, isLocked: isScreenLocked,
+            isQuietTime: isQuietTime)
         let isAllowed = app.standing.authorization(under: app.manifest.authorization).allows
         if case .nowhere(let reason) = plan.reach, !(isAllowed && app.isInFront) {
             return delivery.wakesInBackground || delivery.kind == .background

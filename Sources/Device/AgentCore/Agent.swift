@@ -50,6 +50,7 @@ public actor Agent {
     var promptCount: Int64 = 0
     /// When the person wants to be disturbed by urgent things only.
     var quietHours: QuietHours?
+    var isScreenLocked = false
     /// Who waits at a terminal for what a person does with a notification: by its identifier, which is theirs alone.
     var waiters: [String: Confirmation] = [:]
     /// How many notifications arrived since the store was last looked over.

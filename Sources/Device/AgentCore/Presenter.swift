@@ -143,6 +143,8 @@ public enum PresenterEvent: Hashable, Sendable {
     /// Text was typed into the field of one of its buttons.
     case replied(NotificationID, button: String, text: String)
     case dismissed(NotificationID)
+    /// The screen was locked, or unlocked.
+    case locked(Bool)
     /// It left the screen by itself or because it was taken away.
     case left(NotificationID)
 }

@@ -83,6 +83,10 @@ enum BusValue: Hashable, Sendable {
             var number: UInt32 = 0
             dbus_message_iter_get_basic(&iterator, &number)
             return .uint32(number)
+        case aldaba_dbus_boolean:
+            var truth: dbus_bool_t = 0
+            dbus_message_iter_get_basic(&iterator, &truth)
+            return .boolean(truth != 0)
         case aldaba_dbus_array where dbus_message_iter_get_element_type(&iterator) == aldaba_dbus_string:
             var inner = DBusMessageIter()
             dbus_message_iter_recurse(&iterator, &inner)

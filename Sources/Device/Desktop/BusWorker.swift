@@ -16,6 +16,10 @@ final class BusWorker {
     private static let name = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
     private static let bus = "org.freedesktop.DBus"
+    /// Who says whether the screen is locked, each under its own name.
+    private static let screenSavers = ["freedesktop", "gnome", "mate", "cinnamon", "xfce"].map {
+        "org.\($0).ScreenSaver"
+    }
 
     private enum Call {
         case notify(ticket: UInt64)
@@ -57,6 +61,9 @@ final class BusWorker {
             opened.subscribe("type='signal',sender='\(Self.name)',interface='\(Self.name)'")
             opened.subscribe(
                 "type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.name)'")
+            for saver in Self.screenSavers {
+                opened.subscribe("type='signal',sender='\(saver)',interface='\(saver)',member='ActiveChanged'")
+            }
             connection = opened
             if events != nil { askOwner() }
             return true
@@ -194,6 +201,9 @@ final class BusWorker {
             perform(board.handle(.activationToken(serverID: id, token: token)))
         case (.uint32(let id), .uint32(let reason), _) where message.isSignal(Self.name, "NotificationClosed"):
             perform(board.handle(.closed(serverID: id, reason: reason)))
+        case (.boolean(let isActive), _, _)
+        where Self.screenSavers.contains { message.isSignal($0, "ActiveChanged") }:
+            events?(.locked(isActive))
         case (.string(Self.name), _, .string(let owner)) where message.isSignal(Self.bus, "NameOwnerChanged"):
             perform(board.handle(.ownerChanged(owner.isEmpty ? nil : owner)))
         default: break

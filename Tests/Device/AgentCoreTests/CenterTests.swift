@@ -197,6 +197,30 @@ import Testing
         try await harness.stop()
     }
 
+    @Test func `while the screen is locked a placeholder stands for the text, where the person wants that`()
+        async throws
+    {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let agent = try #require(harness.agent.withLock { $0 })
+        await agent.change("com.example.todo") { $0.settings.previews = .whenUnlocked }
+        let category = NotificationCategory(
+            identifier: "todo", options: NotificationCategory.hiddenPreviewsShowTitle,
+            hiddenPreviewsBodyPlaceholder: "A to-do item")
+        #expect(await ask(.setCategories([category]), app) == .done)
+        harness.desktop.does(.locked(true))
+        for (isLocked, body) in [(true, "A to-do item"), (false, "Two litres")] {
+            harness.desktop.does(.locked(isLocked))
+            #expect(await ask(add("milk", content(category: "todo")), app) == .done)
+            let (id, _) = try #require(await app.delivery())
+            app.send(.handled(notification: id, outcome: .presented(options: 16)))
+            let shown = try #require(await harness.desktop.show())
+            #expect(shown.title == "Milk" && shown.body == body)
+        }
+        try await harness.stop()
+    }
+
     @Test func `what says nothing is refused`() async throws {
         let harness = try AgentHarness()
         try await harness.start()
