@@ -28,6 +28,9 @@ struct NotifyCommand: ParsableCommand {
     @OptionGroup var agent: AgentOption
 
     func run() throws {
+        if let timeout, !(0...1_000_000).contains(timeout) {
+            throw CommandFailure(.usage, "--timeout must be a number of seconds from 0 to 1000000")
+        }
         let request = NotificationRequest(identifier: id ?? UUID().uuidString.lowercased(), content: try content())
         let waits = wait || timeout != nil
         let answer = try agent.connect().ask(.notify(request, waits: waits), within: waits ? timeout : 10)

@@ -120,6 +120,7 @@ extension Agent {
 
     func closed(_ connection: AppConnection) {
         waiters = waiters.filter { $0.value.connection !== connection }
+        for id in prompts.keys { prompts[id]?.waiting.removeAll { $0.connection === connection } }
         guard let app = connections.removeValue(forKey: ObjectIdentifier(connection)) else { return }
         apps[app]?.connection = nil
         apps[app]?.tokenRequests = []
@@ -144,12 +145,12 @@ extension Agent {
         guard let installed = apps[app], installed.awaitedReturn == number else { return }
         apps[app]?.awaitedReturn = nil
         if installed.handOver.mayShow {
-            enqueue(
-                .leftUnhandled(
-                    app: app, installed.standing, policy: installed.manifest.authorization, at: parts.now()))
+            enqueue(.leftUnhandled(app: app, conditions(of: installed), at: parts.now()))
         }
         do {
-            guard try !store.read({ try $0.waitingResponses(app: app, after: 0, limit: 1) }).isEmpty else { return }
+            guard try !store.read({ try $0.waitingResponses(app: app, after: 0, limit: 1) }).isEmpty else {
+                return wake(app)
+            }
         } catch {
             return storeFailed(error)
         }

@@ -40,7 +40,9 @@ extension Agent {
 
     private func ask(_ waiting: Confirmation, options: UInt, app: String, _ manifest: AppManifest) {
         if let id = prompts.first(where: { $0.value.app == app })?.key {
-            guard let count = prompts[id]?.waiting.count, count < Self.waitingLimit else { return }
+            guard let count = prompts[id]?.waiting.count, count < Self.waitingLimit else {
+                return waiting.connection.send([.authorizationAnswered(request: waiting.request, granted: false)])
+            }
             prompts[id]?.waiting.append(waiting)
             return
         }
@@ -48,6 +50,7 @@ extension Agent {
         // Ids of notifications grow from 1, those of apps' own from -1 down: these meet neither.
         let id = NotificationID(rawValue: .min + promptCount)
         prompts[id] = Prompt(app: app, options: options, waiting: [waiting])
+        guard !(parts.presenter is HeadlessPresenter) else { return couldNotAsk(id, "there is no screen") }
         var question = Presentation(
             notification: id, app: app, appName: manifest.name, icon: manifest.icon,
             identifier: "aldaba.authorization",
@@ -87,6 +90,13 @@ extension Agent {
             settle(id, nil)
         }
         return true
+    }
+
+    /// A person decided elsewhere: the open question has its answer.
+    func settlePrompt(of app: String) {
+        guard let id = prompts.first(where: { $0.value.app == app })?.key else { return }
+        parts.presenter.withdraw(id)
+        settle(id, nil)
     }
 
     private func settle(_ id: NotificationID, _ authorization: AppStanding.Authorization?) {

@@ -9,6 +9,8 @@ extension Agent {
     /// The most of the list that one answer carries, newest last; and how many bytes of it.
     static let listLimit = 256
     private static let answerLimit = AgentFrame.maximumLength / 2
+    /// The most that one notification may say, in bytes of JSON: it must fit into a frame with all that goes beside it.
+    private static let contentLimit = 256 << 10
 
     func took(_ command: CenterCommand, request: Int64, from app: String, _ connection: AppConnection) {
         do {
@@ -45,7 +47,7 @@ extension Agent {
     }
 
     /// As many of the newest as one frame can carry.
-    private static func fitting<Value: Encodable>(_ values: [Value]) -> [Value] {
+    static func fitting<Value: Encodable>(_ values: [Value]) -> [Value] {
         var rest = answerLimit
         let kept = values.reversed().prefix { value in
             rest -= (try? JSONEncoder().encode(value).count) ?? answerLimit
@@ -75,6 +77,9 @@ extension Agent {
         guard content.showsText || content.sound != nil || content.badge != nil else {
             return .failed(code: CenterFault.noContent, message: "it has no title, body, sound nor badge")
         }
+        guard let size = try? AgentFrame.encode(content).count, size <= Self.contentLimit else {
+            return .failed(code: CenterFault.noContent, message: "it says more than \(Self.contentLimit) bytes")
+        }
         var kept = request
         do {
             kept.content.attachments = try attachments.take(content.attachments, of: app, moves: true)
@@ -95,27 +100,25 @@ extension Agent {
     func fire(_ request: NotificationRequest, app: String) {
         guard let installed = apps[app] else { return }
         let isAsked = installed.isInFront
+        if !isAsked { applyBadge(of: request.content, app: app) }
         enqueue(
             .fired(
                 app: app, request, isAsked: isAsked, shows: showing(of: request.content, app: app), at: parts.now()))
-        if !isAsked { applyBadge(of: request.content, app: app) }
     }
 
     /// How far content appears when nobody is asked.
     func showing(of content: NotificationContent, app: String) -> AgentWrite.Showing {
-        switch plan(content, app: app)?.reach {
-        case .screen: .screenAndList
-        case .list: .list
-        case .nowhere, nil: .nothing
-        }
+        plan(content, app: app)?.showing ?? .nothing
     }
 
     func plan(_ content: NotificationContent, app: String) -> PresentationPlan? {
-        apps[app].map {
-            PresentationPlan(
-                content, standing: $0.standing, policy: $0.manifest.authorization, isLocked: isScreenLocked,
-                isQuietTime: isQuietTime)
-        }
+        apps[app].map { conditions(of: $0).plan(content) }
+    }
+
+    func conditions(of app: InstalledApp) -> PresentationConditions {
+        PresentationConditions(
+            standing: app.standing, policy: app.manifest.authorization, isLocked: isScreenLocked,
+            isQuietTime: isQuietTime)
     }
 
     var isQuietTime: Bool { quietHours?.contains(parts.now()) ?? false }

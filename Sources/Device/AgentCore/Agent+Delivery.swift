@@ -57,6 +57,7 @@ extension Agent {
         session?.connection.close()
         for app in apps.values { app.connection?.close() }
         confirmations = []
+        for identifier in Array(waiters.keys) { failWaiter(identifier, "the agent's store failed") }
         presentations = PresentationFlow(inherited: presentations.unanswered)
     }
 
@@ -124,9 +125,12 @@ extension Agent {
                         .respond(
                             response: response.sequence, notification: delivered(response.notification),
                             action: response.action, userText: response.text))
-                case .record(let id, let shows):
-                    let allowed = apps[app]?.standing.settings.allowed(shows) ?? shows
+                case .record(let id, let shows, let setsBadge):
+                    let allowed = try allowed(shows, of: id, app: app, setsBadge: setsBadge)
                     enqueue(.handed(id, app: app, shows: allowed, at: parts.now()))
+                case .appear(let notification, let isForApp):
+                    let shows = showing(of: notification.says, app: app)
+                    enqueue(.appeared(notification.id, shows, isForApp: isForApp, at: parts.now()))
                 case .recordResponse(let response):
                     enqueue(.responseHandled(response, app: app, at: parts.now()))
                 }
@@ -135,6 +139,21 @@ extension Agent {
             return storeFailed(error)
         }
         apps[app]?.connection?.send(messages)
+    }
+
+    /// What is left of an app's wish for a notification, by what the person settled; its badge is set by the way.
+    private func allowed(
+        _ wish: AgentWrite.Showing, of id: NotificationID, app: String, setsBadge: Bool
+    ) throws -> AgentWrite.Showing {
+        guard wish != .nothing || setsBadge, let notification = try store.read({ try $0.notification(id) }) else {
+            return wish
+        }
+        if setsBadge { applyBadge(of: notification.says, app: app) }
+        switch (wish, showing(of: notification.says, app: app)) {
+        case (.screenAndList, let allowed): return allowed
+        case (.list, .screenAndList), (.list, .list): return .list
+        case (.list, .nothing), (.nothing, _): return .nothing
+        }
     }
 
     // MARK: Presenting
@@ -154,6 +173,7 @@ extension Agent {
         parts.presenter.present(presentation(of: notification)) { [weak self] outcome in
             self?.enter { agent in
                 if case .failed(let reason) = outcome {
+                    agent.failWaiter(of: notification, reason)
                     agent.logger.warning(
                         "A notification could not be shown.",
                         metadata: [
@@ -252,7 +272,7 @@ extension Agent {
         apps[app]?.activationToken = activationToken
         let last = (try? store.read { try $0.waitingResponses(app: app, after: 0, limit: 64).last }) ?? nil
         let opens = last.map(opensApp) ?? false
-        apps[app]?.nextState = opens ? .active : .background
+        if apps[app]?.connection == nil { apps[app]?.nextState = opens ? .active : .background }
         // For an opened notification the app itself keeps Apple's order of calls; what a category's button asks for
         // it does not know: to the front, the response, then active.
         let isBrought = opens && last?.action != NotificationAction.open
@@ -260,6 +280,8 @@ extension Agent {
         background?.send([.enter(.inactive)])
         hand(.responded, to: app)
         background?.send([.enter(.active)])
+        // Nobody will ever answer for an app that is not installed any more.
+        guard apps[app] != nil else { return enqueue(.responsesDropped(app: app, at: parts.now())) }
         if apps[app]?.connection == nil { start(app) }
     }
 
@@ -274,13 +296,13 @@ extension Agent {
     }
 
     /// Starts an app that does not run for what it gets in the background, as far as its manifest and its budget let it.
-    private func wake(_ app: String) {
+    func wake(_ app: String) {
         guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
             installed.awaitedReturn == nil,
             installed.manifest.backgroundModes.contains(AppManifest.remoteNotifications)
         else { return }
-        let waits = (try? store.read { try $0.waiting(app: app, after: 0, limit: 1).first?.kind }) ?? nil
-        guard let waits, waits != .foreground else { return }
+        let waiting = (try? store.read { try $0.waiting(app: app, after: 0, limit: HandOver.window) }) ?? []
+        guard waiting.contains(where: { $0.kind != .foreground }) else { return }
         guard apps[app]?.budget.take(at: parts.now()) == true else {
             return logger.info("An app was not woken: its budget is spent.", metadata: [LogKey.topic: "\(app)"])
         }
@@ -314,6 +336,7 @@ extension Agent {
     private func ended(_ process: Int32, of app: String) {
         guard apps[app]?.startedProcess == process else { return }
         apps[app]?.startedProcess = nil
+        if apps[app]?.connection == nil { apps[app]?.nextState = .active }
     }
 
     /// Taps that nobody can answer are not kept: their app is neither connected nor running.

@@ -6,7 +6,7 @@ import PushModel
 extension Agent {
     /// The app under whose name the terminal's own notifications appear.
     static let shell = "aldaba.notify"
-    private static let waiterLimit = 256
+    private static let waiterLimit = 64
     /// The name that stands for all apps in settings.
     private static let allApps = "all"
     private static let off = "off"
@@ -47,7 +47,7 @@ extension Agent {
         case .status: return .status(try status())
         case .list(let app):
             if let app, apps[app] == nil { return Self.unknown(app) }
-            return .list(try listed(app))
+            return .list(Self.fitting(try listed(app)))
         case .act(let id, let action, let text): return try act(NotificationID(rawValue: id), action, text)
         case .dismiss(let id): return try dismiss(NotificationID(rawValue: id))
         case .settings(Self.allApps): return .settings(choices())
@@ -83,16 +83,20 @@ extension Agent {
         return try names.flatMap { name in
             try store.read { try $0.listed(app: name, limit: Self.listLimit / 4) }.map { notification in
                 let content = localized(notification.says, app: name)
-                let category = apps[name]?.standing.category(content.categoryIdentifier)
                 return ListedNotification(
                     appName: apps[name]?.manifest.name ?? name, notification: notification.delivered, content: content,
-                    actions: content.actions.isEmpty ? category?.actions ?? [] : content.actions)
+                    actions: actions(of: content, app: name))
             }
         }.sorted { $0.notification.date < $1.notification.date }
     }
 
+    private func actions(of content: NotificationContent, app: String) -> [NotificationActionDescription] {
+        guard content.actions.isEmpty else { return content.actions }
+        return apps[app]?.standing.category(content.categoryIdentifier)?.actions ?? []
+    }
+
     private func find(_ id: NotificationID) throws -> WaitingNotification? {
-        try store.read { try $0.notification(id) }
+        try store.read { try $0.isListed(id) ? $0.notification(id) : nil }
     }
 
     private static func gone(_ id: NotificationID) -> ManagementAnswer {
@@ -101,7 +105,7 @@ extension Agent {
 
     private func act(_ id: NotificationID, _ action: String, _ text: String?) throws -> ManagementAnswer {
         guard let notification = try find(id) else { return Self.gone(id) }
-        let actions = try listed(notification.app).first { $0.notification.id == id.rawValue }?.actions ?? []
+        let actions = actions(of: notification.says, app: notification.app)
         guard action == NotificationAction.open || actions.contains(where: { $0.identifier == action }) else {
             let names = actions.map(\.identifier).joined(separator: ", ")
             return .failed(message: "it has no action \(action); it has: \(names.isEmpty ? "none" : names)")
@@ -138,8 +142,14 @@ extension Agent {
             quietHours = hours
             enqueue(.preference(name: name, value: value))
         }
+        return durable()
+    }
+
+    /// The answer to a change: whether it is on the disk.
+    private func durable() -> ManagementAnswer {
         flush()
-        return .done
+        return writes.isEmpty
+            ? .done : .failed(message: "the agent's store does not take it now; it goes on trying, see its log")
     }
 
     private func set(_ app: String, _ values: [String: String]) -> ManagementAnswer {
@@ -148,8 +158,8 @@ extension Agent {
             if let fault = standing.set(name, to: value) { return .failed(message: fault) }
         }
         change(app) { $0 = standing }
-        flush()
-        return .done
+        if values["allowed"] != nil { settlePrompt(of: app) }
+        return durable()
     }
 
     private func notify(
@@ -168,10 +178,26 @@ extension Agent {
             guard waiters.count < Self.waiterLimit else {
                 return .failed(message: "\(Self.waiterLimit) terminals wait for an answer already")
             }
+            guard showing(of: kept.content, app: Self.shell) != .nothing else {
+                return .failed(
+                    message: "the settings of \(Self.shell) let nothing appear: aldaba settings \(Self.shell)")
+            }
+            failWaiter(request.identifier, "a later notification took its place")
             waiters[request.identifier] = waiting
         }
         fire(kept, app: Self.shell)
         return waits ? nil : .done
+    }
+
+    /// Nobody will answer: says so to the terminal that waits.
+    func failWaiter(of notification: WaitingNotification, _ reason: String) {
+        guard notification.app == Self.shell else { return }
+        failWaiter(notification.identifier, "it could not be shown: \(reason)")
+    }
+
+    func failWaiter(_ identifier: String, _ reason: String) {
+        guard let waiter = waiters.removeValue(forKey: identifier) else { return }
+        waiter.connection.send([.managed(request: waiter.request, .failed(message: reason))])
     }
 
     /// Tells a terminal what a person did; whether one waited for that.

@@ -156,9 +156,7 @@ extension Agent {
         let payload = String(decoding: notification.payload, as: UTF8.self)
         let delivery = PayloadDelivery(payload: payload)
         let content = NotificationContent(payload: payload)
-        let plan = PresentationPlan(
-            content, standing: app.standing, policy: app.manifest.authorization, isLocked: isScreenLocked,
-            isQuietTime: isQuietTime)
+        let plan = conditions(of: app).plan(content)
         let isAllowed = app.standing.authorization(under: app.manifest.authorization).allows
         if case .nowhere(let reason) = plan.reach, !(isAllowed && app.isInFront) {
             return delivery.wakesInBackground || delivery.kind == .background

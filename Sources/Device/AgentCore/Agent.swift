@@ -145,6 +145,8 @@ public actor Agent {
     }
 
     private func end() async {
+        // Nobody could take an answer to a question that outlives the agent.
+        for id in prompts.keys { parts.presenter.withdraw(id) }
         parts.presenter.stop()
         await parts.close()
         flush()

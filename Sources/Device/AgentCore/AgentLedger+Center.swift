@@ -71,19 +71,32 @@ extension AgentLedger {
             WHERE listed_at IS NOT NULL AND id <> ?1
                 AND (app, identifier) = (SELECT app, identifier FROM notification WHERE id = ?1)
             """, [id.rawValue])
-        try execute("UPDATE notification SET listed_at = ? WHERE id = ?", [at.rawValue, id.rawValue])
+        // From now on it has appeared, so that nothing brings it back once it has left the list.
+        try execute(
+            """
+            UPDATE notification
+            SET listed_at = ?, presentation = CASE presentation WHEN 0 THEN 2 ELSE presentation END WHERE id = ?
+            """, [at.rawValue, id.rawValue])
     }
 
     /// - Returns: What was on the screen and must leave it.
     func unlist(_ identifiers: [String]?, app: String) throws -> [NotificationID] {
         let listed = try WaitingNotification.fetch(
-            database, "app = ? AND (listed_at IS NOT NULL OR handle IS NOT NULL)", [app], limit: nil)
+            database, "app = ? AND (listed_at IS NOT NULL OR handle IS NOT NULL OR presentation = 1)", [app], limit: nil
+        )
         let wanted = identifiers.map(Set.init)
         var gone: [NotificationID] = []
         for notification in listed where wanted?.contains(notification.identifier) ?? true {
+            let isOnItsWay = try Bool.fetchOne(
+                database, sql: "SELECT presentation = 1 FROM notification WHERE sequence = ?",
+                arguments: [notification.sequence])
             try execute(
-                "UPDATE notification SET listed_at = NULL, handle = NULL WHERE sequence = ?", [notification.sequence])
-            gone.append(notification.id)
+                """
+                UPDATE notification SET listed_at = NULL, handle = NULL,
+                    presentation = CASE presentation WHEN 1 THEN 2 ELSE presentation END
+                WHERE sequence = ?
+                """, [notification.sequence])
+            if notification.handle != nil || isOnItsWay == true { gone.append(notification.id) }
         }
         return gone
     }

@@ -14,15 +14,18 @@ struct AgentLedger {
         case .handed(let id, let app, let shows, let at):
             try hand(id, app: app, shows: shows, at: at)
             return .handed(id, app: app)
-        case .leftUnhandled(let app, let standing, let policy, let at):
-            try wantPresentation(app: app, standing, policy, at: at)
+        case .leftUnhandled(let app, let plan, let at): try wantPresentation(app: app, plan, at: at)
+        case .appeared(let id, let shows, let isForApp, let at):
+            try appear(id, shows, isForApp: isForApp, at: at)
         case .presented(let id, let outcome, let again, let at):
             try present(id, outcome, again: again, at: at)
         case .tapped(let id, let action, let text, _, let at):
             return try tap(id, action: action, text: text, at: at)
         case .dismissed(let id, let at):
-            if try leaveScreen(id) { try report(id, .dismissed, at: at, source: .desktop) }
-            try execute("UPDATE notification SET listed_at = NULL WHERE id = ?", [id.rawValue])
+            let wasShown = try leaveScreen(id)
+            try execute(
+                "UPDATE notification SET listed_at = NULL WHERE id = ? AND listed_at IS NOT NULL", [id.rawValue])
+            if wasShown || database.changesCount == 1 { try report(id, .dismissed, at: at, source: .desktop) }
         case .leftScreen(let id): _ = try leaveScreen(id)
         case .responseHandled(let response, let app, let at):
             try finish(response, app: app, at: at)
@@ -92,7 +95,11 @@ struct AgentLedger {
                 notification.expiresAt?.rawValue, presentation.rawValue, endedAt,
             ])
         guard database.changesCount == 1 else { return false }
-        if shows == .list { try list(notification.id, at: arrival.receivedAt) }
+        if shows == .list {
+            try list(notification.id, at: arrival.receivedAt)
+            try report(
+                notification.id, .presented, at: arrival.receivedAt, source: .agent, note: "in the list only")
+        }
         return true
     }
 
@@ -124,18 +131,33 @@ struct AgentLedger {
         try report(id, .handed, at: at, source: .app, note: note)
     }
 
-    private func wantPresentation(
-        app: String, _ standing: AppStanding, _ policy: AppManifest.Authorization, at: Timestamp
-    ) throws {
+    private func wantPresentation(app: String, _ conditions: PresentationConditions, at: Timestamp) throws {
         let waiting = try WaitingNotification.fetch(
-            database, "app = ? AND handed_at IS NULL AND presentation = 0 AND listed_at IS NULL", [app], limit: nil)
+            database,
+            """
+            app = ? AND handed_at IS NULL AND presentation = 0 AND listed_at IS NULL
+                AND NOT EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL)
+            """, [app], limit: nil)
         for notification in waiting where notification.says.showsText {
-            switch PresentationPlan(notification.says, standing: standing, policy: policy).reach {
-            case .screen:
-                try execute("UPDATE notification SET presentation = 1 WHERE sequence = ?", [notification.sequence])
-            case .list: try list(notification.id, at: at)
-            case .nowhere: break
-            }
+            try appear(notification.id, conditions.plan(notification.says).showing, isForApp: true, at: at)
+        }
+    }
+
+    /// What has not appeared yet does so now; without `isForApp` its app does not get it any more.
+    private func appear(
+        _ id: NotificationID, _ shows: AgentWrite.Showing, isForApp: Bool, at: Timestamp
+    ) throws {
+        if shows == .screenAndList {
+            try execute(
+                "UPDATE notification SET presentation = 1 WHERE id = ? AND presentation = 0 AND listed_at IS NULL",
+                [id.rawValue])
+        } else if shows == .list {
+            try list(id, at: at)
+        }
+        if !isForApp {
+            try execute(
+                "UPDATE notification SET handed_at = ? WHERE id = ? AND handed_at IS NULL",
+                [Self.notForApp, id.rawValue])
         }
     }
 
@@ -160,14 +182,15 @@ struct AgentLedger {
                 id.rawValue,
             ])
         guard database.changesCount == 1 else { return }
-        if state == .shown {
-            try report(id, .presented, at: at, source: .desktop, note: note)
-            try list(id, at: at)
-        }
+        // What the screen did not take is at least in the list.
+        try list(id, at: at)
+        if state == .shown { try report(id, .presented, at: at, source: .desktop, note: note) }
         let handedAt = try Int64.fetchOne(
             database.cachedStatement(sql: "SELECT handed_at FROM notification WHERE id = ?"),
             arguments: [id.rawValue])
-        if let handedAt, handedAt != Self.notForApp {
+        if handedAt == Self.notForApp, state == .failed {
+            try report(id, .failed("NotShown"), at: at, source: .desktop, note: note)
+        } else if let handedAt, handedAt != Self.notForApp {
             try report(id, .handed, at: at, source: .app, note: state == .shown ? nil : note)
         }
     }
@@ -181,9 +204,14 @@ struct AgentLedger {
     // MARK: Responses
 
     private func tap(_ id: NotificationID, action: String, text: String?, at: Timestamp) throws -> AgentEffect {
+        // Answered once: what is pressed again before the app has the answer changes nothing.
         guard
             let app = try String.fetchOne(
-                database, sql: "SELECT app FROM notification WHERE id = ?", arguments: [id.rawValue])
+                database,
+                sql: """
+                    SELECT app FROM notification WHERE id = ?1
+                        AND NOT EXISTS (SELECT 1 FROM response WHERE notification = ?1 AND handled_at IS NULL)
+                    """, arguments: [id.rawValue])
         else { return .nothing }
         _ = try leaveScreen(id)
         try execute("UPDATE notification SET listed_at = NULL WHERE id = ?", [id.rawValue])
@@ -209,7 +237,11 @@ struct AgentLedger {
             let raw = try Int64.fetchOne(
                 database, sql: "SELECT notification FROM response WHERE sequence = ?", arguments: [response])
         else { return }
-        try execute("UPDATE notification SET responded_at = ? WHERE id = ?", [at.rawValue, raw])
+        try execute(
+            """
+            UPDATE notification SET responded_at = ?1, handed_at = CASE WHEN handed_at = 0 THEN NULL ELSE handed_at END
+            WHERE id = ?2
+            """, [at.rawValue, raw])
         try hand(NotificationID(rawValue: raw), app: app, shows: .nothing, at: at)
     }
 

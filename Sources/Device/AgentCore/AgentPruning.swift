@@ -76,7 +76,7 @@ private struct PruningPass {
                 SELECT sequence, id, received_at < ?1 OR expires_at <= ?2 FROM notification AS n
                 WHERE app = ?3 AND handed_at IS NULL AND \(Self.noTap)
                     AND (sequence <= ?4 OR received_at < ?1
-                        OR expires_at <= ?2 AND handle IS NULL AND presentation <> 1)
+                        OR expires_at <= ?2 AND handle IS NULL AND listed_at IS NULL AND presentation <> 1)
                 ORDER BY sequence LIMIT ?5
                 """, arguments: [oldest.rawValue, now.rawValue, app, boundary, rest])
         let ledger = AgentLedger(database: database)

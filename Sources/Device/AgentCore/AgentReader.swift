@@ -143,6 +143,12 @@ struct AgentReader {
         }
     }
 
+    func isListed(_ id: NotificationID) throws -> Bool {
+        try Bool.fetchOne(
+            database, sql: "SELECT listed_at IS NOT NULL FROM notification WHERE id = ?", arguments: [id.rawValue])
+            ?? false
+    }
+
     func notification(_ id: NotificationID) throws -> WaitingNotification? {
         try WaitingNotification.fetch(database, "id = ?", [id.rawValue], limit: 1).first
     }
@@ -171,7 +177,11 @@ struct AgentReader {
             try String.fetchAll(
                 database,
                 sql:
-                    "SELECT content FROM notification WHERE content LIKE '%\"attachments\"%' AND (listed_at IS NOT NULL OR handed_at IS NULL)"
+                    """
+                    SELECT content FROM notification AS n WHERE content LIKE '%"attachments"%' AND (
+                        listed_at IS NOT NULL OR handed_at IS NULL OR presentation = 1
+                        OR EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL))
+                    """
             ).compactMap { JSONText.read($0) }
         let requests: [NotificationRequest] =
             try String.fetchAll(database, sql: "SELECT request FROM request WHERE request LIKE '%\"attachments\"%'")

@@ -9,7 +9,9 @@ enum AgentWrite: Sendable {
     /// The app's handler returned, and wants the notification to appear so far.
     case handed(NotificationID, app: String, shows: Showing, at: Timestamp)
     /// What is waiting for this app appears as it would without it, and does not wait longer.
-    case leftUnhandled(app: String, AppStanding, policy: AppManifest.Authorization, at: Timestamp)
+    case leftUnhandled(app: String, PresentationConditions, at: Timestamp)
+    /// It appears without its app's being asked; `isForApp` when the app still gets it.
+    case appeared(NotificationID, Showing, isForApp: Bool, at: Timestamp)
     case presented(NotificationID, PresentationOutcome, again: Bool, at: Timestamp)
     /// A person chose an action. The token, which the store does not keep, lets the app take the focus.
     case tapped(NotificationID, action: String, text: String?, activationToken: String?, at: Timestamp)
@@ -42,7 +44,7 @@ enum AgentWrite: Sendable {
     /// Whether it tells what a person did with a notification: nobody repeats that.
     var isSaidOnce: Bool {
         switch self {
-        case .tapped, .dismissed, .leftScreen: true
+        case .tapped, .dismissed, .leftScreen, .standing, .preference: true
         default: false
         }
     }

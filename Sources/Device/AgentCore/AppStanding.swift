@@ -92,12 +92,6 @@ struct AppSettings: Codable, Hashable, Sendable {
 
     init() {}
 
-    /// What is left of an app's wish to show something.
-    func allowed(_ wish: AgentWrite.Showing) -> AgentWrite.Showing {
-        guard wish == .screenAndList, !alerts || alertStyle == .none else { return wish }
-        return list ? .list : .nothing
-    }
-
     private enum Key: String, CodingKey {
         case alerts, sounds, badges, list, lockScreen, timeSensitive, criticalAlerts, alertStyle, previews
     }

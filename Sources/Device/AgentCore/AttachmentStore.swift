@@ -20,6 +20,8 @@ struct AttachmentFault: Error, Hashable, Sendable {
 struct AttachmentStore: Sendable {
     /// Bytes that the files of one app may take.
     static let quota: Int64 = 200 << 20
+    /// Files of one notification.
+    static let countLimit = 16
 
     let folder: String
 
@@ -65,6 +67,13 @@ struct AttachmentStore: Sendable {
         _ attachments: [NotificationAttachment], of app: String, moves: Bool
     ) throws(AttachmentFault) -> [NotificationAttachment] {
         guard !attachments.isEmpty else { return [] }
+        guard attachments.count <= Self.countLimit else {
+            throw .invalidFileSize("\(attachments.count) attachments; at most \(Self.countLimit) are allowed")
+        }
+        // An app's own kept files may be attached again; those of others are not its to attach.
+        for attachment in attachments where isKept(attachment.path) && !attachment.path.hasPrefix("\(folder)/\(app)/") {
+            throw .invalidURL("\(attachment.path) belongs to another app")
+        }
         var taken: [NotificationAttachment] = []
         do {
             for attachment in attachments { taken.append(try copy(attachment, of: app)) }
@@ -72,8 +81,12 @@ struct AttachmentStore: Sendable {
             for attachment in taken { unlink(attachment.path) }
             throw error
         }
-        if moves { for attachment in attachments { unlink(attachment.path) } }
+        if moves { for attachment in attachments where !isKept(attachment.path) { unlink(attachment.path) } }
         return taken
+    }
+
+    private func isKept(_ path: String) -> Bool {
+        URL(fileURLWithPath: path).standardizedFileURL.path.hasPrefix(folder + "/")
     }
 
     private func copy(

@@ -36,7 +36,9 @@ struct HandOver: Sendable {
         case deliver(WaitingNotification, DeliveryKind)
         case respond(WaitingResponse)
         /// Store that it was handled, then confirm it to the app.
-        case record(NotificationID, shows: AgentWrite.Showing)
+        case record(NotificationID, shows: AgentWrite.Showing, setsBadge: Bool)
+        /// The app is not in front: it appears without its being asked; `isForApp` when the app gets it all the same.
+        case appear(WaitingNotification, isForApp: Bool)
         case recordResponse(Int64)
     }
 
@@ -77,7 +79,11 @@ struct HandOver: Sendable {
         case .responsePage(let page, let limit): return respond(page, limit: limit)
         case .handled(let id, let outcome):
             inHand.remove(id)
-            return [.record(id, shows: mayShow ? Self.showing(outcome) : .nothing)] + next()
+            return [
+                .record(
+                    id, shows: mayShow ? Self.showing(outcome) : .nothing, setsBadge: mayShow && Self.setsBadge(outcome)
+                )
+            ] + next()
         case .responseHandled(let response):
             responsesInHand.remove(response)
             return [.recordResponse(response)] + nextResponses()
@@ -111,8 +117,19 @@ struct HandOver: Sendable {
         guard connection == .ready else { return [] }
         mayHaveMore = page.count >= limit
         place = page.last?.sequence ?? place
-        inHand.formUnion(page.map(\.id))
-        return page.map { .deliver($0, mayShow && isInFront ? $0.kind : .background) }
+        return page.flatMap { deliver($0) }
+    }
+
+    /// Only an app in front is asked; in the background it gets what is meant for that.
+    private mutating func deliver(_ notification: WaitingNotification) -> [Directive] {
+        let kind = notification.kind
+        if mayShow, !isInFront, kind != .background {
+            guard kind == .foregroundAndBackground else { return [.appear(notification, isForApp: false)] }
+            inHand.insert(notification.id)
+            return [.appear(notification, isForApp: true), .deliver(notification, .background)]
+        }
+        inHand.insert(notification.id)
+        return [.deliver(notification, mayShow ? kind : .background)]
     }
 
     private mutating func respond(_ page: [WaitingResponse], limit: Int) -> [Directive] {
@@ -121,6 +138,11 @@ struct HandOver: Sendable {
         responsePlace = page.last?.sequence ?? responsePlace
         responsesInHand.formUnion(page.map(\.sequence))
         return page.map { .respond($0) }
+    }
+
+    private static func setsBadge(_ outcome: HandledOutcome) -> Bool {
+        guard case .presented(let options) = outcome else { return false }
+        return options & 1 != 0
     }
 
     /// `UNNotificationPresentationOptions`: badge 1, sound 2, alert 4, list 8, banner 16.

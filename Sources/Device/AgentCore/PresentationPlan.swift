@@ -51,3 +51,27 @@ struct PresentationPlan: Hashable, Sendable {
         hidesText = settings.previews == .never || settings.previews == .whenUnlocked && isLocked
     }
 }
+
+extension PresentationPlan {
+    /// The reach as the store keeps it.
+    var showing: AgentWrite.Showing {
+        switch reach {
+        case .screen: .screenAndList
+        case .list: .list
+        case .nowhere: .nothing
+        }
+    }
+}
+
+/// What decides about an app's notifications beside what they say.
+struct PresentationConditions: Hashable, Sendable {
+    var standing: AppStanding
+    var policy: AppManifest.Authorization
+    var isLocked = false
+    var isQuietTime = false
+
+    func plan(_ content: NotificationContent) -> PresentationPlan {
+        PresentationPlan(
+            content, standing: standing, policy: policy, isLocked: isLocked, isQuietTime: isQuietTime)
+    }
+}

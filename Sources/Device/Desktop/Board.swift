@@ -78,6 +78,8 @@ struct Board: Sendable {
     private var calls: [UInt64: Order] = [:]
     private var busy: Set<Place> = []
     private var tokens: [UInt32: String] = [:]
+    /// The calls whose notifications were taken back meanwhile.
+    private var withdrawn: Set<UInt64> = []
     private var counter: UInt64 = 0
 
     /// - Parameter inherited: What an earlier run showed; it counts only if the same server still runs.
@@ -90,6 +92,7 @@ struct Board: Sendable {
         case .notified(let ticket, let serverID): return notified(ticket, serverID)
         case .notifyFailed(let ticket, let reason):
             guard let order = calls.removeValue(forKey: ticket) else { return [] }
+            withdrawn.remove(ticket)
             busy.remove(Place(order.presentation))
             return [failure(of: order, reason)] + next()
         case .features(let new, let ticket):
@@ -158,6 +161,10 @@ struct Board: Sendable {
         var directives: [Directive] = replaced.map { [.tell(.left($0))] } ?? []
         let outcome = PresentationOutcome.presented(handle: owner.map { "\($0) \(serverID)" }, note: serverName)
         if !order.isAgain { directives.append(.answer(order.presentation.notification, outcome)) }
+        if withdrawn.remove(ticket) != nil {
+            forget(serverID)
+            directives.append(.close(serverID: serverID))
+        }
         return directives + next()
     }
 
@@ -190,9 +197,16 @@ struct Board: Sendable {
     }
 
     private mutating func withdraw(_ id: NotificationID) -> [Directive] {
-        guard let found = shown.values.first(where: { $0.presentation.notification == id }) else { return [] }
-        forget(found.serverID)
-        return [.close(serverID: found.serverID)]
+        // What waits for its turn is not shown at all; what is being shown is closed as soon as it has a number.
+        let waiting = held.filter { $0.presentation.notification == id }
+        held.removeAll { $0.presentation.notification == id }
+        for (ticket, order) in calls where order.presentation.notification == id { withdrawn.insert(ticket) }
+        var directives = waiting.map { failure(of: $0, "it was taken back") }
+        if let found = shown.values.first(where: { $0.presentation.notification == id }) {
+            forget(found.serverID)
+            directives.append(.close(serverID: found.serverID))
+        }
+        return directives
     }
 
     // MARK: What the server says
@@ -203,7 +217,7 @@ struct Board: Sendable {
         guard new != owner else { return [] }
         if owner != nil {
             held = calls.sorted { $0.key < $1.key }.map(\.value) + held
-            (calls, busy) = ([:], [])
+            (calls, busy, withdrawn) = ([:], [], [])
         }
         owner = new
         features = .unknown
@@ -277,7 +291,7 @@ struct Board: Sendable {
 
     private mutating func disconnected(_ reason: String) -> [Directive] {
         let open = calls.sorted { $0.key < $1.key }.map(\.value) + held
-        (calls, held, busy) = ([:], [], [])
+        (calls, held, busy, withdrawn) = ([:], [], [], [])
         (owner, features) = (nil, .unknown)
         return open.map { failure(of: $0, reason) }
     }

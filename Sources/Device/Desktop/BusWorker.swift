@@ -134,6 +134,8 @@ final class BusWorker {
         connection = nil
         calls = [:]
         nextAttempt = .now + Self.reconnectPause
+        // Nobody would say any more that the screen was unlocked.
+        events?(.locked(false))
         perform(board.handle(.disconnected(reason: reason)))
     }
 

@@ -215,7 +215,7 @@ struct AgentStoreTests {
     @Test func `what an app left unhandled is wanted on the screen where it has text`() throws {
         _ = try store.commit([
             arrival(1), arrival(2, payload: #"{"aps":{"content-available":1}}"#),
-            .leftUnhandled(app: app, AppStanding(), policy: .granted, at: noon),
+            .leftUnhandled(app: app, PresentationConditions(standing: AppStanding(), policy: .granted), at: noon),
         ])
         #expect(try store.read { try $0.wanted(limit: 10) }.map(\.id.rawValue) == [1])
     }

@@ -76,6 +76,21 @@ struct AttachmentStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("store/app")).isEmpty)
     }
 
+    @Test func `a kept file may be attached again by its own app, and stays`() throws {
+        let kept = try #require(try store.take([attachment(try file(Self.png))], of: "app", moves: true).first)
+        #expect(fault(attachment(kept.path)) == nil)
+        #expect(FileManager.default.fileExists(atPath: kept.path))
+        do throws(AttachmentFault) {
+            _ = try store.take([attachment(kept.path)], of: "other", moves: true)
+            Issue.record("another app took it")
+        } catch {
+            #expect(error.code == 100)
+        }
+        #expect(throws: AttachmentFault.self) {
+            try store.take(Array(repeating: attachment(kept.path), count: 17), of: "app", moves: true)
+        }
+    }
+
     @Test func `an app's files take no more than the quota`() throws {
         let kept = try #require(try store.take([attachment(try file(Self.png))], of: "app", moves: true).first)
         truncate(kept.path, off_t(AttachmentStore.quota))

@@ -221,6 +221,45 @@ import Testing
         try await harness.stop()
     }
 
+    @Test func `what is taken back on its way to the screen is neither shown for long nor listed`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let agent = try #require(harness.agent.withLock { $0 })
+        let request = NotificationRequest(identifier: "milk", content: content())
+        agent.enter { $0.fire(request, app: "com.example.todo") }
+        let (shown, complete) = try #require(await harness.desktop.presented.next())
+        let app = try await harness.readyApp()
+        #expect(await ask(.removeDelivered(["milk"]), app) == .done)
+        #expect(await harness.desktop.withdrawn.next() == shown.notification)
+        complete(.presented(handle: "h", note: nil))
+        #expect(await delivered(app) == [])
+        try await harness.stop()
+    }
+
+    @Test func `what the desktop does not take is in the list all the same`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let agent = try #require(harness.agent.withLock { $0 })
+        let request = NotificationRequest(identifier: "milk", content: content())
+        agent.enter { $0.fire(request, app: "com.example.todo") }
+        try #require(await harness.desktop.presented.next()).complete(.failed(reason: "no server"))
+        let app = try await harness.readyApp()
+        while await delivered(app) != ["milk"] {}
+        try await harness.stop()
+    }
+
+    @Test func `what was listed quietly and opened does not come back`() throws {
+        let folder = try TemporaryFolder()
+        let store = try AgentStore.open(path: folder.path("agent.sqlite"), now: noon).store
+        let app = "com.example.todo"
+        let conditions = PresentationConditions(standing: AppStanding(), policy: .granted)
+        _ = try store.commit([arrival(1, .waitsShown(.list)), .dismissed(NotificationID(rawValue: 1), at: noon)])
+        _ = try store.commit([.leftUnhandled(app: app, conditions, at: noon)])
+        #expect(try store.read { try $0.wantedIDs() }.isEmpty)
+        #expect(try store.read { try $0.listed(app: app, limit: 10) }.isEmpty)
+        #expect(try store.outbox() == ["1 presented", "1 dismissed"])
+    }
+
     @Test func `what says nothing is refused`() async throws {
         let harness = try AgentHarness()
         try await harness.start()

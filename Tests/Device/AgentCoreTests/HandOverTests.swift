@@ -42,7 +42,7 @@ struct HandOverTests {
         var handOver = ready(1...64)
         for sequence in Int64(1)...31 {
             let directives = handOver.handle(.handled(NotificationID(rawValue: sequence * 10), .notPresented))
-            #expect(directives == [.record(NotificationID(rawValue: sequence * 10), shows: .nothing)])
+            #expect(directives == [.record(NotificationID(rawValue: sequence * 10), shows: .nothing, setsBadge: false)])
         }
         let directives = handOver.handle(.handled(NotificationID(rawValue: 320), .notPresented))
         #expect(directives.last == .read(after: 64, limit: 32))
@@ -67,7 +67,10 @@ struct HandOverTests {
         var handOver = HandOver(mayShow: true)
         _ = handOver.handle(.connected)
         let id = NotificationID(rawValue: 5)
-        #expect(handOver.handle(.handled(id, .presented(options: 16))) == [.record(id, shows: .screenAndList)])
+        #expect(
+            handOver.handle(.handled(id, .presented(options: 16))) == [
+                .record(id, shows: .screenAndList, setsBadge: false)
+            ])
     }
 
     @Test(arguments: [
@@ -81,7 +84,9 @@ struct HandOverTests {
     ) {
         var handOver = ready(1...1)
         let id = NotificationID(rawValue: 10)
-        #expect(handOver.handle(.handled(id, outcome)).first == .record(id, shows: shows))
+        var badge = false
+        if case .presented(let options) = outcome { badge = options & 1 != 0 }
+        #expect(handOver.handle(.handled(id, outcome)).first == .record(id, shows: shows, setsBadge: badge))
     }
 
     @Test func `an app without authorization gets notifications in the background and shows nothing`() {
@@ -90,7 +95,25 @@ struct HandOverTests {
         _ = handOver.handle(.ready)
         let both = waiting(1, payload: #"{"aps":{"alert":"Milk","content-available":1}}"#)
         #expect(handOver.handle(.page([both], limit: 64)) == [.deliver(both, .background)])
-        #expect(handOver.handle(.handled(both.id, .presented(options: 16))) == [.record(both.id, shows: .nothing)])
+        #expect(
+            handOver.handle(.handled(both.id, .presented(options: 16))) == [
+                .record(both.id, shows: .nothing, setsBadge: false)
+            ])
+    }
+
+    @Test func `an app that left the front is not asked: what it would have been asked about appears`() {
+        var handOver = HandOver(mayShow: true)
+        _ = handOver.handle(.connected)
+        handOver.isInFront = false
+        _ = handOver.handle(.ready)
+        let alert = waiting(1)
+        let both = waiting(2, payload: #"{"aps":{"alert":"Milk","content-available":1}}"#)
+        let silent = waiting(3, payload: #"{"aps":{"content-available":1}}"#)
+        #expect(
+            handOver.handle(.page([alert, both, silent], limit: 64)) == [
+                .appear(alert, isForApp: false), .appear(both, isForApp: true), .deliver(both, .background),
+                .deliver(silent, .background),
+            ])
     }
 
     @Test func `responses go out in order and are read for again only when there are more`() {

@@ -36,6 +36,27 @@ import Testing
         try await harness.stop()
     }
 
+    @Test func `nobody waits for ever: what cannot be shown, or has its place taken, is said`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let first = try await TestApp(socket: harness.configuration.socketPath, id: "")
+        first.send(.manage(request: 1, .notify(notification(), waits: true)))
+        _ = try #require(await harness.desktop.show())
+        let second = try await TestApp(socket: harness.configuration.socketPath, id: "")
+        second.send(.manage(request: 2, .notify(notification(), waits: true)))
+        guard case .managed(1, .failed)? = await first.inbox.next() else {
+            Issue.record("the first waits on")
+            return
+        }
+        try #require(await harness.desktop.presented.next()).complete(.failed(reason: "no server"))
+        guard case .managed(2, .failed(let reason))? = await second.inbox.next() else {
+            Issue.record("the second waits on")
+            return
+        }
+        #expect(reason.contains("no server"))
+        try await harness.stop()
+    }
+
     @Test func `a terminal that does not wait is told at once, and the notification can be answered from another`()
         async throws
     {

@@ -154,6 +154,17 @@ struct BoardTests {
         #expect(board.handle(.closed(serverID: 7, reason: 3)) == [])
     }
 
+    @Test func `what is taken back before it is shown is closed as soon as it can be`() throws {
+        var board = board()
+        let call = try #require(calls(board.handle(.present(presentation(1, identifier: "a")))).first)
+        #expect(board.handle(.present(presentation(2, identifier: "a"))) == [])
+        #expect(board.handle(.withdraw(id(2))) == [.answer(id(2), .failed(reason: "it was taken back"))])
+        #expect(board.handle(.withdraw(id(1))) == [])
+        let directives = board.handle(.notified(ticket: call.ticket, serverID: 7))
+        #expect(directives.last == .close(serverID: 7) && directives.count == 2)
+        #expect(board.handle(.actionInvoked(serverID: 7, key: "default")) == [])
+    }
+
     @Test func `a new server is given again what the old one showed`() throws {
         var board = board()
         try show(1, as: 7, on: &board)
