@@ -1,0 +1,169 @@
+import AgentWire
+import Logging
+import Observability
+import PushModel
+
+/// What people do with notifications, and how it reaches the app.
+extension Agent {
+    func took(_ event: PresenterEvent) {
+        if tookPromptEvent(event) { return }
+        switch event {
+        case .opened(let id, let token): chose(id, NotificationAction.open, nil, activationToken: token)
+        case .pressed(let id, let button, let token): pressed(id, button, activationToken: token)
+        case .replied(let id, let button, let text): chose(id, button, text, activationToken: nil)
+        case .dismissed(let id): dismissed(id)
+        case .left(let id): enqueue(.leftScreen(id))
+        case .locked(let isLocked): isScreenLocked = isLocked
+        }
+    }
+
+    private func chose(_ id: NotificationID, _ action: String, _ text: String?, activationToken: String?) {
+        do {
+            // What is still on its way to the store belongs to what is looked up.
+            flush()
+            guard let notification = try store.read({ try $0.notification(id) }) else { return }
+            chose(notification, action, text, activationToken: activationToken)
+        } catch {
+            storeFailed(error)
+        }
+    }
+
+    /// A button that asks for text gets it from a window of its own: this desktop could not ask.
+    private func pressed(_ id: NotificationID, _ button: String, activationToken: String?) {
+        flush()
+        let found = try? store.read { try $0.notification(id) }
+        guard let notification = found else { return }
+        let shown = presentation(of: notification)
+        guard let reply = shown.buttons.first(where: { $0.identifier == button })?.reply else {
+            return chose(notification, button, nil, activationToken: activationToken)
+        }
+        enqueue(.leftScreen(id))
+        let question = ReplyQuestion(
+            title: shown.title.isEmpty ? shown.appName : shown.title, text: shown.body,
+            placeholder: reply.placeholder, submitLabel: reply.submitLabel)
+        parts.replyWindow.ask(question) { [weak self] answer in
+            self?.enter { $0.replied(to: notification, button, answer, activationToken: activationToken) }
+        }
+    }
+
+    /// A window that was closed is no answer: the notification stays in the list.
+    private func replied(
+        to notification: WaitingNotification, _ button: String, _ answer: ReplyAnswer, activationToken: String?
+    ) {
+        switch answer {
+        case .text(let text): chose(notification, button, text, activationToken: activationToken)
+        case .cancelled: break
+        case .unavailable(let reason):
+            logger.warning(
+                "A person wanted to reply, and no window could be opened; the app gets an empty reply.",
+                metadata: [LogKey.notification: "\(notification.id)", LogKey.error: "\(reason)"])
+            chose(notification, button, "", activationToken: activationToken)
+        }
+    }
+
+    /// A person chose an action, on the desktop or elsewhere.
+    func chose(_ notification: WaitingNotification, _ action: String, _ text: String?, activationToken: String?) {
+        if tellTerminal(notification, action, text) {
+            return enqueue(.unlisted(app: notification.app, identifiers: [notification.identifier]))
+        }
+        enqueue(
+            .tapped(notification.id, action: action, text: text, activationToken: activationToken, at: parts.now()))
+    }
+
+    /// The app hears of a dismissal where its category says so.
+    private func dismissed(_ id: NotificationID) {
+        let notification = try? store.read { try $0.notification(id) }
+        guard let notification else { return enqueue(.dismissed(id, at: parts.now())) }
+        if tellTerminal(notification, NotificationAction.dismiss, nil) {
+            return enqueue(.unlisted(app: notification.app, identifiers: [notification.identifier]))
+        }
+        let category = apps[notification.app]?.standing.category(notification.says.categoryIdentifier)
+        guard let category, category.options & NotificationCategory.customDismissAction != 0 else {
+            return enqueue(.dismissed(id, at: parts.now()))
+        }
+        enqueue(.tapped(id, action: NotificationAction.dismiss, text: nil, activationToken: nil, at: parts.now()))
+    }
+
+    // MARK: Answering
+
+    /// A response is stored: it goes to its app, which is started where it does not run.
+    func answer(_ id: NotificationID, of app: String, activationToken: String?) {
+        parts.presenter.withdraw(id)
+        apps[app]?.activationToken = activationToken
+        let last = (try? store.read { try $0.waitingResponses(app: app, after: 0, limit: 64).last }) ?? nil
+        let opens = last.map(opensApp) ?? false
+        if apps[app]?.connection == nil { apps[app]?.nextState = opens ? .active : .background }
+        // For an opened notification the app itself keeps Apple's order of calls; what a category's button asks for
+        // it does not know: to the front, the response, then active.
+        let isBrought = opens && last?.action != NotificationAction.open
+        let background = apps[app].flatMap { isBrought && !$0.isInFront ? $0.connection : nil }
+        background?.send([.enter(.inactive)])
+        hand(.responded, to: app)
+        background?.send([.enter(.active)])
+        // Nobody will ever answer for an app that is not installed any more.
+        guard apps[app] != nil else { return enqueue(.responsesDropped(app: app, at: parts.now())) }
+        if apps[app]?.connection == nil { start(app) }
+    }
+
+    /// Whether an answer brings its app to the front: a tap does, and a button that says so.
+    private func opensApp(_ response: WaitingResponse) -> Bool {
+        if response.action == NotificationAction.open { return true }
+        let content = response.notification.says
+        let category = apps[response.notification.app]?.standing.category(content.categoryIdentifier)
+        let actions = content.actions.isEmpty ? category?.actions ?? [] : content.actions
+        let options = actions.first { $0.identifier == response.action }?.options ?? 0
+        return options & NotificationActionDescription.foreground != 0
+    }
+
+    /// Starts an app that does not run for what it gets in the background, as far as its manifest and its budget let it.
+    func wake(_ app: String) {
+        guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
+            installed.awaitedReturn == nil,
+            installed.manifest.backgroundModes.contains(AppManifest.remoteNotifications)
+        else { return }
+        let waiting = (try? store.read { try $0.waiting(app: app, after: 0, limit: HandOver.window) }) ?? []
+        guard waiting.contains(where: { $0.kind != .foreground }) else { return }
+        guard apps[app]?.budget.take(at: parts.now()) == true else {
+            return logger.info("An app was not woken: its budget is spent.", metadata: [LogKey.topic: "\(app)"])
+        }
+        apps[app]?.nextState = .background
+        start(app)
+    }
+
+    /// Starts an app for which responses wait, unless it is starting already; one that may be on its way back is
+    /// given the time for that first.
+    func start(_ app: String) {
+        guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
+            installed.awaitedReturn == nil
+        else { return }
+        var variables = ["ALDABA_AGENT_SOCKET": configuration.socketPath, "ALDABA_APP_ID": app]
+        variables["XDG_ACTIVATION_TOKEN"] = installed.activationToken
+        do {
+            apps[app]?.startedProcess = try parts.launcher.launch(installed.manifest, variables: variables) {
+                [weak self] process in self?.enter { $0.ended(process, of: app) }
+            }
+            logger.info("An app was started.", metadata: [LogKey.topic: "\(app)"])
+        } catch {
+            logger.error(
+                "An app could not be started.",
+                metadata: [
+                    LogKey.topic: "\(app)", LogKey.error: "\(error)",
+                ])
+        }
+        enter(after: timing.launchLimit) { $0.giveUp(app) }
+    }
+
+    private func ended(_ process: Int32, of app: String) {
+        guard apps[app]?.startedProcess == process else { return }
+        apps[app]?.startedProcess = nil
+        if apps[app]?.connection == nil { apps[app]?.nextState = .active }
+    }
+
+    /// Taps that nobody can answer are not kept: their app is neither connected nor running.
+    private func giveUp(_ app: String) {
+        guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
+            installed.awaitedReturn == nil
+        else { return }
+        enqueue(.responsesDropped(app: app, at: parts.now()))
+    }
+}
