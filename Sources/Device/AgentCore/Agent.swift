@@ -242,7 +242,7 @@ struct InstalledApp: Sendable {
     }
 
     /// Whether it is connected and in front of the person: then it is asked before something is shown.
-    var isInFront: Bool { connection != nil && (manifest.lifecycle == .always || state == .active) }
+    var isInFront: Bool { connection != nil && (manifest.lifecycle == .always || state != .background) }
 
     /// Whether it is there or gone, it is handed everything when it next connects: kiosks miss nothing.
     var takesEverything: Bool { manifest.lifecycle == .always }
