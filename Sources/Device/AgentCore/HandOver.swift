@@ -58,9 +58,6 @@ struct HandOver: Sendable {
 
     init(mayShow: Bool) { self.mayShow = mayShow }
 
-    /// Whether the app is there: from its hello to the end of its connection.
-    var isConnected: Bool { connection != .none }
-
     mutating func handle(_ event: Event) -> [Directive] {
         switch event {
         case .connected: start(.starting)

@@ -12,7 +12,8 @@ public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -18
 
 /// Where something was, and when. Immutable.
 open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // Sendable is unchecked because the class is open; it has constants only.
+    // Sendable is unchecked because the class is open; it has constants only, of value types or of classes that are
+    // immutable themselves, and a subclass with variables of its own must say that it is safe.
 
     private struct Values: Codable, Hashable {
         var latitude: Double

@@ -3,7 +3,7 @@ import Foundation
 
 /// Fires when fields of the calendar match.
 open class UNCalendarNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
-    // Immutable, as its base class.
+    // Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
 
     override init(_ archive: Archive) { super.init(archive) }
 

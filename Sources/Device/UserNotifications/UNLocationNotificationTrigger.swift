@@ -4,7 +4,7 @@ import Foundation
 
 /// Fires when a circle on the earth is entered or left.
 open class UNLocationNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
-    // Immutable, as its base class.
+    // Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
 
     override init(_ archive: Archive) { super.init(archive) }
 

@@ -3,7 +3,8 @@ import Foundation
 
 /// A button of a notification. Immutable.
 open class UNNotificationAction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // Sendable is unchecked because the class is open; it and its subclass have constants only.
+    // Sendable is unchecked because the class is open; it and its subclass have constants only, of value types or of classes that are
+    // immutable themselves, and a subclass with variables of its own must say that it is safe.
 
     let wire: NotificationActionDescription
 
@@ -59,7 +60,7 @@ open class UNNotificationAction: NSObject, NSCopying, NSSecureCoding, @unchecked
 
 /// A button that asks for text. Immutable.
 open class UNTextInputNotificationAction: UNNotificationAction, @unchecked Sendable {
-    // Immutable, as its base class.
+    // Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
 
     override init(_ wire: NotificationActionDescription) { super.init(wire) }
 
@@ -95,7 +96,8 @@ open class UNTextInputNotificationAction: UNNotificationAction, @unchecked Senda
 
 /// A picture on a button. Immutable.
 open class UNNotificationActionIcon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // Sendable is unchecked because the class is open; it has a constant only.
+    // Sendable is unchecked because the class is open; it has a constant only, of value types or of classes that are
+    // immutable themselves, and a subclass with variables of its own must say that it is safe.
 
     let wire: NotificationActionDescription.Icon
 

@@ -17,7 +17,8 @@ public let UNNotificationAttachmentOptionsThumbnailTimeKey = "UNNotificationAtta
 ///
 /// The agent takes the file when the notification is added, and looks only then at what is in it.
 open class UNNotificationAttachment: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // Sendable is unchecked because the class is open; it has a constant only.
+    // Sendable is unchecked because the class is open; it has a constant only, of value types or of classes that are
+    // immutable themselves, and a subclass with variables of its own must say that it is safe.
 
     let wire: NotificationAttachment
 

@@ -90,8 +90,6 @@ public struct PayloadDelivery: Hashable, Sendable {
     public var hasBadge = false
     /// `content-available`.
     public var wakesInBackground = false
-    /// `mutable-content`.
-    public var isMutable = false
 
     /// Reads a payload; nothing in it can make this fail.
     public init(payload: String) {
@@ -102,7 +100,6 @@ public struct PayloadDelivery: Hashable, Sendable {
         let object = try? JSONSerialization.jsonObject(with: Data(payload.utf8)) as? [String: Any]
         guard let aps = object?["aps"] as? [String: Any] else { return }
         wakesInBackground = (aps["content-available"] as? NSNumber) == 1
-        isMutable = (aps["mutable-content"] as? NSNumber) == 1
     }
 
     /// The handlers that an active app gets it with.
