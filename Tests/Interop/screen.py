@@ -256,6 +256,24 @@ class Screen:
         self._ask_mock(
             f"mock.EmitSignal('', 'NotificationReplied', 'us', [dbus.UInt32({number}), {text!r}])")
 
+    def numbers(self, title):
+        """The mock's numbers of the notifications whose title this was, in the order in which they were shown."""
+        last, found = 0, []
+        for _, replaces, _, summary, *_ in self.notified():
+            last = last if replaces else last + 1
+            if summary == title:
+                found.append(replaces or last)
+        return found
+
+    def tap(self, number):
+        """What a desktop says when somebody opens a notification."""
+        self._ask_mock(f"mock.EmitSignal('', 'ActionInvoked', 'us', [dbus.UInt32({number}), 'default'])")
+
+    def close(self, number, reason):
+        """What a desktop says when a notification has left the screen: 1 by itself, 2 put away by the person."""
+        self._ask_mock(
+            f"mock.EmitSignal('', 'NotificationClosed', 'uu', [dbus.UInt32({number}), dbus.UInt32({reason})])")
+
     @contextlib.contextmanager
     def locked(self):
         """A screen saver that says that it is active, and goes on doing so until the end."""

@@ -12,7 +12,22 @@ import PushModel
 struct AgentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agent", abstract: "The device's end: one agent per user session.",
-        subcommands: [Run.self, Status.self, App.self], defaultSubcommand: Run.self)
+        subcommands: [Run.self, Status.self, App.self] + debugging, defaultSubcommand: Run.self)
+
+    #if DEBUG
+        private static let debugging: [any ParsableCommand.Type] = [Steps.self]
+
+        /// `aldaba agent steps`: where a debug build can be told to die.
+        struct Steps: ParsableCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "The steps of a debug build, before and after which ALDABA_FAULT_FILE lets it die.",
+                shouldDisplay: false)
+
+            func run() { for step in AgentStep.allCases { print(step.rawValue) } }
+        }
+    #else
+        private static let debugging: [any ParsableCommand.Type] = []
+    #endif
 
     /// `aldaba agent run`, and `aldaba agent` alone.
     struct Run: AsyncParsableCommand {

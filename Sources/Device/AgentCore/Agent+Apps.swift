@@ -37,8 +37,8 @@ extension Agent {
         for message in messages {
             if let app = connections[ObjectIdentifier(connection)] {
                 took(message, from: app, connection)
-            } else if case .hello(let version, let app, let secret) = message {
-                guard accept(connection, version: version, app: app, secret: secret) else { return }
+            } else if case .hello(let version, let app, let secret, let run) = message {
+                guard accept(connection, version: version, app: app, secret: secret, run: run) else { return }
             } else if case .manage(let request, let command) = message {
                 guard manage(command, request, connection) else { return }
             } else {
@@ -49,7 +49,7 @@ extension Agent {
     }
 
     /// - Returns: Whether the connection is the app's from now on.
-    private func accept(_ connection: AppConnection, version: Int, app: String, secret: String?) -> Bool {
+    private func accept(_ connection: AppConnection, version: Int, app: String, secret: String?, run: String?) -> Bool {
         guard version >= 1 else {
             connection.refuse(code: "unsupportedVersion", message: "this agent speaks version \(AgentFrame.version)")
             return false
@@ -71,7 +71,7 @@ extension Agent {
             connection.refuse(code: "notThisApp", message: "this process is not \(app): \(fault)")
             return false
         }
-        open(connection, of: app)
+        open(connection, of: app, run)
         return true
     }
 
@@ -80,13 +80,15 @@ extension Agent {
         return parts.peerCheck.fault(of: connection.peer, as: manifest, secret: secret, expected: expected)
     }
 
-    private func open(_ connection: AppConnection, of app: String) {
+    private func open(_ connection: AppConnection, of app: String, _ run: String?) {
         if let older = apps[app]?.connection {
             connections[ObjectIdentifier(older)] = nil
             supersede(older, by: connection, of: app)
         }
         connections[ObjectIdentifier(connection)] = app
+        let asked = run.map { AskedRequests(run: $0, done: doneRequests(of: app, run: $0)) }
         apps[app]?.connection = connection
+        apps[app]?.asked = asked
         let firstState = apps[app]?.nextState ?? .active
         apps[app]?.enter(firstState)
         apps[app]?.nextState = .active
@@ -102,6 +104,11 @@ extension Agent {
         ])
         logger.info("An app is connected.", metadata: [LogKey.topic: "\(app)"])
         events(.appConnected(app: app))
+    }
+
+    private func doneRequests(of app: String, run: String) -> Set<Int64> {
+        flush()
+        return (try? store.read { try $0.done(app: app, run: run) }) ?? []
     }
 
     /// Ends the older connection. A process that just reconnected left it behind; another process is told that it

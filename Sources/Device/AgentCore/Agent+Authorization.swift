@@ -95,7 +95,7 @@ extension Agent {
     /// A person decided elsewhere: the open question has its answer.
     func settlePrompt(of app: String) {
         guard let id = prompts.first(where: { $0.value.app == app })?.key else { return }
-        parts.presenter.withdraw(id)
+        withdraw(id)
         settle(id, nil)
     }
 

@@ -14,7 +14,7 @@ extension Agent {
 
     func took(_ command: CenterCommand, request: Int64, from app: String, _ connection: AppConnection) {
         do {
-            if let answer = try answer(command, app: app) {
+            if let answer = try answer(command, request: request, app: app) {
                 connection.send([.centerAnswered(request: request, answer)])
             } else {
                 // What was ordered is confirmed when it is durable.
@@ -27,9 +27,9 @@ extension Agent {
     }
 
     /// - Returns: `nil` for what is only enqueued.
-    private func answer(_ command: CenterCommand, app: String) throws -> CenterAnswer? {
+    private func answer(_ command: CenterCommand, request number: Int64, app: String) throws -> CenterAnswer? {
         switch command {
-        case .add(let request): return add(request, app: app)
+        case .add(let request): return add(request, number, app: app)
         case .removePending(let identifiers): enqueue(.unscheduled(app: app, identifiers: identifiers))
         case .removeDelivered(let identifiers): enqueue(.unlisted(app: app, identifiers: identifiers))
         case .setCategories(let categories): change(app) { $0.categories = categories }
@@ -63,7 +63,8 @@ extension Agent {
         static let badgeInvalid = 1600
     }
 
-    private func add(_ request: NotificationRequest, app: String) -> CenterAnswer? {
+    private func add(_ request: NotificationRequest, _ number: Int64, app: String) -> CenterAnswer? {
+        if apps[app]?.asked?.done.contains(number) == true { return nil }
         guard let installed = apps[app] else { return .failed(code: CenterFault.notAllowed, message: "not installed") }
         let authorization = installed.standing.authorization(under: installed.manifest.authorization)
         guard authorization.allows else {
@@ -86,10 +87,11 @@ extension Agent {
         } catch {
             return .failed(code: error.code, message: error.message)
         }
+        let mark = apps[app]?.asked?.begin(number)
         if request.trigger == nil {
-            fire(kept, app: app)
+            fire(kept, as: mark, app: app)
         } else {
-            enqueue(.scheduled(app: app, kept, at: parts.now()))
+            enqueue(.scheduled(app: app, kept, as: mark, at: parts.now()))
         }
         return nil
     }
@@ -97,13 +99,14 @@ extension Agent {
     var attachments: AttachmentStore { AttachmentStore(folder: configuration.attachmentsFolder) }
 
     /// Shows an app's own notification, or asks the app first where it is in front.
-    func fire(_ request: NotificationRequest, app: String) {
+    func fire(_ request: NotificationRequest, as mark: RequestMark?, app: String) {
         guard let installed = apps[app] else { return }
         let isAsked = installed.isInFront
         if !isAsked { applyBadge(of: request.content, app: app) }
         enqueue(
             .fired(
-                app: app, request, isAsked: isAsked, shows: showing(of: request.content, app: app), at: parts.now()))
+                app: app, request, as: mark, isAsked: isAsked, shows: showing(of: request.content, app: app),
+                at: parts.now()))
     }
 
     /// How far content appears when nobody is asked.
@@ -145,7 +148,9 @@ extension Agent {
     private func keepBadge(_ badge: Int, app: String) {
         guard let installed = apps[app] else { return }
         change(app) { $0.badge = badge }
-        parts.presenter.badge(badge, desktopEntry: installed.manifest.desktopEntry ?? app)
+        AgentStep.setBadge.take {
+            parts.presenter.badge(badge, desktopEntry: installed.manifest.desktopEntry ?? app)
+        }
     }
 
     /// Changes what is settled for an app, durably.
@@ -163,7 +168,9 @@ extension Agent {
         let confirmed = confirmations
         confirmations = []
         for confirmation in confirmed {
-            confirmation.connection.send([.centerAnswered(request: confirmation.request, .done)])
+            AgentStep.answerRequest.take {
+                confirmation.connection.send([.centerAnswered(request: confirmation.request, .done)])
+            }
         }
     }
 

@@ -21,7 +21,7 @@ extension Agent {
         let batch = writes
         writes = []
         do {
-            let effects = try store.commit(batch)
+            let effects = try Self.commit(batch, to: store)
             // An app hears that its order is durable before it hears what came of it.
             confirm()
             follow(batch, effects)
@@ -33,6 +33,13 @@ extension Agent {
         receipts.committed()
         pumpPresentations()
         pumpReceipts()
+    }
+
+    private static func commit(_ batch: [AgentWrite], to store: AgentStore) throws -> [AgentEffect] {
+        for write in batch { FaultPlan.pass(write.step, .before) }
+        let effects = try store.commit(batch)
+        for write in batch { FaultPlan.pass(write.step, .after) }
+        return effects
     }
 
     /// How many writes are kept over failed commits.
@@ -86,14 +93,22 @@ extension Agent {
             case .fired(_, let app, let isAsked):
                 if isAsked { awaited.insert(app) }
             case .unlisted(let ids):
-                for id in ids { parts.presenter.withdraw(id) }
+                for id in ids { withdraw(id) }
             case .responsesDropped, .nothing: break
             }
             if case .presented(let id, _, _, _) = write { presentations.answered(id) }
         }
-        if !stored.isEmpty { session?.connection.stored(stored) }
-        for (app, ids) in handed { apps[app]?.connection?.send([.handledConfirmed(notifications: ids)]) }
-        for (app, ids) in responses { apps[app]?.connection?.send([.responsesConfirmed(responses: ids)]) }
+        if !stored.isEmpty { AgentStep.acknowledge.take { session?.connection.stored(stored) } }
+        for (app, ids) in handed {
+            AgentStep.confirmHandled.take {
+                apps[app]?.connection?.send([.handledConfirmed(notifications: ids)])
+            }
+        }
+        for (app, ids) in responses {
+            AgentStep.confirmResponse.take {
+                apps[app]?.connection?.send([.responsesConfirmed(responses: ids)])
+            }
+        }
         for app in awaited {
             hand(.stored, to: app)
             wake(app)
@@ -138,7 +153,8 @@ extension Agent {
         } catch {
             return storeFailed(error)
         }
-        apps[app]?.connection?.send(messages)
+        guard let connection = apps[app]?.connection, let step = messages.first?.step else { return }
+        step.take { connection.send(messages) }
     }
 
     /// What is left of an app's wish for a notification, by what the person settled; its badge is set by the way.
@@ -169,18 +185,23 @@ extension Agent {
         }
     }
 
+    func withdraw(_ id: NotificationID) { AgentStep.withdraw.take { parts.presenter.withdraw(id) } }
+
     private func present(_ notification: WaitingNotification, again: Bool) {
-        parts.presenter.present(presentation(of: notification)) { [weak self] outcome in
-            self?.enter { agent in
-                if case .failed(let reason) = outcome {
-                    agent.failWaiter(of: notification, reason)
-                    agent.logger.warning(
-                        "A notification could not be shown.",
-                        metadata: [
-                            LogKey.notification: "\(notification.id)", LogKey.error: "\(reason)",
-                        ])
+        let shown = presentation(of: notification)
+        AgentStep.present.take {
+            parts.presenter.present(shown) { [weak self] outcome in
+                self?.enter { agent in
+                    if case .failed(let reason) = outcome {
+                        agent.failWaiter(of: notification, reason)
+                        agent.logger.warning(
+                            "A notification could not be shown.",
+                            metadata: [
+                                LogKey.notification: "\(notification.id)", LogKey.error: "\(reason)",
+                            ])
+                    }
+                    agent.enqueue(.presented(notification.id, outcome, again: again, at: agent.parts.now()))
                 }
-                agent.enqueue(.presented(notification.id, outcome, again: again, at: agent.parts.now()))
             }
         }
     }

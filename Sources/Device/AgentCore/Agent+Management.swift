@@ -110,14 +110,14 @@ extension Agent {
             let names = actions.map(\.identifier).joined(separator: ", ")
             return .failed(message: "it has no action \(action); it has: \(names.isEmpty ? "none" : names)")
         }
-        parts.presenter.withdraw(id)
+        withdraw(id)
         chose(notification, action, text, activationToken: nil)
         return .done
     }
 
     private func dismiss(_ id: NotificationID) throws -> ManagementAnswer {
         guard try find(id) != nil else { return Self.gone(id) }
-        parts.presenter.withdraw(id)
+        withdraw(id)
         took(.dismissed(id))
         return .done
     }
@@ -185,7 +185,7 @@ extension Agent {
             failWaiter(request.identifier, "a later notification took its place")
             waiters[request.identifier] = waiting
         }
-        fire(kept, app: Self.shell)
+        fire(kept, as: nil, app: Self.shell)
         return waits ? nil : .done
     }
 

@@ -88,7 +88,7 @@ extension Agent {
 
     /// A response is stored: it goes to its app, which is started where it does not run.
     func answer(_ id: NotificationID, of app: String, activationToken: String?) {
-        parts.presenter.withdraw(id)
+        withdraw(id)
         apps[app]?.activationToken = activationToken
         let last = (try? store.read { try $0.waitingResponses(app: app, after: 0, limit: 64).last }) ?? nil
         let opens = last.map(opensApp) ?? false
@@ -139,8 +139,10 @@ extension Agent {
         var variables = ["ALDABA_AGENT_SOCKET": configuration.socketPath, "ALDABA_APP_ID": app]
         variables["XDG_ACTIVATION_TOKEN"] = installed.activationToken
         do {
-            apps[app]?.startedProcess = try parts.launcher.launch(installed.manifest, variables: variables) {
-                [weak self] process in self?.enter { $0.ended(process, of: app) }
+            apps[app]?.startedProcess = try AgentStep.startApp.take {
+                try parts.launcher.launch(installed.manifest, variables: variables) { [weak self] process in
+                    self?.enter { $0.ended(process, of: app) }
+                }
             }
             logger.info("An app was started.", metadata: [LogKey.topic: "\(app)"])
         } catch {

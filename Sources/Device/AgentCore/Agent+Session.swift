@@ -181,7 +181,7 @@ extension Agent {
             do {
                 let page = try store.read { try $0.receipts(after: place, limit: ReceiptFlow.batchLimit) }
                 guard let batch = receipts.batch(page.map(\.sequence)) else { return }
-                session.connection.report(page.map(\.receipt), as: batch)
+                AgentStep.report.take { session.connection.report(page.map(\.receipt), as: batch) }
             } catch {
                 return storeFailed(error)
             }

@@ -146,7 +146,7 @@ public actor Agent {
 
     private func end() async {
         // Nobody could take an answer to a question that outlives the agent.
-        for id in prompts.keys { parts.presenter.withdraw(id) }
+        for id in prompts.keys { withdraw(id) }
         parts.presenter.stop()
         await parts.close()
         flush()
@@ -192,7 +192,7 @@ public actor Agent {
         arrivalsSincePruning = 0
         do {
             let pruning = try store.prune(timing.limits, now: parts.now(), limit: Self.pruningLimit)
-            for id in pruning.ended { parts.presenter.withdraw(id) }
+            for id in pruning.ended { withdraw(id) }
             if !pruning.ended.isEmpty {
                 logger.warning(
                     "Notifications ended that their apps did not take.",
@@ -215,6 +215,8 @@ struct InstalledApp: Sendable {
     var strings: AppStrings?
     var handOver: HandOver
     var connection: AppConnection?
+    /// What the run of the app that is connected has asked, where it has a name.
+    var asked: AskedRequests?
     /// The app's questions for its token, until there is one.
     var tokenRequests: [Int64] = []
     /// The process that was started and has not ended.
@@ -255,6 +257,26 @@ struct InstalledApp: Sendable {
     /// The hand-over follows what was settled.
     mutating func refreshAuthorization() {
         handOver.mayShow = standing.authorization(under: manifest.authorization).allows
+    }
+}
+
+/// The requests of one run of an app that are done, as far back as it may ask them again.
+struct AskedRequests: Sendable {
+    let run: String
+    private(set) var done: Set<Int64>
+
+    init(run: String, done: Set<Int64>) {
+        self.run = run
+        self.done = done
+    }
+
+    /// - Returns: `nil` for one that is done.
+    mutating func begin(_ request: Int64) -> RequestMark? {
+        guard done.insert(request).inserted else { return nil }
+        if done.count > 2 * Int(RequestMark.remembered) {
+            done = Set(done.sorted().suffix(Int(RequestMark.remembered)))
+        }
+        return RequestMark(run: run, request: request)
     }
 }
 

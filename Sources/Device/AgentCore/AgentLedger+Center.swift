@@ -8,6 +8,16 @@ extension AgentLedger {
     /// Requests of one app that may wait; beyond that the one that was added first goes.
     static let requestLimit = 64
 
+    /// Notes that a request is done; of runs before this one, and of requests that nobody asks again, nothing stays.
+    func note(_ mark: RequestMark?, of app: String) throws {
+        guard let mark else { return }
+        try execute("INSERT OR IGNORE INTO done (app, run, request) VALUES (?, ?, ?)", [app, mark.run, mark.request])
+        guard mark.request % 64 == 0 else { return }
+        try execute(
+            "DELETE FROM done WHERE app = ? AND (run <> ? OR request <= ?)",
+            [app, mark.run, mark.request.subtractingReportingOverflow(RequestMark.remembered).partialValue])
+    }
+
     /// Stores an app's own notification, which appears or is handed to the app as one from a provider is.
     ///
     /// Its id is negative, and none is used twice.

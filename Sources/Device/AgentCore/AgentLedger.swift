@@ -33,10 +33,13 @@ struct AgentLedger {
         case .responsesDropped(let app, let at): return try dropResponses(app: app, at: at)
         case .receiptsConfirmed(let range):
             try execute("DELETE FROM outbox WHERE sequence BETWEEN ? AND ?", [range.lowerBound, range.upperBound])
-        case .fired(let app, let request, let isAsked, let shows, let at):
+        case .fired(let app, let request, let mark, let isAsked, let shows, let at):
+            try note(mark, of: app)
             return .fired(
                 try fire(request, app: app, isAsked: isAsked, shows: shows, at: at), app: app, isAsked: isAsked)
-        case .scheduled(let app, let request, let at): try schedule(request, app: app, at: at)
+        case .scheduled(let app, let request, let mark, let at):
+            try note(mark, of: app)
+            try schedule(request, app: app, at: at)
         case .unscheduled(let app, let identifiers): try unschedule(identifiers, app: app)
         case .unlisted(let app, let identifiers): return .unlisted(try unlist(identifiers, app: app))
         case .standing(let app, let standing): try keep(standing, app: app)

@@ -171,6 +171,13 @@ struct AgentReader {
         ).compactMap { JSONText.read($0) }
     }
 
+    /// Which requests of a run of an app are done.
+    func done(app: String, run: String) throws -> Set<Int64> {
+        Set(
+            try Int64.fetchAll(
+                database, sql: "SELECT request FROM done WHERE app = ? AND run = ?", arguments: [app, run]))
+    }
+
     /// The files that notifications of the list, on their way or scheduled name.
     func attachmentPaths() throws -> Set<String> {
         let contents: [NotificationContent] =

@@ -8,6 +8,7 @@ enum AgentSchema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { database in try database.execute(sql: first) }
         migrator.registerMigration("2") { database in try database.execute(sql: second) }
+        migrator.registerMigration("3") { database in try database.execute(sql: third) }
         return migrator
     }
 
@@ -92,5 +93,15 @@ enum AgentSchema {
         CREATE TABLE standing (app TEXT PRIMARY KEY, standing TEXT NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE preference (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE local_id (one INTEGER PRIMARY KEY CHECK (one = 1), last INTEGER NOT NULL) STRICT;
+        """
+
+    /// `done`: which requests of an app's newest run are done, so that none is done twice.
+    private static let third = """
+        CREATE TABLE done (
+            app TEXT NOT NULL,
+            run TEXT NOT NULL,
+            request INTEGER NOT NULL,
+            PRIMARY KEY (app, run, request)
+        ) STRICT, WITHOUT ROWID;
         """
 }

@@ -16,9 +16,9 @@ enum AgentWrite: Sendable {
     /// A person chose an action. The token, which the store does not keep, lets the app take the focus.
     case tapped(NotificationID, action: String, text: String?, activationToken: String?, at: Timestamp)
     /// An app's own notification fires; `isAsked` when the app is asked first how to show it.
-    case fired(app: String, NotificationRequest, isAsked: Bool, shows: Showing, at: Timestamp)
+    case fired(app: String, NotificationRequest, as: RequestMark?, isAsked: Bool, shows: Showing, at: Timestamp)
     /// A request waits for its time; one with the same identifier is replaced.
-    case scheduled(app: String, NotificationRequest, at: Timestamp)
+    case scheduled(app: String, NotificationRequest, as: RequestMark?, at: Timestamp)
     /// Requests are taken back; `nil` for all of the app's.
     case unscheduled(app: String, identifiers: [String]?)
     /// Notifications leave the list; `nil` for all of the app's.
@@ -48,6 +48,16 @@ enum AgentWrite: Sendable {
         default: false
         }
     }
+}
+
+/// By what a request is known when its app asks it again, since it has not heard the answer.
+struct RequestMark: Sendable, Hashable {
+    /// How many of an app's newest requests are remembered; no app has more waiting for an answer.
+    static let remembered: Int64 = 1_024
+
+    /// The run of the app that asked.
+    var run: String
+    var request: Int64
 }
 
 /// A notification that came over the device channel, and what the agent made of it.

@@ -32,7 +32,8 @@ package final class AppHost {
     package nonisolated init(configuration: AppHostConfiguration) {
         self.configuration = configuration
         session = AppSession(
-            app: configuration.app, place: configuration.socketPath, launchPatience: configuration.launchPatience)
+            app: configuration.app, run: UUID().uuidString, place: configuration.socketPath,
+            launchPatience: configuration.launchPatience)
     }
 
     /// Begins to connect, once; does nothing when called again.

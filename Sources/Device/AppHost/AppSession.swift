@@ -56,6 +56,7 @@ package struct AppSession: Sendable {
     }
 
     let app: String?
+    let run: String
     let place: String
     let launchPatience: Duration
     var link = Link.closed
@@ -86,11 +87,13 @@ package struct AppSession: Sendable {
 
     /// - Parameters:
     ///   - app: The bundle id; `nil` when none was found, and then nothing is ever connected.
+    ///   - run: A name of this run of the app.
     ///   - place: The socket's path, for what is said to people.
     ///   - launchPatience: How long a launch waits for the agent's welcome.
-    package init(app: String?, place: String, launchPatience: Duration = .seconds(1)) {
+    package init(app: String?, run: String, place: String, launchPatience: Duration = .seconds(1)) {
         self.launchPatience = launchPatience
         self.app = app
+        self.run = run
         self.place = place
     }
 
@@ -157,7 +160,7 @@ extension AppSession {
     mutating func connected() {
         guard let app else { return }
         link = .opened
-        directives.append(.send(.hello(version: AgentFrame.version, app: app, secret: nil)))
+        directives.append(.send(.hello(version: AgentFrame.version, app: app, secret: nil, run: run)))
     }
 
     mutating func disconnected(_ reason: String?, _ jitter: Double) {

@@ -2,8 +2,10 @@
 ///
 /// `request` numbers are the app's own; the agent's answer repeats them.
 public enum AppMessage: Hashable, Sendable {
-    /// The first message: the protocol's version, the app's bundle id, and the secret where it was given one.
-    case hello(version: Int, app: String, secret: String?)
+    /// The first message: the protocol's version, the app's bundle id, the secret where it was given one, and a name
+    /// of this run of the app. With the name, an `add` that is asked again on a later connection under the same number
+    /// is done once.
+    case hello(version: Int, app: String, secret: String?, run: String? = nil)
     /// Asks for authorization; `options` is the raw value of `UNAuthorizationOptions`.
     case requestAuthorization(request: Int64, options: UInt)
     case registerForRemoteNotifications(request: Int64)
@@ -33,7 +35,7 @@ public enum AppMessage: Hashable, Sendable {
 
 extension AppMessage: Codable {
     private enum Key: String, CodingKey {
-        case type, version, app, secret, request, options, notification, outcome, result, response, state
+        case type, version, app, secret, run, request, options, notification, outcome, result, response, state
     }
 
     public init(from decoder: any Decoder) throws {
@@ -45,7 +47,8 @@ extension AppMessage: Codable {
             self = .hello(
                 version: try members.decode(Int.self, forKey: .version),
                 app: try members.decode(String.self, forKey: .app),
-                secret: try members.decodeIfPresent(String.self, forKey: .secret))
+                secret: try members.decodeIfPresent(String.self, forKey: .secret),
+                run: try members.decodeIfPresent(String.self, forKey: .run))
         case "requestAuthorization":
             self = .requestAuthorization(
                 request: try request(), options: try members.decode(UInt.self, forKey: .options))
@@ -80,10 +83,11 @@ extension AppMessage: Codable {
         var members = encoder.container(keyedBy: Key.self)
         try members.encode(type, forKey: .type)
         switch self {
-        case .hello(let version, let app, let secret):
+        case .hello(let version, let app, let secret, let run):
             try members.encode(version, forKey: .version)
             try members.encode(app, forKey: .app)
             try members.encodeIfPresent(secret, forKey: .secret)
+            try members.encodeIfPresent(run, forKey: .run)
         case .requestAuthorization(let request, let options):
             try members.encode(request, forKey: .request)
             try members.encode(options, forKey: .options)

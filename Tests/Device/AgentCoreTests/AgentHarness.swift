@@ -96,15 +96,15 @@ final class AgentHarness: Sendable {
         return channel
     }
 
-    func connectApp(_ app: String = "com.example.todo") async throws -> TestApp {
+    func connectApp(_ app: String = "com.example.todo", run: String? = nil) async throws -> TestApp {
         let app = try await TestApp(socket: configuration.socketPath, id: app)
-        app.send(.hello(version: 1, app: app.id, secret: nil))
+        app.send(.hello(version: 1, app: app.id, secret: nil, run: run))
         return app
     }
 
     /// An app that has been welcomed and is ready.
-    func readyApp() async throws -> TestApp {
-        let app = try await connectApp()
+    func readyApp(run: String? = nil) async throws -> TestApp {
+        let app = try await connectApp(run: run)
         _ = await app.inbox.next { if case .welcome = $0 { true } else { false } }
         app.send(.ready)
         return app

@@ -97,6 +97,26 @@ import Testing
         try await harness.stop()
     }
 
+    @Test func `what is asked again under its number is done once, also by the next agent`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        var app = try await harness.readyApp(run: "a")
+        #expect(await ask(add("milk"), app, request: 7) == .done)
+        app = try await harness.readyApp(run: "a")
+        #expect(await ask(add("milk"), app, request: 7) == .done)
+        try await harness.stop()
+        try await harness.start()
+        app = try await harness.readyApp(run: "a")
+        #expect(await ask(add("milk"), app, request: 7) == .done)
+        #expect(await ask(add("bread"), app, request: 8) == .done)
+        app = try await harness.readyApp(run: "b")
+        #expect(await ask(add("milk"), app, request: 7) == .done)
+        try await harness.stop()
+        let store = try AgentStore.open(path: harness.configuration.databasePath, now: noon).store
+        let all = try store.read { try $0.waiting(app: "com.example.todo", after: 0, limit: 10) }
+        #expect(all.map(\.identifier) == ["milk", "bread", "milk"])
+    }
+
     @Test func `categories outlive the agent and give the buttons; a pressed one reaches the app`() async throws {
         let harness = try AgentHarness()
         try await harness.start()
@@ -226,7 +246,7 @@ import Testing
         try await harness.start()
         let agent = try #require(harness.agent.withLock { $0 })
         let request = NotificationRequest(identifier: "milk", content: content())
-        agent.enter { $0.fire(request, app: "com.example.todo") }
+        agent.enter { $0.fire(request, as: nil, app: "com.example.todo") }
         let (shown, complete) = try #require(await harness.desktop.presented.next())
         let app = try await harness.readyApp()
         #expect(await ask(.removeDelivered(["milk"]), app) == .done)
@@ -241,7 +261,7 @@ import Testing
         try await harness.start()
         let agent = try #require(harness.agent.withLock { $0 })
         let request = NotificationRequest(identifier: "milk", content: content())
-        agent.enter { $0.fire(request, app: "com.example.todo") }
+        agent.enter { $0.fire(request, as: nil, app: "com.example.todo") }
         try #require(await harness.desktop.presented.next()).complete(.failed(reason: "no server"))
         let app = try await harness.readyApp()
         while await delivered(app) != ["milk"] {}
@@ -276,7 +296,7 @@ import Testing
         try await harness.start()
         let agent = try #require(harness.agent.withLock { $0 })
         let request = NotificationRequest(identifier: "milk", content: content())
-        agent.enter { $0.fire(request, app: "com.example.todo") }
+        agent.enter { $0.fire(request, as: nil, app: "com.example.todo") }
         let shown = try #require(await harness.desktop.show())
         #expect(shown.notification.rawValue == -1 && shown.identifier == "milk")
         harness.desktop.does(.opened(shown.notification, activationToken: nil))

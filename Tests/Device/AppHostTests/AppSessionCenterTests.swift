@@ -45,7 +45,7 @@ struct AppSessionCenterTests {
     }
 
     @Test func `commands fail without an app id, and when another process is the app`() {
-        var nameless = Conversation(session: AppSession(app: nil, place: "/x"))
+        var nameless = Conversation(session: AppSession(app: nil, run: "r1", place: "/x"))
         #expect(nameless.say(ask(1)) == [.failRequest(request: 1)])
         var talk = Conversation.running()
         talk.say(ask(2))

@@ -7,7 +7,7 @@ struct AppSessionConnectionTests {
     @Test func `hello is the first word, and all others wait for the welcome`() {
         var talk = Conversation()
         #expect(talk.say(.started) == [.connect(after: .zero)])
-        #expect(talk.say(.connected) == [.send(.hello(version: 1, app: "com.example.todo", secret: nil))])
+        #expect(talk.say(.connected) == [.send(.hello(version: 1, app: "com.example.todo", secret: nil, run: "r1"))])
         #expect(talk.say(.registrationRequested(request: 1)) == [])
         #expect(talk.say(.authorizationRequested(request: 2, options: 7)) == [])
         #expect(
@@ -154,7 +154,7 @@ struct AppSessionConnectionTests {
     }
 
     @Test func `an app without an id launches, says what is missing, and has every request failed`() {
-        var talk = Conversation(session: AppSession(app: nil, place: "/x"))
+        var talk = Conversation(session: AppSession(app: nil, run: "r1", place: "/x"))
         let started = talk.say(.started)
         guard case .report(let text) = started.first else { return #expect(Bool(false), "\(started)") }
         #expect(text.contains("ALDABA_APP_ID") && started.count == 1)

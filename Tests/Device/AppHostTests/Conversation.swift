@@ -4,7 +4,7 @@ import AgentWire
 
 /// A session with a clock of its own.
 struct Conversation {
-    var session = AppSession(app: "com.example.todo", place: "/run/agent.sock")
+    var session = AppSession(app: "com.example.todo", run: "r1", place: "/run/agent.sock")
     var now = Duration.zero
 
     @discardableResult

@@ -53,6 +53,7 @@ enum GoldenMessages {
 
     static let fromApp: [(file: String, message: AppMessage)] = [
         ("hello", .hello(version: 1, app: "com.example.todo", secret: "s3")),
+        ("hello-with-run", .hello(version: 1, app: "com.example.todo", secret: nil, run: "9f3c")),
         ("hello-without-secret", .hello(version: 1, app: "com.example.todo", secret: nil)),
         ("requestAuthorization", .requestAuthorization(request: 1, options: 7)),
         ("registerForRemoteNotifications", .registerForRemoteNotifications(request: 2)),

@@ -1,0 +1,89 @@
+import AgentWire
+import CLinux
+import Foundation
+
+/// The steps of the agent: what it commits, and what it does towards the world outside between two commits.
+///
+/// A debug build can be told to die before or after any of them, as if the power failed there (see
+/// ``FaultPlan``); what must hold then is tested from outside. In a release build a step is nothing but its body.
+public enum AgentStep: String, CaseIterable, Sendable {
+    // Commits, named by what is committed.
+    case storeArrival, storeAcknowledged, storeHandled, storeAppearance, storeLeftUnhandled, storePresented, storeTap
+    case storeDismissal, storeLeftScreen, storeResponseHandled, storeResponsesDropped, storeReceiptsConfirmed
+    case storeFired, storeScheduled, storeUnscheduled, storeUnlisted, storeStanding, storePreference
+    // Words to the server.
+    case acknowledge, report
+    // Words to an app.
+    case handOver, confirmHandled, respond, confirmResponse, answerRequest
+    // Calls on the desktop.
+    case present, withdraw, setBadge
+    /// The start of an app's process.
+    case startApp
+
+    /// On which side of a step.
+    public enum Side: String, CaseIterable, Sendable { case before, after }
+
+    /// Takes the step.
+    @inline(__always)
+    func take<Result>(_ body: () throws -> Result) rethrows -> Result {
+        FaultPlan.pass(self, .before)
+        defer { FaultPlan.pass(self, .after) }
+        return try body()
+    }
+}
+
+/// Where a debug build of the agent dies: the file named by `ALDABA_FAULT_FILE` holds `step.side`, such as
+/// `storeArrival.after`. It is removed at that place, then the process ends as by SIGKILL; the next one lives on.
+enum FaultPlan {
+    #if DEBUG
+        private static let path = ProcessInfo.processInfo.environment["ALDABA_FAULT_FILE"]
+
+        static func pass(_ step: AgentStep, _ side: AgentStep.Side) {
+            guard let path, let place = try? String(contentsOfFile: path, encoding: .utf8),
+                place == "\(step.rawValue).\(side.rawValue)"
+            else { return }
+            unlink(path)
+            kill(getpid(), SIGKILL)
+        }
+    #else
+        @inline(__always)
+        static func pass(_ step: AgentStep, _ side: AgentStep.Side) {}
+    #endif
+}
+
+extension AgentWrite {
+    /// The step that commits it.
+    var step: AgentStep {
+        switch self {
+        case .arrived: .storeArrival
+        case .confirmed: .storeAcknowledged
+        case .handed: .storeHandled
+        case .leftUnhandled: .storeLeftUnhandled
+        case .appeared: .storeAppearance
+        case .presented: .storePresented
+        case .tapped: .storeTap
+        case .fired: .storeFired
+        case .scheduled: .storeScheduled
+        case .unscheduled: .storeUnscheduled
+        case .unlisted: .storeUnlisted
+        case .standing: .storeStanding
+        case .preference: .storePreference
+        case .dismissed: .storeDismissal
+        case .leftScreen: .storeLeftScreen
+        case .responseHandled: .storeResponseHandled
+        case .responsesDropped: .storeResponsesDropped
+        case .receiptsConfirmed: .storeReceiptsConfirmed
+        }
+    }
+}
+
+extension AgentMessage {
+    /// The step that sends it, where it hands something to the app.
+    var step: AgentStep? {
+        switch self {
+        case .deliver: .handOver
+        case .respond: .respond
+        default: nil
+        }
+    }
+}
