@@ -28,8 +28,12 @@ class AgentError(Exception):
 class Agent:
     """One connection of an app. The app's manifest must be installed: `aldaba agent app install MANIFEST`."""
 
-    def __init__(self, app, secret=None, path=None, presents=26):
-        """`presents` is the answer to "how shall this be shown": 2 sound, 8 list, 16 banner, added together."""
+    def __init__(self, app, secret=None, path=None, presents=26, run=None, ready=True):
+        """`presents` is the answer to "how shall this be shown": 2 sound, 8 list, 16 banner, added together.
+
+        `run` names this run of the app: an `add` that is sent again on a later connection with the same name and
+        number is done once. Without `ready` nothing is handed over until `{"type": "ready"}` is sent.
+        """
         self.app = app
         self.presents = presents
         self._requests = 0
@@ -39,11 +43,14 @@ class Agent:
         hello = {"type": "hello", "version": VERSION, "app": app}
         if secret is not None:
             hello["secret"] = secret.strip()
+        if run is not None:
+            hello["run"] = run
         self.send(hello)
         self.welcome = self.receive()
         if self.welcome["type"] == "refused":
             raise AgentError(self.welcome["message"])
-        self.send({"type": "ready"})
+        if ready:
+            self.send({"type": "ready"})
 
     @staticmethod
     def default_path():

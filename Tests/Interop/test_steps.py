@@ -10,10 +10,10 @@ import uuid
 
 import pytest
 
-from aldaba_process import BINARY, REPOSITORY, clean_environment, run_aldaba
+from aldaba_process import BINARY, REPOSITORY, clean_environment, environment_of, processes, run_aldaba
 from own_agent import OwnAgent
 from screen import Screen
-from waiting import wait_for_lines, wait_until
+from waiting import kill, wait_for_lines, wait_until
 
 sys.path.insert(0, str(REPOSITORY / "Examples/PythonClient"))
 from aldaba_notifications import Agent, AgentError  # noqa: E402
@@ -72,6 +72,14 @@ class World:
     def end_app(self):
         self.app.kill()
         self.app.wait(10)
+        wait_until(lambda: not self.is_running(TODO), "the demo app is gone")
+
+    def end_started(self):
+        """Ends the demo app that the agent started."""
+        mark = f"TODOLIST_APP_LOG={self.log}".encode()
+        for pid in processes():
+            if mark in environment_of(pid):
+                kill(pid)
         wait_until(lambda: not self.is_running(TODO), "the demo app is gone")
 
     def is_running(self, app):
@@ -168,3 +176,152 @@ def test_a_tap_reaches_the_app_once(world, send, control, place):
     once(control.states(reference), "presented", "handed", "opened")
     assert world.told().count(answer) == 1
     assert title not in [item["content"].get("title") for item in world.agent.listed()]
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("place", sides(ASKED))
+def test_what_an_app_asks_again_is_done_once(world, place):
+    title, run = f"own {place}", str(uuid.uuid4())
+    request = {"type": "center", "command": "add", "request": 900, "notification": {
+        "identifier": title, "content": {"title": title}}}
+    with world.script(run=run) as script:
+        world.agent.arm(place)
+        script.send(request)
+        world.again()
+    with world.script(run=run) as script:
+        script.send(request)
+        script.wait(lambda got: got["type"] == "centerAnswered" and got["request"] == 900, 20)
+        handed = [script.wait_for_notification(20)["identifier"]]
+        wait_until(lambda: world.screen.numbers(title), "it is on the screen")
+        script.add("last", title="Last")
+        handed.append(script.wait_for_notification(20)["identifier"])
+        assert handed == [title, "last"], "once, although it was asked twice"
+        assert [item["identifier"] for item in script.delivered()].count(title) == 1
+        assert len(world.screen.numbers(title)) == 1
+
+
+ORDERS = {
+    "storeScheduled": (
+        {"command": "add", "notification": {"identifier": "later", "content": {"title": "Later"}, "trigger": {
+            "type": "timeInterval", "seconds": 86400, "repeats": False}}},
+        lambda script: [item["identifier"] for item in script.center("pending")["requests"]] == ["later"]),
+    "storeUnscheduled": (
+        {"command": "removePending"}, lambda script: script.center("pending")["requests"] == []),
+    "storeUnlisted": ({"command": "removeDelivered"}, lambda script: script.delivered() == []),
+    "storeStanding": (
+        {"command": "setCategories", "categories": [{"identifier": "tea", "actions": [], "intentIdentifiers": [], "options": 0}]},
+        lambda script: [item["identifier"] for item in script.center("categories")["categories"]] == ["tea"]),
+    "setBadge": ({"command": "setBadge", "badge": 7}, lambda script: True),
+}
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("place", sides(ORDERS))
+def test_an_order_that_was_cut_off_is_asked_again_and_holds(world, place):
+    order, holds = ORDERS[place.split(".")[0]]
+    with world.script() as script:
+        script.set_badge(0)
+        script.set_categories([])
+        script.add("listed", title="Listed")
+        script.wait_for_notification(20)
+        world.agent.arm(place)
+        script.send({"type": "center", "request": 900, **order})
+        world.again()
+    with world.script() as script:
+        script.send({"type": "center", "request": 900, **order})
+        script.wait(lambda got: got["type"] == "centerAnswered" and got["request"] == 900, 20)
+        assert holds(script)
+        if order["command"] == "setBadge":
+            assert "badge 7" in next(
+                line for line in world.agent.aldaba("agent", "status").stdout.splitlines() if SCRIPT in line)
+        script.center("removePending")
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("place", sides(["storePreference"]))
+def test_a_person_s_preference_holds_once_it_was_confirmed(world, place):
+    world.agent.arm(place)
+    cut_off = world.agent.aldaba("settings", "all", "quiet-hours=01:00-02:00", check=False)
+    assert cut_off.returncode != 0, "nobody said that it is done"
+    world.again()
+    world.agent.aldaba("settings", "all", "quiet-hours=01:00-02:00")
+    assert "01:00-02:00" in world.agent.aldaba("settings", "all").stdout
+    world.agent.aldaba("settings", "all", "quiet-hours=off")
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("place", sides(PUT_AWAY))
+def test_what_left_the_screen_is_not_brought_back(world, send, control, place):
+    title = f"away {place}"
+    _, reference, _ = send(world.token, {"aps": {"alert": {"title": title}}})
+    wait_until(lambda: "handed" in control.states(reference), "it is shown")
+    (number,) = world.screen.numbers(title)
+    world.agent.arm(place)
+    world.screen.close(number, 2 if place.startswith("storeDismissal") else 1)
+    world.again()
+    if place.endswith("before"):
+        # Nobody else knows that it left; so it counts as there until it leaves again.
+        world.screen.close(number, 2 if place.startswith("storeDismissal") else 1)
+    _, marker, _ = send(world.token, {"aps": {"alert": "marker"}})
+    wait_until(lambda: "handed" in control.states(marker), "the next one is handed")
+    assert world.screen.numbers(title) == [number], "it was not shown again"
+    listed = [item["content"].get("title") for item in world.agent.listed()].count(title)
+    if place.startswith("storeDismissal"):
+        wait_until(lambda: control.states(reference).count("dismissed") == 1, "the timeline says so")
+        assert listed == 0
+    else:
+        assert listed == 1 and "dismissed" not in control.states(reference)
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("place", sides(["storeAppearance"]))
+def test_what_comes_while_an_app_goes_to_the_background_appears_once(world, send, control, place):
+    title = f"background {place}"
+    with world.script(ready=False) as script:
+        _, reference, _ = send(world.script_token, {"aps": {"alert": {"title": title}}}, apns_topic=SCRIPT)
+        wait_until(lambda: "acked" in control.states(reference), "it waits for the app")
+        world.agent.arm(place)
+        script.send({"type": "stateChanged", "state": "background"})
+        script.send({"type": "ready"})
+        world.again()
+    wait_until(lambda: world.screen.numbers(title), "it is on the screen")
+    wait_until(lambda: "presented" in control.states(reference), "the timeline says so")
+    once(control.states(reference), "accepted", "acked", "presented")
+    assert len(world.screen.numbers(title)) == 1
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("place", sides(["storeLeftUnhandled"]))
+def test_what_an_app_left_behind_appears_once(world, send, control, place):
+    title = f"left {place}"
+    with world.script(ready=False):
+        _, reference, _ = send(world.script_token, {"aps": {"alert": {"title": title}}}, apns_topic=SCRIPT)
+        wait_until(lambda: "acked" in control.states(reference), "it waits for the app")
+        world.agent.arm(place)
+    world.again()
+    wait_until(lambda: world.screen.numbers(title), "it is on the screen")
+    wait_until(lambda: "presented" in control.states(reference), "the timeline says so")
+    once(control.states(reference), "accepted", "acked", "presented")
+    assert len(world.screen.numbers(title)) == 1
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("place", sides(["startApp"]))
+def test_an_app_that_was_to_be_started_for_a_tap_hears_of_it_once(world, send, control, place):
+    title = f"start {place}"
+    _, reference, _ = send(world.token, {"aps": {"alert": {"title": title}}})
+    wait_until(lambda: "handed" in control.states(reference), "it is shown")
+    world.end_app()
+    world.agent.arm(place)
+    world.screen.tap(world.screen.numbers(title)[-1])
+    world.again()
+    answer = f"didReceive com.apple.UNNotificationDefaultActionIdentifier {reference}"
+    log = world.agent.data / "log" / f"{TODO}.log"
+    try:
+        wait_until(lambda: log.exists() and answer in log.read_text(), "the app was started and has heard of it", 30)
+        wait_until(lambda: "opened" in control.states(reference), "the timeline says so")
+        assert log.read_text().count(answer) == 1
+        once(control.states(reference), "handed", "opened")
+    finally:
+        world.end_started()
+        world.start_app()
