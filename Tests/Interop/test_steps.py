@@ -28,7 +28,7 @@ TAPPED = ["storeTap", "withdraw", "respond", "storeResponseHandled", "confirmRes
 ASKED = ["storeFired", "answerRequest"]
 ORDERED = ["storeScheduled", "storeUnscheduled", "storeUnlisted", "storeStanding", "setBadge", "storePreference"]
 PUT_AWAY = ["storeDismissal", "storeLeftScreen"]
-ABSENT = ["storeAppearance", "storeLeftUnhandled", "startApp"]
+ABSENT = ["storeAppearance", "storeLeftUnhandled", "startApp", "storeRemoval"]
 # A minute after a start that failed: the agent's Swift tests have it, with a clock of their own.
 ELSEWHERE = ["storeResponsesDropped"]
 
@@ -325,3 +325,27 @@ def test_an_app_that_was_to_be_started_for_a_tap_hears_of_it_once(world, send, c
     finally:
         world.end_started()
         world.start_app()
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("place", sides(["storeRemoval"]))
+def test_an_app_that_is_taken_away_leaves_nothing_without_its_reason(world, up, send, control, place):
+    app = f"com.example.gone{uuid.uuid4().hex[:8]}"
+    secret = world.agent.install(
+        id=app, name="Gone", team=TEAM, executable=sys.executable, authorization="granted", provesBySecret=True)
+    run_aldaba("app", "create", app, "--team", TEAM, "--data", up.data)
+    with Agent(app, secret, world.agent.socket, ready=False) as script:
+        token = wait_until(lambda: registered(script), "the app has its token")
+        _, reference, _ = send(token, {"aps": {"alert": {"title": "Waiting"}}}, apns_topic=app)
+        wait_until(lambda: "acked" in control.states(reference), "it waits for the app")
+        world.agent.arm(place)
+        run_aldaba("agent", "app", "remove", app, "--data", world.agent.data, "--agent-socket", world.agent.socket)
+        world.again()
+    wait_until(lambda: control.states(reference)[-1] == "dropped(unregistered)", "the timeline says why")
+    once(control.states(reference), "dropped(unregistered)")
+    assert app not in run_aldaba("agent", "app", "list", "--data", world.agent.data).stdout
+    answers = []
+    wait_until(
+        lambda: answers.append(send(token, {"aps": {"alert": "too late"}}, apns_topic=app)) or answers[-1][0] == 410,
+        "the provider hears that the token is not valid any more")
+    assert answers[-1][2] == "Unregistered"

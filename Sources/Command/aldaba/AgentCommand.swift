@@ -89,7 +89,7 @@ struct AgentCommand: AsyncParsableCommand {
     /// `aldaba agent app`: the apps of this device.
     struct App: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "The apps that this device knows.", subcommands: [Install.self])
+            abstract: "The apps that this device knows.", subcommands: [Install.self, List.self, Remove.self])
 
         /// `aldaba agent app install`.
         struct Install: ParsableCommand {
@@ -110,6 +110,38 @@ struct AgentCommand: AsyncParsableCommand {
                 let folder = AppFolder(path: location.folder.manifests)
                 try print(folder.install(read))
                 if read.provesBySecret { print(folder.secretPath(of: read.id)) }
+            }
+        }
+
+        /// `aldaba agent app list`.
+        struct List: ParsableCommand {
+            static let configuration = CommandConfiguration(abstract: "The installed apps, by their manifests.")
+            @Flag(help: "Print a JSON array of the manifests.") var json = false
+            @OptionGroup var location: FolderOption
+
+            func run() throws {
+                let content = AppFolder(path: location.folder.manifests).load()
+                for (file, fault) in content.faults { Terminal.write("\(file): \(fault)") }
+                let apps = content.apps.values.sorted { $0.id < $1.id }
+                if json { return print(try JSONText.line(apps)) }
+                for app in apps { print("\(app.id)  \(app.name)  \(app.executable)") }
+            }
+        }
+
+        /// `aldaba agent app remove`.
+        struct Remove: ParsableCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "Take an app away: what waits for it ends, and its device token with it.")
+            @Argument(help: "The app's bundle id.") var app: String
+            @OptionGroup var agent: AgentOption
+
+            func run() throws {
+                guard try AppFolder(path: agent.location.folder.manifests).remove(app) else {
+                    throw CommandFailure(
+                        .invalidInput, "no app \(app) is installed; `aldaba agent app list` shows those that are")
+                }
+                // A running agent looks at once; one that does not run looks when it starts.
+                _ = try? agent.connect().ask(.status)
             }
         }
     }

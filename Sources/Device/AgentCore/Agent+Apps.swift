@@ -31,11 +31,16 @@ extension Agent {
             }
             if registration != .ended { wishForToken(id) }
         }
+        removeApps(notIn: loaded)
     }
 
     func received(_ messages: [AppMessage], from connection: AppConnection) {
-        for message in messages {
+        for (place, message) in messages.enumerated() {
             if let app = connections[ObjectIdentifier(connection)] {
+                if case .center(let number, .add(let request)) = message, !request.content.attachments.isEmpty {
+                    return takeFiles(
+                        of: request, number, app: app, connection, then: Array(messages[(place + 1)...]))
+                }
                 took(message, from: app, connection)
             } else if case .hello(let version, let app, let secret, let run) = message {
                 guard accept(connection, version: version, app: app, secret: secret, run: run) else { return }

@@ -1,6 +1,7 @@
 import AgentWire
 import Foundation
 import Logging
+import NIOPosix
 import Observability
 import PushModel
 
@@ -29,7 +30,10 @@ extension Agent {
     /// - Returns: `nil` for what is only enqueued.
     private func answer(_ command: CenterCommand, request number: Int64, app: String) throws -> CenterAnswer? {
         switch command {
-        case .add(let request): return add(request, number, app: app)
+        case .add(let request):
+            if isDone(number, of: app) { return nil }
+            if let refusal = refusal(of: request, app: app) { return refusal }
+            take(request, number, app: app)
         case .removePending(let identifiers): enqueue(.unscheduled(app: app, identifiers: identifiers))
         case .removeDelivered(let identifiers): enqueue(.unlisted(app: app, identifiers: identifiers))
         case .setCategories(let categories): change(app) { $0.categories = categories }
@@ -63,8 +67,11 @@ extension Agent {
         static let badgeInvalid = 1600
     }
 
-    private func add(_ request: NotificationRequest, _ number: Int64, app: String) -> CenterAnswer? {
-        if apps[app]?.asked?.done.contains(number) == true { return nil }
+    /// Whether the app asks this again, since it has not heard that it is done.
+    private func isDone(_ number: Int64, of app: String) -> Bool { apps[app]?.asked?.done.contains(number) == true }
+
+    /// What is wrong with a request, its files excepted.
+    private func refusal(of request: NotificationRequest, app: String) -> CenterAnswer? {
         guard let installed = apps[app] else { return .failed(code: CenterFault.notAllowed, message: "not installed") }
         let authorization = installed.standing.authorization(under: installed.manifest.authorization)
         guard authorization.allows else {
@@ -81,19 +88,62 @@ extension Agent {
         guard let size = try? AgentFrame.encode(content).count, size <= Self.contentLimit else {
             return .failed(code: CenterFault.noContent, message: "it says more than \(Self.contentLimit) bytes")
         }
-        var kept = request
-        do {
-            kept.content.attachments = try attachments.take(content.attachments, of: app, moves: true)
-        } catch {
-            return .failed(code: error.code, message: error.message)
-        }
+        return nil
+    }
+
+    private func take(_ request: NotificationRequest, _ number: Int64, app: String) {
         let mark = apps[app]?.asked?.begin(number)
         if request.trigger == nil {
-            fire(kept, as: mark, app: app)
+            fire(request, as: mark, app: app)
         } else {
-            enqueue(.scheduled(app: app, kept, as: mark, at: parts.now()))
+            enqueue(.scheduled(app: app, request, as: mark, at: parts.now()))
         }
-        return nil
+    }
+
+    /// A request with files: they are copied on a thread that may wait for the disk, and what the app says after it
+    /// waits for that.
+    func takeFiles(
+        of request: NotificationRequest, _ number: Int64, app: String, _ connection: AppConnection,
+        then rest: [AppMessage]
+    ) {
+        if isDone(number, of: app) {
+            confirmations.append(Confirmation(connection: connection, request: number))
+            if writes.isEmpty { confirm() }
+            return received(rest, from: connection)
+        }
+        if let refusal = refusal(of: request, app: app) {
+            connection.send([.centerAnswered(request: number, refusal)])
+            return received(rest, from: connection)
+        }
+        let files = attachments
+        NIOThreadPool.singleton.submit { [weak self] state in
+            guard case .active = state else { return }
+            let result = Result { () throws(AttachmentFault) in
+                try files.take(request.content.attachments, of: app)
+            }
+            self?.enter { $0.took(result, for: request, number, app: app, connection, then: rest) }
+        }
+    }
+
+    private func took(
+        _ files: Result<[NotificationAttachment], AttachmentFault>, for request: NotificationRequest, _ number: Int64,
+        app: String, _ connection: AppConnection, then rest: [AppMessage]
+    ) {
+        // An app whose connection ended asks again on its next one.
+        guard connections[ObjectIdentifier(connection)] == app else {
+            return attachments.drop((try? files.get()) ?? [])
+        }
+        switch files {
+        case .success(let taken):
+            var kept = request
+            kept.content.attachments = taken
+            releases += request.content.attachments.map(\.path)
+            take(kept, number, app: app)
+            confirmations.append(Confirmation(connection: connection, request: number))
+        case .failure(let fault):
+            connection.send([.centerAnswered(request: number, .failed(code: fault.code, message: fault.message))])
+        }
+        received(rest, from: connection)
     }
 
     var attachments: AttachmentStore { AttachmentStore(folder: configuration.attachmentsFolder) }

@@ -20,8 +20,11 @@ extension Agent {
         guard !writes.isEmpty else { return }
         let batch = writes
         writes = []
+        let released = releases
+        releases = []
         do {
             let effects = try Self.commit(batch, to: store)
+            attachments.release(released)
             // An app hears that its order is durable before it hears what came of it.
             confirm()
             follow(batch, effects)
@@ -164,7 +167,7 @@ extension Agent {
         guard wish != .nothing || setsBadge, let notification = try store.read({ try $0.notification(id) }) else {
             return wish
         }
-        if setsBadge { applyBadge(of: notification.says, app: app) }
+        if setsBadge, try store.read({ try $0.isUnhandled(id) }) { applyBadge(of: notification.says, app: app) }
         switch (wish, showing(of: notification.says, app: app)) {
         case (.screenAndList, let allowed): return allowed
         case (.list, .screenAndList), (.list, .list): return .list

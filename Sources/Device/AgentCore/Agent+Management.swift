@@ -169,8 +169,7 @@ extension Agent {
         guard request.trigger == nil else { return .failed(message: "the terminal's notifications appear at once") }
         var kept = request
         do {
-            kept.content.attachments = try attachments.take(
-                request.content.attachments, of: Self.shell, moves: false)
+            kept.content.attachments = try attachments.take(request.content.attachments, of: Self.shell)
         } catch {
             return .failed(message: error.message)
         }

@@ -40,12 +40,15 @@ extension Agent {
         for (app, wish) in registrationWishes.sorted(by: { $0.key < $1.key }) {
             // Without an identity the session's keeper is enrolling, and signals afterwards.
             guard let identity else { return true }
-            guard let manifest = apps[app]?.manifest else {
+            let absentees = registeredAbsentees()
+            guard let team = apps[app].map({ TeamID(rawValue: $0.manifest.team) }) ?? absentees[app] else {
                 registrationWishes[app] = nil
                 continue
             }
             do throws(EnrolmentFailure) {
-                try await fulfil(wish, of: manifest, as: identity)
+                // An app that is gone wants no token any more.
+                try await fulfil(
+                    apps[app] == nil ? .end : wish, of: app, team, as: identity, isGone: apps[app] == nil)
             } catch {
                 switch error {
                 case .refused(let code): refuse(wish, app: app, code: code)
@@ -66,9 +69,9 @@ extension Agent {
     }
 
     private func fulfil(
-        _ wish: RegistrationWish, of manifest: AppManifest, as identity: DeviceIdentity
+        _ wish: RegistrationWish, of app: String, _ team: TeamID, as identity: DeviceIdentity, isGone: Bool
     ) async throws(EnrolmentFailure) {
-        let (topic, team) = (Topic(rawValue: manifest.id), TeamID(rawValue: manifest.team))
+        let topic = Topic(rawValue: app)
         var token: String?
         switch wish {
         case .token:
@@ -79,16 +82,22 @@ extension Agent {
                 identity, topic: topic, team: team, environment: configuration.environment)
         }
         // The answer belongs to the identity and the wish that asked; either may have changed meanwhile.
-        guard self.identity == identity, registrationWishes[manifest.id] == wish else { return }
+        guard self.identity == identity, isGone == (apps[app] == nil), isGone || registrationWishes[app] == wish else {
+            return
+        }
         let earlier: Registration
         do {
-            earlier = try store.read { try $0.registration(app: manifest.id, environment: configuration.environment) }
-            try store.keep(token, app: manifest.id, environment: configuration.environment)
+            earlier = try store.read { try $0.registration(app: app, environment: configuration.environment) }
+            if isGone {
+                try store.forgetRegistration(app: app, environment: configuration.environment)
+            } else {
+                try store.keep(token, app: app, team: team, environment: configuration.environment)
+            }
         } catch {
             throw .unavailable("the agent's store: \(error)")
         }
-        registrationWishes[manifest.id] = nil
-        if let token { announce(token, app: manifest.id, isNew: earlier != .token(token)) }
+        registrationWishes[app] = nil
+        if let token { announce(token, app: app, isNew: earlier != .token(token)) }
     }
 
     private func announce(_ token: String, app: String, isNew: Bool) {

@@ -149,6 +149,13 @@ extension Agent {
         }
     }
 
+    private func isKnown(_ id: NotificationID) -> Bool {
+        let isOnItsWay = writes.contains {
+            if case .arrived(let arrival) = $0 { arrival.notification.id == id } else { false }
+        }
+        return isOnItsWay || (try? store.read { try $0.isKnown(id) }) == true
+    }
+
     private func disposition(of notification: OutgoingNotification) -> Arrival.Disposition {
         guard let app = apps[notification.topic.rawValue] else {
             return .ends(.dropped(.unregistered), note: "no app of this name is installed on the device")
@@ -163,7 +170,10 @@ extension Agent {
                 ? .waits : .ends(.suppressed(.settings), note: reason)
         }
         guard !app.isInFront else { return .waits }
-        applyBadge(of: content, app: notification.topic.rawValue)
+        // What comes again sets no badge again.
+        if content.badge != nil, !isKnown(notification.id) {
+            applyBadge(of: content, app: notification.topic.rawValue)
+        }
         let shows = showing(of: content, app: notification.topic.rawValue)
         let isForApp = app.takesEverything || delivery.wakesInBackground || delivery.kind == .background
         switch plan.reach {

@@ -43,6 +43,8 @@ public actor Agent {
     let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     var writes: [AgentWrite] = []
+    /// Files that leave their places once the writes are durable.
+    var releases: [String] = []
     /// Who waits for the writes to be durable.
     var confirmations: [Confirmation] = []
     /// What people are being asked, by the id of the question.

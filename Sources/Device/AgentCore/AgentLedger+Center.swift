@@ -111,6 +111,23 @@ extension AgentLedger {
         return gone
     }
 
+    /// Ends what waited for an app, and forgets all that was stored for it.
+    ///
+    /// - Returns: What was on the screen and must leave it.
+    func remove(_ app: String, at: Timestamp) throws -> [NotificationID] {
+        let shown = try unlist(nil, app: app)
+        for notification in try WaitingNotification.fetch(database, "app = ? AND handed_at IS NULL", [app], limit: nil)
+        {
+            try report(
+                notification.id, .dropped(.unregistered), at: at, source: .agent,
+                note: "its app was removed from the device")
+        }
+        for table in ["response", "notification", "request", "standing", "done"] {
+            try execute("DELETE FROM \(table) WHERE app = ?", [app])
+        }
+        return shown
+    }
+
     func keep(_ standing: AppStanding, app: String) throws {
         try execute(
             "INSERT OR REPLACE INTO standing (app, standing) VALUES (?, ?)", [app, try JSONText.of(standing)])

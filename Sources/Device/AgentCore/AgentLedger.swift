@@ -42,6 +42,7 @@ struct AgentLedger {
             try schedule(request, app: app, at: at)
         case .unscheduled(let app, let identifiers): try unschedule(identifiers, app: app)
         case .unlisted(let app, let identifiers): return .unlisted(try unlist(identifiers, app: app))
+        case .appRemoved(let app, let at): return .unlisted(try remove(app, at: at))
         case .standing(let app, let standing): try keep(standing, app: app)
         case .preference(let name, let value):
             try execute("INSERT OR REPLACE INTO preference (name, value) VALUES (?, ?)", [name, value])

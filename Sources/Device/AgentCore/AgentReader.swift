@@ -111,6 +111,22 @@ struct AgentReader {
         return token.map { .token($0) } ?? .ended
     }
 
+    /// The apps that the server has tokens of, with their teams where these are known.
+    func registeredApps(environment: PushEnvironment) throws -> [(app: String, team: TeamID?)] {
+        try Row.fetchAll(
+            database, sql: "SELECT app, team FROM registration WHERE environment = ? AND token IS NOT NULL",
+            arguments: [environment.rawValue]
+        ).map { row in (row[0], (row[1] as String?).map(TeamID.init(rawValue:))) }
+    }
+
+    /// The apps of which anything is stored.
+    func knownApps() throws -> Set<String> {
+        Set(
+            try String.fetchAll(
+                database,
+                sql: "SELECT app FROM notification UNION SELECT app FROM request UNION SELECT app FROM standing"))
+    }
+
     /// What is stored here and the server does not know to be, in order.
     func unconfirmed() throws -> [NotificationID] {
         try Int64.fetchAll(database, sql: "SELECT id FROM unconfirmed ORDER BY id").map(NotificationID.init(rawValue:))
@@ -147,6 +163,21 @@ struct AgentReader {
         try Bool.fetchOne(
             database, sql: "SELECT listed_at IS NOT NULL FROM notification WHERE id = ?", arguments: [id.rawValue])
             ?? false
+    }
+
+    /// Whether it has arrived before, whatever became of it.
+    func isKnown(_ id: NotificationID) throws -> Bool {
+        try Bool.fetchOne(
+            database,
+            sql:
+                "SELECT EXISTS (SELECT 1 FROM unconfirmed WHERE id = ?1) OR EXISTS (SELECT 1 FROM notification WHERE id = ?1)",
+            arguments: [id.rawValue]) ?? false
+    }
+
+    /// Whether its app has not handled it yet.
+    func isUnhandled(_ id: NotificationID) throws -> Bool {
+        try Bool.fetchOne(
+            database, sql: "SELECT handed_at IS NULL FROM notification WHERE id = ?", arguments: [id.rawValue]) ?? false
     }
 
     func notification(_ id: NotificationID) throws -> WaitingNotification? {

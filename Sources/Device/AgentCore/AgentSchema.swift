@@ -95,7 +95,8 @@ enum AgentSchema {
         CREATE TABLE local_id (one INTEGER PRIMARY KEY CHECK (one = 1), last INTEGER NOT NULL) STRICT;
         """
 
-    /// `done`: which requests of an app's newest run are done, so that none is done twice.
+    /// `done`: which requests of an app's newest run are done, so that none is done twice. `registration.team`: of the
+    /// app, so that the registration can be ended when the app is not here any more; NULL in rows of before.
     private static let third = """
         CREATE TABLE done (
             app TEXT NOT NULL,
@@ -103,5 +104,6 @@ enum AgentSchema {
             request INTEGER NOT NULL,
             PRIMARY KEY (app, run, request)
         ) STRICT, WITHOUT ROWID;
+        ALTER TABLE registration ADD COLUMN team TEXT;
         """
 }

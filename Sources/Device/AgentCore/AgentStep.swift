@@ -11,6 +11,7 @@ public enum AgentStep: String, CaseIterable, Sendable {
     case storeArrival, storeAcknowledged, storeHandled, storeAppearance, storeLeftUnhandled, storePresented, storeTap
     case storeDismissal, storeLeftScreen, storeResponseHandled, storeResponsesDropped, storeReceiptsConfirmed
     case storeFired, storeScheduled, storeUnscheduled, storeUnlisted, storeStanding, storePreference
+    case storeRemoval
     // Words to the server.
     case acknowledge, report
     // Words to an app.
@@ -68,6 +69,7 @@ extension AgentWrite {
         case .unlisted: .storeUnlisted
         case .standing: .storeStanding
         case .preference: .storePreference
+        case .appRemoved: .storeRemoval
         case .dismissed: .storeDismissal
         case .leftScreen: .storeLeftScreen
         case .responseHandled: .storeResponseHandled

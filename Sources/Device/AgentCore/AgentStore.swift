@@ -104,12 +104,21 @@ final class AgentStore: Sendable {
         }
     }
 
-    /// Keeps an app's registration; `nil` when the app ended it.
-    func keep(_ token: String?, app: String, environment: PushEnvironment) throws {
+    /// Keeps an app's registration; without a token when the app ended it.
+    func keep(_ token: String?, app: String, team: TeamID, environment: PushEnvironment) throws {
         try queue.write { database in
             try database.execute(
-                sql: "INSERT OR REPLACE INTO registration (app, environment, token) VALUES (?, ?, ?)",
-                arguments: [app, environment.rawValue, token])
+                sql: "INSERT OR REPLACE INTO registration (app, environment, token, team) VALUES (?, ?, ?, ?)",
+                arguments: [app, environment.rawValue, token, team.rawValue])
+        }
+    }
+
+    /// Forgets the registration of an app that is not here any more, and that the server has forgotten.
+    func forgetRegistration(app: String, environment: PushEnvironment) throws {
+        try queue.write { database in
+            try database.execute(
+                sql: "DELETE FROM registration WHERE app = ? AND environment = ?",
+                arguments: [app, environment.rawValue])
         }
     }
 }

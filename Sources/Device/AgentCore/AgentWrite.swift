@@ -24,6 +24,8 @@ enum AgentWrite: Sendable {
     /// Notifications leave the list; `nil` for all of the app's.
     case unlisted(app: String, identifiers: [String]?)
     case standing(app: String, AppStanding)
+    /// The app is not on this device any more.
+    case appRemoved(app: String, at: Timestamp)
     /// What a person set for all apps.
     case preference(name: String, value: String)
     case dismissed(NotificationID, at: Timestamp)
@@ -44,7 +46,7 @@ enum AgentWrite: Sendable {
     /// Whether it tells what a person did with a notification: nobody repeats that.
     var isSaidOnce: Bool {
         switch self {
-        case .tapped, .dismissed, .leftScreen, .standing, .preference: true
+        case .tapped, .dismissed, .leftScreen, .standing, .preference, .appRemoved: true
         default: false
         }
     }

@@ -9,8 +9,10 @@ public struct AppFolder: Sendable {
     /// Every manifest that can be read, by bundle id, and what is wrong with the others, by file name.
     ///
     /// A folder that does not exist has no apps. Files that do not end in `.json` are left alone.
-    public func load() -> (apps: [String: AppManifest], faults: [(file: String, fault: String)]) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    public func load() -> Content {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
+            return Content(isComplete: !FileManager.default.fileExists(atPath: path))
+        }
         var apps: [String: AppManifest] = [:]
         var faults: [(file: String, fault: String)] = []
         for name in names.sorted() where name.hasSuffix(".json") {
@@ -27,7 +29,33 @@ public struct AppFolder: Sendable {
                 faults.append((name, error.description))
             }
         }
-        return (apps, faults)
+        return Content(apps: apps, faults: faults, isComplete: faults.isEmpty)
+    }
+
+    /// What the folder holds.
+    public struct Content: Sendable {
+        /// By bundle id.
+        public var apps: [String: AppManifest] = [:]
+        public var faults: [(file: String, fault: String)] = []
+        /// Whether every manifest could be read.
+        public var isComplete: Bool
+    }
+
+    /// Takes an app away; a running agent ends what waits for it when it next looks.
+    ///
+    /// - Returns: Whether it was there.
+    /// - Throws: ``AgentStartFailure/folder(path:reason:)`` when its manifest cannot be deleted.
+    public func remove(_ app: String) throws -> Bool {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        let files = names.filter { name in
+            guard name.hasSuffix(".json"), let text = FileManager.default.contents(atPath: path + "/" + name) else {
+                return false
+            }
+            return (try? AppManifest.read(text))?.id == app
+        }
+        for file in files where unlink(path + "/" + file) != 0 { throw Self.failure(path + "/" + file) }
+        unlink(secretPath(of: app))
+        return !files.isEmpty
     }
 
     /// Installs an app, or replaces its manifest; the file is complete or not there.

@@ -61,10 +61,11 @@ struct AttachmentStore: Sendable {
 
     /// Takes the files of one notification; on a fault nothing of it stays here, and every file is where it was.
     ///
-    /// - Parameter moves: Whether the file leaves its place, as with Apple; else it is copied.
+    /// The files stay in their places: a request whose storing failed may be asked again. See ``release(_:)``.
+    ///
     /// - Returns: The attachments with their new paths.
     func take(
-        _ attachments: [NotificationAttachment], of app: String, moves: Bool
+        _ attachments: [NotificationAttachment], of app: String
     ) throws(AttachmentFault) -> [NotificationAttachment] {
         guard !attachments.isEmpty else { return [] }
         guard attachments.count <= Self.countLimit else {
@@ -78,12 +79,20 @@ struct AttachmentStore: Sendable {
         do {
             for attachment in attachments { taken.append(try copy(attachment, of: app)) }
         } catch {
-            for attachment in taken { unlink(attachment.path) }
+            drop(taken)
             throw error
         }
-        if moves { for attachment in attachments where !isKept(attachment.path) { unlink(attachment.path) } }
         return taken
     }
+
+    /// Deletes what was taken for nothing.
+    func drop(_ taken: [NotificationAttachment]) { for attachment in taken { unlink(attachment.path) } }
+
+    /// Once what was taken is named in the store, the files that it came from leave their places, as with Apple.
+    func release(_ paths: [String]) { for path in paths where !isKept(path) { unlink(path) } }
+
+    /// Deletes all files of an app.
+    func remove(_ app: String) { try? FileManager.default.removeItem(atPath: "\(folder)/\(app)") }
 
     private func isKept(_ path: String) -> Bool {
         URL(fileURLWithPath: path).standardizedFileURL.path.hasPrefix(folder + "/")

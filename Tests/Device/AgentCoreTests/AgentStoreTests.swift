@@ -286,7 +286,7 @@ struct AgentStoreTests {
     @Test func `forgetting the identity keeps what waits for apps`() throws {
         let device = try #require(DeviceID(7))
         try store.keep(DeviceIdentity(device: device, secret: .max))
-        try store.keep("ab", app: app, environment: .sandbox)
+        try store.keep("ab", app: app, team: TeamID(rawValue: "ALDABADEMO"), environment: .sandbox)
         _ = try store.commit([arrival(1)])
         #expect(try store.read { try $0.identity() } == DeviceIdentity(device: device, secret: .max))
         #expect(try store.read { try $0.registration(app: app, environment: .sandbox) } == .token("ab"))

@@ -27,19 +27,21 @@ struct AttachmentStoreTests {
 
     private func fault(_ attachment: NotificationAttachment) -> Int? {
         do throws(AttachmentFault) {
-            _ = try store.take([attachment], of: "app", moves: true)
+            _ = try store.take([attachment], of: "app")
             return nil
         } catch {
             return error.code
         }
     }
 
-    @Test(arguments: [true, false])
-    func `a file is taken to where only this user can read it`(moves: Bool) throws {
+    @Test func `a file is taken to where only this user can read it, and leaves its place when that is durable`() throws
+    {
         let path = try file(Self.png)
-        let kept = try #require(try store.take([attachment(path)], of: "app", moves: moves).first)
+        let kept = try #require(try store.take([attachment(path)], of: "app").first)
         #expect(FileManager.default.contents(atPath: kept.path) == Data(Self.png))
-        #expect(FileManager.default.fileExists(atPath: path) != moves)
+        #expect(FileManager.default.fileExists(atPath: path))
+        store.release([path, kept.path])
+        #expect(!FileManager.default.fileExists(atPath: path) && FileManager.default.fileExists(atPath: kept.path))
         let attributes = try FileManager.default.attributesOfItem(atPath: kept.path)
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
@@ -70,37 +72,37 @@ struct AttachmentStoreTests {
     @Test func `when one of several is refused none is taken`() throws {
         let good = try file(Self.png)
         #expect(throws: AttachmentFault.self) {
-            try store.take([attachment(good), attachment(folder.path("missing"))], of: "app", moves: true)
+            try store.take([attachment(good), attachment(folder.path("missing"))], of: "app")
         }
         #expect(FileManager.default.fileExists(atPath: good))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("store/app")).isEmpty)
     }
 
     @Test func `a kept file may be attached again by its own app, and stays`() throws {
-        let kept = try #require(try store.take([attachment(try file(Self.png))], of: "app", moves: true).first)
+        let kept = try #require(try store.take([attachment(try file(Self.png))], of: "app").first)
         #expect(fault(attachment(kept.path)) == nil)
         #expect(FileManager.default.fileExists(atPath: kept.path))
         do throws(AttachmentFault) {
-            _ = try store.take([attachment(kept.path)], of: "other", moves: true)
+            _ = try store.take([attachment(kept.path)], of: "other")
             Issue.record("another app took it")
         } catch {
             #expect(error.code == 100)
         }
         #expect(throws: AttachmentFault.self) {
-            try store.take(Array(repeating: attachment(kept.path), count: 17), of: "app", moves: true)
+            try store.take(Array(repeating: attachment(kept.path), count: 17), of: "app")
         }
     }
 
     @Test func `an app's files take no more than the quota`() throws {
-        let kept = try #require(try store.take([attachment(try file(Self.png))], of: "app", moves: true).first)
+        let kept = try #require(try store.take([attachment(try file(Self.png))], of: "app").first)
         truncate(kept.path, off_t(AttachmentStore.quota))
         #expect(fault(attachment(try file(Self.png))) == 104)
-        #expect(try store.take([attachment(try file(Self.png))], of: "other", moves: true).count == 1)
+        #expect(try store.take([attachment(try file(Self.png))], of: "other").count == 1)
     }
 
     @Test func `what no notification names goes after an hour`() throws {
-        let first = try #require(try store.take([attachment(try file(Self.png))], of: "app", moves: true).first)
-        let second = try #require(try store.take([attachment(try file(Self.png))], of: "app", moves: true).first)
+        let first = try #require(try store.take([attachment(try file(Self.png))], of: "app").first)
+        let second = try #require(try store.take([attachment(try file(Self.png))], of: "app").first)
         store.sweep(keeping: [first.path], now: Date())
         #expect(FileManager.default.fileExists(atPath: second.path))
         store.sweep(keeping: [first.path], now: Date().addingTimeInterval(3700))

@@ -1,5 +1,6 @@
 import AgentWire
 import AldabaTestSupport
+import Foundation
 import PushModel
 import Testing
 
@@ -135,5 +136,62 @@ import Testing
         #expect(granted(1) == 0)
         now = now.adding(milliseconds: 365 * 86_400_000)
         #expect(granted(11) == 10)
+    }
+
+    @Test
+    func `an app that is taken away leaves the screen and the list, its token ends, and what waited has its reason`()
+        async throws
+    {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let session = try await loggedIn(harness)
+        let app = try await harness.connectApp()
+        session.events(.arrived([outgoing(1)]))
+        let agent = try #require(harness.agent.withLock { $0 })
+        let folder = AppFolder(path: harness.configuration.appsFolder)
+        _ = await session.acknowledged.next()
+        _ = await harness.happenings.next { if case .registered = $0 { true } else { false } }
+        #expect(try folder.remove("com.example.todo"))
+        #expect(try !folder.remove("com.example.todo"))
+        agent.enter { $0.loadApps() }
+        let refused = await app.inbox.next { if case .refused = $0 { true } else { false } }
+        #expect(
+            refused
+                == .refused(version: 1, code: "unknownApp", message: "com.example.todo was removed from this device"))
+        #expect(await session.receipts(1) == ["1 dropped(unregistered)"])
+        #expect(await harness.server.unregistered.next()?.rawValue == "com.example.todo")
+        try await harness.stop()
+        let store = try AgentStore.open(path: harness.configuration.databasePath, now: noon).store
+        #expect(try store.read { try $0.knownApps() }.isEmpty)
+    }
+
+    @Test func `a push that comes twice sets its badge once`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let session = try await loggedIn(harness)
+        let push = outgoing(1, payload: #"{"aps":{"alert":"Milk","badge":3}}"#)
+        session.events(.arrived([push]))
+        _ = try #require(await harness.desktop.show())
+        let app = try await harness.readyApp()
+        app.send(.center(request: 1, .setBadge(5)))
+        _ = await app.inbox.next { $0 == .centerAnswered(request: 1, .done) }
+        session.events(.arrived([push]))
+        session.events(.arrived([outgoing(2)]))
+        #expect(try #require(await app.delivery()).id == 2)
+        try await harness.stop()
+        let standing = try AgentStore.open(path: harness.configuration.databasePath, now: noon).store
+            .read { try $0.standing(app: "com.example.todo") }
+        #expect(standing.badge == 5)
+    }
+
+    @Test func `while a manifest cannot be read no app counts as taken away`() throws {
+        let folder = try TemporaryFolder()
+        let apps = AppFolder(path: folder.path("apps"))
+        #expect(apps.load().isComplete)
+        try apps.install(todoManifest)
+        #expect(apps.load().isComplete)
+        try Data("{".utf8).write(to: URL(fileURLWithPath: folder.path("apps/other.json")))
+        #expect(!apps.load().isComplete)
+        #expect(apps.load().apps.keys.sorted() == ["com.example.todo"])
     }
 }

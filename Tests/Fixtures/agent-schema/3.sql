@@ -6,7 +6,7 @@ CREATE TABLE identity (
 CREATE TABLE registration (
     app TEXT NOT NULL,
     environment TEXT NOT NULL,
-    token TEXT,
+    token TEXT, team TEXT,
     PRIMARY KEY (app, environment)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE notification (
