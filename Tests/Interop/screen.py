@@ -22,6 +22,7 @@ MARGIN, BUTTON_ABOVE_BOTTOM = 14, 31  # of a popup of xfce4-notifyd's, in its pl
 BUS_CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig><type>session</type><listen>unix:path={socket}</listen><auth>EXTERNAL</auth>
+<servicedir>{services}</servicedir>
 <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
 </policy></busconfig>
 """
@@ -125,7 +126,7 @@ class Screen:
         self._base = base_environment
         try:
             self.environment = base_environment | {"DISPLAY": self._start_display()}
-            self.environment["DBUS_SESSION_BUS_ADDRESS"] = self._start_bus()
+            self.environment["DBUS_SESSION_BUS_ADDRESS"] = self.start_bus("bus")
             self._server_command = {"dunst": self._dunst, "xfce4-notifyd": lambda: [XFCE], "mock": self._mock}[server]()
             self._start_notification_server()
         except BaseException:
@@ -228,12 +229,13 @@ class Screen:
         assert number, (self._folder / "Xvfb.log").read_text()
         return f":{number}"
 
-    def _start_bus(self):
-        """A bus that starts no services by itself."""
-        socket, configuration = self._folder / "bus", self._folder / "bus.conf"
-        configuration.write_text(BUS_CONFIGURATION.format(socket=socket))
+    def start_bus(self, name):
+        """Starts a bus and returns its address; it starts what the folder `NAME.services` names."""
+        socket, configuration, services = (self._folder / f"{name}{end}" for end in ("", ".conf", ".services"))
+        services.mkdir()
+        configuration.write_text(BUS_CONFIGURATION.format(socket=socket, services=services))
         self._start(["dbus-daemon", f"--config-file={configuration}", "--nofork"], self._base)
-        wait_until(socket.exists, "the session bus listens", folder=self._folder)
+        wait_until(socket.exists, f"the {name} listens", folder=self._folder)
         return f"unix:path={socket}"
 
     def _dunst(self):

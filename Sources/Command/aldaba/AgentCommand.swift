@@ -142,7 +142,10 @@ enum AgentAssembly {
     ) throws -> any Presenter {
         let choice = values.text(.presenter)
         let address = choice == "headless" ? nil : DesktopPresenter.sessionBusAddress()
-        if let address, let presenter = DesktopPresenter(address: address, logger: logger) { return presenter }
+        let login = LoginPlace(environment: environment)
+        if let address, let presenter = DesktopPresenter(address: address, login: login, logger: logger) {
+            return presenter
+        }
         if choice == "desktop" {
             throw CommandFailure(
                 .failed, "there is no session bus; set DBUS_SESSION_BUS_ADDRESS, or choose --presenter headless")

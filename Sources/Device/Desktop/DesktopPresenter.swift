@@ -26,13 +26,16 @@ public final class DesktopPresenter: Presenter {
 
     /// Connects to the bus; waits for that as long as the bus takes to answer.
     ///
-    /// - Returns: `nil` when the bus cannot be reached; the reason is logged.
-    public init?(address: String, logger: Logger) {
+    /// - Parameters:
+    ///   - address: The session bus.
+    ///   - login: Where the login manager says whether the screen is locked; `nil` leaves that to the screen savers.
+    /// - Returns: `nil` when the session bus cannot be reached; the reason is logged.
+    public init?(address: String, login: LoginPlace? = nil, logger: Logger) {
         guard let queue = CommandQueue() else { return nil }
         self.queue = queue
         let verdict = Verdict()
         let thread = Thread {
-            let worker = BusWorker(address: address, queue: queue, logger: logger)
+            let worker = BusWorker(address: address, login: login, queue: queue, logger: logger)
             verdict.give(worker.connect())
             worker.run()
         }
