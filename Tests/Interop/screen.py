@@ -133,6 +133,10 @@ class Screen:
             self.stop()
             raise
 
+    def add_service(self, name, command):
+        """Has the session bus start a program when somebody calls a name."""
+        (self._folder / "bus.services" / f"{name}.service").write_text(f"[D-BUS Service]\nName={name}\nExec={command}\n")
+
     def look(self):
         """The frame buffer as it is now."""
         return Picture((self._folder / "Xvfb_screen0").read_bytes())
@@ -257,6 +261,11 @@ class Screen:
         """What a desktop with inline replies says when somebody has typed into a notification."""
         self._ask_mock(
             f"mock.EmitSignal('', 'NotificationReplied', 'us', [dbus.UInt32({number}), {text!r}])")
+
+    def open(self, number, token):
+        """What a desktop says when somebody has clicked on a notification."""
+        self._ask_mock(f"mock.EmitSignal('', 'ActivationToken', 'us', [dbus.UInt32({number}), {token!r}]); "
+                       f"mock.EmitSignal('', 'ActionInvoked', 'us', [dbus.UInt32({number}), 'default'])")
 
     @contextlib.contextmanager
     def locked(self):

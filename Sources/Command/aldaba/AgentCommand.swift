@@ -32,7 +32,10 @@ struct AgentCommand: AsyncParsableCommand {
             LogBeginning.bootstrap(level: values.logLevel)
             let logger = Logger(label: "aldaba.agent")
             let presenter = try AgentAssembly.presenter(values, environment: environment, logger: logger)
-            let agent = try Agent(configuration: configuration, presenter: presenter, logger: logger) { event in
+            let agent = try Agent(
+                configuration: configuration, presenter: presenter, activator: presenter as? DesktopPresenter,
+                logger: logger
+            ) { event in
                 if case .listening = event { ReadyNotice.send(environment: environment) }
                 if reportReady { AgentAssembly.report(event, hasScreen: !(presenter is HeadlessPresenter)) }
             }

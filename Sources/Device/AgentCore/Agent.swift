@@ -51,6 +51,8 @@ public actor Agent {
     /// When the person wants to be disturbed by urgent things only.
     var quietHours: QuietHours?
     var isScreenLocked = false
+    /// Apps that the session bus is bringing to the front; they are not started otherwise meanwhile.
+    var activating: Set<String> = []
     /// Who waits at a terminal for what a person does with a notification: by its identifier, which is theirs alone.
     var waiters: [String: Confirmation] = [:]
     /// How many notifications arrived since the store was last looked over.
@@ -66,16 +68,19 @@ public actor Agent {
     ///
     /// - Parameters:
     ///   - presenter: Where notifications are shown.
+    ///   - activator: Who brings to the front the apps that the session bus starts; `nil` without a session bus.
     ///   - events: Told what happens, on the agent's thread; must not block.
     /// - Throws: ``AgentStartFailure``, or what is wrong with the authorities' file; the presenter is stopped then.
     public init(
-        configuration: AgentConfiguration, presenter: any Presenter, logger: Logger,
-        events: @escaping @Sendable (AgentEvent) -> Void
+        configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)? = nil,
+        logger: Logger, events: @escaping @Sendable (AgentEvent) -> Void
     ) throws {
         do {
             try self.init(
                 configuration: configuration, timing: AgentTiming(), logger: logger, events: events,
-                parts: { try .production(configuration, presenter: presenter, logger: logger) })
+                parts: {
+                    try .production(configuration, presenter: presenter, activator: activator, logger: logger)
+                })
         } catch {
             presenter.stop()
             throw error

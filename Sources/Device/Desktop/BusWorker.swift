@@ -8,14 +8,16 @@ import PushModel
 final class BusWorker {
     /// How many may wait for the outcome of one presentation.
     static let completionLimit = 64
+    /// How long an app may take to be started and to answer: libdbus' own limit for calls.
+    static let activationPatience = Duration.seconds(25)
     /// How long to leave a bus alone that could not be reached.
     static let reconnectPause = Duration.seconds(1)
 
-    private static let name = "org.freedesktop.Notifications"
+    static let name = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
-    private static let bus = "org.freedesktop.DBus"
+    static let bus = "org.freedesktop.DBus"
 
-    private enum Call {
+    enum Call {
         case notify(ticket: UInt64)
         case capabilities(ticket: UInt64)
         case information(capabilities: [String], ticket: UInt64)
@@ -23,21 +25,22 @@ final class BusWorker {
         case close
         /// Whether a screen saver is active.
         case active(ScreenSaver)
+        case activate((AppActivationOutcome) -> Void)
     }
 
     private let address: String
     private let loginPlace: LoginPlace?
     private let queue: CommandQueue
-    private let logger: Logger
+    let logger: Logger
     private var connection: BusConnection?
     private var nextAttempt: ContinuousClock.Instant
-    private var board = Board()
-    private var calls = BusCalls<Call>()
+    var board = Board()
+    var calls = BusCalls<Call>()
     private var login: LoginWatch?
-    private var lock = LockState()
+    var lock = LockState()
     /// Who waits for the outcome of a presentation: one that is asked for again meanwhile is shown once.
     private var completions: [NotificationID: [@Sendable (PresentationOutcome) -> Void]] = [:]
-    private var events: (@Sendable (PresenterEvent) -> Void)?
+    var events: (@Sendable (PresenterEvent) -> Void)?
     private var isStopped = false
 
     init(address: String, login: LoginPlace?, queue: CommandQueue, logger: Logger) {
@@ -83,7 +86,7 @@ final class BusWorker {
             for command in queue.take() { carryOut(command) }
             readBus()
             login?.work()
-            for call in calls.takeLate() { failed(call, Self.lateness) }
+            for call in calls.takeLate() { failed(call, Self.lateness(of: call)) }
         }
         (connection, login) = (nil, nil)
     }
@@ -125,6 +128,7 @@ final class BusWorker {
             if waiting == 0 { perform(board.handle(.present(presentation))) }
         case .withdraw(let id): perform(board.handle(.withdraw(id)))
         case .badge(let count, let desktopEntry): signal(LauncherBadge(count, desktopEntry: desktopEntry))
+        case .activate(let activation, let complete): activate(activation, complete)
         case .stop: isStopped = true
         }
     }
@@ -138,15 +142,15 @@ final class BusWorker {
 
     private func lose(_ reason: String) {
         connection = nil
-        calls = BusCalls()
         nextAttempt = .now + Self.reconnectPause
+        for call in calls.takeAll() { if case .activate = call { failed(call, reason) } }
         changeLock { $0.lostSavers() }
         perform(board.handle(.disconnected(reason: reason)))
     }
 
     // MARK: What the board says
 
-    private func perform(_ directives: [Board.Directive]) {
+    func perform(_ directives: [Board.Directive]) {
         for directive in directives {
             switch directive {
             case .notify(let message, let ticket): call(.notify(ticket: ticket), "Notify", message.arguments)
@@ -165,7 +169,7 @@ final class BusWorker {
         for saver in ScreenSaver.allCases { ask(saver) }
     }
 
-    private func call(
+    func call(
         _ call: Call, _ method: String, _ arguments: [BusValue], destination: String = name, path: String = path
     ) {
         guard connect(), let connection else { return failed(call, "the session bus cannot be reached") }
@@ -176,13 +180,31 @@ final class BusWorker {
     }
 
     /// A screen saver that does not run is not started for a question.
-    private func ask(_ saver: ScreenSaver) {
+    func ask(_ saver: ScreenSaver) {
         guard let connection,
             let message = BusMessage(
                 destination: saver.name, path: saver.path, interface: saver.name, method: "GetActive")
         else { return }
         message.startsNobody()
         if let serial = connection.send(message) { calls.add(.active(saver), serial: serial) }
+    }
+
+    /// The bus starts the app where it does not run.
+    private func activate(_ activation: AppActivation, _ complete: @escaping (AppActivationOutcome) -> Void) {
+        guard connect(), let connection else {
+            return complete(.failed(reason: "the session bus cannot be reached"))
+        }
+        let platformData = activation.token.map { token -> [String: BusValue] in
+            let token = BusValue.string(MarkUp.plain(token))
+            return ["activation-token": token, "desktop-startup-id": token]
+        }
+        guard AppActivation.isBusName(activation.busName),
+            let message = BusMessage(
+                destination: activation.busName, path: activation.path, interface: "org.freedesktop.Application",
+                method: "Activate"),
+            message.append([.dictionary(platformData ?? [:])]), let serial = connection.send(message)
+        else { return complete(.failed(reason: "the call could not be written")) }
+        calls.add(.activate(complete), serial: serial, patience: Self.activationPatience)
     }
 
     /// Nobody answers a signal; without a bus there is nobody to hear it.
@@ -192,92 +214,6 @@ final class BusWorker {
             message.append(badge.arguments)
         else { return }
         _ = connection.send(message)
-    }
-
-    // MARK: What the bus says
-
-    private func took(_ message: borrowing BusMessage) {
-        let arguments = message.arguments
-        if message.isReply || message.isError {
-            guard let call = calls.take(message.answers) else { return }
-            if message.isError { return failed(call, Self.words(message.errorName)) }
-            return answered(call, arguments)
-        }
-        switch (arguments.first, arguments.dropFirst().first, arguments.dropFirst(2).first) {
-        case (.uint32(let id), .string(let key), _) where message.isSignal(Self.name, "ActionInvoked"):
-            perform(board.handle(.actionInvoked(serverID: id, key: key)))
-        case (.uint32(let id), .string(let text), _) where message.isSignal(Self.name, "NotificationReplied"):
-            perform(board.handle(.replied(serverID: id, text: text)))
-        case (.uint32(let id), .string(let token), _) where message.isSignal(Self.name, "ActivationToken"):
-            perform(board.handle(.activationToken(serverID: id, token: token)))
-        case (.uint32(let id), .uint32(let reason), _) where message.isSignal(Self.name, "NotificationClosed"):
-            perform(board.handle(.closed(serverID: id, reason: reason)))
-        case (.string(Self.name), _, .string(let owner)) where message.isSignal(Self.bus, "NameOwnerChanged"):
-            perform(board.handle(.ownerChanged(owner.isEmpty ? nil : owner)))
-        default: tookFromSaver(message, arguments)
-        }
-    }
-
-    private func tookFromSaver(_ message: borrowing BusMessage, _ arguments: [BusValue]) {
-        for saver in ScreenSaver.allCases {
-            if message.isSignal(saver.name, "ActiveChanged"), case .boolean(let isActive)? = arguments.first {
-                heardLock(isActive, from: .saver(saver))
-            } else if message.isSignal(Self.bus, "NameOwnerChanged"), arguments.first == .string(saver.name),
-                case .string(let owner)? = arguments.dropFirst(2).first
-            {
-                if owner.isEmpty { heardLock(false, from: .saver(saver)) } else { ask(saver) }
-            }
-        }
-    }
-
-    private func answered(_ call: Call, _ arguments: [BusValue]) {
-        switch (call, arguments.first) {
-        case (.notify(let ticket), .uint32(let serverID)):
-            perform(board.handle(.notified(ticket: ticket, serverID: serverID)))
-        case (.capabilities(let ticket), .strings(let capabilities)):
-            self.call(.information(capabilities: capabilities, ticket: ticket), "GetServerInformation", [])
-        case (.information(let capabilities, let ticket), .string(let server)):
-            var features = ServerFeatures(name: server, capabilities: Set(capabilities))
-            if case .string(let version)? = arguments.dropFirst(2).first { features.name += " \(version)" }
-            logger.info("The notification server is \(features.name).")
-            perform(board.handle(.features(features, ticket: ticket)))
-        case (.owner, .string(let owner)): perform(board.handle(.ownerChanged(owner)))
-        case (.active(let saver), .boolean(let isActive)): heardLock(isActive, from: .saver(saver))
-        case (.close, _): break
-        default: failed(call, "the notification server's answer has another form than the specification's")
-        }
-    }
-
-    private func failed(_ call: Call, _ reason: String) {
-        switch call {
-        case .notify(let ticket): perform(board.handle(.notifyFailed(ticket: ticket, reason: reason)))
-        case .capabilities(let ticket), .information(_, let ticket):
-            perform(board.handle(.featuresFailed(ticket: ticket, reason: reason)))
-        case .owner, .close, .active: break
-        }
-    }
-
-    // MARK: The lock
-
-    private func heardLock(_ isLocked: Bool, from source: LockState.Source) {
-        changeLock { $0.heard(isLocked, from: source) }
-    }
-
-    private func changeLock(_ change: (inout LockState) -> Void) {
-        let wasLocked = lock.isLocked
-        change(&lock)
-        if lock.isLocked != wasLocked { events?(.locked(lock.isLocked)) }
-    }
-
-    private static let lateness =
-        "the notification server did not answer within \(BusCalls<Call>.patience.components.seconds) s"
-
-    private static func words(_ error: String) -> String {
-        switch error {
-        case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner":
-            "no notification server runs in this session"
-        default: "the notification server answered \(error)"
-        }
     }
 }
 

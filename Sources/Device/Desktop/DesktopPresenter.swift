@@ -4,11 +4,11 @@ import Logging
 import PushModel
 import Synchronization
 
-/// Shows notifications through the session bus' org.freedesktop.Notifications.
+/// Shows notifications through the session bus' org.freedesktop.Notifications, and brings apps to the front over it.
 ///
 /// One thread owns the connection; it sleeps until the bus or the agent has something for it. What the agent asks
 /// is queued; when the queue is full, it is refused with a reason.
-public final class DesktopPresenter: Presenter {
+public final class DesktopPresenter: Presenter, AppActivator {
     private let queue: CommandQueue
 
     /// The address of this session's bus: `DBUS_SESSION_BUS_ADDRESS`, else the socket in `XDG_RUNTIME_DIR`.
@@ -62,6 +62,14 @@ public final class DesktopPresenter: Presenter {
     public func badge(_ count: Int, desktopEntry: String) { _ = queue.put(.badge(count, desktopEntry: desktopEntry)) }
 
     public func withdraw(_ notification: NotificationID) { _ = queue.put(.withdraw(notification)) }
+
+    public func activate(
+        _ activation: AppActivation, then complete: @escaping @Sendable (AppActivationOutcome) -> Void
+    ) {
+        guard queue.put(.activate(activation, complete: complete)) else {
+            return complete(.failed(reason: "\(CommandQueue.limit) commands wait for the desktop already"))
+        }
+    }
 
     public func stop() { _ = queue.put(.stop) }
 }
