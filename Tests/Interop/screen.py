@@ -188,6 +188,26 @@ class Screen:
         x = left + MARGIN + int((place + 1.5) * (width - 2 * MARGIN) / (count + 1))
         self._xdotool("mousemove", str(x), str(top + height - BUTTON_ABOVE_BOTTOM), "click", "1")
 
+    def begin_window_manager(self):
+        """Windows get a manager from now on, which says which of them is active."""
+        self._start(["openbox"], self.environment | {"HOME": str(self._folder)})
+
+        def manages():
+            done = subprocess.run(["xdotool", "get_desktop"], env=self.environment, capture_output=True, timeout=10)
+            return done.returncode == 0
+
+        wait_until(manages, "the window manager manages the screen")
+
+    def activate(self, window):
+        """Has the window manager give a window the focus."""
+        self._xdotool("windowactivate", "--sync", window)
+
+    def end_display(self):
+        """The X server dies, and with it everything that shows something."""
+        process = self._processes.pop(0)
+        process.kill()
+        process.wait(5)
+
     def type(self, text, window):
         """Types into a window and presses Return."""
         self._xdotool("windowfocus", "--sync", window, "type", "--delay", "20", text)

@@ -7,6 +7,7 @@ import Foundation
 import Logging
 import Observability
 import PushModel
+import WindowFocus
 
 /// `aldaba agent`: the device's end of the path.
 struct AgentCommand: AsyncParsableCommand {
@@ -34,7 +35,7 @@ struct AgentCommand: AsyncParsableCommand {
             let presenter = try AgentAssembly.presenter(values, environment: environment, logger: logger)
             let agent = try Agent(
                 configuration: configuration, presenter: presenter, activator: presenter as? DesktopPresenter,
-                logger: logger
+                focus: WindowFocus(environment: environment), logger: logger
             ) { event in
                 if case .listening = event { ReadyNotice.send(environment: environment) }
                 if reportReady { AgentAssembly.report(event, hasScreen: !(presenter is HeadlessPresenter)) }

@@ -31,6 +31,7 @@ extension Agent {
             }
             if registration != .ended { wishForToken(id) }
         }
+        watchFocus()
     }
 
     func received(_ messages: [AppMessage], from connection: AppConnection) {
@@ -87,7 +88,7 @@ extension Agent {
         }
         connections[ObjectIdentifier(connection)] = app
         apps[app]?.connection = connection
-        let firstState = apps[app]?.nextState ?? .active
+        let firstState = stateByFocus(of: app) ?? apps[app]?.nextState ?? .active
         apps[app]?.enter(firstState)
         apps[app]?.nextState = .active
         apps[app]?.awaitedReturn = nil

@@ -13,7 +13,9 @@ extension Agent {
         case .replied(let id, let button, let text): chose(id, button, text, activationToken: nil)
         case .dismissed(let id): dismissed(id)
         case .left(let id): enqueue(.leftScreen(id))
-        case .locked(let isLocked): isScreenLocked = isLocked
+        case .locked(let isLocked):
+            isScreenLocked = isLocked
+            followFocus()
         }
     }
 

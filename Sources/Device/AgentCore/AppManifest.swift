@@ -45,6 +45,9 @@ public struct AppManifest: Codable, Hashable, Sendable {
         case declared
         /// Whenever it is connected: for kiosks.
         case always
+        /// While a window of its process, or of one that it started, has the focus; what the app itself says counts
+        /// until the focus next changes.
+        case focus
     }
 
     /// The background mode of apps that are woken for notifications which nobody sees (`content-available`).
@@ -162,7 +165,7 @@ public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertib
         case .dataCorrupted(let context) where name(context) == "authorization":
             self.init(key: "authorization", problem: "it must be one of: ask, granted, denied")
         case .dataCorrupted(let context) where name(context) == "lifecycle":
-            self.init(key: "lifecycle", problem: "it must be one of: declared, always")
+            self.init(key: "lifecycle", problem: "it must be one of: declared, always, focus")
         case .dataCorrupted(let context):
             self.init(key: name(context), problem: "its value is not allowed")
         @unknown default: self.init(key: "", problem: "it cannot be read")
