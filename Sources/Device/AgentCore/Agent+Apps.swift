@@ -149,7 +149,8 @@ extension Agent {
             enqueue(.leftUnhandled(app: app, conditions(of: installed), at: parts.now()))
         }
         do {
-            guard try !store.read({ try $0.waitingResponses(app: app, after: 0, limit: 1) }).isEmpty else {
+            let hasResponses = try !store.read { try $0.waitingResponses(app: app, after: 0, limit: 1) }.isEmpty
+            guard hasResponses || settingsWishes.contains(app) else {
                 return wake(app)
             }
         } catch {
@@ -170,6 +171,7 @@ extension Agent {
             // The answers that came before it must be stored before what waits is read.
             flush()
             hand(.ready, to: app)
+            handSettingsWish(to: app)
         case .handled(let id, let outcome):
             hand(.handled(NotificationID(rawValue: id), outcome), to: app)
         case .responseHandled(let response):

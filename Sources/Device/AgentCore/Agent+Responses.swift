@@ -172,6 +172,7 @@ extension Agent {
         guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
             installed.awaitedReturn == nil, !activating.contains(app)
         else { return }
+        settingsWishes.remove(app)
         enqueue(.responsesDropped(app: app, at: parts.now()))
     }
 }

@@ -52,6 +52,8 @@ public actor Agent {
     var quietHours: QuietHours?
     var isScreenLocked = false
     var focus = Focus.unwatched
+    /// Apps that are being started to show their own settings.
+    var settingsWishes: Set<String> = []
     /// Apps that the session bus is bringing to the front; they are not started otherwise meanwhile.
     var activating: Set<String> = []
     /// Who waits at a terminal for what a person does with a notification: by its identifier, which is theirs alone.
