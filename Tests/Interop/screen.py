@@ -128,7 +128,7 @@ class Screen:
             self.environment = base_environment | {"DISPLAY": self._start_display()}
             self.environment["DBUS_SESSION_BUS_ADDRESS"] = self.start_bus("bus")
             self._server_command = {"dunst": self._dunst, "xfce4-notifyd": lambda: [XFCE], "mock": self._mock}[server]()
-            self._start_notification_server()
+            self.begin_notification_server()
         except BaseException:
             self.stop()
             raise
@@ -316,9 +316,16 @@ class Screen:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def _start_notification_server(self):
+    def end_notification_server(self):
+        """The notification server dies, and its popups go."""
+        self._processes.remove(self._server)
+        self._server.kill()
+        self._server.wait(5)
+
+    def begin_notification_server(self):
+        """Starts the notification server; returns when it owns its name."""
         own = {name: str(self._folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME")}
-        self._start(self._server_command, self.environment | own)
+        self._server = self._start(self._server_command, self.environment | own)
         name = Path(self._server_command[0]).name
         ask = ["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
                "org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.Notifications"]
