@@ -53,6 +53,8 @@ let system: [Target] = [
         providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(
         name: "CDBus", path: "Sources/System/CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+    .systemLibrary(
+        name: "CXCB", path: "Sources/System/CXCB", pkgConfig: "xcb", providers: [.apt(["libxcb1-dev"])]),
     .systemLibrary(name: "CLinux", path: "Sources/System/CLinux"),
 ]
 
@@ -107,6 +109,7 @@ let house: [Target] = [
             nioCore, nioPosix, nioSSL, asyncHTTPClient, logging,
         ]),
     room("Device", "Desktop", ["CDBus", "CLinux", "AgentCore", "Observability", logging]),
+    room("Device", "WindowFocus", ["CXCB", "CLinux", "AgentCore"]),
 ]
 
 let commands: [Target] = [
@@ -116,7 +119,8 @@ let commands: [Target] = [
         dependencies: [
             "PushModel", "HTTPWire", "APNsWire", "MCSWire", "HTTP2Transport", "MCSTransport", "DeviceSession",
             "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint", "ControlAPI",
-            "AgentCore", "AgentWire", "AppHost", "Desktop", "TodoList", "CommandCore", "CLinux", crypto, x509, nioCore,
+            "AgentCore", "AgentWire", "AppHost", "Desktop", "WindowFocus", "TodoList", "CommandCore", "CLinux", crypto,
+            x509, nioCore,
             nioPosix, nioSSL,
             lifecycle,
             asyncHTTPClient, argumentParser, yams, logging,
@@ -204,6 +208,7 @@ let testTargets: [Target] = [
             logging,
         ]),
     tests("Device", "Desktop", ["Desktop", "AgentCore", logging]),
+    tests("Device", "WindowFocus", ["WindowFocus", "AgentCore"]),
     tests("Transport", "Observability", ["Observability", coreMetrics]),
     tests(
         "Server", "ControlAPI",

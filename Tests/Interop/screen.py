@@ -22,6 +22,7 @@ MARGIN, BUTTON_ABOVE_BOTTOM = 14, 31  # of a popup of xfce4-notifyd's, in its pl
 BUS_CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig><type>session</type><listen>unix:path={socket}</listen><auth>EXTERNAL</auth>
+<servicedir>{services}</servicedir>
 <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
 </policy></busconfig>
 """
@@ -125,12 +126,16 @@ class Screen:
         self._base = base_environment
         try:
             self.environment = base_environment | {"DISPLAY": self._start_display()}
-            self.environment["DBUS_SESSION_BUS_ADDRESS"] = self._start_bus()
+            self.environment["DBUS_SESSION_BUS_ADDRESS"] = self.start_bus("bus")
             self._server_command = {"dunst": self._dunst, "xfce4-notifyd": lambda: [XFCE], "mock": self._mock}[server]()
-            self._start_notification_server()
+            self.begin_notification_server()
         except BaseException:
             self.stop()
             raise
+
+    def add_service(self, name, command):
+        """Has the session bus start a program when somebody calls a name."""
+        (self._folder / "bus.services" / f"{name}.service").write_text(f"[D-BUS Service]\nName={name}\nExec={command}\n")
 
     def look(self):
         """The frame buffer as it is now."""
@@ -183,6 +188,26 @@ class Screen:
         x = left + MARGIN + int((place + 1.5) * (width - 2 * MARGIN) / (count + 1))
         self._xdotool("mousemove", str(x), str(top + height - BUTTON_ABOVE_BOTTOM), "click", "1")
 
+    def begin_window_manager(self):
+        """Windows get a manager from now on, which says which of them is active."""
+        self._start(["openbox"], self.environment | {"HOME": str(self._folder)})
+
+        def manages():
+            done = subprocess.run(["xdotool", "get_desktop"], env=self.environment, capture_output=True, timeout=10)
+            return done.returncode == 0
+
+        wait_until(manages, "the window manager manages the screen")
+
+    def activate(self, window):
+        """Has the window manager give a window the focus."""
+        self._xdotool("windowactivate", "--sync", window)
+
+    def end_display(self):
+        """The X server dies, and with it everything that shows something."""
+        process = self._processes.pop(0)
+        process.kill()
+        process.wait(5)
+
     def type(self, text, window):
         """Types into a window and presses Return."""
         self._xdotool("windowfocus", "--sync", window, "type", "--delay", "20", text)
@@ -228,12 +253,13 @@ class Screen:
         assert number, (self._folder / "Xvfb.log").read_text()
         return f":{number}"
 
-    def _start_bus(self):
-        """A bus that starts no services by itself."""
-        socket, configuration = self._folder / "bus", self._folder / "bus.conf"
-        configuration.write_text(BUS_CONFIGURATION.format(socket=socket))
+    def start_bus(self, name):
+        """Starts a bus and returns its address; it starts what the folder `NAME.services` names."""
+        socket, configuration, services = (self._folder / f"{name}{end}" for end in ("", ".conf", ".services"))
+        services.mkdir()
+        configuration.write_text(BUS_CONFIGURATION.format(socket=socket, services=services))
         self._start(["dbus-daemon", f"--config-file={configuration}", "--nofork"], self._base)
-        wait_until(socket.exists, "the session bus listens", folder=self._folder)
+        wait_until(socket.exists, f"the {name} listens", folder=self._folder)
         return f"unix:path={socket}"
 
     def _dunst(self):
@@ -265,14 +291,15 @@ class Screen:
                 found.append(replaces or last)
         return found
 
-    def tap(self, number):
-        """What a desktop says when somebody opens a notification."""
-        self._ask_mock(f"mock.EmitSignal('', 'ActionInvoked', 'us', [dbus.UInt32({number}), 'default'])")
-
     def close(self, number, reason):
         """What a desktop says when a notification has left the screen: 1 by itself, 2 put away by the person."""
         self._ask_mock(
             f"mock.EmitSignal('', 'NotificationClosed', 'uu', [dbus.UInt32({number}), dbus.UInt32({reason})])")
+
+    def open(self, number, token=None):
+        """What a desktop says when somebody has clicked on a notification."""
+        given = f"mock.EmitSignal('', 'ActivationToken', 'us', [dbus.UInt32({number}), {token!r}]); " if token else ""
+        self._ask_mock(given + f"mock.EmitSignal('', 'ActionInvoked', 'us', [dbus.UInt32({number}), 'default'])")
 
     @contextlib.contextmanager
     def locked(self):
@@ -303,9 +330,16 @@ class Screen:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def _start_notification_server(self):
+    def end_notification_server(self):
+        """The notification server dies, and its popups go."""
+        self._processes.remove(self._server)
+        self._server.kill()
+        self._server.wait(5)
+
+    def begin_notification_server(self):
+        """Starts the notification server; returns when it owns its name."""
         own = {name: str(self._folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME")}
-        self._start(self._server_command, self.environment | own)
+        self._server = self._start(self._server_command, self.environment | own)
         name = Path(self._server_command[0]).name
         ask = ["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
                "org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.Notifications"]

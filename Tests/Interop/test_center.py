@@ -112,8 +112,8 @@ def test_a_desktop_with_inline_replies_is_asked_for_the_text_itself(screen, on_s
 
 
 @pytest.mark.desktop
-@pytest.mark.parametrize("place, granted", [(0, True), (1, False)])
-def test_a_person_allows_or_forbids_an_app_once(screen, on_screen, place, granted):
+@pytest.mark.parametrize("place, granted, alerts", [(0, True, "on"), (1, True, "off"), (2, False, "on")])
+def test_a_person_allows_or_forbids_an_app_once(screen, on_screen, place, granted, alerts):
     with on_screen.agent() as agent:
         with pytest.raises(AgentError, match="requestAuthorization"):
             agent.add("tea", title="Tea")
@@ -122,7 +122,7 @@ def test_a_person_allows_or_forbids_an_app_once(screen, on_screen, place, grante
         asking.start()
         screen.wait_for_window("xfce4-notifyd")
         screen.keep(ARTEFACTS / "prompt.png")
-        screen.press_button(place, 2)
+        screen.press_button(place, 3)
         asking.join(20)
         assert answers == [granted]
         assert agent.request_authorization() == granted, "asked once, and remembered"
@@ -131,6 +131,7 @@ def test_a_person_allows_or_forbids_an_app_once(screen, on_screen, place, grante
     wait_until(
         lambda: f"allowed={word} " in on_screen.aldaba("settings", SCRIPT, check=False).stdout,
         "a new agent knows the answer")
+    assert f"alerts={alerts} " in on_screen.aldaba("settings", SCRIPT).stdout
 
 
 @pytest.mark.desktop

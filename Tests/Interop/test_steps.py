@@ -163,11 +163,11 @@ def test_a_tap_reaches_the_app_once(world, send, control, place):
     _, reference, _ = send(world.token, {"aps": {"alert": {"title": title}}})
     wait_until(lambda: "handed" in control.states(reference), "it is shown")
     world.agent.arm(place)
-    world.screen.tap(world.screen.numbers(title)[-1])
+    world.screen.open(world.screen.numbers(title)[-1])
     world.again()
     if place == "storeTap.before":
         # Nobody else knows of it; but it is still there to be tapped again.
-        world.screen.tap(world.screen.numbers(title)[-1])
+        world.screen.open(world.screen.numbers(title)[-1])
     answer = f"didReceive com.apple.UNNotificationDefaultActionIdentifier {reference}"
     wait_until(lambda: answer in world.told(), "the app has heard of it")
     wait_until(lambda: "opened" in control.states(reference), "the timeline says so")
@@ -313,7 +313,7 @@ def test_an_app_that_was_to_be_started_for_a_tap_hears_of_it_once(world, send, c
     wait_until(lambda: "handed" in control.states(reference), "it is shown")
     world.end_app()
     world.agent.arm(place)
-    world.screen.tap(world.screen.numbers(title)[-1])
+    world.screen.open(world.screen.numbers(title)[-1])
     world.again()
     answer = f"didReceive com.apple.UNNotificationDefaultActionIdentifier {reference}"
     log = world.agent.data / "log" / f"{TODO}.log"

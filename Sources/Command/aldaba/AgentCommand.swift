@@ -7,6 +7,7 @@ import Foundation
 import Logging
 import Observability
 import PushModel
+import WindowFocus
 
 /// `aldaba agent`: the device's end of the path.
 struct AgentCommand: AsyncParsableCommand {
@@ -47,7 +48,10 @@ struct AgentCommand: AsyncParsableCommand {
             LogBeginning.bootstrap(level: values.logLevel)
             let logger = Logger(label: "aldaba.agent")
             let presenter = try AgentAssembly.presenter(values, environment: environment, logger: logger)
-            let agent = try Agent(configuration: configuration, presenter: presenter, logger: logger) { event in
+            let agent = try Agent(
+                configuration: configuration, presenter: presenter, activator: presenter as? DesktopPresenter,
+                focus: WindowFocus(environment: environment), logger: logger
+            ) { event in
                 if case .listening = event { ReadyNotice.send(environment: environment) }
                 if reportReady { AgentAssembly.report(event, hasScreen: !(presenter is HeadlessPresenter)) }
             }
@@ -189,7 +193,10 @@ enum AgentAssembly {
     ) throws -> any Presenter {
         let choice = values.text(.presenter)
         let address = choice == "headless" ? nil : DesktopPresenter.sessionBusAddress()
-        if let address, let presenter = DesktopPresenter(address: address, logger: logger) { return presenter }
+        let login = LoginPlace(environment: environment)
+        if let address, let presenter = DesktopPresenter(address: address, login: login, logger: logger) {
+            return presenter
+        }
         if choice == "desktop" {
             throw CommandFailure(
                 .failed, "there is no session bus; set DBUS_SESSION_BUS_ADDRESS, or choose --presenter headless")

@@ -32,6 +32,7 @@ extension Agent {
             if registration != .ended { wishForToken(id) }
         }
         removeApps(notIn: loaded)
+        watchFocus()
     }
 
     func received(_ messages: [AppMessage], from connection: AppConnection) {
@@ -94,7 +95,7 @@ extension Agent {
         let asked = run.map { AskedRequests(run: $0, done: doneRequests(of: app, run: $0)) }
         apps[app]?.connection = connection
         apps[app]?.asked = asked
-        let firstState = apps[app]?.nextState ?? .active
+        let firstState = stateByFocus(of: app) ?? apps[app]?.nextState ?? .active
         apps[app]?.enter(firstState)
         apps[app]?.nextState = .active
         apps[app]?.awaitedReturn = nil
@@ -160,7 +161,8 @@ extension Agent {
             enqueue(.leftUnhandled(app: app, conditions(of: installed), at: parts.now()))
         }
         do {
-            guard try !store.read({ try $0.waitingResponses(app: app, after: 0, limit: 1) }).isEmpty else {
+            let hasResponses = try !store.read { try $0.waitingResponses(app: app, after: 0, limit: 1) }.isEmpty
+            guard hasResponses || settingsWishes.contains(app) else {
                 return wake(app)
             }
         } catch {
@@ -181,6 +183,7 @@ extension Agent {
             // The answers that came before it must be stored before what waits is read.
             flush()
             hand(.ready, to: app)
+            handSettingsWish(to: app)
         case .handled(let id, let outcome):
             hand(.handled(NotificationID(rawValue: id), outcome), to: app)
         case .responseHandled(let response):

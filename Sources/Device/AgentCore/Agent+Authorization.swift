@@ -12,8 +12,28 @@ extension Agent {
         var waiting: [Confirmation]
     }
 
-    private static let allow = "allow"
-    private static let deny = "deny"
+    /// What a person can answer; the raw values name the buttons.
+    private enum Answer: String, CaseIterable {
+        case allow
+        /// Into the list only; the person may change each part of that.
+        case quiet
+        case deny
+
+        var label: String {
+            switch self {
+            case .allow: "Allow"
+            case .quiet: "Deliver Quietly"
+            case .deny: "Don’t Allow"
+            }
+        }
+
+        func settle(_ standing: inout AppStanding) {
+            standing.authorization = self == .deny ? .denied : .authorized
+            guard self == .quiet else { return }
+            (standing.settings.alerts, standing.settings.sounds, standing.settings.badges) = (false, false, false)
+        }
+    }
+
     /// How many requests of one app may wait for one answer.
     private static let waitingLimit = 64
 
@@ -22,6 +42,7 @@ extension Agent {
         func answer(_ granted: Bool) {
             connection.send([.authorizationAnswered(request: request, granted: granted)])
         }
+        noteOwnSettings(options, of: app)
         if installed.manifest.authorization != .ask { return answer(installed.manifest.authorization == .granted) }
         switch installed.standing.authorization {
         case .authorized: answer(true)
@@ -57,10 +78,7 @@ extension Agent {
             title: "“\(manifest.name)” would like to send you notifications",
             body: "They may have alerts, sounds and a number on the icon. You can change this at any time.")
         question.openLabel = "Later"
-        question.buttons = [
-            Presentation.Button(identifier: Self.allow, label: "Allow"),
-            Presentation.Button(identifier: Self.deny, label: "Don’t Allow"),
-        ]
+        question.buttons = Answer.allCases.map { Presentation.Button(identifier: $0.rawValue, label: $0.label) }
         question.stays = true
         question.desktopEntry = manifest.desktopEntry
         parts.presenter.present(question) { [weak self] outcome in
@@ -82,7 +100,7 @@ extension Agent {
         switch event {
         case .pressed(let id, let button, _):
             guard prompts[id] != nil else { return false }
-            settle(id, button == Self.allow ? .authorized : .denied)
+            settle(id, Answer(rawValue: button) ?? .deny)
         case .locked: return false
         case .opened(let id, _), .dismissed(let id), .left(let id), .replied(let id, _, _):
             guard prompts[id] != nil else { return false }
@@ -99,11 +117,11 @@ extension Agent {
         settle(id, nil)
     }
 
-    private func settle(_ id: NotificationID, _ authorization: AppStanding.Authorization?) {
+    private func settle(_ id: NotificationID, _ answer: Answer?) {
         guard let prompt = prompts.removeValue(forKey: id) else { return }
-        if let authorization {
+        if let answer {
             change(prompt.app) {
-                $0.authorization = authorization
+                answer.settle(&$0)
                 $0.options = prompt.options
             }
             logger.notice(

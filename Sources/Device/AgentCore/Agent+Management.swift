@@ -56,12 +56,13 @@ extension Agent {
             guard let installed = apps[app] else { return Self.unknown(app) }
             return .settings(installed.standing.choices(under: installed.manifest.authorization))
         case .set(let app, let values): return set(app, values)
+        case .openSettings(let app): return openSettings(of: app)
         case .notify(let notification, let waits):
             return notify(notification, Confirmation(connection: connection, request: request), waits: waits)
         }
     }
 
-    private static func unknown(_ app: String) -> ManagementAnswer {
+    static func unknown(_ app: String) -> ManagementAnswer {
         .failed(message: "no app \(app) is installed; `aldaba agent status` lists them")
     }
 

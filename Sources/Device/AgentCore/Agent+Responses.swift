@@ -13,7 +13,9 @@ extension Agent {
         case .replied(let id, let button, let text): chose(id, button, text, activationToken: nil)
         case .dismissed(let id): dismissed(id)
         case .left(let id): enqueue(.leftScreen(id))
-        case .locked(let isLocked): isScreenLocked = isLocked
+        case .locked(let isLocked):
+            isScreenLocked = isLocked
+            followFocus()
         }
     }
 
@@ -118,7 +120,7 @@ extension Agent {
     /// Starts an app that does not run for what it gets in the background, as far as its manifest and its budget let it.
     func wake(_ app: String) {
         guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
-            installed.awaitedReturn == nil,
+            installed.awaitedReturn == nil, !activating.contains(app),
             installed.manifest.backgroundModes.contains(AppManifest.remoteNotifications)
         else { return }
         let waiting = (try? store.read { try $0.waiting(app: app, after: 0, limit: HandOver.window) }) ?? []
@@ -134,8 +136,15 @@ extension Agent {
     /// given the time for that first.
     func start(_ app: String) {
         guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
-            installed.awaitedReturn == nil
+            installed.awaitedReturn == nil, !activating.contains(app)
         else { return }
+        if !activate(app) { launch(app) }
+        enter(after: timing.launchLimit) { $0.giveUp(app) }
+    }
+
+    /// Starts an app's program.
+    func launch(_ app: String) {
+        guard let installed = apps[app] else { return }
         var variables = ["ALDABA_AGENT_SOCKET": configuration.socketPath, "ALDABA_APP_ID": app]
         variables["XDG_ACTIVATION_TOKEN"] = installed.activationToken
         do {
@@ -152,7 +161,6 @@ extension Agent {
                     LogKey.topic: "\(app)", LogKey.error: "\(error)",
                 ])
         }
-        enter(after: timing.launchLimit) { $0.giveUp(app) }
     }
 
     private func ended(_ process: Int32, of app: String) {
@@ -164,8 +172,9 @@ extension Agent {
     /// Taps that nobody can answer are not kept: their app is neither connected nor running.
     private func giveUp(_ app: String) {
         guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
-            installed.awaitedReturn == nil
+            installed.awaitedReturn == nil, !activating.contains(app)
         else { return }
+        settingsWishes.remove(app)
         enqueue(.responsesDropped(app: app, at: parts.now()))
     }
 }

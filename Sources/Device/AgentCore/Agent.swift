@@ -53,6 +53,11 @@ public actor Agent {
     /// When the person wants to be disturbed by urgent things only.
     var quietHours: QuietHours?
     var isScreenLocked = false
+    var focus = Focus.unwatched
+    /// Apps that are being started to show their own settings.
+    var settingsWishes: Set<String> = []
+    /// Apps that the session bus is bringing to the front; they are not started otherwise meanwhile.
+    var activating: Set<String> = []
     /// Who waits at a terminal for what a person does with a notification: by its identifier, which is theirs alone.
     var waiters: [String: Confirmation] = [:]
     /// How many notifications arrived since the store was last looked over.
@@ -68,16 +73,21 @@ public actor Agent {
     ///
     /// - Parameters:
     ///   - presenter: Where notifications are shown.
+    ///   - activator: Who brings to the front the apps that the session bus starts; `nil` without a session bus.
+    ///   - focus: Who tells which program's window has the focus; `nil` without a screen.
     ///   - events: Told what happens, on the agent's thread; must not block.
     /// - Throws: ``AgentStartFailure``, or what is wrong with the authorities' file; the presenter is stopped then.
     public init(
-        configuration: AgentConfiguration, presenter: any Presenter, logger: Logger,
-        events: @escaping @Sendable (AgentEvent) -> Void
+        configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)? = nil,
+        focus: (any FocusSource)? = nil, logger: Logger, events: @escaping @Sendable (AgentEvent) -> Void
     ) throws {
         do {
             try self.init(
                 configuration: configuration, timing: AgentTiming(), logger: logger, events: events,
-                parts: { try .production(configuration, presenter: presenter, logger: logger) })
+                parts: {
+                    try .production(
+                        configuration, presenter: presenter, activator: activator, focus: focus, logger: logger)
+                })
         } catch {
             presenter.stop()
             throw error
@@ -150,6 +160,7 @@ public actor Agent {
         // Nobody could take an answer to a question that outlives the agent.
         for id in prompts.keys { withdraw(id) }
         parts.presenter.stop()
+        parts.focus?.stop()
         await parts.close()
         flush()
         lock = nil

@@ -9,6 +9,10 @@ struct AgentParts: Sendable {
     var connector: any PushConnector
     var enrolment: any EnrolmentClient
     var launcher: any AppLauncher
+    var activator: (any AppActivator)?
+    var focus: (any FocusSource)?
+    /// The parent of a process.
+    var parent: @Sendable (Int32) -> Int32? = ProcessTree.parent(of:)
     var replyWindow: any ReplyWindow
     var peerCheck: PeerCheck
     var now: @Sendable () -> Timestamp
@@ -21,14 +25,15 @@ struct AgentParts: Sendable {
     ///
     /// - Throws: when the authorities' file cannot be read; then nothing is left open.
     static func production(
-        _ configuration: AgentConfiguration, presenter: any Presenter, logger: Logger
+        _ configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)?,
+        focus: (any FocusSource)?, logger: Logger
     ) throws -> AgentParts {
         let connector = try MCSPushConnector(configuration: configuration, logger: logger)
         let enrolment = try HTTPEnrolmentClient(configuration: configuration)
         return AgentParts(
             presenter: presenter, connector: connector, enrolment: enrolment,
-            launcher: ProcessLauncher(logFolder: configuration.logFolder), replyWindow: ProgramReplyWindow(),
-            peerCheck: .system,
+            launcher: ProcessLauncher(logFolder: configuration.logFolder), activator: activator, focus: focus,
+            replyWindow: ProgramReplyWindow(), peerCheck: .system,
             now: systemTime,
             sleep: { try await Task.sleep(for: $0) }, random: { UInt64.random(in: 0 ... .max) },
             close: { await enrolment.close() })

@@ -18,6 +18,8 @@ public struct AppManifest: Codable, Hashable, Sendable {
     public var icon: String?
     /// The name of the app's desktop file without `.desktop`; the id where it is absent.
     public var desktopEntry: String?
+    /// Whether the session bus starts the app when a person taps (`DBusActivatable` of its desktop file).
+    public var dbusActivatable = false
     /// Absolute path of the folder with the app's string tables and sounds.
     public var resources: String?
     /// Whether a process proves that it is this app by the secret beside its manifest, and not by the program that it
@@ -43,6 +45,9 @@ public struct AppManifest: Codable, Hashable, Sendable {
         case declared
         /// Whenever it is connected: for kiosks.
         case always
+        /// While a window of its process, or of one that it started, has the focus; what the app itself says counts
+        /// until the focus next changes.
+        case focus
     }
 
     /// The background mode of apps that are woken for notifications which nobody sees (`content-available`).
@@ -65,9 +70,12 @@ public struct AppManifest: Codable, Hashable, Sendable {
         self.backgroundModes = backgroundModes
     }
 
+    /// The name that the app owns on the session bus where it is ``dbusActivatable``: that of its desktop file.
+    public var busName: String { desktopEntry ?? id }
+
     private enum Key: String, CodingKey {
         case id, name, team, executable, arguments, environment, icon, desktopEntry, resources, provesBySecret
-        case authorization, lifecycle, backgroundModes
+        case authorization, lifecycle, backgroundModes, dbusActivatable
     }
 
     public init(from decoder: any Decoder) throws {
@@ -80,6 +88,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
         environment = try members.decodeIfPresent([String: String].self, forKey: .environment) ?? [:]
         icon = try members.decodeIfPresent(String.self, forKey: .icon)
         desktopEntry = try members.decodeIfPresent(String.self, forKey: .desktopEntry)
+        dbusActivatable = try members.decodeIfPresent(Bool.self, forKey: .dbusActivatable) ?? false
         resources = try members.decodeIfPresent(String.self, forKey: .resources)
         provesBySecret = try members.decodeIfPresent(Bool.self, forKey: .provesBySecret) ?? false
         authorization = try members.decodeIfPresent(Authorization.self, forKey: .authorization) ?? .ask
@@ -116,6 +125,13 @@ public struct AppManifest: Codable, Hashable, Sendable {
         guard resources?.hasPrefix("/") ?? true else {
             throw AppManifestFault(key: "resources", problem: "it must be an absolute path")
         }
+        guard !dbusActivatable || AppActivation.isBusName(busName) else {
+            let key = desktopEntry == nil ? "id" : "desktopEntry"
+            throw AppManifestFault(
+                key: key,
+                problem: "with dbusActivatable it must be a bus name: two or more words of A-Z, a-z, 0-9, _ and -, "
+                    + "none beginning with a digit, with dots between them")
+        }
         guard environment.keys.allSatisfy({ !$0.isEmpty && !$0.contains("=") }),
             (Array(environment.keys) + Array(environment.values) + arguments).allSatisfy({ !$0.utf8.contains(0) })
         else {
@@ -149,7 +165,7 @@ public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertib
         case .dataCorrupted(let context) where name(context) == "authorization":
             self.init(key: "authorization", problem: "it must be one of: ask, granted, denied")
         case .dataCorrupted(let context) where name(context) == "lifecycle":
-            self.init(key: "lifecycle", problem: "it must be one of: declared, always")
+            self.init(key: "lifecycle", problem: "it must be one of: declared, always, focus")
         case .dataCorrupted(let context):
             self.init(key: name(context), problem: "its value is not allowed")
         @unknown default: self.init(key: "", problem: "it cannot be read")

@@ -1,7 +1,7 @@
 import CDBus
 import Glibc
 
-/// Why the session bus cannot be used, in words.
+/// Why a bus cannot be used, in words.
 struct BusFailure: Error, Sendable, CustomStringConvertible {
     var description: String
 }
@@ -25,13 +25,35 @@ final class BusConnection {
         }
     }
 
+    /// Connects and queues the hello, which the bus answers before everything that is asked afterwards.
+    init(withoutWaiting address: String) throws(BusFailure) {
+        var error = aldaba_dbus_error()
+        defer { dbus_error_free(&error) }
+        guard let opened = dbus_connection_open_private(address, &error) else {
+            throw BusFailure(description: Self.words(error))
+        }
+        pointer = opened
+        dbus_connection_set_exit_on_disconnect(opened, 0)
+        let bus = "org.freedesktop.DBus"
+        guard
+            let hello = BusMessage(
+                destination: bus, path: "/org/freedesktop/DBus", interface: bus, method: "Hello"),
+            send(hello) != nil
+        else { throw BusFailure(description: "the hello could not be written") }
+        transfer()
+    }
+
     deinit {
         dbus_connection_close(pointer)
         dbus_connection_unref(pointer)
     }
 
     var isConnected: Bool { dbus_connection_get_is_connected(pointer) != 0 }
-    var hasMessagesToSend: Bool { dbus_connection_has_messages_to_send(pointer) != 0 }
+    /// Whether to poll for writing. Until the bus knows who we are it is its turn after each transfer.
+    var hasMessagesToSend: Bool {
+        dbus_connection_has_messages_to_send(pointer) != 0 && isAuthenticated
+    }
+    private var isAuthenticated: Bool { dbus_connection_get_is_authenticated(pointer) != 0 }
 
     /// The descriptor to poll; -1 when there is none.
     var descriptor: Int32 {
@@ -51,7 +73,11 @@ final class BusConnection {
     }
 
     /// Reads and writes what is possible without waiting.
-    func transfer() { dbus_connection_read_write(pointer, 0) }
+    func transfer() {
+        dbus_connection_read_write(pointer, 0)
+        // One transfer may read the bus's turn without writing the answer to it.
+        if !isAuthenticated { dbus_connection_read_write(pointer, 0) }
+    }
 
     /// The next message that came.
     func next() -> BusMessage? {

@@ -30,6 +30,9 @@ struct BusMessage: ~Copyable {
     var isReply: Bool { type == DBUS_MESSAGE_TYPE_METHOD_RETURN }
     var errorName: String { dbus_message_get_error_name(pointer).map { String(cString: $0) } ?? "unknown error" }
 
+    /// The object that a signal is about.
+    var path: String? { dbus_message_get_path(pointer).map { String(cString: $0) } }
+
     func isSignal(_ interface: String, _ member: String) -> Bool {
         dbus_message_is_signal(pointer, interface, member) != 0
     }
@@ -43,6 +46,9 @@ struct BusMessage: ~Copyable {
 
     // MARK: Writing
 
+    /// A call that is an error where nobody owns the name, and does not make the bus start a program.
+    func startsNobody() { dbus_message_set_auto_start(pointer, 0) }
+
     /// Appends arguments; `false` when libdbus has no memory for them.
     func append(_ values: [BusValue]) -> Bool {
         var iterator = DBusMessageIter()
@@ -51,9 +57,11 @@ struct BusMessage: ~Copyable {
     }
 }
 
-/// A value of the D-Bus types that the notification interface uses.
+/// A value of the D-Bus types that the interfaces of this target use. A variant is read as what it holds.
 enum BusValue: Hashable, Sendable {
     case string(String)
+    /// The path of an object.
+    case path(String)
     case uint32(UInt32)
     case int32(Int32)
     case int64(Int64)
@@ -62,6 +70,8 @@ enum BusValue: Hashable, Sendable {
     case strings([String])
     /// `a{sv}`; the values are strings, numbers or booleans.
     case dictionary([String: BusValue])
+    /// Only read.
+    case structure([BusValue])
     case other
 
     static func readAll(_ iterator: inout DBusMessageIter) -> [BusValue] {
@@ -79,6 +89,18 @@ enum BusValue: Hashable, Sendable {
             var text: UnsafePointer<CChar>?
             dbus_message_iter_get_basic(&iterator, &text)
             return .string(text.map { String(cString: $0) } ?? "")
+        case aldaba_dbus_path:
+            var text: UnsafePointer<CChar>?
+            dbus_message_iter_get_basic(&iterator, &text)
+            return .path(text.map { String(cString: $0) } ?? "/")
+        case aldaba_dbus_variant:
+            var inner = DBusMessageIter()
+            dbus_message_iter_recurse(&iterator, &inner)
+            return read(&inner)
+        case aldaba_dbus_structure:
+            var inner = DBusMessageIter()
+            dbus_message_iter_recurse(&iterator, &inner)
+            return .structure(readAll(&inner))
         case aldaba_dbus_uint32:
             var number: UInt32 = 0
             dbus_message_iter_get_basic(&iterator, &number)
@@ -121,7 +143,7 @@ enum BusValue: Hashable, Sendable {
                     }
                 }
             }
-        case .other: return false
+        case .path, .structure, .other: return false
         }
     }
 
@@ -135,7 +157,8 @@ enum BusValue: Hashable, Sendable {
         case .boolean: "b"
         case .strings: "as"
         case .dictionary: "a{sv}"
-        case .other: ""
+        case .path: "o"
+        case .structure, .other: ""
         }
     }
 

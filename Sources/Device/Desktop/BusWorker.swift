@@ -6,43 +6,46 @@ import PushModel
 
 /// The thread's own: carries out what the board says over the bus, and tells the board what the bus says.
 final class BusWorker {
-    /// How long a call may stay unanswered.
-    static let patience = Duration.seconds(5)
     /// How many may wait for the outcome of one presentation.
     static let completionLimit = 64
+    /// How long an app may take to be started and to answer: libdbus' own limit for calls.
+    static let activationPatience = Duration.seconds(25)
     /// How long to leave a bus alone that could not be reached.
     static let reconnectPause = Duration.seconds(1)
 
-    private static let name = "org.freedesktop.Notifications"
+    static let name = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
-    private static let bus = "org.freedesktop.DBus"
-    /// Who says whether the screen is locked, each under its own name.
-    private static let screenSavers = ["freedesktop", "gnome", "mate", "cinnamon", "xfce"].map {
-        "org.\($0).ScreenSaver"
-    }
+    static let bus = "org.freedesktop.DBus"
 
-    private enum Call {
+    enum Call {
         case notify(ticket: UInt64)
         case capabilities(ticket: UInt64)
         case information(capabilities: [String], ticket: UInt64)
         case owner
         case close
+        /// Whether a screen saver is active.
+        case active(ScreenSaver)
+        case activate((AppActivationOutcome) -> Void)
     }
 
     private let address: String
+    private let loginPlace: LoginPlace?
     private let queue: CommandQueue
-    private let logger: Logger
+    let logger: Logger
     private var connection: BusConnection?
     private var nextAttempt: ContinuousClock.Instant
-    private var board = Board()
-    private var calls: [UInt32: (call: Call, deadline: ContinuousClock.Instant)] = [:]
+    var board = Board()
+    var calls = BusCalls<Call>()
+    private var login: LoginWatch?
+    var lock = LockState()
     /// Who waits for the outcome of a presentation: one that is asked for again meanwhile is shown once.
     private var completions: [NotificationID: [@Sendable (PresentationOutcome) -> Void]] = [:]
-    private var events: (@Sendable (PresenterEvent) -> Void)?
+    var events: (@Sendable (PresenterEvent) -> Void)?
     private var isStopped = false
 
-    init(address: String, queue: CommandQueue, logger: Logger) {
+    init(address: String, login: LoginPlace?, queue: CommandQueue, logger: Logger) {
         self.address = address
+        loginPlace = login
         self.queue = queue
         self.logger = logger
         nextAttempt = .now
@@ -61,11 +64,9 @@ final class BusWorker {
             opened.subscribe("type='signal',sender='\(Self.name)',interface='\(Self.name)'")
             opened.subscribe(
                 "type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.name)'")
-            for saver in Self.screenSavers {
-                opened.subscribe("type='signal',sender='\(saver)',interface='\(saver)',member='ActiveChanged'")
-            }
+            for rule in ScreenSaver.allCases.flatMap(\.rules) { opened.subscribe(rule) }
             connection = opened
-            if events != nil { askOwner() }
+            if events != nil { askAround() }
             return true
         } catch {
             nextAttempt = .now + Self.reconnectPause
@@ -77,24 +78,31 @@ final class BusWorker {
     /// Works until it is told to stop. What is not answered then stays so: nobody knows whether it is shown, and
     /// a later run asks again.
     func run() {
+        login = loginPlace.map { place in
+            LoginWatch(place: place, logger: logger) { [unowned self] in heardLock($0, from: .login) }
+        }
         while !isStopped {
             sleep()
             for command in queue.take() { carryOut(command) }
             readBus()
-            expireCalls()
+            login?.work()
+            for call in calls.takeLate() { failed(call, Self.lateness(of: call)) }
         }
-        connection = nil
+        (connection, login) = (nil, nil)
     }
 
-    /// Waits for the bus, the queue or the next deadline.
+    /// Waits for the buses, the queue or the next deadline.
     private func sleep() {
-        var interest = Int16(POLLIN)
-        if connection?.hasMessagesToSend == true { interest |= Int16(POLLOUT) }
+        func interest(_ hasMessagesToSend: Bool?) -> Int16 {
+            hasMessagesToSend == true ? Int16(POLLIN) | Int16(POLLOUT) : Int16(POLLIN)
+        }
         var descriptors = [
             pollfd(fd: queue.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: connection?.descriptor ?? -1, events: interest, revents: 0),
+            pollfd(fd: connection?.descriptor ?? -1, events: interest(connection?.hasMessagesToSend), revents: 0),
+            pollfd(fd: login?.descriptor ?? -1, events: interest(login?.hasMessagesToSend), revents: 0),
         ]
-        poll(&descriptors, nfds_t(descriptors.count), milliseconds(until: calls.values.map(\.deadline).min()))
+        let deadlines = [calls.deadline, login?.deadline].compactMap { $0 }
+        poll(&descriptors, nfds_t(descriptors.count), milliseconds(until: deadlines.min()))
     }
 
     private func milliseconds(until deadline: ContinuousClock.Instant?) -> Int32 {
@@ -109,7 +117,8 @@ final class BusWorker {
         case .start(let shown, let events):
             self.events = events
             board = Board(inherited: shown)
-            if connection != nil { askOwner() }
+            if lock.isLocked { events(.locked(true)) }
+            if connection != nil { askAround() }
         case .present(let presentation, let complete):
             let waiting = completions[presentation.notification]?.count ?? 0
             guard waiting < Self.completionLimit else {
@@ -119,6 +128,7 @@ final class BusWorker {
             if waiting == 0 { perform(board.handle(.present(presentation))) }
         case .withdraw(let id): perform(board.handle(.withdraw(id)))
         case .badge(let count, let desktopEntry): signal(LauncherBadge(count, desktopEntry: desktopEntry))
+        case .activate(let activation, let complete): activate(activation, complete)
         case .stop: isStopped = true
         }
     }
@@ -132,24 +142,15 @@ final class BusWorker {
 
     private func lose(_ reason: String) {
         connection = nil
-        calls = [:]
         nextAttempt = .now + Self.reconnectPause
-        // Nobody would say any more that the screen was unlocked.
-        events?(.locked(false))
+        for call in calls.takeAll() { if case .activate = call { failed(call, reason) } }
+        changeLock { $0.lostSavers() }
         perform(board.handle(.disconnected(reason: reason)))
-    }
-
-    private func expireCalls() {
-        let now = ContinuousClock.now
-        for (serial, waiting) in calls where waiting.deadline <= now {
-            calls[serial] = nil
-            failed(waiting.call, "the notification server did not answer within \(Self.patience.components.seconds) s")
-        }
     }
 
     // MARK: What the board says
 
-    private func perform(_ directives: [Board.Directive]) {
+    func perform(_ directives: [Board.Directive]) {
         for directive in directives {
             switch directive {
             case .notify(let message, let ticket): call(.notify(ticket: ticket), "Notify", message.arguments)
@@ -162,18 +163,48 @@ final class BusWorker {
         }
     }
 
-    private func askOwner() {
+    /// What signals would only tell when it changes.
+    private func askAround() {
         call(.owner, "GetNameOwner", [.string(Self.name)], destination: Self.bus, path: "/org/freedesktop/DBus")
+        for saver in ScreenSaver.allCases { ask(saver) }
     }
 
-    private func call(
+    func call(
         _ call: Call, _ method: String, _ arguments: [BusValue], destination: String = name, path: String = path
     ) {
         guard connect(), let connection else { return failed(call, "the session bus cannot be reached") }
         guard let message = BusMessage(destination: destination, path: path, interface: destination, method: method),
             message.append(arguments), let serial = connection.send(message)
         else { return failed(call, "the call could not be written") }
-        calls[serial] = (call, .now + Self.patience)
+        calls.add(call, serial: serial)
+    }
+
+    /// A screen saver that does not run is not started for a question.
+    func ask(_ saver: ScreenSaver) {
+        guard let connection,
+            let message = BusMessage(
+                destination: saver.name, path: saver.path, interface: saver.name, method: "GetActive")
+        else { return }
+        message.startsNobody()
+        if let serial = connection.send(message) { calls.add(.active(saver), serial: serial) }
+    }
+
+    /// The bus starts the app where it does not run.
+    private func activate(_ activation: AppActivation, _ complete: @escaping (AppActivationOutcome) -> Void) {
+        guard connect(), let connection else {
+            return complete(.failed(reason: "the session bus cannot be reached"))
+        }
+        let platformData = activation.token.map { token -> [String: BusValue] in
+            let token = BusValue.string(MarkUp.plain(token))
+            return ["activation-token": token, "desktop-startup-id": token]
+        }
+        guard AppActivation.isBusName(activation.busName),
+            let message = BusMessage(
+                destination: activation.busName, path: activation.path, interface: "org.freedesktop.Application",
+                method: "Activate"),
+            message.append([.dictionary(platformData ?? [:])]), let serial = connection.send(message)
+        else { return complete(.failed(reason: "the call could not be written")) }
+        calls.add(.activate(complete), serial: serial, patience: Self.activationPatience)
     }
 
     /// Nobody answers a signal; without a bus there is nobody to hear it.
@@ -183,67 +214,6 @@ final class BusWorker {
             message.append(badge.arguments)
         else { return }
         _ = connection.send(message)
-    }
-
-    // MARK: What the bus says
-
-    private func took(_ message: borrowing BusMessage) {
-        let arguments = message.arguments
-        if message.isReply || message.isError {
-            guard let waiting = calls.removeValue(forKey: message.answers) else { return }
-            if message.isError { return failed(waiting.call, Self.words(message.errorName)) }
-            return answered(waiting.call, arguments)
-        }
-        switch (arguments.first, arguments.dropFirst().first, arguments.dropFirst(2).first) {
-        case (.uint32(let id), .string(let key), _) where message.isSignal(Self.name, "ActionInvoked"):
-            perform(board.handle(.actionInvoked(serverID: id, key: key)))
-        case (.uint32(let id), .string(let text), _) where message.isSignal(Self.name, "NotificationReplied"):
-            perform(board.handle(.replied(serverID: id, text: text)))
-        case (.uint32(let id), .string(let token), _) where message.isSignal(Self.name, "ActivationToken"):
-            perform(board.handle(.activationToken(serverID: id, token: token)))
-        case (.uint32(let id), .uint32(let reason), _) where message.isSignal(Self.name, "NotificationClosed"):
-            perform(board.handle(.closed(serverID: id, reason: reason)))
-        case (.boolean(let isActive), _, _)
-        where Self.screenSavers.contains { message.isSignal($0, "ActiveChanged") }:
-            events?(.locked(isActive))
-        case (.string(Self.name), _, .string(let owner)) where message.isSignal(Self.bus, "NameOwnerChanged"):
-            perform(board.handle(.ownerChanged(owner.isEmpty ? nil : owner)))
-        default: break
-        }
-    }
-
-    private func answered(_ call: Call, _ arguments: [BusValue]) {
-        switch (call, arguments.first) {
-        case (.notify(let ticket), .uint32(let serverID)):
-            perform(board.handle(.notified(ticket: ticket, serverID: serverID)))
-        case (.capabilities(let ticket), .strings(let capabilities)):
-            self.call(.information(capabilities: capabilities, ticket: ticket), "GetServerInformation", [])
-        case (.information(let capabilities, let ticket), .string(let server)):
-            var features = ServerFeatures(name: server, capabilities: Set(capabilities))
-            if case .string(let version)? = arguments.dropFirst(2).first { features.name += " \(version)" }
-            logger.info("The notification server is \(features.name).")
-            perform(board.handle(.features(features, ticket: ticket)))
-        case (.owner, .string(let owner)): perform(board.handle(.ownerChanged(owner)))
-        case (.close, _): break
-        default: failed(call, "the notification server's answer has another form than the specification's")
-        }
-    }
-
-    private func failed(_ call: Call, _ reason: String) {
-        switch call {
-        case .notify(let ticket): perform(board.handle(.notifyFailed(ticket: ticket, reason: reason)))
-        case .capabilities(let ticket), .information(_, let ticket):
-            perform(board.handle(.featuresFailed(ticket: ticket, reason: reason)))
-        case .owner, .close: break
-        }
-    }
-
-    private static func words(_ error: String) -> String {
-        switch error {
-        case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner":
-            "no notification server runs in this session"
-        default: "the notification server answered \(error)"
-        }
     }
 }
 

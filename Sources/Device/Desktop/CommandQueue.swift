@@ -11,6 +11,7 @@ final class CommandQueue: Sendable {
         case present(Presentation, complete: @Sendable (PresentationOutcome) -> Void)
         case withdraw(NotificationID)
         case badge(Int, desktopEntry: String)
+        case activate(AppActivation, complete: @Sendable (AppActivationOutcome) -> Void)
         case stop
     }
 

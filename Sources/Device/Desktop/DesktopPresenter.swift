@@ -4,11 +4,11 @@ import Logging
 import PushModel
 import Synchronization
 
-/// Shows notifications through the session bus' org.freedesktop.Notifications.
+/// Shows notifications through the session bus' org.freedesktop.Notifications, and brings apps to the front over it.
 ///
 /// One thread owns the connection; it sleeps until the bus or the agent has something for it. What the agent asks
 /// is queued; when the queue is full, it is refused with a reason.
-public final class DesktopPresenter: Presenter {
+public final class DesktopPresenter: Presenter, AppActivator {
     private let queue: CommandQueue
 
     /// The address of this session's bus: `DBUS_SESSION_BUS_ADDRESS`, else the socket in `XDG_RUNTIME_DIR`.
@@ -26,13 +26,16 @@ public final class DesktopPresenter: Presenter {
 
     /// Connects to the bus; waits for that as long as the bus takes to answer.
     ///
-    /// - Returns: `nil` when the bus cannot be reached; the reason is logged.
-    public init?(address: String, logger: Logger) {
+    /// - Parameters:
+    ///   - address: The session bus.
+    ///   - login: Where the login manager says whether the screen is locked; `nil` leaves that to the screen savers.
+    /// - Returns: `nil` when the session bus cannot be reached; the reason is logged.
+    public init?(address: String, login: LoginPlace? = nil, logger: Logger) {
         guard let queue = CommandQueue() else { return nil }
         self.queue = queue
         let verdict = Verdict()
         let thread = Thread {
-            let worker = BusWorker(address: address, queue: queue, logger: logger)
+            let worker = BusWorker(address: address, login: login, queue: queue, logger: logger)
             verdict.give(worker.connect())
             worker.run()
         }
@@ -59,6 +62,14 @@ public final class DesktopPresenter: Presenter {
     public func badge(_ count: Int, desktopEntry: String) { _ = queue.put(.badge(count, desktopEntry: desktopEntry)) }
 
     public func withdraw(_ notification: NotificationID) { _ = queue.put(.withdraw(notification)) }
+
+    public func activate(
+        _ activation: AppActivation, then complete: @escaping @Sendable (AppActivationOutcome) -> Void
+    ) {
+        guard queue.put(.activate(activation, complete: complete)) else {
+            return complete(.failed(reason: "\(CommandQueue.limit) commands wait for the desktop already"))
+        }
+    }
 
     public func stop() { _ = queue.put(.stop) }
 }

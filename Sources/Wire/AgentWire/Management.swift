@@ -13,6 +13,8 @@ public enum ManagementCommand: Hashable, Sendable {
     case settings(app: String)
     /// Changes settings, by their names.
     case set(app: String, values: [String: String])
+    /// Has an app show its own notification settings, if it said that it has some.
+    case openSettings(app: String)
     /// Shows a notification of the terminal's own; with `waits` its answer follows.
     case notify(NotificationRequest, waits: Bool)
 }
@@ -118,6 +120,7 @@ extension ManagementCommand: Codable {
         case "dismiss": self = .dismiss(notification: try member(.notification))
         case "settings": self = .settings(app: try member(.app))
         case "set": self = .set(app: try member(.app), values: try member(.values))
+        case "openSettings": self = .openSettings(app: try member(.app))
         case "notify": self = .notify(try member(.notification), waits: try member(.waits))
         default:
             throw DecodingError.dataCorruptedError(
@@ -148,6 +151,9 @@ extension ManagementCommand: Codable {
             try begin("set")
             try members.encode(app, forKey: .app)
             try members.encode(values, forKey: .values)
+        case .openSettings(let app):
+            try begin("openSettings")
+            try members.encode(app, forKey: .app)
         case .notify(let request, let waits):
             try begin("notify")
             try members.encode(request, forKey: .notification)

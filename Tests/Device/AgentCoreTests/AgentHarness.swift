@@ -18,6 +18,8 @@ final class AgentHarness: Sendable {
     let desktop = FakeDesktop()
     let launcher = FakeLauncher()
     let window = FakeWindow()
+    let activator = FakeActivator()
+    let focus = FakeFocus()
     let happenings = Inbox<AgentEvent>()
     /// How long the agent paused, in order.
     let pauses = Inbox<Duration>()
@@ -56,7 +58,8 @@ final class AgentHarness: Sendable {
     func begin(executable: String = todoManifest.executable, timing: AgentTiming = AgentTiming()) async throws {
         let random = random
         let parts = AgentParts(
-            presenter: desktop, connector: server, enrolment: server, launcher: launcher, replyWindow: window,
+            presenter: desktop, connector: server, enrolment: server, launcher: launcher,
+            activator: activator, focus: focus, parent: { [focus] in focus.parents[$0] }, replyWindow: window,
             peerCheck: PeerCheck(executable: { _ in executable }, user: getuid()), now: { noon },
             // The store's keeper rests until the agent ends; all other pauses are over at once.
             sleep: { [pauses] duration in

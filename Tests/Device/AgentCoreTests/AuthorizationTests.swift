@@ -31,7 +31,8 @@ import Testing
         #expect(await self.status(app) == 0)
         app.send(.requestAuthorization(request: 1, options: 7), .requestAuthorization(request: 2, options: 7))
         let prompt = try #require(await harness.desktop.show())
-        #expect(prompt.title.contains("Todo") && prompt.buttons.map(\.identifier) == ["allow", "deny"] && prompt.stays)
+        #expect(prompt.buttons.map(\.label) == ["Allow", "Deliver Quietly", "Don’t Allow"])
+        #expect(prompt.title.contains("Todo") && prompt.stays)
         harness.desktop.does(.pressed(prompt.notification, button: button, activationToken: nil))
         #expect(await granted(app) == answer)
         #expect(await granted(app) == answer)
@@ -41,6 +42,27 @@ import Testing
         let again = try await harness.readyApp()
         again.send(.requestAuthorization(request: 3, options: 7))
         #expect(await granted(again) == answer)
+        try await harness.stop()
+    }
+
+    @Test func `what is allowed quietly goes into the list only, until the person changes that`() async throws {
+        let harness = try AgentHarness(authorization: .ask)
+        try await harness.start()
+        let app = try await harness.readyApp()
+        app.send(.requestAuthorization(request: 1, options: 7))
+        let prompt = try #require(await harness.desktop.show())
+        harness.desktop.does(.pressed(prompt.notification, button: "quiet", activationToken: nil))
+        #expect(await granted(app) == true)
+        #expect(await status(app) == 2)
+        let terminal = try await TestApp(socket: harness.configuration.socketPath, id: "")
+        terminal.send(.manage(request: 1, .settings(app: "com.example.todo")))
+        guard case .managed(_, .settings(let settings))? = await terminal.inbox.next() else {
+            Issue.record("no settings")
+            return
+        }
+        let values = Dictionary(uniqueKeysWithValues: settings.map { ($0.name, $0.value) })
+        #expect((values["allowed"], values["alerts"], values["sounds"]) == ("yes", "off", "off"))
+        #expect((values["badges"], values["list"]) == ("off", "on"))
         try await harness.stop()
     }
 

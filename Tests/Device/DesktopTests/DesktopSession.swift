@@ -6,6 +6,10 @@ final class DesktopSession {
     static let isPossible = ["/usr/bin/Xvfb", "/usr/bin/dbus-daemon", "/usr/bin/dunst", "/usr/bin/dunstctl"]
         .allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
 
+    /// Whether python3-dbusmock can stand in for other services.
+    static let canMock =
+        isPossible && FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/dbusmock/__main__.py")
+
     static let dunst = "/usr/bin/dunst"
 
     let folder: TemporaryFolder
@@ -13,8 +17,10 @@ final class DesktopSession {
     private let display: String
     private var children: [Process] = []
 
-    /// - Parameter server: What the bus starts for the notification server's name; `nil` for nothing.
-    init(server: String? = dunst) throws {
+    /// - Parameters:
+    ///   - server: What the bus starts for the notification server's name; `nil` for nothing.
+    ///   - services: What else the bus starts when somebody speaks to it, by name.
+    init(server: String? = dunst, services: [String: String] = [:]) throws {
         folder = try TemporaryFolder()
         // Nothing goes by itself, however slow the machine is.
         let configuration = ["low", "normal", "critical"].map { "[urgency_\($0)]\ntimeout = 0\n" }.joined()
@@ -23,22 +29,25 @@ final class DesktopSession {
             "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"], [:])
         display = ":" + screen.line
         let command = server == Self.dunst ? "\(Self.dunst) -conf \(folder.path("dunstrc"))" : server ?? ""
-        let services = server != nil ? "<servicedir>\(folder.url.path)</servicedir>" : ""
-        try Data(
-            "[D-BUS Service]\nName=org.freedesktop.Notifications\nExec=\(command)\n".utf8
-        ).write(to: URL(fileURLWithPath: folder.path("dunst.service")))
+        let notifications = "org.freedesktop.Notifications"
+        let started = services.merging(server == nil ? [:] : [notifications: command], uniquingKeysWith: { $1 })
+        for (name, command) in started {
+            try Data("[D-BUS Service]\nName=\(name)\nExec=\(command)\n".utf8)
+                .write(to: URL(fileURLWithPath: folder.path("\(name).service")))
+        }
         try Data(
             """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
               "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-            <busconfig><type>session</type><listen>unix:path=\(folder.path("bus"))</listen>\(services)
+            <busconfig><type>session</type><listen>unix:path=\(folder.path("bus"))</listen>
+            <servicedir>\(folder.url.path)</servicedir>
             <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
             <allow own="*"/></policy></busconfig>
             """.utf8
         ).write(to: URL(fileURLWithPath: folder.path("bus.conf")))
         let bus = try Self.start(
             "/usr/bin/dbus-daemon", ["--config-file=\(folder.path("bus.conf"))", "--nofork", "--print-address=1"],
-            ["DISPLAY": display])
+            ["DISPLAY": display, "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(folder.path("bus"))"])
         address = bus.line
         children = [bus.process, screen.process]
     }
@@ -59,17 +68,27 @@ final class DesktopSession {
         Self.end(children.removeFirst())
     }
 
-    /// The bus' own answer to a call without arguments but one, as `dbus-send` prints it.
-    func processOfServer() throws -> pid_t? {
+    /// The process of the notification server.
+    func processOfServer() throws -> pid_t? { try process(of: "org.freedesktop.Notifications") }
+
+    /// The process that owns a name.
+    func process(of name: String) throws -> pid_t? {
+        let answer = try call(
+            "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.GetConnectionUnixProcessID",
+            "string:\(name)")
+        return answer.split(separator: " ").last.flatMap { pid_t($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
+
+    /// The answer to a call, as `dbus-send` prints it; the bus starts who is called.
+    @discardableResult
+    func call(_ name: String, _ path: String, _ method: String, _ arguments: String...) throws -> String {
         let tool = try Self.start(
             "/usr/bin/dbus-send",
-            [
-                "--bus=\(address)", "--print-reply=literal", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
-                "org.freedesktop.DBus.GetConnectionUnixProcessID", "string:org.freedesktop.Notifications",
-            ], [:], waitsForLine: false)
+            ["--bus=\(address)", "--print-reply=literal", "--dest=\(name)", path, method] + arguments, [:],
+            waitsForLine: false)
         let output = String(decoding: tool.output.readDataToEndOfFile(), as: UTF8.self)
         tool.process.waitUntilExit()
-        return output.split(separator: " ").last.flatMap { pid_t($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+        return output
     }
 
     deinit {

@@ -80,6 +80,7 @@ enum GoldenMessages {
         ("manage-dismiss", .manage(request: 4, .dismiss(notification: 2))),
         ("manage-settings", .manage(request: 5, .settings(app: "com.example.todo"))),
         ("manage-set", .manage(request: 6, .set(app: "com.example.todo", values: ["sounds": "off"]))),
+        ("manage-openSettings", .manage(request: 8, .openSettings(app: "com.example.todo"))),
         (
             "manage-notify",
             .manage(request: 7, .notify(NotificationRequest(identifier: "a", content: greeting), waits: true))

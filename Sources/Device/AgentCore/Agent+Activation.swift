@@ -1,0 +1,35 @@
+import AgentWire
+import Logging
+import Observability
+
+/// Apps that the session bus starts.
+extension Agent {
+    /// Has the session bus bring an app to the front, where its manifest says so and it is to be in front.
+    ///
+    /// - Returns: Whether that is under way: the app is not started otherwise meanwhile.
+    func activate(_ app: String) -> Bool {
+        guard let installed = apps[app], installed.manifest.dbusActivatable, installed.nextState == .active,
+            let activator = parts.activator
+        else { return false }
+        activating.insert(app)
+        let activation = AppActivation(busName: installed.manifest.busName, token: installed.activationToken)
+        activator.activate(activation) { [weak self] outcome in self?.enter { $0.activated(app, outcome) } }
+        return true
+    }
+
+    private func activated(_ app: String, _ outcome: AppActivationOutcome) {
+        activating.remove(app)
+        let isConnected = apps[app]?.connection != nil
+        switch outcome {
+        case .activated:
+            logger.info("An app was activated over the session bus.", metadata: [LogKey.topic: "\(app)"])
+            // It runs, and is given the time to connect.
+            if !isConnected { expectReturn(of: app) }
+        case .failed(let reason):
+            logger.warning(
+                "An app could not be activated over the session bus; its program is started.",
+                metadata: [LogKey.topic: "\(app)", LogKey.error: "\(reason)"])
+            if !isConnected { launch(app) }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// Tells which program's window has the focus; a port.
+public protocol FocusSource: Sendable {
+    /// Begins to tell. Called once.
+    ///
+    /// - Parameter events: Called on a thread of the source's, first with what is so already; must not block. Nothing
+    ///   comes after ``FocusEvent/ended(reason:)``.
+    func start(events: @escaping @Sendable (FocusEvent) -> Void)
+
+    /// Ends its thread and its connection.
+    func stop()
+}
+
+/// What a ``FocusSource`` tells.
+public enum FocusEvent: Hashable, Sendable {
+    /// A window of this process has the focus; `nil` where no window has it, or one whose process is not known.
+    case focused(process: Int32?)
+    /// Nothing can be told any more, and why.
+    case ended(reason: String)
+}
+
+/// A process and those that it comes from.
+enum ProcessTree {
+    /// How many steps are gone from a window's process to its app's.
+    static let limit = 16
+
+    /// The process itself, its parent, and so on, but not the first one of the system.
+    static func line(of process: Int32, parent: (Int32) -> Int32?) -> [Int32] {
+        var line = [process]
+        while line.count <= limit, let last = line.last, let next = parent(last), next > 1 { line.append(next) }
+        return line
+    }
+
+    /// A process's parent by `/proc/PID/stat`; `nil` where there is no such process.
+    @Sendable static func parent(of process: Int32) -> Int32? {
+        FileManager.default.contents(atPath: "/proc/\(process)/stat").flatMap(parent(inStatus:))
+    }
+
+    /// The fourth field. The second is the program's name in parentheses and may hold anything.
+    static func parent(inStatus text: Data) -> Int32? {
+        guard let end = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+        let fields = text[text.index(after: end)...].split(separator: UInt8(ascii: " "))
+        guard fields.count >= 2 else { return nil }
+        return Int32(String(decoding: fields[fields.startIndex + 1], as: UTF8.self))
+    }
+}

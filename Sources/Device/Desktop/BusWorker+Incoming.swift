@@ -1,0 +1,96 @@
+import AgentCore
+import Logging
+
+/// What the bus says, and what follows from it.
+extension BusWorker {
+    func took(_ message: borrowing BusMessage) {
+        let arguments = message.arguments
+        if message.isReply || message.isError {
+            guard let call = calls.take(message.answers) else { return }
+            if message.isError { return failed(call, Self.words(message.errorName, about: call)) }
+            return answered(call, arguments)
+        }
+        switch (arguments.first, arguments.dropFirst().first, arguments.dropFirst(2).first) {
+        case (.uint32(let id), .string(let key), _) where message.isSignal(Self.name, "ActionInvoked"):
+            perform(board.handle(.actionInvoked(serverID: id, key: key)))
+        case (.uint32(let id), .string(let text), _) where message.isSignal(Self.name, "NotificationReplied"):
+            perform(board.handle(.replied(serverID: id, text: text)))
+        case (.uint32(let id), .string(let token), _) where message.isSignal(Self.name, "ActivationToken"):
+            perform(board.handle(.activationToken(serverID: id, token: token)))
+        case (.uint32(let id), .uint32(let reason), _) where message.isSignal(Self.name, "NotificationClosed"):
+            perform(board.handle(.closed(serverID: id, reason: reason)))
+        case (.string(Self.name), _, .string(let owner)) where message.isSignal(Self.bus, "NameOwnerChanged"):
+            perform(board.handle(.ownerChanged(owner.isEmpty ? nil : owner)))
+        default: tookFromSaver(message, arguments)
+        }
+    }
+
+    private func tookFromSaver(_ message: borrowing BusMessage, _ arguments: [BusValue]) {
+        for saver in ScreenSaver.allCases {
+            if message.isSignal(saver.name, "ActiveChanged"), case .boolean(let isActive)? = arguments.first {
+                heardLock(isActive, from: .saver(saver))
+            } else if message.isSignal(Self.bus, "NameOwnerChanged"), arguments.first == .string(saver.name),
+                case .string(let owner)? = arguments.dropFirst(2).first
+            {
+                if owner.isEmpty { heardLock(false, from: .saver(saver)) } else { ask(saver) }
+            }
+        }
+    }
+
+    private func answered(_ call: Call, _ arguments: [BusValue]) {
+        switch (call, arguments.first) {
+        case (.notify(let ticket), .uint32(let serverID)):
+            perform(board.handle(.notified(ticket: ticket, serverID: serverID)))
+        case (.capabilities(let ticket), .strings(let capabilities)):
+            self.call(.information(capabilities: capabilities, ticket: ticket), "GetServerInformation", [])
+        case (.information(let capabilities, let ticket), .string(let server)):
+            var features = ServerFeatures(name: server, capabilities: Set(capabilities))
+            if case .string(let version)? = arguments.dropFirst(2).first { features.name += " \(version)" }
+            logger.info("The notification server is \(features.name).")
+            perform(board.handle(.features(features, ticket: ticket)))
+        case (.owner, .string(let owner)): perform(board.handle(.ownerChanged(owner)))
+        case (.active(let saver), .boolean(let isActive)): heardLock(isActive, from: .saver(saver))
+        case (.activate(let complete), _): complete(.activated)
+        case (.close, _): break
+        default: failed(call, "the notification server's answer has another form than the specification's")
+        }
+    }
+
+    func failed(_ call: Call, _ reason: String) {
+        switch call {
+        case .notify(let ticket): perform(board.handle(.notifyFailed(ticket: ticket, reason: reason)))
+        case .capabilities(let ticket), .information(_, let ticket):
+            perform(board.handle(.featuresFailed(ticket: ticket, reason: reason)))
+        case .activate(let complete): complete(.failed(reason: reason))
+        case .owner, .close, .active: break
+        }
+    }
+
+    // MARK: The lock
+
+    func heardLock(_ isLocked: Bool, from source: LockState.Source) {
+        changeLock { $0.heard(isLocked, from: source) }
+    }
+
+    func changeLock(_ change: (inout LockState) -> Void) {
+        let wasLocked = lock.isLocked
+        change(&lock)
+        if lock.isLocked != wasLocked { events?(.locked(lock.isLocked)) }
+    }
+
+    // MARK: Reasons
+
+    private static func words(_ error: String, about call: Call) -> String {
+        switch (error, call) {
+        case (_, .activate): "its name on the session bus answered \(error)"
+        case ("org.freedesktop.DBus.Error.ServiceUnknown", _), ("org.freedesktop.DBus.Error.NameHasNoOwner", _):
+            "no notification server runs in this session"
+        default: "the notification server answered \(error)"
+        }
+    }
+
+    static func lateness(of call: Call) -> String {
+        if case .activate = call { return "it did not answer within \(activationPatience.components.seconds) s" }
+        return "the notification server did not answer within \(BusCalls<Call>.patience.components.seconds) s"
+    }
+}

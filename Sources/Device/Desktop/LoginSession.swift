@@ -1,0 +1,100 @@
+/// Finds this session at the login manager (org.freedesktop.login1) and follows its `LockedHint`: a value, events in
+/// and directives out.
+///
+/// Guarantees: one question is under way at a time. Signals are never believed, they only make it ask again: on the
+/// system bus other users could send some.
+struct LoginSession: Sendable {
+    enum Question: Hashable, Sendable {
+        case session(id: String)
+        case sessionOfProcess
+        case user
+        /// The session that the user sees: that of a program which belongs to none, such as a service of the user's.
+        case display(user: String)
+        case lockedHint(session: String)
+    }
+
+    enum Answer: Hashable, Sendable {
+        case path(String)
+        case locked(Bool)
+        /// There is no such thing.
+        case nothing
+        /// Nobody answered in time, or not in a form that is known.
+        case silence
+    }
+
+    enum Event: Hashable, Sendable {
+        case started
+        /// The login manager runs anew, or a session began or ended: this one may be another now.
+        case sessionsChanged
+        /// Something about the session with this path is different.
+        case changed(session: String?)
+        case answered(Question, Answer)
+    }
+
+    enum Directive: Hashable, Sendable {
+        case ask(Question)
+        case tell(isLocked: Bool)
+    }
+
+    private enum Wish: Int, Comparable {
+        case nothing, hint, search
+        static func < (one: Wish, other: Wish) -> Bool { one.rawValue < other.rawValue }
+    }
+
+    private let id: String?
+    private var session: String?
+    private var asked: Question?
+    /// What is to be asked when the question under way is answered.
+    private var wish = Wish.nothing
+
+    /// - Parameter id: What `XDG_SESSION_ID` says.
+    init(id: String?) { self.id = id }
+
+    mutating func handle(_ event: Event) -> [Directive] {
+        switch event {
+        case .started, .sessionsChanged: wish = .search
+        case .changed(let path):
+            guard path == session else { return [] }
+            wish = max(wish, .hint)
+        case .answered(let question, let answer):
+            guard question == asked else { return [] }
+            asked = nil
+            return took(answer, to: question) + next()
+        }
+        return next()
+    }
+
+    private mutating func next() -> [Directive] {
+        guard asked == nil else { return [] }
+        let wished = wish
+        wish = .nothing
+        switch wished {
+        case .nothing: return []
+        case .search: return ask(id.map { .session(id: $0) } ?? .sessionOfProcess)
+        case .hint: return session.map { ask(.lockedHint(session: $0)) } ?? []
+        }
+    }
+
+    private mutating func ask(_ question: Question) -> [Directive] {
+        asked = question
+        return [.ask(question)]
+    }
+
+    private mutating func took(_ answer: Answer, to question: Question) -> [Directive] {
+        switch (question, answer) {
+        case (.user, .path(let user)): return ask(.display(user: user))
+        case (.session, .path(let path)), (.sessionOfProcess, .path(let path)), (.display, .path(let path)):
+            session = path
+            return ask(.lockedHint(session: path))
+        case (.lockedHint, .locked(let isLocked)): return [.tell(isLocked: isLocked)]
+        case (.session, .nothing): return ask(.sessionOfProcess)
+        case (.sessionOfProcess, .nothing): return ask(.user)
+        case (.user, .nothing), (.display, .nothing), (.lockedHint, .nothing):
+            session = nil
+            return [.tell(isLocked: false)]
+        default:
+            // What is not known does not unlock the screen.
+            return []
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import Glibc
+import Logging
+import Observability
+
+/// Where the login manager is asked about this session.
+public struct LoginPlace: Hashable, Sendable {
+    /// The address of the system bus.
+    public var busAddress: String
+    /// What the session calls itself; `nil` for a program outside of sessions.
+    public var sessionID: String?
+
+    /// `DBUS_SYSTEM_BUS_ADDRESS`, else the well-known socket of the D-Bus specification; and `XDG_SESSION_ID`.
+    public init(environment: [String: String]) {
+        func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        busAddress = value("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/var/run/dbus/system_bus_socket"
+        sessionID = value("XDG_SESSION_ID")
+    }
+}
+
+/// The thread's own: carries out what `LoginSession` says over the system bus.
+///
+/// A system bus does not end before the machine does; should it, nothing more is heard from it.
+final class LoginWatch {
+    private static let name = "org.freedesktop.login1"
+    private static let path = "/org/freedesktop/login1"
+    private static let manager = "org.freedesktop.login1.Manager"
+    private static let bus = "org.freedesktop.DBus"
+    private static let properties = "org.freedesktop.DBus.Properties"
+
+    private let logger: Logger
+    private let tell: (Bool) -> Void
+    private var connection: BusConnection?
+    private var session: LoginSession
+    private var calls = BusCalls<LoginSession.Question>()
+
+    /// Begins to ask; without a system bus there is nothing to hear.
+    ///
+    /// - Parameter tell: Called on the caller's thread with what the session's hint says, also when it is the same.
+    init(place: LoginPlace, logger: Logger, tell: @escaping (Bool) -> Void) {
+        self.logger = logger
+        self.tell = tell
+        session = LoginSession(id: place.sessionID)
+        do {
+            let opened = try BusConnection(withoutWaiting: place.busAddress)
+            opened.subscribe(
+                "type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.name)'")
+            opened.subscribe("type='signal',sender='\(Self.name)',interface='\(Self.manager)'")
+            opened.subscribe(
+                "type='signal',sender='\(Self.name)',path_namespace='\(Self.path)/session',"
+                    + "interface='\(Self.properties)',member='PropertiesChanged'")
+            connection = opened
+            perform(session.handle(.started))
+        } catch {
+            lose("\(error)")
+        }
+    }
+
+    /// The descriptor to poll; -1 when there is none.
+    var descriptor: Int32 { connection?.descriptor ?? -1 }
+    var hasMessagesToSend: Bool { connection?.hasMessagesToSend ?? false }
+    var deadline: ContinuousClock.Instant? { calls.deadline }
+
+    /// Reads and writes what is possible without waiting.
+    func work() {
+        guard let connection else { return }
+        connection.transfer()
+        while let message = connection.next() { took(message) }
+        for question in calls.takeLate() { perform(session.handle(.answered(question, .silence))) }
+        if !connection.isConnected { lose("the system bus is gone") }
+    }
+
+    private func lose(_ reason: String) {
+        connection = nil
+        calls = BusCalls()
+        logger.debug("The login manager is not asked about locks.", metadata: [LogKey.error: "\(reason)"])
+        tell(false)
+    }
+
+    private func perform(_ directives: [LoginSession.Directive]) {
+        for directive in directives {
+            switch directive {
+            case .ask(let question): ask(question)
+            case .tell(let isLocked): tell(isLocked)
+            }
+        }
+    }
+
+    private func ask(_ question: LoginSession.Question) {
+        guard let call = Self.call(question), call.append(Self.arguments(of: question)) else {
+            return perform(session.handle(.answered(question, .nothing)))
+        }
+        call.startsNobody()
+        guard let serial = connection?.send(call) else {
+            return perform(session.handle(.answered(question, .silence)))
+        }
+        calls.add(question, serial: serial)
+    }
+
+    private static func call(_ question: LoginSession.Question) -> BusMessage? {
+        func call(_ path: String, _ interface: String, _ method: String) -> BusMessage? {
+            BusMessage(destination: name, path: path, interface: interface, method: method)
+        }
+        return switch question {
+        case .session: call(path, manager, "GetSession")
+        case .sessionOfProcess: call(path, manager, "GetSessionByPID")
+        case .user: call(path, manager, "GetUser")
+        case .display(let user): call(user, properties, "Get")
+        case .lockedHint(let session): call(session, properties, "Get")
+        }
+    }
+
+    private static func arguments(of question: LoginSession.Question) -> [BusValue] {
+        switch question {
+        case .session(let id): [.string(MarkUp.plain(id))]
+        case .sessionOfProcess: [.uint32(UInt32(getpid()))]
+        case .user: [.uint32(getuid())]
+        case .display: [.string("\(name).User"), .string("Display")]
+        case .lockedHint: [.string("\(name).Session"), .string("LockedHint")]
+        }
+    }
+
+    private func took(_ message: borrowing BusMessage) {
+        if message.isReply || message.isError {
+            guard let question = calls.take(message.answers) else { return }
+            let answer = message.isError ? Self.refusal(message.errorName) : Self.answer(message.arguments.first)
+            return perform(session.handle(.answered(question, answer)))
+        }
+        if message.isSignal(Self.properties, "PropertiesChanged") {
+            perform(session.handle(.changed(session: message.path)))
+        } else if message.isSignal(Self.manager, "SessionNew") || message.isSignal(Self.manager, "SessionRemoved") {
+            perform(session.handle(.sessionsChanged))
+        } else if message.isSignal(Self.bus, "NameOwnerChanged"),
+            case .string(let owner)? = message.arguments.dropFirst(2).first, !owner.isEmpty
+        {
+            perform(session.handle(.sessionsChanged))
+        }
+    }
+
+    /// Without a login manager nothing is known; when it comes, it is asked again.
+    private static func refusal(_ error: String) -> LoginSession.Answer {
+        switch error {
+        case "\(bus).Error.ServiceUnknown", "\(bus).Error.NameHasNoOwner", "\(bus).Error.NoReply": .silence
+        default: .nothing
+        }
+    }
+
+    private static func answer(_ value: BusValue?) -> LoginSession.Answer {
+        switch value {
+        case .path(let path)?: .path(path)
+        case .boolean(let isLocked)?: .locked(isLocked)
+        // `Display`: an id, empty where there is no session, and a path.
+        case .structure(let members)?:
+            if case (.string(let id)?, .path(let path)?) = (members.first, members.last) {
+                id.isEmpty ? .nothing : .path(path)
+            } else {
+                .silence
+            }
+        default: .silence
+        }
+    }
+}

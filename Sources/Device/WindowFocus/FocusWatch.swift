@@ -1,0 +1,82 @@
+import AgentCore
+import CXCB
+import Glibc
+
+/// The thread's own: looks at the active window when it changes, and tells the process that it is of.
+final class FocusWatch {
+    private let display: String
+    private let wakeUp: WakeUp
+    private let tell: @Sendable (FocusEvent) -> Void
+    private var last: FocusEvent?
+
+    init(display: String, wakeUp: WakeUp, tell: @escaping @Sendable (FocusEvent) -> Void) {
+        self.display = display
+        self.wakeUp = wakeUp
+        self.tell = tell
+    }
+
+    /// Works until it is told to stop, or until the screen is gone.
+    func run() {
+        do {
+            let screen = try XScreen(display: display)
+            guard let names = Names(screen) else { throw ScreenFailure(description: "the X server answers nothing") }
+            // First the wish to be told, then the look: nothing is missed between the two.
+            screen.watchProperties(of: screen.root)
+            look(screen, names)
+            while screen.isConnected, !wakeUp.isOver {
+                sleep(screen)
+                if hasChanged(screen, names) { look(screen, names) }
+            }
+            if !wakeUp.isOver { throw ScreenFailure(description: "the X server at \(display) is gone") }
+        } catch {
+            tell(.ended(reason: "\(error)"))
+        }
+    }
+
+    /// Waits for the screen or for the end.
+    private func sleep(_ screen: XScreen) {
+        var descriptors = [screen.descriptor, wakeUp.descriptor].map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
+        poll(&descriptors, nfds_t(descriptors.count), -1)
+    }
+
+    /// Tells what is so now, until nothing has changed meanwhile: with the answers changes may have come.
+    private func look(_ screen: XScreen, _ names: Names) {
+        repeat {
+            let window = screen.values([names.activeWindow], of: screen.root)[0].flatMap(WindowProperties.number)
+            var process: Int32?
+            if let window, window != 0 {
+                let values = screen.values([names.process, names.machine], of: window)
+                process = WindowProperties.process(values[0], machine: values[1], host: WindowProperties.host)
+            }
+            guard screen.isConnected else { return }
+            let event = FocusEvent.focused(process: process)
+            if event != last { tell(event) }
+            last = event
+        } while hasChanged(screen, names)
+    }
+
+    /// Whether another window is active than when this was last asked; takes all that has come.
+    private func hasChanged(_ screen: XScreen, _ names: Names) -> Bool {
+        var isChanged = false
+        while let change = screen.nextChange() {
+            if change.window == screen.root, change.property == names.activeWindow { isChanged = true }
+        }
+        return isChanged
+    }
+
+    /// The numbers of the properties that are read.
+    private struct Names {
+        let activeWindow: xcb_atom_t
+        let process: xcb_atom_t
+        let machine: xcb_atom_t
+
+        init?(_ screen: XScreen) {
+            guard let activeWindow = screen.atom("_NET_ACTIVE_WINDOW"), let process = screen.atom("_NET_WM_PID"),
+                let machine = screen.atom("WM_CLIENT_MACHINE")
+            else { return nil }
+            (self.activeWindow, self.process, self.machine) = (activeWindow, process, machine)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import CXCB
+import Glibc
+
+/// Why a screen cannot be used, in words.
+struct ScreenFailure: Error, Sendable, CustomStringConvertible {
+    var description: String
+}
+
+/// A connection to an X server, for reading properties of windows; used by one thread only.
+final class XScreen {
+    /// The longest value that is read, in words of 32 bits: a name of a machine fits.
+    private static let longestValue: UInt32 = 64
+
+    private let connection: OpaquePointer
+    let root: xcb_window_t
+
+    /// - Parameter display: Such as `:0`.
+    init(display: String) throws(ScreenFailure) {
+        var number: Int32 = 0
+        guard let connection = xcb_connect(display, &number) else {
+            throw ScreenFailure(description: "no memory for a connection")
+        }
+        self.connection = connection
+        let fault = xcb_connection_has_error(connection)
+        guard fault == 0 else {
+            root = 0
+            throw ScreenFailure(description: "the X server at \(display) cannot be reached (\(fault))")
+        }
+        var screens = xcb_setup_roots_iterator(xcb_get_setup(connection))
+        for _ in 0..<max(0, number) where screens.rem > 1 { xcb_screen_next(&screens) }
+        root = screens.data?.pointee.root ?? 0
+    }
+
+    deinit { xcb_disconnect(connection) }
+
+    var isConnected: Bool { xcb_connection_has_error(connection) == 0 }
+    var descriptor: Int32 { xcb_get_file_descriptor(connection) }
+
+    /// The number that stands for a name; `nil` when the server is gone.
+    func atom(_ name: String) -> xcb_atom_t? {
+        let cookie = xcb_intern_atom(connection, 0, UInt16(clamping: name.utf8.count), name)
+        guard let reply = xcb_intern_atom_reply(connection, cookie, nil) else { return nil }
+        defer { free(reply) }
+        return reply.pointee.atom
+    }
+
+    /// Asks to be told of changes of a window's properties.
+    func watchProperties(of window: xcb_window_t) {
+        var mask = XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue
+        xcb_change_window_attributes(connection, window, XCB_CW_EVENT_MASK.rawValue, &mask)
+        xcb_flush(connection)
+    }
+
+    /// The values of several properties of one window, asked for together, each `nil` where the window or the property
+    /// does not exist.
+    func values(_ properties: [xcb_atom_t], of window: xcb_window_t) -> [[UInt8]?] {
+        let cookies = properties.map {
+            xcb_get_property(connection, 0, window, $0, XCB_ATOM_NONE.rawValue, 0, Self.longestValue)
+        }
+        return cookies.map { cookie in
+            var error: UnsafeMutablePointer<xcb_generic_error_t>?
+            let reply = xcb_get_property_reply(connection, cookie, &error)
+            defer {
+                free(error)
+                free(reply)
+            }
+            guard let reply, reply.pointee.type != XCB_ATOM_NONE.rawValue else { return nil }
+            let count = xcb_get_property_value_length(reply)
+            guard count > 0, let bytes = xcb_get_property_value(reply) else { return [] }
+            return [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+        }
+    }
+
+    /// Which property of which window changed next; `nil` when nothing more has come. Never waits.
+    func nextChange() -> (window: xcb_window_t, property: xcb_atom_t)? {
+        while let event = xcb_poll_for_event(connection) {
+            defer { free(event) }
+            guard Int32(event.pointee.response_type & 0x7f) == XCB_PROPERTY_NOTIFY else { continue }
+            // An event has 32 bytes, whatever it is about.
+            let change = UnsafeRawPointer(event).loadUnaligned(as: xcb_property_notify_event_t.self)
+            return (change.window, change.atom)
+        }
+        return nil
+    }
+}
