@@ -1,7 +1,7 @@
 import Foundation
 
 /// A screen without pixels.
-@MainActor
+@preconcurrency @MainActor
 public final class UIScreen: NSObject {
     /// The one screen.
     public static let main = UIScreen()
@@ -13,7 +13,7 @@ public final class UIScreen: NSObject {
 }
 
 /// A view that is never seen.
-@MainActor
+@preconcurrency @MainActor
 open class UIView: UIResponder {
     /// Where it would be; kept.
     open var frame: CGRect
@@ -34,7 +34,7 @@ open class UIView: UIResponder {
 }
 
 /// A view controller whose view is never seen. Its methods are not called: nothing appears.
-@MainActor
+@preconcurrency @MainActor
 open class UIViewController: UIResponder {
     /// The view; made when it is first asked for.
     open lazy var view = UIView(frame: .zero)
@@ -70,7 +70,7 @@ open class UIViewController: UIResponder {
 }
 
 /// A window that is never seen; it keeps what an app delegate puts into it.
-@MainActor
+@preconcurrency @MainActor
 open class UIWindow: UIView {
     /// Kept.
     open var rootViewController: UIViewController?
