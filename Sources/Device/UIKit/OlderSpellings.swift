@@ -19,3 +19,11 @@ public let UIApplicationOpenSettingsURLString = UIApplication.openSettingsURLStr
 /// Swift 4's name of ``UIBackgroundTaskIdentifier/invalid``.
 @available(*, deprecated, renamed: "UIBackgroundTaskIdentifier.invalid")
 public let UIBackgroundTaskInvalid = UIBackgroundTaskIdentifier.invalid
+
+/// Swift 4's name of ``UIAlertController/Style``.
+@available(*, deprecated, renamed: "UIAlertController.Style")
+public typealias UIAlertControllerStyle = UIAlertController.Style
+
+/// Swift 4's name of ``UIAlertAction/Style``.
+@available(*, deprecated, renamed: "UIAlertAction.Style")
+public typealias UIAlertActionStyle = UIAlertAction.Style

@@ -18,6 +18,18 @@ final class PushPermission: NSObject {
         DispatchQueue.main.async { UIApplication.shared.registerForRemoteNotifications() }
     }
 
+    func explain(on controller: UIViewController) {
+        let alert = UIAlertController(
+            title: "Notifications are off", message: "Allow them in the settings.", preferredStyle: .alert)
+        alert.addAction(UIAlertAction(title: "Later", style: .cancel, handler: nil))
+        alert.addAction(
+            UIAlertAction(title: "Settings", style: .default) { _ in
+                guard let url = URL(string: UIApplication.openSettingsURLString) else { return }
+                UIApplication.shared.open(url)
+            })
+        controller.present(alert, animated: true)
+    }
+
     func countOne() {
         UIApplication.shared.applicationIconBadgeNumber += 1
     }
