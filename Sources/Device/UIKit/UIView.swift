@@ -77,6 +77,9 @@ open class UIWindow: UIView {
     /// A window of a scene.
     public convenience init(windowScene: UIWindowScene) { self.init(frame: .zero) }
 
+    /// Always false: nobody types into it.
+    open var isKeyWindow: Bool { false }
+
     /// Does nothing: there is no screen.
     open func makeKeyAndVisible() {}
 }

@@ -18,11 +18,11 @@ class NotificationViewController: UIViewController, UNNotificationContentExtensi
 
     func didReceive(_ notification: UNNotification) {
         label.text = notification.request.content.body
-        if let attachment = notification.request.content.attachments.first,
-            let data = try? Data(contentsOf: attachment.url)
-        {
-            imageView.image = UIImage(data: data)
-        }
+        guard let attachment = notification.request.content.attachments.first,
+            attachment.url.startAccessingSecurityScopedResource()
+        else { return }
+        if let data = try? Data(contentsOf: attachment.url) { imageView.image = UIImage(data: data) }
+        attachment.url.stopAccessingSecurityScopedResource()
     }
 
     func didReceive(
