@@ -89,8 +89,10 @@ open class UIWindow: UIView {
 open class UILabel: UIView {
     /// Kept.
     open var text: String?
+    // Apple's type: code both uses it as a color and sets it to `nil`.
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// Kept, and without effect.
-    open var textColor: UIColor?
+    open var textColor: UIColor! = .label
     /// Kept, and without effect.
     open var textAlignment = NSTextAlignment.natural
     /// Kept, and without effect.

@@ -3,8 +3,10 @@ import Foundation
 /// A view controller whose view is never seen. Its methods are not called: nothing appears.
 @preconcurrency @MainActor
 open class UIViewController: UIResponder {
+    // Apple's type: code both uses it as a view and asks whether it is there.
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// The view; made when it is first asked for.
-    open lazy var view = UIView(frame: .zero)
+    open lazy var view: UIView! = UIView(frame: .zero)
     /// Kept, and without effect.
     open var title: String?
     /// How large it would like to be; kept, and without effect.
