@@ -101,6 +101,7 @@ let house: [Target] = [
     room("Device", "CoreLocation"),
     room("Device", "MobileCoreServices"),
     room("Device", "UIKit", ["AppHost", "UserNotifications"]),
+    room("Device", "UserNotificationsUI", ["UserNotifications", "UIKit"]),
     room("Device", "_Testing_UIKit"),
     room(
         "Device", "AgentCore",
@@ -201,6 +202,7 @@ let testTargets: [Target] = [
     tests("Device", "UserNotifications", ["UserNotifications", "CoreLocation", "AppHost", "AgentWire"]),
     tests("Device", "CoreLocation", ["CoreLocation"]),
     tests("Device", "UIKit", ["UIKit", "_Testing_UIKit", "UserNotifications", "AppHost", "AgentWire"]),
+    tests("Device", "UserNotificationsUI", ["UserNotificationsUI", "UIKit", "_Testing_UIKit", "UserNotifications"]),
     tests(
         "Device", "AgentCore",
         [
@@ -244,8 +246,10 @@ let package = Package(
 
 // What apps import carries Apple's module names, which exist only where Apple's own do not.
 #if os(Linux)
-    package.products += ["UserNotifications", "UIKit", "CoreLocation", "MobileCoreServices", "AppHost", "AgentWire"].map
-    {
-        .library(name: $0, targets: $0 == "UIKit" ? ["UIKit", "_Testing_UIKit"] : [$0])
+    /// Those with views, whose tests the toolchain has import `_Testing_UIKit` as well.
+    let withViews = ["UIKit", "UserNotificationsUI"]
+    package.products += withViews.map { .library(name: $0, targets: [$0, "_Testing_UIKit"]) }
+    package.products += ["UserNotifications", "CoreLocation", "MobileCoreServices", "AppHost", "AgentWire"].map {
+        .library(name: $0, targets: [$0])
     }
 #endif

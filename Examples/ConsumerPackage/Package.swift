@@ -1,9 +1,9 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-let frameworks: [Target.Dependency] = ["UserNotifications", "UIKit", "CoreLocation", "MobileCoreServices"].map {
-    .product(name: $0, package: "aldaba")
-}
+let frameworks: [Target.Dependency] = [
+    "UserNotifications", "UserNotificationsUI", "UIKit", "CoreLocation", "MobileCoreServices",
+].map { .product(name: $0, package: "aldaba") }
 
 // A package outside of Aldaba whose code was written for iOS: it compiles with its import lines unchanged.
 let package = Package(

@@ -19,3 +19,36 @@ public let UIApplicationOpenSettingsURLString = UIApplication.openSettingsURLStr
 /// Swift 4's name of ``UIBackgroundTaskIdentifier/invalid``.
 @available(*, deprecated, renamed: "UIBackgroundTaskIdentifier.invalid")
 public let UIBackgroundTaskInvalid = UIBackgroundTaskIdentifier.invalid
+
+/// Swift 4's name of ``UIAlertController/Style``.
+@available(*, deprecated, renamed: "UIAlertController.Style")
+public typealias UIAlertControllerStyle = UIAlertController.Style
+
+/// Swift 4's name of ``UIAlertAction/Style``.
+@available(*, deprecated, renamed: "UIAlertAction.Style")
+public typealias UIAlertActionStyle = UIAlertAction.Style
+
+/// Swift 4's name of ``UIApplication/backgroundFetchIntervalMinimum``.
+@available(*, deprecated, renamed: "UIApplication.backgroundFetchIntervalMinimum")
+public let UIApplicationBackgroundFetchIntervalMinimum = UIApplication.backgroundFetchIntervalMinimum
+
+extension NSNotification.Name {
+    /// Swift 4's name of ``UIApplication/didFinishLaunchingNotification``.
+    @available(*, deprecated, renamed: "UIApplication.didFinishLaunchingNotification")
+    public static let UIApplicationDidFinishLaunching = UIApplication.didFinishLaunchingNotification
+    /// Swift 4's name of ``UIApplication/didBecomeActiveNotification``.
+    @available(*, deprecated, renamed: "UIApplication.didBecomeActiveNotification")
+    public static let UIApplicationDidBecomeActive = UIApplication.didBecomeActiveNotification
+    /// Swift 4's name of ``UIApplication/willResignActiveNotification``.
+    @available(*, deprecated, renamed: "UIApplication.willResignActiveNotification")
+    public static let UIApplicationWillResignActive = UIApplication.willResignActiveNotification
+    /// Swift 4's name of ``UIApplication/didEnterBackgroundNotification``.
+    @available(*, deprecated, renamed: "UIApplication.didEnterBackgroundNotification")
+    public static let UIApplicationDidEnterBackground = UIApplication.didEnterBackgroundNotification
+    /// Swift 4's name of ``UIApplication/willEnterForegroundNotification``.
+    @available(*, deprecated, renamed: "UIApplication.willEnterForegroundNotification")
+    public static let UIApplicationWillEnterForeground = UIApplication.willEnterForegroundNotification
+    /// Swift 4's name of ``UIApplication/willTerminateNotification``.
+    @available(*, deprecated, renamed: "UIApplication.willTerminateNotification")
+    public static let UIApplicationWillTerminate = UIApplication.willTerminateNotification
+}

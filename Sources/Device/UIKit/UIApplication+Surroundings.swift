@@ -32,6 +32,14 @@ extension UIApplication {
         public let rawValue: String
         /// Apple's text.
         public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Who asks for it; never there, since no URL is handed to an app here.
+        public static let sourceApplication = OpenURLOptionsKey(
+            rawValue: "UIApplicationOpenURLOptionsSourceApplicationKey")
+        /// What comes with it; never there.
+        public static let annotation = OpenURLOptionsKey(rawValue: "UIApplicationOpenURLOptionsAnnotationKey")
+        /// Whether it is opened where it is; never there.
+        public static let openInPlace = OpenURLOptionsKey(rawValue: "UIApplicationOpenURLOptionsOpenInPlaceKey")
     }
 
     /// What is asked for with a URL that the system opens.

@@ -4,7 +4,7 @@ import Foundation
 import UserNotifications
 
 /// This app.
-@MainActor
+@preconcurrency @MainActor
 open class UIApplication: UIResponder {
     /// Where an app stands in its life. Raw values are Apple's.
     public enum State: Int, Sendable {

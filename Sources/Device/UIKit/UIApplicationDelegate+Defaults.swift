@@ -71,7 +71,7 @@ extension UIApplicationDelegate {
     }
 
     /// Tells the old form; answers ``UIBackgroundFetchResult/noData``.
-    public func application(
+    @MainActor public func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult {
         tell(application, userInfo)

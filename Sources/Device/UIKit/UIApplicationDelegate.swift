@@ -13,7 +13,7 @@ public enum UIBackgroundFetchResult: UInt, Sendable {
 
 /// The life cycle of an app and its remote notifications. All methods are optional, and are called on the main
 /// actor; `Docs/lifecycle.md` says when.
-@MainActor
+@preconcurrency @MainActor
 public protocol UIApplicationDelegate: NSObjectProtocol {
     /// The window of an app without scenes; nothing is ever shown in it.
     var window: UIWindow? { get set }
@@ -68,7 +68,7 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
         fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void)
 
     /// A notification for the background; the form that is awaited.
-    func application(
+    @MainActor func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult
 

@@ -12,7 +12,7 @@ extension UIApplicationDelegate where Self: UIResponder {
 
 /// Runs the app whose delegate is of the class with this name (`Module.Class`). Does not return; ends the program
 /// where there is no such class.
-@MainActor
+@preconcurrency @MainActor
 @discardableResult
 public func UIApplicationMain(
     _ argc: Int32, _ argv: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, _ principalClassName: String?,

@@ -1,7 +1,7 @@
 import Foundation
 
 /// This machine.
-@MainActor
+@preconcurrency @MainActor
 public final class UIDevice: NSObject {
     /// This machine.
     public static let current = UIDevice()

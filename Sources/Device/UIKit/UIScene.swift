@@ -3,7 +3,7 @@ import UserNotifications
 
 /// A part of an app's user interface. There are none on Linux: no scene is ever connected, and the application
 /// delegate gets the life cycle.
-@MainActor
+@preconcurrency @MainActor
 open class UIScene: UIResponder {
     /// Where a scene stands. Raw values are Apple's.
     public enum ActivationState: Int, Sendable {
@@ -32,14 +32,14 @@ open class UIScene: UIResponder {
 }
 
 /// A scene with windows.
-@MainActor
+@preconcurrency @MainActor
 open class UIWindowScene: UIScene {
     /// Empty.
     open var windows: [UIWindow] { [] }
 }
 
 /// What a system remembers of a scene.
-@MainActor
+@preconcurrency @MainActor
 public final class UISceneSession: NSObject {
     /// Always the same.
     public let persistentIdentifier = "aldaba"
@@ -60,7 +60,7 @@ public final class UISceneSession: NSObject {
 }
 
 /// Which classes a scene is made of.
-@MainActor
+@preconcurrency @MainActor
 public final class UISceneConfiguration: NSObject {
     /// Its name in the app's list of scenes.
     public let name: String?
@@ -77,14 +77,14 @@ public final class UISceneConfiguration: NSObject {
 }
 
 /// The life cycle of a scene. Nothing of it is called: there are no scenes.
-@MainActor
+@preconcurrency @MainActor
 public protocol UISceneDelegate: NSObjectProtocol {}
 
 /// The life cycle of a scene with windows. Nothing of it is called: there are no scenes.
-@MainActor
+@preconcurrency @MainActor
 public protocol UIWindowSceneDelegate: UISceneDelegate {}
 
 extension UNNotificationResponse {
     /// Always `nil`: there are no scenes.
-    @MainActor public var targetScene: UIScene? { nil }
+    @preconcurrency @MainActor public var targetScene: UIScene? { nil }
 }

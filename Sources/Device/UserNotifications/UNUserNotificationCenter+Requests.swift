@@ -11,6 +11,7 @@ extension UNUserNotificationCenter {
     /// `UNError.notificationInvalidNoDate` for a trigger without a date in the future, `UNError.notificationsNotAllowed`
     /// and those of attachments as the agent finds them; `CocoaError.coderInvalidValue` for a user info that is no
     /// property list, and for content of more than a mebibyte.
+    @preconcurrency
     public func add(
         _ request: UNNotificationRequest,
         withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
@@ -24,6 +25,7 @@ extension UNUserNotificationCenter {
     }
 
     /// Reads which requests have not fired yet.
+    @preconcurrency
     public func getPendingNotificationRequests(
         completionHandler: @escaping @Sendable ([UNNotificationRequest]) -> Void
     ) {
@@ -42,6 +44,7 @@ extension UNUserNotificationCenter {
     public func removeAllPendingNotificationRequests() { ask(.removePending(nil)) { _ in } }
 
     /// Reads which notifications were shown and are still in the list.
+    @preconcurrency
     public func getDeliveredNotifications(completionHandler: @escaping @Sendable ([UNNotification]) -> Void) {
         ask(.delivered) { answer in
             guard case .success(.delivered(let notifications)) = answer else { return completionHandler([]) }
@@ -63,6 +66,7 @@ extension UNUserNotificationCenter {
     }
 
     /// Reads the app's kinds of notification.
+    @preconcurrency
     public func getNotificationCategories(
         completionHandler: @escaping @Sendable (Set<UNNotificationCategory>) -> Void
     ) {
@@ -75,6 +79,7 @@ extension UNUserNotificationCenter {
     /// Sets the number on the app's icon; 0 takes it away.
     ///
     /// `UNError.badgeInputInvalid` for a negative number, and for one beyond 32 bits.
+    @preconcurrency
     public func setBadgeCount(
         _ newBadgeCount: Int, withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
     ) {

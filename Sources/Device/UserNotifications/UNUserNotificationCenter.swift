@@ -51,6 +51,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     /// Asks the person to allow notifications; once, later calls give the same answer.
     ///
     /// `UNError.notificationsNotAllowed` when this app is none that an agent could know.
+    @preconcurrency
     open func requestAuthorization(
         options: UNAuthorizationOptions = [],
         completionHandler: @escaping @Sendable (Bool, (any Error)?) -> Void
@@ -63,6 +64,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     }
 
     /// Reads what this app may do.
+    @preconcurrency
     open func getNotificationSettings(completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void) {
         onHost { [completions] host in
             host.requestSettings { settings in

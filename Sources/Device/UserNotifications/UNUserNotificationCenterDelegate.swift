@@ -7,7 +7,7 @@ import Foundation
 /// actor, in the order of the notifications; the form with `async` is awaited there.
 public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
     /// How to present a notification while the app is in front. Not answered within 30 seconds means not at all.
-    @MainActor func userNotificationCenter(
+    @preconcurrency @MainActor func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void)
 
@@ -17,7 +17,7 @@ public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
     ) async -> UNNotificationPresentationOptions
 
     /// The person's answer to a notification. The completion handler must be called within 30 seconds.
-    @MainActor func userNotificationCenter(
+    @preconcurrency @MainActor func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void)
 
@@ -26,7 +26,7 @@ public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse) async
 
     /// The person wants to see the app's own notification settings, coming from this notification, if any.
-    @MainActor func userNotificationCenter(
+    @preconcurrency @MainActor func userNotificationCenter(
         _ center: UNUserNotificationCenter, openSettingsFor notification: UNNotification?)
 }
 
@@ -35,7 +35,7 @@ public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
 // here, since the app wrote neither, is known as that.
 extension UNUserNotificationCenterDelegate {
     /// Asks the other form.
-    @MainActor public func userNotificationCenter(
+    @preconcurrency @MainActor public func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
     ) {
@@ -53,7 +53,7 @@ extension UNUserNotificationCenterDelegate {
     }
 
     /// Tells the other form.
-    @MainActor public func userNotificationCenter(
+    @preconcurrency @MainActor public func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void
     ) {
@@ -71,7 +71,7 @@ extension UNUserNotificationCenterDelegate {
     }
 
     /// Does nothing.
-    @MainActor public func userNotificationCenter(
+    @preconcurrency @MainActor public func userNotificationCenter(
         _ center: UNUserNotificationCenter, openSettingsFor notification: UNNotification?
     ) {}
 }

@@ -7,13 +7,15 @@ import UserNotifications
 
 @testable import UIKit
 
-/// The old way to the badge, reached without the warning that it is old.
+/// Old members, reached without the warning that they are old.
 @MainActor
-private protocol IconBadge: AnyObject {
+private protocol OldMembers: AnyObject {
     var applicationIconBadgeNumber: Int { get set }
+    func setMinimumBackgroundFetchInterval(_ minimumBackgroundFetchInterval: TimeInterval)
+    func cancelAllLocalNotifications()
 }
 
-extension UIApplication: IconBadge {}
+extension UIApplication: OldMembers {}
 
 /// The oldest launch method.
 private final class OldLaunchApp: UIResponder, UIApplicationDelegate {
@@ -57,7 +59,7 @@ final class SurroundingsTests {
     private final class PlainDelegate: UIResponder, UIApplicationDelegate {}
 
     @Test func `the icon's badge number is set through the centre, and 0 also clears the list`() async throws {
-        let old: any IconBadge = application
+        let old: any OldMembers = application
         old.applicationIconBadgeNumber = 3
         #expect(old.applicationIconBadgeNumber == 3)
         old.applicationIconBadgeNumber = 0
@@ -70,6 +72,17 @@ final class SurroundingsTests {
             if case .center(_, let command) = message { commands.append(command) }
         }
         #expect(commands == [.setBadge(3), .setBadge(0), .removeDelivered(nil), .setBadge(0)])
+    }
+
+    @Test func `all local notifications are cancelled through the centre`() async throws {
+        let old: any OldMembers = application
+        old.setMinimumBackgroundFetchInterval(UIApplication.backgroundFetchIntervalMinimum)
+        old.cancelAllLocalNotifications()
+        application.begin(with: PlainDelegate())
+        try await agent.welcome()
+        let message = try await agent.next { if case .center = $0 { true } else { false } }
+        guard case .center(_, let command) = message else { return }
+        #expect(command == .removePending(nil))
     }
 
     @Test func `an app declares its state, and both the delegate and the agent hear of it`() async throws {

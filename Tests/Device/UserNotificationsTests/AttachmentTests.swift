@@ -33,6 +33,14 @@ final class AttachmentTests {
         #expect(try Data(contentsOf: attachment.url).count == 13)
     }
 
+    @Test func `an attachment is read as on iOS, with leave that needs no asking`() throws {
+        let url = try UNNotificationAttachment(identifier: "id", url: try file("a.png")).url
+        #expect(url.startAccessingSecurityScopedResource())
+        defer { url.stopAccessingSecurityScopedResource() }
+        #expect(try !Data(contentsOf: url).isEmpty)
+        #expect(URL(string: "https://example.com/a.png")?.startAccessingSecurityScopedResource() == false)
+    }
+
     @Test func `a hint tells the type where the name does not, and an empty identifier is filled`() throws {
         let options = [UNNotificationAttachmentOptionsTypeHintKey: "public.jpeg"]
         let attachment = try UNNotificationAttachment(identifier: "", url: try file("download"), options: options)

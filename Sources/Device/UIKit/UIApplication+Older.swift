@@ -1,0 +1,18 @@
+import Foundation
+import UserNotifications
+
+// What applications were asked for before there were background tasks, and before there was UserNotifications.
+extension UIApplication {
+    /// As often as the system likes, in seconds.
+    public nonisolated static let backgroundFetchIntervalMinimum: TimeInterval = 0
+    /// Never, in seconds.
+    public nonisolated static let backgroundFetchIntervalNever: TimeInterval = .greatestFiniteMagnitude
+
+    /// Does nothing: nothing fetches by itself here.
+    @available(*, deprecated, message: "use a background notification (content-available)")
+    public func setMinimumBackgroundFetchInterval(_ minimumBackgroundFetchInterval: TimeInterval) {}
+
+    /// Takes back all requests that have not fired yet.
+    @available(*, deprecated, message: "use UNUserNotificationCenter.removeAllPendingNotificationRequests()")
+    public func cancelAllLocalNotifications() { center.removeAllPendingNotificationRequests() }
+}

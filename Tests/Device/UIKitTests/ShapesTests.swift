@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+import UIKit
+
+@MainActor
+struct ShapesTests {
+    @Test func `a view is in one other at a time`() {
+        let label = UILabel(frame: CGRect(x: 10, y: 20, width: 30, height: 40))
+        let first = UIView()
+        let second = UIImageView(image: nil)
+        first.addSubview(UIView())
+        first.addSubview(label)
+        #expect(first.subviews.last === label && label.superview === first)
+        second.addSubview(label)
+        #expect(first.subviews.count == 1 && second.subviews == [label])
+        label.removeFromSuperview()
+        #expect(second.subviews.isEmpty && label.superview == nil)
+    }
+
+    @Test func `centre, bounds and frame of a view agree`() {
+        let view = UIView(frame: CGRect(x: 10, y: 20, width: 30, height: 40))
+        #expect(view.center == CGPoint(x: 25, y: 40) && view.bounds == CGRect(x: 0, y: 0, width: 30, height: 40))
+        view.center.y = 140
+        #expect(view.frame == CGRect(x: 10, y: 120, width: 30, height: 40))
+        view.bounds = CGRect(x: 0, y: 0, width: 10, height: 20)
+        #expect(view.frame == CGRect(x: 20, y: 130, width: 10, height: 20))
+    }
+
+    @Test func `an alert keeps what it is given, and its handlers are not called`() {
+        let alert = UIAlertController(title: "Permission", message: "In the settings.", preferredStyle: .alert)
+        var isAnswered = false
+        alert.addAction(UIAlertAction(title: "Settings", style: .default) { _ in isAnswered = true })
+        alert.addAction(UIAlertAction(title: "Cancel", style: .cancel))
+        let controller = UIViewController()
+        var isPresented = false
+        controller.present(alert, animated: true) { isPresented = true }
+        #expect(controller.presentedViewController === alert && isPresented && !isAnswered)
+        #expect(alert.title == "Permission" && alert.message == "In the settings." && alert.preferredStyle == .alert)
+        #expect(alert.actions.map(\.title) == ["Settings", "Cancel"])
+        #expect(alert.actions.map(\.style) == [.default, .cancel])
+    }
+
+    @Test(
+        arguments: [
+            ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1], true, true, false),
+            ([0xFF, 0xD8, 0xFF, 0xE0], true, false, true),
+            ([0x47, 0x49, 0x46, 0x38, 0x39, 0x61], true, false, false),
+            ([0x3C, 0x68, 0x74, 0x6D, 0x6C], false, false, false),
+            ([0xFF, 0xD8], false, false, false),
+            ([], false, false, false),
+        ] as [([UInt8], Bool, Bool, Bool)])
+    func `a picture is its bytes, in the format in which they came`(
+        bytes: [UInt8], isImage: Bool, isPNG: Bool, isJPEG: Bool
+    ) {
+        let data = Data(bytes)
+        let image = UIImage(data: data)
+        #expect((image != nil) == isImage)
+        #expect(image?.pngData() == (isPNG ? data : nil))
+        #expect(image?.jpegData(compressionQuality: 0.5) == (isJPEG ? data : nil))
+    }
+
+    @Test func `a picture is read from its file, and none is found by name`() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).gif")
+        try Data("GIF89a".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(UIImage(contentsOfFile: file.path) != nil)
+        #expect(UIImage(contentsOfFile: file.path + ".gone") == nil)
+        #expect(UIImage(named: "logo") == nil)
+    }
+
+    @Test func `colors are equal by their parts`() {
+        #expect(UIColor.red == UIColor(red: 1, green: 0, blue: 0, alpha: 1))
+        #expect(UIColor.red != .blue && UIColor.label == .black)
+    }
+}
