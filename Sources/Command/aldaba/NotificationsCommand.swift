@@ -7,7 +7,8 @@ import Foundation
 struct NotificationsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notifications", abstract: "What is in the notification centre, and what to do with it.",
-        subcommands: [List.self, Show.self, Open.self, Act.self, Dismiss.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Threads.self, Show.self, Open.self, Act.self, Dismiss.self],
+        defaultSubcommand: List.self)
 
     /// The number by which a notification is named; `--` is not needed before a negative one.
     struct Name: ParsableArguments {
@@ -27,6 +28,12 @@ struct NotificationsCommand: ParsableCommand {
         return list
     }
 
+    /// Number, app and text.
+    private static func line(_ item: ListedNotification) -> String {
+        let text = [item.content.title, item.content.subtitle, item.content.body].filter { !$0.isEmpty }
+        return "\(item.notification.id)  \(item.appName)  \(text.joined(separator: " - "))"
+    }
+
     /// `aldaba notifications list`, and `aldaba notifications` alone.
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List them, the newest last (the default).")
@@ -39,8 +46,25 @@ struct NotificationsCommand: ParsableCommand {
             if json { return print(try JSONText.line(list)) }
             if list.isEmpty { Terminal.write("There are no notifications.") }
             for item in list {
-                let text = [item.content.title, item.content.subtitle, item.content.body].filter { !$0.isEmpty }
-                print("\(item.notification.id)  \(item.appName)  \(text.joined(separator: " - "))")
+                print(NotificationsCommand.line(item))
+            }
+        }
+    }
+
+    /// `aldaba notifications threads`.
+    struct Threads: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sum them up: the newest of each thread, and what the others are; the most relevant first.")
+        @Option(help: "Only those of one app.") var app: String?
+        @Flag(help: "Print a JSON array.") var json = false
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            guard case .threads(let threads) = try agent.connect().ask(.threads(app: app)) else { throw unexpected() }
+            if json { return print(try JSONText.line(threads)) }
+            if threads.isEmpty { Terminal.write("There are no notifications.") }
+            for thread in threads {
+                print("\(NotificationsCommand.line(thread.newest))\(thread.others.map { "  (\($0))" } ?? "")")
             }
         }
     }

@@ -48,6 +48,9 @@ extension Agent {
         case .list(let app):
             if let app, apps[app] == nil { return Self.unknown(app) }
             return .list(Self.fitting(try listed(app)))
+        case .threads(let app):
+            if let app, apps[app] == nil { return Self.unknown(app) }
+            return .threads(try threads(app))
         case .act(let id, let action, let text): return try act(NotificationID(rawValue: id), action, text)
         case .dismiss(let id): return try dismiss(NotificationID(rawValue: id))
         case .settings(Self.allApps): return .settings(choices())
@@ -77,6 +80,14 @@ extension Agent {
                     authorization: app.standing.authorization(under: app.manifest.authorization).rawValue,
                     listed: try store.read { try $0.listed(app: id, limit: .max).count }, badge: app.standing.badge)
             })
+    }
+
+    private func threads(_ app: String?) throws -> [NotificationThread] {
+        // What one frame cannot carry is the least relevant.
+        let threads = ThreadSummary.threads(try listed(app)) { app, category in
+            apps[app]?.standing.category(category)?.categorySummaryFormat
+        }
+        return Self.fitting(threads.reversed()).reversed()
     }
 
     private func listed(_ app: String?) throws -> [ListedNotification] {

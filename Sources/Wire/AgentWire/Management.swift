@@ -5,6 +5,8 @@ public enum ManagementCommand: Hashable, Sendable {
     case status
     /// What is in the list, of one app or of all.
     case list(app: String?)
+    /// What is in the list, summed up by threads.
+    case threads(app: String?)
     /// Chooses an action of a notification as a person on the desktop does, with text where it asks for some.
     case act(notification: Int64, action: String, text: String?)
     /// Takes a notification away as a person on the desktop does.
@@ -26,6 +28,8 @@ public enum ManagementAnswer: Hashable, Sendable {
     case failed(message: String)
     case status(AgentStatus)
     case list([ListedNotification])
+    /// The most relevant first.
+    case threads([NotificationThread])
     /// Names and values, in the order in which they are to be read.
     case settings([Setting])
     /// What a person did with the notification of ``ManagementCommand/notify(_:waits:)``.
@@ -113,6 +117,7 @@ extension ManagementCommand: Codable {
         switch try member(.command) as String {
         case "status": self = .status
         case "list": self = .list(app: try members.decodeIfPresent(String.self, forKey: .app))
+        case "threads": self = .threads(app: try members.decodeIfPresent(String.self, forKey: .app))
         case "act":
             self = .act(
                 notification: try member(.notification), action: try member(.action),
@@ -135,6 +140,9 @@ extension ManagementCommand: Codable {
         case .status: try begin("status")
         case .list(let app):
             try begin("list")
+            try members.encodeIfPresent(app, forKey: .app)
+        case .threads(let app):
+            try begin("threads")
             try members.encodeIfPresent(app, forKey: .app)
         case .act(let notification, let action, let text):
             try begin("act")
@@ -163,7 +171,7 @@ extension ManagementCommand: Codable {
 }
 
 extension ManagementAnswer: Codable {
-    private enum Key: String, CodingKey { case answer, message, status, notifications, settings, action, text }
+    private enum Key: String, CodingKey { case answer, message, status, notifications, threads, settings, action, text }
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
@@ -173,6 +181,7 @@ extension ManagementAnswer: Codable {
         case "failed": self = .failed(message: try member(.message))
         case "status": self = .status(try member(.status))
         case "list": self = .list(try member(.notifications))
+        case "threads": self = .threads(try member(.threads))
         case "settings": self = .settings(try member(.settings))
         case "answered":
             self = .answered(
@@ -197,6 +206,9 @@ extension ManagementAnswer: Codable {
         case .list(let notifications):
             try begin("list")
             try members.encode(notifications, forKey: .notifications)
+        case .threads(let threads):
+            try begin("threads")
+            try members.encode(threads, forKey: .threads)
         case .settings(let settings):
             try begin("settings")
             try members.encode(settings, forKey: .settings)

@@ -76,6 +76,7 @@ enum GoldenMessages {
         ("center-setBadge", .center(request: 14, .setBadge(0))),
         ("manage-status", .manage(request: 1, .status)),
         ("manage-list", .manage(request: 2, .list(app: "com.example.todo"))),
+        ("manage-threads", .manage(request: 8, .threads(app: "com.example.todo"))),
         ("manage-act", .manage(request: 3, .act(notification: -4, action: "reply", text: "soon"))),
         ("manage-dismiss", .manage(request: 4, .dismiss(notification: 2))),
         ("manage-settings", .manage(request: 5, .settings(app: "com.example.todo"))),
@@ -124,6 +125,18 @@ enum GoldenMessages {
             .managed(
                 request: 2,
                 .list([ListedNotification(appName: "Todo", notification: plain, content: greeting, actions: [])]))
+        ),
+        (
+            "managed-threads",
+            .managed(
+                request: 8,
+                .threads([
+                    NotificationThread(
+                        thread: "shop", count: 3,
+                        newest: ListedNotification(
+                            appName: "Todo", notification: plain, content: greeting, actions: []),
+                        others: "2 more")
+                ]))
         ),
         (
             "managed-settings",
