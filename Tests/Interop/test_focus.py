@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aldaba_process import REPOSITORY, AldabaUp, clean_environment, run_aldaba
-from screen import Screen
+from screen import POPUP, Screen
 from waiting import wait_for_end, wait_until
 
 sys.path.insert(0, str(REPOSITORY / "Examples/PythonClient"))
@@ -53,7 +53,7 @@ def window(screen):
     def open_window(title, is_ours):
         command = ["zenity", "--info", "--text", "Here", "--title", title]
         if is_ours:
-            pids.append(subprocess.Popen(command, env=screen.environment).pid)
+            pids.append(subprocess.Popen(command, env=screen.environment, stderr=subprocess.DEVNULL).pid)
         else:
             script = '"$@" >/dev/null 2>&1 & echo $!'
             done = subprocess.run(
@@ -81,13 +81,44 @@ def test_with_the_focus_the_app_is_asked_and_without_it_the_popup_appears(screen
     agent.add("asked", title="Asked")
     assert agent.wait_for_notification(20)["identifier"] == "asked"
     wait_until(lambda: [item["identifier"] for item in agent.delivered()] == ["asked"], "it is in the list")
-    assert screen.look().box((0x20, 0x40, 0xC0)) is None, "the app said: into the list only"
+    assert screen.look().box(POPUP) is None, "the app said: into the list only"
     window("Another", False)
     assert entered(agent) == "background"
     agent.add("seen", title="Seen")
     screen.wait_for_popup()
     screen.activate(ours)
     assert entered(agent) == "active"
+
+
+def test_the_end_of_the_only_window_takes_the_focus_from_the_app(screen, up, agent):
+    for number in range(3):
+        passing = pass_by(screen, number)
+        assert entered(agent) == "active"
+        passing.kill()
+        passing.wait(10)
+        assert entered(agent) == "background", "openbox goes on calling it active"
+
+
+def test_windows_that_vanish_while_they_are_looked_at_are_no_windows(screen, up, agent):
+    old = up.pids()["agent"]
+    for number in range(8):
+        passing = pass_by(screen, number)
+        passing.kill()
+        passing.wait(10)
+
+    def shown():
+        agent.add("seen", title="Seen")
+        return screen.look().box(POPUP)
+
+    wait_until(shown, "the popup appears, since no window has the focus")
+    assert up.pids()["agent"] == old
+
+
+def pass_by(screen, number):
+    passing = subprocess.Popen(
+        ["zenity", "--info", "--title", f"Passing {number}"], env=screen.environment, stderr=subprocess.DEVNULL)
+    screen.wait_for_window(f"Passing {number}")
+    return passing
 
 
 def test_when_the_screen_goes_the_app_is_where_it_says(screen, up, agent, window):

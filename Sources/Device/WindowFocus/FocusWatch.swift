@@ -8,6 +8,8 @@ final class FocusWatch {
     private let wakeUp: WakeUp
     private let tell: @Sendable (FocusEvent) -> Void
     private var last: FocusEvent?
+    /// The active window; 0 is none.
+    private var window: xcb_window_t = 0
 
     init(display: String, wakeUp: WakeUp, tell: @escaping @Sendable (FocusEvent) -> Void) {
         self.display = display
@@ -21,7 +23,7 @@ final class FocusWatch {
             let screen = try XScreen(display: display)
             guard let names = Names(screen) else { throw ScreenFailure(description: "the X server answers nothing") }
             // First the wish to be told, then the look: nothing is missed between the two.
-            screen.watchProperties(of: screen.root)
+            screen.watch(screen.root, for: .properties)
             look(screen, names)
             while screen.isConnected, !wakeUp.isOver {
                 sleep(screen)
@@ -44,9 +46,11 @@ final class FocusWatch {
     /// Tells what is so now, until nothing has changed meanwhile: with the answers changes may have come.
     private func look(_ screen: XScreen, _ names: Names) {
         repeat {
-            let window = screen.values([names.activeWindow], of: screen.root)[0].flatMap(WindowProperties.number)
+            follow(
+                screen.values([names.activeWindow], of: screen.root)[0].flatMap(WindowProperties.number) ?? 0, screen)
+            // Not every window manager says that no window is active any more when the last one has gone.
             var process: Int32?
-            if let window, window != 0 {
+            if window != 0, screen.isMapped(window) {
                 let values = screen.values([names.process, names.machine], of: window)
                 process = WindowProperties.process(values[0], machine: values[1], host: WindowProperties.host)
             }
@@ -57,11 +61,23 @@ final class FocusWatch {
         } while hasChanged(screen, names)
     }
 
-    /// Whether another window is active than when this was last asked; takes all that has come.
+    /// Watches the active window before it is looked at. Its number may be that of an earlier one, which is gone.
+    private func follow(_ new: xcb_window_t, _ screen: XScreen) {
+        if window != new, window != 0 { screen.watch(window, for: .nothing) }
+        window = new
+        if window != 0 { screen.watch(window, for: .presence) }
+    }
+
+    /// Whether another window may be active than when this was last asked; takes all that has come.
     private func hasChanged(_ screen: XScreen, _ names: Names) -> Bool {
         var isChanged = false
         while let change = screen.nextChange() {
-            if change.window == screen.root, change.property == names.activeWindow { isChanged = true }
+            switch change {
+            case .property(let property, let window):
+                if window == screen.root, property == names.activeWindow { isChanged = true }
+            case .presence(let window):
+                if window == self.window { isChanged = true }
+            }
         }
         return isChanged
     }

@@ -44,11 +44,39 @@ final class XScreen {
         return reply.pointee.atom
     }
 
-    /// Asks to be told of changes of a window's properties.
-    func watchProperties(of window: xcb_window_t) {
-        var mask = XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue
+    /// What a window is watched for.
+    enum Interest {
+        case nothing
+        case properties
+        /// That it is shown, hidden or gone.
+        case presence
+
+        fileprivate var mask: UInt32 {
+            switch self {
+            case .nothing: XCB_EVENT_MASK_NO_EVENT.rawValue
+            case .properties: XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue
+            case .presence: XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue
+            }
+        }
+    }
+
+    /// Asks to be told of changes of a window; a window that is gone is ignored.
+    func watch(_ window: xcb_window_t, for interest: Interest) {
+        var mask = interest.mask
         xcb_change_window_attributes(connection, window, XCB_CW_EVENT_MASK.rawValue, &mask)
         xcb_flush(connection)
+    }
+
+    /// Whether a window exists and is not hidden.
+    func isMapped(_ window: xcb_window_t) -> Bool {
+        var error: UnsafeMutablePointer<xcb_generic_error_t>?
+        let cookie = xcb_get_window_attributes(connection, window)
+        let reply = xcb_get_window_attributes_reply(connection, cookie, &error)
+        defer {
+            free(error)
+            free(reply)
+        }
+        return reply.map { UInt32($0.pointee.map_state) != XCB_MAP_STATE_UNMAPPED.rawValue } ?? false
     }
 
     /// The values of several properties of one window, asked for together, each `nil` where the window or the property
@@ -71,14 +99,30 @@ final class XScreen {
         }
     }
 
-    /// Which property of which window changed next; `nil` when nothing more has come. Never waits.
-    func nextChange() -> (window: xcb_window_t, property: xcb_atom_t)? {
+    /// What changed.
+    enum Change {
+        case property(xcb_atom_t, of: xcb_window_t)
+        case presence(of: xcb_window_t)
+    }
+
+    /// What changed next; `nil` when nothing more has come. Never waits.
+    func nextChange() -> Change? {
         while let event = xcb_poll_for_event(connection) {
             defer { free(event) }
-            guard Int32(event.pointee.response_type & 0x7f) == XCB_PROPERTY_NOTIFY else { continue }
             // An event has 32 bytes, whatever it is about.
-            let change = UnsafeRawPointer(event).loadUnaligned(as: xcb_property_notify_event_t.self)
-            return (change.window, change.atom)
+            let bytes = UnsafeRawPointer(event)
+            switch Int32(event.pointee.response_type & 0x7f) {
+            case XCB_PROPERTY_NOTIFY:
+                let change = bytes.loadUnaligned(as: xcb_property_notify_event_t.self)
+                return .property(change.atom, of: change.window)
+            case XCB_DESTROY_NOTIFY:
+                return .presence(of: bytes.loadUnaligned(as: xcb_destroy_notify_event_t.self).window)
+            case XCB_UNMAP_NOTIFY:
+                return .presence(of: bytes.loadUnaligned(as: xcb_unmap_notify_event_t.self).window)
+            case XCB_MAP_NOTIFY:
+                return .presence(of: bytes.loadUnaligned(as: xcb_map_notify_event_t.self).window)
+            default: continue
+            }
         }
         return nil
     }

@@ -150,6 +150,31 @@ struct DesktopPresenterTests {
         presenter.stop()
     }
 
+    @Test func `an app that no service file names cannot be activated, nor one on a bus that ends`() async throws {
+        let session = try DesktopSession(server: nil, services: ["com.example.slow": "/bin/sleep 60"])
+        let (presenter, _) = try start(session)
+        func activate(_ name: String) -> AsyncStream<AppActivationOutcome> {
+            let (outcomes, continuation) = AsyncStream.makeStream(of: AppActivationOutcome.self)
+            presenter.activate(AppActivation(busName: name, token: "t")) {
+                continuation.yield($0)
+                continuation.finish()
+            }
+            return outcomes
+        }
+        let unknown = await activate("com.example.unknown").first { _ in true }
+        #expect(
+            unknown
+                == .failed(reason: "its name on the session bus answered org.freedesktop.DBus.Error.ServiceUnknown"))
+        let wrong = await activate("no bus name").first { _ in true }
+        #expect(wrong == .failed(reason: "the call could not be written"))
+        // What is asked after it is answered after it was asked for: the bus has the call when it ends.
+        let slow = activate("com.example.slow")
+        _ = await activate("com.example.unknown").first { _ in true }
+        session.endBus()
+        #expect(await slow.first { _ in true } == .failed(reason: "the session bus is gone"))
+        presenter.stop()
+    }
+
     @Test func `a bus that is not there gives no presenter`() {
         #expect(DesktopPresenter(address: "unix:path=/nonexistent/bus", logger: logger) == nil)
     }
