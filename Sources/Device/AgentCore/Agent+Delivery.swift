@@ -204,6 +204,7 @@ extension Agent {
                             ])
                     }
                     agent.enqueue(.presented(notification.id, outcome, again: again, at: agent.parts.now()))
+                    if case .presented(_?, _) = outcome { agent.addStill(to: notification) }
                 }
             }
         }

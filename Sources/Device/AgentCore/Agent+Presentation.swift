@@ -18,8 +18,7 @@ extension Agent {
             identifier: notification.identifier, title: content.title, subtitle: content.subtitle, body: content.body,
             category: content.categoryIdentifier, urgency: urgency(of: content.interruptionLevel))
         if plan?.hidesText == true { Self.hide(&presentation, category) }
-        presentation.image = content.attachments.first { Self.isPicture($0) }?.path
-        if plan?.hidesText == true { presentation.image = nil }
+        if plan?.hidesText != true { addPicture(of: content, to: &presentation) }
         presentation.buttons = Self.buttons(content.actions.isEmpty ? category?.actions ?? [] : content.actions)
         if let open = content.openTitle { presentation.openLabel = installed?.strings?.text(open) ?? open.key }
         if plan?.sounds == true { presentation.sound = sound(content.sound, of: installed?.manifest) }
@@ -28,9 +27,46 @@ extension Agent {
         return presentation
     }
 
+    // MARK: Pictures
+
+    /// The first attachment that can be seen: a picture, or a movie of which there is a still.
+    private func addPicture(of content: NotificationContent, to presentation: inout Presentation) {
+        guard let attachment = Self.visible(of: content) else { return }
+        if Self.isPicture(attachment) { presentation.image = attachment.path }
+        let still = Self.still(of: attachment)
+        if FileManager.default.fileExists(atPath: still) { presentation.still = still }
+    }
+
+    private static func visible(of content: NotificationContent) -> NotificationAttachment? {
+        content.attachments.first {
+            $0.hidesThumbnail != true && (isPicture($0) || ThumbnailerStills.type(of: $0.path) != nil)
+        }
+    }
+
     private static func isPicture(_ attachment: NotificationAttachment) -> Bool {
         ["public.image", "public.png", "public.jpeg", "com.compuserve.gif"].contains(attachment.type)
-            && attachment.hidesThumbnail != true
+    }
+
+    /// Beside the file, and swept with it.
+    private static func still(of attachment: NotificationAttachment) -> String {
+        attachment.path + AttachmentStore.stillEnding
+    }
+
+    /// The text is on the screen; the still of what moves follows, in its place and without a sound, when it is made.
+    func addStill(to notification: WaitingNotification) {
+        guard let attachment = Self.visible(of: notification.says), parts.stills.canMake(of: attachment.path),
+            !FileManager.default.fileExists(atPath: Self.still(of: attachment))
+        else { return }
+        parts.stills.make(of: attachment.path, at: Self.still(of: attachment)) { [weak self] isMade in
+            if isMade { self?.enter { $0.showAgain(notification.id) } }
+        }
+    }
+
+    private func showAgain(_ id: NotificationID) {
+        guard let found = try? store.read({ try $0.notification(id) }), found.handle != nil else { return }
+        var shown = presentation(of: found)
+        shown.sound = .silent
+        parts.presenter.present(shown) { _ in }
     }
 
     private func urgency(of level: NotificationContent.InterruptionLevel) -> Presentation.Urgency {

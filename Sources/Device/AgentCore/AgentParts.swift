@@ -14,6 +14,7 @@ struct AgentParts: Sendable {
     /// The parent of a process.
     var parent: @Sendable (Int32) -> Int32? = ProcessTree.parent(of:)
     var replyWindow: any ReplyWindow
+    var stills: any StillMaker
     var peerCheck: PeerCheck
     var now: @Sendable () -> Timestamp
     var sleep: @Sendable (Duration) async throws -> Void
@@ -33,7 +34,7 @@ struct AgentParts: Sendable {
         return AgentParts(
             presenter: presenter, connector: connector, enrolment: enrolment,
             launcher: ProcessLauncher(logFolder: configuration.logFolder), activator: activator, focus: focus,
-            replyWindow: ProgramReplyWindow(), peerCheck: .system,
+            replyWindow: ProgramReplyWindow(), stills: ThumbnailerStills(), peerCheck: .system,
             now: systemTime,
             sleep: { try await Task.sleep(for: $0) }, random: { UInt64.random(in: 0 ... .max) },
             close: { await enrolment.close() })

@@ -1,4 +1,3 @@
-import CLinux
 import Foundation
 import Logging
 
@@ -45,16 +44,9 @@ struct ProcessLauncher: AppLauncher {
         environment.merge(manifest.environment) { $1 }
         environment.merge(variables) { $1 }
         environment[Self.supervised] = isSupervised ? "1" : nil
-        var pid: pid_t = 0
-        let failure = withCStrings([manifest.executable] + manifest.arguments) { arguments in
-            withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
-                aldaba_spawn_detached(
-                    &pid, manifest.executable, isSupervised ? input : -1, log, arguments, environment)
-            }
-        }
-        guard failure == 0 else {
-            throw AppLaunchFailure(description: "\(manifest.executable): \(String(cString: strerror(failure)))")
-        }
+        let program = ChildProgram(
+            path: manifest.executable, arguments: manifest.arguments, environment: environment)
+        let pid = try program.start(input: isSupervised ? input : -1, output: log, errors: log)
         reap(pid, ended)
         return pid
     }
@@ -82,16 +74,5 @@ struct ProcessLauncher: AppLauncher {
         thread.name = "aldaba-app-\(pid)"
         thread.stackSize = 128 << 10
         thread.start()
-    }
-
-    private func withCStrings<Result>(
-        _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-    ) -> Result {
-        let copies: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) } + [nil]
-        defer { copies.forEach { free($0) } }
-        return copies.withUnsafeBufferPointer { buffer in
-            // An array that ends with nil is never empty, so it has an address.
-            withExtendedLifetime(copies) { body(buffer.baseAddress!) }
-        }
     }
 }

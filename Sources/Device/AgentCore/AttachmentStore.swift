@@ -196,11 +196,20 @@ struct AttachmentStore: Sendable {
         }
     }
 
+    /// What is added to a file's name for the still that was made of it.
+    static let stillEnding = ".still.png"
+
+    private static func base(ofStill path: String) -> String {
+        path.hasSuffix(stillEnding) ? String(path.dropLast(stillEnding.count)) : path
+    }
+
     /// Deletes the files that no notification names, and that have been here for an hour.
     func sweep(keeping paths: Set<String>, now: Date) {
         for app in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
             for file in files(in: "\(folder)/\(app)")
-            where !paths.contains(file.path) && now.timeIntervalSince(file.changed) > 3600 {
+            where !paths.contains(file.path) && !paths.contains(Self.base(ofStill: file.path))
+                && now.timeIntervalSince(file.changed) > 3600
+            {
                 unlink(file.path)
             }
         }

@@ -46,8 +46,10 @@ public struct Presentation: Hashable, Sendable {
     public var openLabel = "Open"
     /// Further buttons, the most important first.
     public var buttons: [Button] = []
-    /// The absolute path of a picture.
+    /// The absolute path of a picture, which may move.
     public var image: String?
+    /// That of a picture of it that does not, where there is one.
+    public var still: String?
     public var sound = Sound.silent
     /// Whether it stays until somebody answers it.
     public var stays = false

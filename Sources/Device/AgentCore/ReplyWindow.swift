@@ -29,7 +29,7 @@ enum ReplyAnswer: Hashable, Sendable {
 /// Bounded: a handful of windows at a time, each for ten minutes, and a text of at most 64 KiB.
 final class ProgramReplyWindow: ReplyWindow {
     private static let windowLimit = 8
-    private static let patience: TimeInterval = 600
+    private static let patience = Duration.seconds(600)
     private static let textLimit = 64 << 10
 
     private let environment: [String: String]
@@ -86,24 +86,15 @@ final class ProgramReplyWindow: ReplyWindow {
     }
 
     private func run(_ program: String, _ arguments: [String]) -> ReplyAnswer {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.environment = environment
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardInput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        do { try process.run() } catch { return .unavailable("\(program): \(error)") }
-        let limit = DispatchWorkItem { process.terminate() }
-        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: limit)
-        let bytes = (try? output.fileHandleForReading.read(upToCount: Self.textLimit)) ?? Data()
-        // What is beyond the limit is not read, and its writer not waited for.
-        try? output.fileHandleForReading.close()
-        process.waitUntilExit()
-        limit.cancel()
-        guard process.terminationReason == .exit, process.terminationStatus == 0 else { return .cancelled }
-        let text = String(decoding: bytes, as: UTF8.self)
-        return .text(text.hasSuffix("\n") ? String(text.dropLast()) : text)
+        let window = ChildProgram(path: program, arguments: arguments, environment: environment)
+        do throws(AppLaunchFailure) {
+            guard let bytes = try window.run(outputLimit: Self.textLimit, patience: Self.patience) else {
+                return .cancelled
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            return .text(text.hasSuffix("\n") ? String(text.dropLast()) : text)
+        } catch {
+            return .unavailable(error.description)
+        }
     }
 }

@@ -9,6 +9,7 @@ struct ServerFeatures: Hashable, Sendable {
     var understandsMarkUp: Bool { capabilities.contains("body-markup") }
     var hasActions: Bool { capabilities.contains("actions") }
     var hasInlineReply: Bool { capabilities.contains("inline-reply") }
+    var showsAnimations: Bool { capabilities.contains("icon-multi") }
     /// Whether a popup of the same tag is replaced by the server itself.
     var replacesByTag: Bool { capabilities.contains("x-canonical-private-synchronous") }
 }
@@ -54,7 +55,10 @@ struct NotifyMessage: Hashable, Sendable {
             "desktop-entry": .string(MarkUp.plain(presentation.desktopEntry ?? presentation.app)),
         ]
         if !presentation.category.isEmpty { hints["category"] = .string(MarkUp.plain(presentation.category)) }
-        if let image = presentation.image { hints["image-path"] = .string(MarkUp.plain(image)) }
+        let (moving, still) = (presentation.image, presentation.still)
+        if let image = features.showsAnimations ? moving ?? still : still ?? moving {
+            hints["image-path"] = .string(MarkUp.plain(image))
+        }
         if features.replacesByTag {
             hints["x-canonical-private-synchronous"] =
                 .string(MarkUp.plain("\(presentation.app)/\(presentation.identifier)"))

@@ -7,7 +7,9 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 /// The peer of a connected Unix socket, as the kernel saw it at connect time.
 struct aldaba_peer {
@@ -31,13 +33,20 @@ static inline int aldaba_lock_file(int file) { return flock(file, LOCK_EX | LOCK
 /// A non-blocking counter that wakes a poll.
 static inline int aldaba_wake_up_open(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
+/// A descriptor that becomes readable when a process has ended (pidfd_open(2), Linux 5.3); -1 when there is none.
+static inline int aldaba_process_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+/// A pipe that no program inherits: pipe2(2) with O_CLOEXEC.
+extern int pipe2(int ends[2], int flags);
+static inline int aldaba_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
 /// glibc 2.34; its header shows it only with _GNU_SOURCE.
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
-/// Starts a program in a session of its own: standard input is `input`, or empty when that is negative; output
-/// and errors are appended to `log`; no other descriptor inherited, no signal blocked or ignored. Returns 0 or an errno value.
+/// Starts a program in a session of its own: standard input, output and errors are these descriptors, or empty where one
+/// is negative; no other descriptor inherited, no signal blocked or ignored. Returns 0 or an errno value.
 static inline int aldaba_spawn_detached(
-    pid_t *pid, const char *path, int input, int log, char *const arguments[], char *const environment[]
+    pid_t *pid, const char *path, int input, int output, int errors, char *const arguments[], char *const environment[]
 ) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -54,11 +63,13 @@ static inline int aldaba_spawn_detached(
     sigdelset(&all, SIGKILL);
     sigdelset(&all, SIGSTOP);
     const short new_session = 0x80; /* POSIX_SPAWN_SETSID, hidden without _GNU_SOURCE */
-    result = input < 0 ? posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-                       : posix_spawn_file_actions_adddup2(&actions, input, 0);
+    const int standard[3] = { input, output, errors };
+    for (int each = 0; each < 3 && result == 0; each++) {
+        result = standard[each] < 0
+            ? posix_spawn_file_actions_addopen(&actions, each, "/dev/null", each == 0 ? O_RDONLY : O_WRONLY, 0)
+            : posix_spawn_file_actions_adddup2(&actions, standard[each], each);
+    }
     if (result == 0
-        && (result = posix_spawn_file_actions_adddup2(&actions, log, 1)) == 0
-        && (result = posix_spawn_file_actions_adddup2(&actions, log, 2)) == 0
         && (result = posix_spawn_file_actions_addclosefrom_np(&actions, 3)) == 0
         && (result = posix_spawnattr_setsigmask(&attributes, &none)) == 0
         && (result = posix_spawnattr_setsigdefault(&attributes, &all)) == 0

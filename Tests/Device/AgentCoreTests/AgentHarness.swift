@@ -18,6 +18,7 @@ final class AgentHarness: Sendable {
     let desktop = FakeDesktop()
     let launcher = FakeLauncher()
     let window = FakeWindow()
+    let stills = FakeStills()
     let activator = FakeActivator()
     let focus = FakeFocus()
     let happenings = Inbox<AgentEvent>()
@@ -60,6 +61,7 @@ final class AgentHarness: Sendable {
         let parts = AgentParts(
             presenter: desktop, connector: server, enrolment: server, launcher: launcher,
             activator: activator, focus: focus, parent: { [focus] in focus.parents[$0] }, replyWindow: window,
+            stills: stills,
             peerCheck: PeerCheck(executable: { _ in executable }, user: getuid()), now: { noon },
             // The store's keeper rests until the agent ends; all other pauses are over at once.
             sleep: { [pauses] duration in
@@ -334,5 +336,15 @@ final class TestApp: Sendable {
 
         func channelInactive(context: ChannelHandlerContext) { inbox.finish() }
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+}
+
+/// Makes empty stills of movies when the test says so.
+final class FakeStills: StillMaker {
+    let asked = Inbox<(path: String, still: String, complete: @Sendable (Bool) -> Void)>()
+
+    func canMake(of path: String) -> Bool { path.hasSuffix(".mp4") }
+    func make(of path: String, at still: String, then complete: @escaping @Sendable (Bool) -> Void) {
+        asked.put((path, still, complete))
     }
 }

@@ -103,11 +103,14 @@ struct AttachmentStoreTests {
     @Test func `what no notification names goes after an hour`() throws {
         let first = try #require(try store.take([attachment(try file(Self.png))], of: "app").first)
         let second = try #require(try store.take([attachment(try file(Self.png))], of: "app").first)
+        let still = first.path + AttachmentStore.stillEnding
+        #expect(FileManager.default.createFile(atPath: still, contents: nil))
         store.sweep(keeping: [first.path], now: Date())
         #expect(FileManager.default.fileExists(atPath: second.path))
         store.sweep(keeping: [first.path], now: Date().addingTimeInterval(3700))
         #expect(FileManager.default.fileExists(atPath: first.path))
         #expect(!FileManager.default.fileExists(atPath: second.path))
+        #expect(FileManager.default.fileExists(atPath: still))
     }
 
     static let kinds: [(head: [UInt8], ending: String?)] = [

@@ -28,8 +28,10 @@ import Testing
     }
 
     /// Shows what an app adds, as its delegate asks for a banner.
-    private func show(_ identifier: String, _ harness: AgentHarness, _ app: TestApp) async throws -> Presentation {
-        #expect(await ask(add(identifier), app) == .done)
+    private func show(
+        _ identifier: String, _ harness: AgentHarness, _ app: TestApp, _ content: NotificationContent? = nil
+    ) async throws -> Presentation {
+        #expect(await ask(add(identifier, content), app) == .done)
         let (id, kind) = try #require(await app.delivery())
         #expect(id < 0 && kind == .foreground)
         app.send(.handled(notification: id, outcome: .presented(options: 16)))
@@ -115,6 +117,26 @@ import Testing
         let store = try AgentStore.open(path: harness.configuration.databasePath, now: noon).store
         let all = try store.read { try $0.waiting(app: "com.example.todo", after: 0, limit: 10) }
         #expect(all.map(\.identifier) == ["milk", "bread", "milk"])
+    }
+
+    @Test func `a movie's text is shown first, and its still in the same place when it is made`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let movie = harness.folder.path("movie.mp4")
+        try Data([0, 0, 0, 24] + Array("ftypisom".utf8)).write(to: URL(fileURLWithPath: movie))
+        var content = content()
+        content.sound = NotificationSound()
+        content.attachments = [NotificationAttachment(identifier: "a", path: movie, type: "public.mpeg-4")]
+        let first = try await show("milk", harness, app, content)
+        #expect(first.image == nil && first.still == nil && first.sound == .standard)
+        let (path, still, complete) = try #require(await harness.stills.asked.next())
+        #expect(path.hasPrefix(harness.configuration.attachmentsFolder) && still == path + ".still.png")
+        #expect(FileManager.default.createFile(atPath: still, contents: nil))
+        complete(true)
+        let second = try #require(await harness.desktop.show())
+        #expect(second.notification == first.notification && second.still == still && second.sound == .silent)
+        try await harness.stop()
     }
 
     @Test func `categories outlive the agent and give the buttons; a pressed one reaches the app`() async throws {

@@ -1,0 +1,74 @@
+import AgentWire
+import Foundation
+
+/// An app of this device.
+struct InstalledApp: Sendable {
+    var manifest: AppManifest
+    var standing: AppStanding
+    var strings: AppStrings?
+    var handOver: HandOver
+    var connection: AppConnection?
+    /// What the run of the app that is connected has asked, where it has a name.
+    var asked: AskedRequests?
+    /// The app's questions for its token, until there is one.
+    var tokenRequests: [Int64] = []
+    /// The process that was started and has not ended.
+    var startedProcess: Int32?
+    /// While it is not connected and may run all the same, the number of the expectation that it comes back; it is
+    /// not started meanwhile.
+    var awaitedReturn: Int?
+    /// Where it stands, while it is connected.
+    var state = AppState.active
+    /// Where it will stand when the process that was started last connects.
+    var nextState = AppState.active
+    var budget = BackgroundBudget()
+    /// What lets it take the focus for the last tap, until it answered one.
+    var activationToken: String?
+    /// How often it was started again for responses since it last answered one.
+    var startsForResponses = 0
+
+    init(manifest: AppManifest, standing: AppStanding) {
+        self.manifest = manifest
+        self.standing = standing
+        strings = manifest.resources.map {
+            AppStrings(folder: $0, languages: AppStrings.languages(ProcessInfo.processInfo.environment))
+        }
+        handOver = HandOver(mayShow: standing.authorization(under: manifest.authorization).allows)
+    }
+
+    /// Whether it is connected and in front of the person: then it is asked before something is shown.
+    var isInFront: Bool { connection != nil && (manifest.lifecycle == .always || state != .background) }
+
+    /// Whether it is there or gone, it is handed everything when it next connects: kiosks miss nothing.
+    var takesEverything: Bool { manifest.lifecycle == .always }
+
+    mutating func enter(_ new: AppState) {
+        state = new
+        handOver.isInFront = isInFront
+    }
+
+    /// The hand-over follows what was settled.
+    mutating func refreshAuthorization() {
+        handOver.mayShow = standing.authorization(under: manifest.authorization).allows
+    }
+}
+
+/// The requests of one run of an app that are done, as far back as it may ask them again.
+struct AskedRequests: Sendable {
+    let run: String
+    private(set) var done: Set<Int64>
+
+    init(run: String, done: Set<Int64>) {
+        self.run = run
+        self.done = done
+    }
+
+    /// - Returns: `nil` for one that is done.
+    mutating func begin(_ request: Int64) -> RequestMark? {
+        guard done.insert(request).inserted else { return nil }
+        if done.count > 2 * Int(RequestMark.remembered) {
+            done = Set(done.sorted().suffix(Int(RequestMark.remembered)))
+        }
+        return RequestMark(run: run, request: request)
+    }
+}
