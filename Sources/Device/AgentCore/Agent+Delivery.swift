@@ -178,6 +178,7 @@ extension Agent {
     // MARK: Presenting
 
     func pumpPresentations() {
+        guard isScreenKnown else { return }
         do {
             while presentations.wantsPage {
                 let page = try store.read { try $0.wanted(limit: PresentationFlow.window) }

@@ -102,7 +102,7 @@ extension Agent {
         }.sorted { $0.notification.date < $1.notification.date }
     }
 
-    private func actions(of content: NotificationContent, app: String) -> [NotificationActionDescription] {
+    func actions(of content: NotificationContent, app: String) -> [NotificationActionDescription] {
         guard content.actions.isEmpty else { return content.actions }
         return apps[app]?.standing.category(content.categoryIdentifier)?.actions ?? []
     }

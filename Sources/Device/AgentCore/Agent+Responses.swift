@@ -13,9 +13,7 @@ extension Agent {
         case .replied(let id, let button, let text): chose(id, button, text, activationToken: nil)
         case .dismissed(let id): dismissed(id)
         case .left(let id): enqueue(.leftScreen(id))
-        case .locked(let isLocked):
-            isScreenLocked = isLocked
-            followFocus()
+        case .locked(let isLocked): learnedScreen(isLocked: isLocked)
         }
     }
 
@@ -24,7 +22,7 @@ extension Agent {
             // What is still on its way to the store belongs to what is looked up.
             flush()
             guard let notification = try store.read({ try $0.notification(id) }) else { return }
-            chose(notification, action, text, activationToken: activationToken)
+            answered(notification, action, text, activationToken: activationToken)
         } catch {
             storeFailed(error)
         }
@@ -37,7 +35,7 @@ extension Agent {
         guard let notification = found else { return }
         let shown = presentation(of: notification)
         guard let reply = shown.buttons.first(where: { $0.identifier == button })?.reply else {
-            return chose(notification, button, nil, activationToken: activationToken)
+            return answered(notification, button, nil, activationToken: activationToken)
         }
         enqueue(.leftScreen(id))
         let question = ReplyQuestion(
@@ -53,14 +51,39 @@ extension Agent {
         to notification: WaitingNotification, _ button: String, _ answer: ReplyAnswer, activationToken: String?
     ) {
         switch answer {
-        case .text(let text): chose(notification, button, text, activationToken: activationToken)
+        case .text(let text): answered(notification, button, text, activationToken: activationToken)
         case .cancelled: break
         case .unavailable(let reason):
             logger.warning(
                 "A person wanted to reply, and no window could be opened; the app gets an empty reply.",
                 metadata: [LogKey.notification: "\(notification.id)", LogKey.error: "\(reason)"])
-            chose(notification, button, "", activationToken: activationToken)
+            answered(notification, button, "", activationToken: activationToken)
         }
+    }
+
+    /// How many answers wait for the screen to be unlocked.
+    private static let heldLimit = 64
+
+    /// On a locked screen nobody knows who chose: what asks for that waits until it is unlocked. Until then the
+    /// notification is in the list, unanswered.
+    private func answered(
+        _ notification: WaitingNotification, _ action: String, _ text: String?, activationToken: String?
+    ) {
+        let options = actions(of: notification.says, app: notification.app).first { $0.identifier == action }?.options
+        guard isScreenLocked, (options ?? 0) & NotificationActionDescription.authenticationRequired != 0 else {
+            return chose(notification, action, text, activationToken: activationToken)
+        }
+        heldAnswers.removeAll { $0.notification.id == notification.id }
+        heldAnswers = heldAnswers.suffix(Self.heldLimit - 1)
+        heldAnswers.append(HeldAnswer(notification: notification, action: action, text: text, token: activationToken))
+        logger.info(
+            "An answer waits until the screen is unlocked.", metadata: [LogKey.notification: "\(notification.id)"])
+    }
+
+    func giveHeldAnswers() {
+        let held = heldAnswers
+        heldAnswers = []
+        for answer in held { chose(answer.notification, answer.action, answer.text, activationToken: answer.token) }
     }
 
     /// A person chose an action, on the desktop or elsewhere.
@@ -110,9 +133,7 @@ extension Agent {
     /// Whether an answer brings its app to the front: a tap does, and a button that says so.
     private func opensApp(_ response: WaitingResponse) -> Bool {
         if response.action == NotificationAction.open { return true }
-        let content = response.notification.says
-        let category = apps[response.notification.app]?.standing.category(content.categoryIdentifier)
-        let actions = content.actions.isEmpty ? category?.actions ?? [] : content.actions
+        let actions = actions(of: response.notification.says, app: response.notification.app)
         let options = actions.first { $0.identifier == response.action }?.options ?? 0
         return options & NotificationActionDescription.foreground != 0
     }
@@ -177,4 +198,12 @@ extension Agent {
         settingsWishes.remove(app)
         enqueue(.responsesDropped(app: app, at: parts.now()))
     }
+}
+
+/// What a person chose on a locked screen.
+struct HeldAnswer {
+    var notification: WaitingNotification
+    var action: String
+    var text: String?
+    var token: String?
 }

@@ -53,6 +53,10 @@ public actor Agent {
     /// When the person wants to be disturbed by urgent things only.
     var quietHours: QuietHours?
     var isScreenLocked = false
+    /// Whether the desktop has said so, or had its time for that: before, nothing is shown.
+    private(set) var isScreenKnown = false
+    /// Answers that the person must unlock the screen for.
+    var heldAnswers: [HeldAnswer] = []
     var focus = Focus.unwatched
     /// Apps that are being started to show their own settings.
     var settingsWishes: Set<String> = []
@@ -176,9 +180,24 @@ public actor Agent {
         loop.scheduleTask(in: TimeAmount(delay)) { [weak self] in self?.assumeIsolated { body($0) } }
     }
 
+    /// The desktop has said how the screen is.
+    func learnedScreen(isLocked: Bool) {
+        isScreenLocked = isLocked
+        followFocus()
+        if !isLocked { giveHeldAnswers() }
+        showFirst()
+    }
+
+    /// What was to be shown before is shown now.
+    private func showFirst() {
+        guard !isScreenKnown else { return }
+        isScreenKnown = true
+        pumpPresentations()
+    }
+
     /// What the last run left: intents to show, and taps and notifications whose apps may not come back.
     private func resumeWhatWaits() {
-        pumpPresentations()
+        enter(after: timing.lockPatience) { $0.showFirst() }
         for app in apps.keys { expectReturn(of: app) }
     }
 

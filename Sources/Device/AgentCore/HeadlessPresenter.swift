@@ -10,6 +10,7 @@ public struct HeadlessPresenter: Presenter {
 
     public func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void) {
         logger.notice("There is no session bus: notifications are kept, and none is shown on a screen.")
+        events(.locked(false))
     }
 
     public func present(

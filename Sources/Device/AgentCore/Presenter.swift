@@ -4,7 +4,8 @@ import PushModel
 ///
 /// Every method may be called on any thread and returns at once.
 public protocol Presenter: Sendable {
-    /// Begins to report what people do. Called once, before anything is presented.
+    /// Begins to report what people do. Called once, before anything is presented. The first report says whether the
+    /// screen is locked, as soon as that is known.
     ///
     /// - Parameters:
     ///   - shown: What an earlier run put on the screen and knows nothing of since, oldest first.

@@ -8,6 +8,9 @@ struct BusCalls<Call> {
     /// When the first of them is too late.
     var deadline: ContinuousClock.Instant? { waiting.values.map(\.deadline).min() }
 
+    /// Whether one of these waits.
+    func contains(where isMeant: (Call) -> Bool) -> Bool { waiting.values.contains { isMeant($0.call) } }
+
     mutating func add(_ call: Call, serial: UInt32, patience: Duration = patience) {
         waiting[serial] = (call, .now + patience)
     }

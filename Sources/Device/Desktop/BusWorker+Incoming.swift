@@ -75,7 +75,7 @@ extension BusWorker {
     func changeLock(_ change: (inout LockState) -> Void) {
         let wasLocked = lock.isLocked
         change(&lock)
-        if lock.isLocked != wasLocked { events?(.locked(lock.isLocked)) }
+        if lock.isLocked != wasLocked { tellLock() }
     }
 
     // MARK: Reasons

@@ -42,6 +42,8 @@ final class BusWorker {
     private var completions: [NotificationID: [@Sendable (PresentationOutcome) -> Void]] = [:]
     var events: (@Sendable (PresenterEvent) -> Void)?
     private var isStopped = false
+    /// Whether it was told how the screen is.
+    private var isLockTold = false
 
     init(address: String, login: LoginPlace?, queue: CommandQueue, logger: Logger) {
         self.address = address
@@ -87,6 +89,7 @@ final class BusWorker {
             readBus()
             login?.work()
             for call in calls.takeLate() { failed(call, Self.lateness(of: call)) }
+            tellLockOnce()
         }
         (connection, login) = (nil, nil)
     }
@@ -117,7 +120,7 @@ final class BusWorker {
         case .start(let shown, let events):
             self.events = events
             board = Board(inherited: shown)
-            if lock.isLocked { events(.locked(true)) }
+            if lock.isLocked { tellLock() }
             if connection != nil { askAround() }
         case .present(let presentation, let complete):
             let waiting = completions[presentation.notification]?.count ?? 0
@@ -131,6 +134,20 @@ final class BusWorker {
         case .activate(let activation, let complete): activate(activation, complete)
         case .stop: isStopped = true
         }
+    }
+
+    /// The first word about the screen, as soon as everybody has answered who was asked.
+    private func tellLockOnce() {
+        guard !isLockTold, login?.isAsking != true,
+            !calls.contains(where: { if case .active = $0 { true } else { false } })
+        else { return }
+        tellLock()
+    }
+
+    func tellLock() {
+        guard let events else { return }
+        isLockTold = true
+        events(.locked(lock.isLocked))
     }
 
     private func readBus() {

@@ -60,6 +60,8 @@ final class LoginWatch {
     var descriptor: Int32 { connection?.descriptor ?? -1 }
     var hasMessagesToSend: Bool { connection?.hasMessagesToSend ?? false }
     var deadline: ContinuousClock.Instant? { calls.deadline }
+    /// Whether an answer is awaited.
+    var isAsking: Bool { calls.deadline != nil }
 
     /// Reads and writes what is possible without waiting.
     func work() {

@@ -230,12 +230,15 @@ final class FakeDesktop: Presenter {
     let withdrawn = Inbox<NotificationID>()
     let badges = Inbox<(count: Int, desktopEntry: String)>()
     let inherited = Mutex<[ShownPresentation]>([])
+    /// What it says of the screen when it starts; `nil` for nothing.
+    let firstWord = Mutex<Bool?>(false)
     let stops = Mutex(0)
     private let events = Mutex<(@Sendable (PresenterEvent) -> Void)?>(nil)
 
     func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void) {
         inherited.withLock { $0 = shown }
         self.events.withLock { $0 = events }
+        if let isLocked = firstWord.withLock({ $0 }) { events(.locked(isLocked)) }
     }
 
     func present(

@@ -184,6 +184,59 @@ import Testing
         #expect(standing.badge == 5)
     }
 
+    @Test func `an action that asks for it waits until the screen is unlocked, others do not`() async throws {
+        let harness = try await harness()
+        let session = try await loggedIn(harness)
+        let app = try await harness.readyApp()
+        let actions = [
+            NotificationActionDescription(identifier: "pay", title: "Pay", options: 1),
+            NotificationActionDescription(identifier: "later", title: "Later"),
+        ]
+        app.send(
+            .center(request: 1, .setCategories([NotificationCategory(identifier: "c", actions: actions)])),
+            .stateChanged(.background), .getSettings(request: 2))
+        _ = await app.inbox.next { if case .settings = $0 { true } else { false } }
+        harness.desktop.does(.locked(true))
+        session.events(
+            .arrived((1...2).map { outgoing($0, payload: #"{"aps":{"alert":"Bill","category":"c"}}"#) }))
+        let shown = [try #require(await harness.desktop.show()), try #require(await harness.desktop.show())]
+        harness.desktop.does(.pressed(shown[0].notification, button: "pay", activationToken: nil))
+        harness.desktop.does(.pressed(shown[1].notification, button: "later", activationToken: nil))
+        func nextAnswer() async -> String? {
+            let message = await app.inbox.next { if case .respond = $0 { true } else { false } }
+            guard case .respond(_, _, let action, _)? = message else { return nil }
+            return action
+        }
+        #expect(await nextAnswer() == "later")
+        harness.desktop.does(.locked(false))
+        #expect(await nextAnswer() == "pay")
+        try await harness.stop()
+    }
+
+    @Test func `what waits from before is shown when the desktop has said whether the screen is locked`() async throws {
+        let harness = try AgentHarness()
+        harness.desktop.firstWord.withLock { $0 = nil }
+        var timing = AgentTiming()
+        timing.lockPatience = .seconds(3600)
+        try await harness.start(timing: timing)
+        let app = try await harness.connectApp()
+        app.send(.ready, .center(request: 1, .add(NotificationRequest(identifier: "a", content: Self.secret))))
+        let (id, _) = try #require(await app.delivery())
+        app.send(.handled(notification: id, outcome: .presented(options: 16)))
+        _ = await app.inbox.next { $0 == .handledConfirmed(notifications: [id]) }
+        let agent = try #require(harness.agent.withLock { $0 })
+        agent.enter { $0.change("com.example.todo") { $0.settings.previews = .whenUnlocked } }
+        harness.desktop.does(.locked(true))
+        #expect(try #require(await harness.desktop.show()).body == "Notification")
+        try await harness.stop()
+    }
+
+    private static let secret: NotificationContent = {
+        var content = NotificationContent()
+        content.body = "secret"
+        return content
+    }()
+
     @Test func `while a manifest cannot be read no app counts as taken away`() throws {
         let folder = try TemporaryFolder()
         let apps = AppFolder(path: folder.path("apps"))

@@ -19,13 +19,16 @@ struct DesktopPresenterTests {
         }
     }
 
-    /// A presenter on the session's bus, and what it tells.
+    /// A presenter on the session's bus, and what it tells of its notifications.
     private func start(
         _ session: DesktopSession, shown: [ShownPresentation] = []
     ) throws -> (DesktopPresenter, AsyncStream<PresenterEvent>) {
         let presenter = try #require(DesktopPresenter(address: session.address, logger: logger))
         let (stream, continuation) = AsyncStream.makeStream(of: PresenterEvent.self)
-        presenter.start(shown: shown) { continuation.yield($0) }
+        presenter.start(shown: shown) { event in
+            if case .locked = event { return }
+            continuation.yield(event)
+        }
         return (presenter, stream)
     }
 

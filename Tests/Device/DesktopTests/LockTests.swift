@@ -80,6 +80,13 @@ struct LockTests {
         presenter.stop()
     }
 
+    @Test func `where nobody locks the screen that is the first word`() async throws {
+        let session = try session()
+        var (presenter, events) = try start(session, id: nil)
+        #expect(await events.next() == .locked(false))
+        presenter.stop()
+    }
+
     @Test func `without a system bus the screen savers are heard all the same`() async throws {
         let session = try session()
         try save(true, session)
