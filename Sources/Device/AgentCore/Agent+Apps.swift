@@ -31,33 +31,68 @@ extension Agent {
             }
             if registration != .ended { wishForToken(id) }
         }
-        removeApps(notIn: loaded)
+        lookForRemovals(loaded)
         watchFocus()
     }
 
     func received(_ messages: [AppMessage], from connection: AppConnection) {
-        for (place, message) in messages.enumerated() {
-            if let app = connections[ObjectIdentifier(connection)] {
-                if case .center(let number, .add(let request)) = message, !request.content.attachments.isEmpty {
-                    return takeFiles(
-                        of: request, number, app: app, connection, then: Array(messages[(place + 1)...]))
-                }
-                took(message, from: app, connection)
-            } else if case .hello(let version, let app, let secret, let run) = message {
-                guard accept(connection, version: version, app: app, secret: secret, run: run) else { return }
-            } else if case .manage(let request, let command) = message {
-                guard manage(command, request, connection) else { return }
-            } else {
-                return connection.refuse(code: "helloExpected", message: "the first message must be hello")
+        if copying[ObjectIdentifier(connection)] != nil {
+            copying[ObjectIdentifier(connection)]?.messages += messages
+        } else {
+            workOff(messages[...], from: connection)
+        }
+    }
+
+    /// Takes messages in order, until one of them takes its time.
+    func workOff(_ messages: ArraySlice<AppMessage>, from connection: AppConnection) {
+        for place in messages.indices {
+            switch take(messages[place], from: connection) {
+            case .taken: break
+            case .refused: return
+            case .copying:
+                copying[ObjectIdentifier(connection)]?.messages = messages[(place + 1)...]
+                return
             }
         }
         connection.resume()
+    }
+
+    private enum Progress { case taken, refused, copying }
+
+    private func take(_ message: AppMessage, from connection: AppConnection) -> Progress {
+        switch message {
+        case .center(let number, .add(let request)) where !request.content.attachments.isEmpty:
+            guard let app = connections[ObjectIdentifier(connection)] else { break }
+            return takeFiles(of: request, number, app: app, connection) ? .copying : .taken
+        case .manage(let number, .notify(let request, let waits)) where !request.content.attachments.isEmpty:
+            guard connections[ObjectIdentifier(connection)] == nil else { break }
+            return notifyWithFiles(request, number, waits: waits, connection) ? .copying : .refused
+        default: break
+        }
+        if let app = connections[ObjectIdentifier(connection)] {
+            took(message, from: app, connection)
+            return .taken
+        }
+        switch message {
+        case .hello(let version, let app, let secret, let run):
+            return accept(connection, version: version, app: app, secret: secret, run: run) ? .taken : .refused
+        case .manage(let request, let command):
+            return manage(command, request, connection) ? .taken : .refused
+        default:
+            connection.refuse(code: "helloExpected", message: "the first message must be hello")
+            return .refused
+        }
     }
 
     /// - Returns: Whether the connection is the app's from now on.
     private func accept(_ connection: AppConnection, version: Int, app: String, secret: String?, run: String?) -> Bool {
         guard version >= 1 else {
             connection.refuse(code: "unsupportedVersion", message: "this agent speaks version \(AgentFrame.version)")
+            return false
+        }
+        guard run?.utf8.count ?? 0 <= RequestMark.longestRun else {
+            connection.refuse(
+                code: "malformed", message: "the name of a run has at most \(RequestMark.longestRun) bytes")
             return false
         }
         // A manifest may be new, or an installed app may have been built elsewhere since.
@@ -112,7 +147,9 @@ extension Agent {
         events(.appConnected(app: app))
     }
 
+    /// What this run has asked and is done; of earlier ones nobody asks again.
     private func doneRequests(of app: String, run: String) -> Set<Int64> {
+        enqueue(.begun(app: app, run: run))
         flush()
         return (try? store.read { try $0.done(app: app, run: run) }) ?? []
     }
@@ -132,6 +169,10 @@ extension Agent {
     }
 
     func closed(_ connection: AppConnection) {
+        if copying[ObjectIdentifier(connection)] != nil {
+            copying[ObjectIdentifier(connection)]?.isClosed = true
+            return
+        }
         waiters = waiters.filter { $0.value.connection !== connection }
         for id in prompts.keys { prompts[id]?.waiting.removeAll { $0.connection === connection } }
         guard let app = connections.removeValue(forKey: ObjectIdentifier(connection)) else { return }
@@ -169,9 +210,10 @@ extension Agent {
             return storeFailed(error)
         }
         guard installed.startsForResponses < Self.startLimit else {
+            settingsWishes.remove(app)
             return logger.warning(
                 "An app ended again without answering; it is not started for that any more.",
-                metadata: ["aldaba.topic": "\(app)"])
+                metadata: [LogKey.topic: "\(app)"])
         }
         apps[app]?.startsForResponses += 1
         start(app)

@@ -1,7 +1,6 @@
 import AgentWire
 import Foundation
 import Logging
-import NIOPosix
 import Observability
 import PushModel
 
@@ -68,10 +67,10 @@ extension Agent {
     }
 
     /// Whether the app asks this again, since it has not heard that it is done.
-    private func isDone(_ number: Int64, of app: String) -> Bool { apps[app]?.asked?.done.contains(number) == true }
+    func isDone(_ number: Int64, of app: String) -> Bool { apps[app]?.asked?.done.contains(number) == true }
 
     /// What is wrong with a request, its files excepted.
-    private func refusal(of request: NotificationRequest, app: String) -> CenterAnswer? {
+    func refusal(of request: NotificationRequest, app: String) -> CenterAnswer? {
         guard let installed = apps[app] else { return .failed(code: CenterFault.notAllowed, message: "not installed") }
         let authorization = installed.standing.authorization(under: installed.manifest.authorization)
         guard authorization.allows else {
@@ -91,7 +90,7 @@ extension Agent {
         return nil
     }
 
-    private func take(_ request: NotificationRequest, _ number: Int64, app: String) {
+    func take(_ request: NotificationRequest, _ number: Int64, app: String) {
         let mark = apps[app]?.asked?.begin(number)
         if request.trigger == nil {
             fire(request, as: mark, app: app)
@@ -99,54 +98,6 @@ extension Agent {
             enqueue(.scheduled(app: app, request, as: mark, at: parts.now()))
         }
     }
-
-    /// A request with files: they are copied on a thread that may wait for the disk, and what the app says after it
-    /// waits for that.
-    func takeFiles(
-        of request: NotificationRequest, _ number: Int64, app: String, _ connection: AppConnection,
-        then rest: [AppMessage]
-    ) {
-        if isDone(number, of: app) {
-            confirmations.append(Confirmation(connection: connection, request: number))
-            if writes.isEmpty { confirm() }
-            return received(rest, from: connection)
-        }
-        if let refusal = refusal(of: request, app: app) {
-            connection.send([.centerAnswered(request: number, refusal)])
-            return received(rest, from: connection)
-        }
-        let files = attachments
-        NIOThreadPool.singleton.submit { [weak self] state in
-            guard case .active = state else { return }
-            let result = Result { () throws(AttachmentFault) in
-                try files.take(request.content.attachments, of: app)
-            }
-            self?.enter { $0.took(result, for: request, number, app: app, connection, then: rest) }
-        }
-    }
-
-    private func took(
-        _ files: Result<[NotificationAttachment], AttachmentFault>, for request: NotificationRequest, _ number: Int64,
-        app: String, _ connection: AppConnection, then rest: [AppMessage]
-    ) {
-        // An app whose connection ended asks again on its next one.
-        guard connections[ObjectIdentifier(connection)] == app else {
-            return attachments.drop((try? files.get()) ?? [])
-        }
-        switch files {
-        case .success(let taken):
-            var kept = request
-            kept.content.attachments = taken
-            releases += request.content.attachments.map(\.path)
-            take(kept, number, app: app)
-            confirmations.append(Confirmation(connection: connection, request: number))
-        case .failure(let fault):
-            connection.send([.centerAnswered(request: number, .failed(code: fault.code, message: fault.message))])
-        }
-        received(rest, from: connection)
-    }
-
-    var attachments: AttachmentStore { AttachmentStore(folder: configuration.attachmentsFolder) }
 
     /// Shows an app's own notification, or asks the app first where it is in front.
     func fire(_ request: NotificationRequest, as mark: RequestMark?, app: String) {

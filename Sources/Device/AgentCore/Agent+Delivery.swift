@@ -20,6 +20,7 @@ extension Agent {
         guard !writes.isEmpty else { return }
         let batch = writes
         writes = []
+        arriving = []
         let released = releases
         releases = []
         do {
@@ -29,6 +30,7 @@ extension Agent {
             confirm()
             follow(batch, effects)
         } catch {
+            attachments.drop(batch.flatMap(\.copiedFiles))
             keepForLater(batch)
             return storeFailed(error)
         }
@@ -85,8 +87,10 @@ extension Agent {
             case .handed(let id, let app): handed[app, default: []].append(id.rawValue)
             case .responseHandled(let response, let app): responses[app, default: []].append(response)
             case .tapped(let id, let app):
-                guard case .tapped(_, _, _, let token, _) = write else { break }
+                guard case .tapped(_, _, _, let token, _, _) = write else { break }
                 answer(id, of: app, activationToken: token)
+            case .released(let apps):
+                for app in apps { giveResponses(to: app, activationToken: nil) }
             case .responsesDropped(let app, let count) where count > 0:
                 logger.warning(
                     "Taps were dropped: their app could not be started.",
@@ -156,8 +160,8 @@ extension Agent {
         } catch {
             return storeFailed(error)
         }
-        guard let connection = apps[app]?.connection, let step = messages.first?.step else { return }
-        step.take { connection.send(messages) }
+        guard let connection = apps[app]?.connection else { return }
+        for (step, said) in AgentStep.grouped(messages) { step.take { connection.send(said) } }
     }
 
     /// What is left of an app's wish for a notification, by what the person settled; its badge is set by the way.
@@ -178,7 +182,6 @@ extension Agent {
     // MARK: Presenting
 
     func pumpPresentations() {
-        guard isScreenKnown else { return }
         do {
             while presentations.wantsPage {
                 let page = try store.read { try $0.wanted(limit: PresentationFlow.window) }

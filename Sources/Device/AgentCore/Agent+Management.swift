@@ -21,10 +21,7 @@ extension Agent {
 
     /// - Returns: Whether the connection may go on.
     func manage(_ command: ManagementCommand, _ request: Int64, _ connection: AppConnection) -> Bool {
-        guard parts.peerCheck.isOwn(connection.peer) else {
-            connection.refuse(code: "notAllowed", message: "only the aldaba program itself may manage the agent")
-            return false
-        }
+        guard mayManage(connection) else { return false }
         do {
             if let answer = try answer(command, request, connection) {
                 connection.send([.managed(request: request, answer)])
@@ -35,6 +32,33 @@ extension Agent {
             connection.refuse(code: "storeFailed", message: "the agent's store: \(error)")
             return false
         }
+    }
+
+    private func mayManage(_ connection: AppConnection) -> Bool {
+        if parts.peerCheck.isOwn(connection.peer) { return true }
+        connection.refuse(code: "notAllowed", message: "only the aldaba program itself may manage the agent")
+        return false
+    }
+
+    /// A notification of the terminal's with files.
+    ///
+    /// - Returns: Whether they are being copied now; else the connection was refused.
+    func notifyWithFiles(
+        _ request: NotificationRequest, _ number: Int64, waits: Bool, _ connection: AppConnection
+    ) -> Bool {
+        guard mayManage(connection) else { return false }
+        copy(request.content.attachments, of: Self.shell, from: connection) { agent, result in
+            var kept = request
+            let answer: ManagementAnswer?
+            switch result {
+            case .success(let taken):
+                kept.content.attachments = taken
+                answer = agent.notify(kept, Confirmation(connection: connection, request: number), waits: waits)
+            case .failure(let fault): answer = .failed(message: fault.message)
+            }
+            if let answer { connection.send([.managed(request: number, answer)]) }
+        }
+        return true
     }
 
     private func answer(
@@ -84,16 +108,16 @@ extension Agent {
 
     private func threads(_ app: String?) throws -> [NotificationThread] {
         // What one frame cannot carry is the least relevant.
-        let threads = ThreadSummary.threads(try listed(app)) { app, category in
+        let threads = ThreadSummary.threads(try listed(app, limit: .max)) { app, category in
             apps[app]?.standing.category(category)?.categorySummaryFormat
         }
         return Self.fitting(threads.reversed()).reversed()
     }
 
-    private func listed(_ app: String?) throws -> [ListedNotification] {
+    private func listed(_ app: String?, limit: Int = listLimit / 4) throws -> [ListedNotification] {
         let names = app.map { [$0] } ?? apps.keys.sorted()
         return try names.flatMap { name in
-            try store.read { try $0.listed(app: name, limit: Self.listLimit / 4) }.map { notification in
+            try store.read { try $0.listed(app: name, limit: limit) }.map { notification in
                 let content = localized(notification.says, app: name)
                 return ListedNotification(
                     appName: apps[name]?.manifest.name ?? name, notification: notification.delivered, content: content,
@@ -179,24 +203,18 @@ extension Agent {
     ) -> ManagementAnswer? {
         guard request.content.showsText else { return .failed(message: "a notification needs a title or a body") }
         guard request.trigger == nil else { return .failed(message: "the terminal's notifications appear at once") }
-        var kept = request
-        do {
-            kept.content.attachments = try attachments.take(request.content.attachments, of: Self.shell)
-        } catch {
-            return .failed(message: error.message)
-        }
         if waits {
             guard waiters.count < Self.waiterLimit else {
                 return .failed(message: "\(Self.waiterLimit) terminals wait for an answer already")
             }
-            guard showing(of: kept.content, app: Self.shell) != .nothing else {
+            guard showing(of: request.content, app: Self.shell) != .nothing else {
                 return .failed(
                     message: "the settings of \(Self.shell) let nothing appear: aldaba settings \(Self.shell)")
             }
             failWaiter(request.identifier, "a later notification took its place")
             waiters[request.identifier] = waiting
         }
-        fire(kept, as: nil, app: Self.shell)
+        fire(request, as: nil, app: Self.shell)
         return waits ? nil : .done
     }
 

@@ -23,6 +23,7 @@ extension Agent {
     /// An app that was started for it is ready.
     func handSettingsWish(to app: String) {
         guard settingsWishes.remove(app) != nil else { return }
+        apps[app]?.startsForResponses = 0
         apps[app]?.connection?.send([.openSettings(nil)])
     }
 

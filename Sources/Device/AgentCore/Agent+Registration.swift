@@ -82,7 +82,17 @@ extension Agent {
                 identity, topic: topic, team: team, environment: configuration.environment)
         }
         // The answer belongs to the identity and the wish that asked; either may have changed meanwhile.
-        guard self.identity == identity, isGone == (apps[app] == nil), isGone || registrationWishes[app] == wish else {
+        guard self.identity == identity else { return }
+        if !isGone, apps[app] == nil, wish == .token {
+            // It was taken away meanwhile; nobody knows of this token who could give it back later.
+            try await parts.enrolment.unregister(
+                identity, topic: topic, team: team, environment: configuration.environment)
+            registrationWishes[app] = nil
+            return
+        }
+        guard isGone == (apps[app] == nil), isGone || registrationWishes[app] == wish else {
+            // There is another wish now.
+            registrationSignals.continuation.yield()
             return
         }
         let earlier: Registration
@@ -112,6 +122,8 @@ extension Agent {
 
     private func refuse(_ wish: RegistrationWish, app: String, code: String) {
         registrationWishes[app] = nil
+        // The server does not know what is to be ended: then there is nothing to end.
+        if apps[app] == nil { try? store.forgetRegistration(app: app, environment: configuration.environment) }
         logger.error(
             "The server refused to register an app.",
             metadata: [

@@ -3,28 +3,44 @@ import Observability
 import PushModel
 
 /// Apps that are taken away: what waited for them ends with its reason, and the server forgets their tokens.
+///
+/// A manifest that is missing for a moment, as while it is written anew, takes nobody away: it must be missing at two looks.
+/// While the folder or any file in it cannot be read nobody is taken away either.
 extension Agent {
-    /// Removes the apps whose manifests are gone. While any file of the folder cannot be read nobody is: it may be theirs.
-    func removeApps(notIn loaded: AppFolder.Content) {
+    func lookForRemovals(_ loaded: AppFolder.Content) {
         guard loaded.isComplete else { return }
-        for app in apps.keys where loaded.apps[app] == nil && app != Self.shell { remove(app) }
-        // What an agent before this one did not get to do.
         let known = (try? store.read { try $0.knownApps() }) ?? []
-        for app in known where apps[app] == nil && app != Self.shell {
-            enqueue(.appRemoved(app: app, at: parts.now()))
-            attachments.remove(app)
+        let gone = known.union(apps.keys).subtracting(loaded.apps.keys).subtracting([Self.shell])
+        for app in gone where missing.insert(app).inserted {
+            enter(after: timing.removalPatience) { $0.removeIfGone(app) }
         }
-        for app in registeredAbsentees().keys where registrationWishes[app] == nil { wishForEnd(app) }
+        for app in registeredAbsentees().keys where registrationWishes[app] != .end { wishForEnd(app) }
     }
 
-    private func remove(_ app: String) {
+    private func removeIfGone(_ app: String) {
+        guard missing.remove(app) != nil else { return }
+        let loaded = AppFolder(path: configuration.appsFolder).load()
+        guard loaded.isComplete, loaded.apps[app] == nil else { return }
         settlePrompt(of: app)
-        apps[app]?.connection?.refuse(code: "unknownApp", message: "\(app) was removed from this device")
-        if let installed = apps[app], installed.standing.badge > 0 {
-            parts.presenter.badge(0, desktopEntry: installed.manifest.desktopEntry ?? app)
-        }
+        if let installed = apps[app] { part(from: installed) }
         apps[app] = nil
+        settingsWishes.remove(app)
+        activating.remove(app)
+        enqueue(.appRemoved(app: app, at: parts.now()))
+        attachments.remove(app)
+        if registeredAbsentees()[app] != nil { wishForEnd(app) }
         logger.notice("An app was removed.", metadata: [LogKey.topic: "\(app)"])
+    }
+
+    private func part(from installed: InstalledApp) {
+        if let connection = installed.connection {
+            connections[ObjectIdentifier(connection)] = nil
+            connection.refuse(
+                code: "unknownApp", message: "\(installed.manifest.id) was removed from this device")
+        }
+        if installed.standing.badge > 0 {
+            parts.presenter.badge(0, desktopEntry: installed.manifest.desktopEntry ?? installed.manifest.id)
+        }
     }
 
     /// Apps that the server has tokens of and that are not here any more, with their teams.

@@ -61,11 +61,7 @@ extension Agent {
         }
     }
 
-    /// How many answers wait for the screen to be unlocked.
-    private static let heldLimit = 64
-
-    /// On a locked screen nobody knows who chose: what asks for that waits until it is unlocked. Until then the
-    /// notification is in the list, unanswered.
+    /// On a locked screen nobody knows who chose: what asks for that waits, in the store, until it is unlocked.
     private func answered(
         _ notification: WaitingNotification, _ action: String, _ text: String?, activationToken: String?
     ) {
@@ -73,17 +69,12 @@ extension Agent {
         guard isScreenLocked, (options ?? 0) & NotificationActionDescription.authenticationRequired != 0 else {
             return chose(notification, action, text, activationToken: activationToken)
         }
-        heldAnswers.removeAll { $0.notification.id == notification.id }
-        heldAnswers = heldAnswers.suffix(Self.heldLimit - 1)
-        heldAnswers.append(HeldAnswer(notification: notification, action: action, text: text, token: activationToken))
         logger.info(
             "An answer waits until the screen is unlocked.", metadata: [LogKey.notification: "\(notification.id)"])
-    }
-
-    func giveHeldAnswers() {
-        let held = heldAnswers
-        heldAnswers = []
-        for answer in held { chose(answer.notification, answer.action, answer.text, activationToken: answer.token) }
+        enqueue(
+            .tapped(
+                notification.id, action: action, text: text, activationToken: activationToken, isHeld: true,
+                at: parts.now()))
     }
 
     /// A person chose an action, on the desktop or elsewhere.
@@ -114,6 +105,11 @@ extension Agent {
     /// A response is stored: it goes to its app, which is started where it does not run.
     func answer(_ id: NotificationID, of app: String, activationToken: String?) {
         withdraw(id)
+        giveResponses(to: app, activationToken: activationToken)
+    }
+
+    /// Gives an app what was answered; starts it where it does not run.
+    func giveResponses(to app: String, activationToken: String?) {
         apps[app]?.activationToken = activationToken
         let last = (try? store.read { try $0.waitingResponses(app: app, after: 0, limit: 64).last }) ?? nil
         let opens = last.map(opensApp) ?? false
@@ -198,12 +194,4 @@ extension Agent {
         settingsWishes.remove(app)
         enqueue(.responsesDropped(app: app, at: parts.now()))
     }
-}
-
-/// What a person chose on a locked screen.
-struct HeldAnswer {
-    var notification: WaitingNotification
-    var action: String
-    var text: String?
-    var token: String?
 }

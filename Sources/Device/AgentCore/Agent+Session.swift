@@ -146,14 +146,12 @@ extension Agent {
                     Arrival(
                         notification: notification, session: number, receivedAt: now,
                         disposition: disposition(of: notification))))
+            arriving.insert(notification.id)
         }
     }
 
     private func isKnown(_ id: NotificationID) -> Bool {
-        let isOnItsWay = writes.contains {
-            if case .arrived(let arrival) = $0 { arrival.notification.id == id } else { false }
-        }
-        return isOnItsWay || (try? store.read { try $0.isKnown(id) }) == true
+        arriving.contains(id) || (try? store.read { try $0.isKnown(id) }) == true
     }
 
     private func disposition(of notification: OutgoingNotification) -> Arrival.Disposition {

@@ -31,6 +31,8 @@ public actor Agent {
 
     /// Installed apps by bundle id.
     var apps: [String: InstalledApp] = [:]
+    /// Apps whose manifests were not there at the last look.
+    var missing: Set<String> = []
     /// Which app each accepted connection is.
     var connections: [ObjectIdentifier: String] = [:]
 
@@ -43,6 +45,10 @@ public actor Agent {
     let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     var writes: [AgentWrite] = []
+    /// The notifications among them.
+    var arriving: Set<NotificationID> = []
+    /// What waits behind files that are being copied, by connection.
+    var copying: [ObjectIdentifier: CopyQueue] = [:]
     /// Files that leave their places once the writes are durable.
     var releases: [String] = []
     /// Who waits for the writes to be durable.
@@ -53,10 +59,9 @@ public actor Agent {
     /// When the person wants to be disturbed by urgent things only.
     var quietHours: QuietHours?
     var isScreenLocked = false
-    /// Whether the desktop has said so, or had its time for that: before, nothing is shown.
-    private(set) var isScreenKnown = false
-    /// Answers that the person must unlock the screen for.
-    var heldAnswers: [HeldAnswer] = []
+    /// Whether the desktop has said so, or had its time for that; and who waits for it.
+    private var isScreenKnown = false
+    private var screenWaiter: CheckedContinuation<Void, Never>?
     var focus = Focus.unwatched
     /// Apps that are being started to show their own settings.
     var settingsWishes: Set<String> = []
@@ -146,6 +151,7 @@ public actor Agent {
                 notification.handle.map { ShownPresentation(presentation: presentation(of: notification), handle: $0) }
             },
             events: { [weak self] event in self?.enter { $0.took(event) } })
+        await learnScreen()
         let socket = try await AppSocket.listen(
             path: configuration.socketPath, group: MultiThreadedEventLoopGroup.singleton,
             delegate: AgentDoor(agent: self))
@@ -184,20 +190,27 @@ public actor Agent {
     func learnedScreen(isLocked: Bool) {
         isScreenLocked = isLocked
         followFocus()
-        if !isLocked { giveHeldAnswers() }
-        showFirst()
+        if !isLocked { enqueue(.released) }
+        screenIsKnown()
     }
 
-    /// What was to be shown before is shown now.
-    private func showFirst() {
-        guard !isScreenKnown else { return }
+    /// Waits for the desktop's word whether the screen is locked, and not for long: what appears depends on it.
+    private func learnScreen() async {
+        enter(after: timing.lockPatience) { $0.screenIsKnown() }
+        await withCheckedContinuation { continuation in
+            if isScreenKnown { continuation.resume() } else { screenWaiter = continuation }
+        }
+    }
+
+    private func screenIsKnown() {
         isScreenKnown = true
-        pumpPresentations()
+        screenWaiter?.resume()
+        screenWaiter = nil
     }
 
     /// What the last run left: intents to show, and taps and notifications whose apps may not come back.
     private func resumeWhatWaits() {
-        enter(after: timing.lockPatience) { $0.showFirst() }
+        pumpPresentations()
         for app in apps.keys { expectReturn(of: app) }
     }
 

@@ -8,14 +8,18 @@ extension AgentLedger {
     /// Requests of one app that may wait; beyond that the one that was added first goes.
     static let requestLimit = 64
 
-    /// Notes that a request is done; of runs before this one, and of requests that nobody asks again, nothing stays.
+    /// Of runs before this one nothing stays.
+    func begin(run: String, of app: String) throws {
+        try execute("DELETE FROM done WHERE app = ? AND run <> ?", [app, run])
+    }
+
+    /// Notes that a request is done; of requests that nobody asks again, which are far behind it, nothing stays.
     func note(_ mark: RequestMark?, of app: String) throws {
         guard let mark else { return }
         try execute("INSERT OR IGNORE INTO done (app, run, request) VALUES (?, ?, ?)", [app, mark.run, mark.request])
-        guard mark.request % 64 == 0 else { return }
-        try execute(
-            "DELETE FROM done WHERE app = ? AND (run <> ? OR request <= ?)",
-            [app, mark.run, mark.request.subtractingReportingOverflow(RequestMark.remembered).partialValue])
+        let (last, isBelowAll) = mark.request.subtractingReportingOverflow(RequestMark.remembered)
+        guard !isBelowAll else { return }
+        try execute("DELETE FROM done WHERE app = ? AND run = ? AND request <= ?", [app, mark.run, last])
     }
 
     /// Stores an app's own notification, which appears or is handed to the app as one from a provider is.
@@ -116,12 +120,15 @@ extension AgentLedger {
     /// - Returns: What was on the screen and must leave it.
     func remove(_ app: String, at: Timestamp) throws -> [NotificationID] {
         let shown = try unlist(nil, app: app)
-        for notification in try WaitingNotification.fetch(database, "app = ? AND handed_at IS NULL", [app], limit: nil)
-        {
+        let waiting = try Int64.fetchAll(
+            database, sql: "SELECT id FROM notification WHERE app = ? AND handed_at IS NULL", arguments: [app])
+        for id in waiting {
             try report(
-                notification.id, .dropped(.unregistered), at: at, source: .agent,
+                NotificationID(rawValue: id), .dropped(.unregistered), at: at, source: .agent,
                 note: "its app was removed from the device")
         }
+        // What the server has tokens of is forgotten when the server has forgotten it.
+        try execute("DELETE FROM registration WHERE app = ? AND token IS NULL", [app])
         for table in ["response", "notification", "request", "standing", "done"] {
             try execute("DELETE FROM \(table) WHERE app = ?", [app])
         }

@@ -19,8 +19,9 @@ struct AgentLedger {
             try appear(id, shows, isForApp: isForApp, at: at)
         case .presented(let id, let outcome, let again, let at):
             try present(id, outcome, again: again, at: at)
-        case .tapped(let id, let action, let text, _, let at):
-            return try tap(id, action: action, text: text, at: at)
+        case .tapped(let id, let action, let text, _, let isHeld, let at):
+            return try tap(id, action: action, text: text, isHeld: isHeld, at: at)
+        case .released: return .released(apps: try release())
         case .dismissed(let id, let at):
             let wasShown = try leaveScreen(id)
             try execute(
@@ -43,6 +44,7 @@ struct AgentLedger {
         case .unscheduled(let app, let identifiers): try unschedule(identifiers, app: app)
         case .unlisted(let app, let identifiers): return .unlisted(try unlist(identifiers, app: app))
         case .appRemoved(let app, let at): return .unlisted(try remove(app, at: at))
+        case .begun(let app, let run): try begin(run: run, of: app)
         case .standing(let app, let standing): try keep(standing, app: app)
         case .preference(let name, let value):
             try execute("INSERT OR REPLACE INTO preference (name, value) VALUES (?, ?)", [name, value])
@@ -207,7 +209,9 @@ struct AgentLedger {
 
     // MARK: Responses
 
-    private func tap(_ id: NotificationID, action: String, text: String?, at: Timestamp) throws -> AgentEffect {
+    private func tap(
+        _ id: NotificationID, action: String, text: String?, isHeld: Bool, at: Timestamp
+    ) throws -> AgentEffect {
         // Answered once: what is pressed again before the app has the answer changes nothing.
         guard
             let app = try String.fetchOne(
@@ -220,8 +224,8 @@ struct AgentLedger {
         _ = try leaveScreen(id)
         try execute("UPDATE notification SET listed_at = NULL WHERE id = ?", [id.rawValue])
         try execute(
-            "INSERT INTO response (notification, app, action, text, at) VALUES (?, ?, ?, ?, ?)",
-            [id.rawValue, app, action, text, at.rawValue])
+            "INSERT INTO response (notification, app, action, text, held, at) VALUES (?, ?, ?, ?, ?, ?)",
+            [id.rawValue, app, action, text, isHeld, at.rawValue])
         let state: NotificationState =
             switch action {
             case NotificationAction.open: .opened
@@ -229,7 +233,21 @@ struct AgentLedger {
             default: .action(action)
             }
         try report(id, state, at: at, source: .desktop)
-        return .tapped(id, app: app)
+        return isHeld ? .nothing : .tapped(id, app: app)
+    }
+
+    /// - Returns: The apps that have answers now.
+    private func release() throws -> [String] {
+        let apps = try String.fetchAll(database, sql: "SELECT DISTINCT app FROM response WHERE held")
+        guard !apps.isEmpty else { return [] }
+        // At the end of the order: an app may have had later ones already.
+        try execute(
+            """
+            INSERT INTO response (notification, app, action, text, at)
+            SELECT notification, app, action, text, at FROM response WHERE held ORDER BY sequence
+            """, [])
+        try execute("DELETE FROM response WHERE held", [])
+        return apps
     }
 
     /// A notification whose response the app handled before it was handed over counts as handed with it.
@@ -250,7 +268,8 @@ struct AgentLedger {
     }
 
     private func dropResponses(app: String, at: Timestamp) throws -> AgentEffect {
-        try execute("UPDATE response SET handled_at = ? WHERE app = ? AND handled_at IS NULL", [at.rawValue, app])
+        try execute(
+            "UPDATE response SET handled_at = ? WHERE app = ? AND handled_at IS NULL AND NOT held", [at.rawValue, app])
         return .responsesDropped(app: app, count: database.changesCount)
     }
 

@@ -60,8 +60,10 @@ struct AgentTiming: Sendable {
     /// How long an app may be away, from the agent's start or the end of its connection, before it counts as gone:
     /// then what waits for it is shown on the desktop, and a tap starts it. Its library reconnects within two seconds.
     var returnLimit = Duration.seconds(5)
-    /// How long the first notifications wait for the desktop's word whether the screen is locked.
+    /// How long the agent waits at its start for the desktop's word whether the screen is locked.
     var lockPatience = Duration.milliseconds(500)
+    /// How long a manifest must be missing before its app counts as taken away.
+    var removalPatience = Duration.seconds(2)
     /// How long responses wait for an app that cannot be started.
     var launchLimit = Duration.seconds(60)
     /// How long after a failed commit what people did is stored again.

@@ -124,7 +124,10 @@ struct AgentReader {
         Set(
             try String.fetchAll(
                 database,
-                sql: "SELECT app FROM notification UNION SELECT app FROM request UNION SELECT app FROM standing"))
+                sql: """
+                    SELECT app FROM notification UNION SELECT app FROM response UNION SELECT app FROM request
+                    UNION SELECT app FROM standing UNION SELECT app FROM done
+                    """))
     }
 
     /// What is stored here and the server does not know to be, in order.
@@ -149,7 +152,7 @@ struct AgentReader {
             database,
             sql: """
                 SELECT sequence, notification, action, text FROM response
-                WHERE app = ? AND handled_at IS NULL AND sequence > ? ORDER BY sequence LIMIT ?
+                WHERE app = ? AND handled_at IS NULL AND NOT held AND sequence > ? ORDER BY sequence LIMIT ?
                 """, arguments: [app, sequence, limit])
         return try rows.compactMap { row in
             let id: Int64 = row[1]

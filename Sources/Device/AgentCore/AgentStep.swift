@@ -11,7 +11,7 @@ public enum AgentStep: String, CaseIterable, Sendable {
     case storeArrival, storeAcknowledged, storeHandled, storeAppearance, storeLeftUnhandled, storePresented, storeTap
     case storeDismissal, storeLeftScreen, storeResponseHandled, storeResponsesDropped, storeReceiptsConfirmed
     case storeFired, storeScheduled, storeUnscheduled, storeUnlisted, storeStanding, storePreference
-    case storeRemoval
+    case storeRemoval, storeBeginning, storeRelease
     // Words to the server.
     case acknowledge, report
     // Words to an app.
@@ -69,6 +69,8 @@ extension AgentWrite {
         case .unlisted: .storeUnlisted
         case .standing: .storeStanding
         case .preference: .storePreference
+        case .begun: .storeBeginning
+        case .released: .storeRelease
         case .appRemoved: .storeRemoval
         case .dismissed: .storeDismissal
         case .leftScreen: .storeLeftScreen
@@ -79,13 +81,18 @@ extension AgentWrite {
     }
 }
 
-extension AgentMessage {
-    /// The step that sends it, where it hands something to the app.
-    var step: AgentStep? {
-        switch self {
-        case .deliver: .handOver
-        case .respond: .respond
-        default: nil
+extension AgentStep {
+    /// What is handed to an app, in order and by steps.
+    static func grouped(_ messages: [AgentMessage]) -> [(step: AgentStep, messages: [AgentMessage])] {
+        var groups: [(step: AgentStep, messages: [AgentMessage])] = []
+        for message in messages {
+            let step = if case .respond = message { AgentStep.respond } else { AgentStep.handOver }
+            if groups.last?.step == step {
+                groups[groups.count - 1].messages.append(message)
+            } else {
+                groups.append((step, [message]))
+            }
         }
+        return groups
     }
 }

@@ -13,10 +13,16 @@ enum AgentWrite: Sendable {
     /// It appears without its app's being asked; `isForApp` when the app still gets it.
     case appeared(NotificationID, Showing, isForApp: Bool, at: Timestamp)
     case presented(NotificationID, PresentationOutcome, again: Bool, at: Timestamp)
-    /// A person chose an action. The token, which the store does not keep, lets the app take the focus.
-    case tapped(NotificationID, action: String, text: String?, activationToken: String?, at: Timestamp)
+    /// A person chose an action. The token, which the store does not keep, lets the app take the focus. One that is
+    /// held waits until the screen is unlocked.
+    case tapped(
+        NotificationID, action: String, text: String?, activationToken: String?, isHeld: Bool = false, at: Timestamp)
+    /// The screen was unlocked.
+    case released
     /// An app's own notification fires; `isAsked` when the app is asked first how to show it.
     case fired(app: String, NotificationRequest, as: RequestMark?, isAsked: Bool, shows: Showing, at: Timestamp)
+    /// A run of the app has begun: nobody asks again what those before it asked.
+    case begun(app: String, run: String)
     /// A request waits for its time; one with the same identifier is replaced.
     case scheduled(app: String, NotificationRequest, as: RequestMark?, at: Timestamp)
     /// Requests are taken back; `nil` for all of the app's.
@@ -46,7 +52,7 @@ enum AgentWrite: Sendable {
     /// Whether it tells what a person did with a notification: nobody repeats that.
     var isSaidOnce: Bool {
         switch self {
-        case .tapped, .dismissed, .leftScreen, .standing, .preference, .appRemoved: true
+        case .tapped, .released, .dismissed, .leftScreen, .standing, .preference, .appRemoved: true
         default: false
         }
     }
@@ -56,6 +62,8 @@ enum AgentWrite: Sendable {
 struct RequestMark: Sendable, Hashable {
     /// How many of an app's newest requests are remembered; no app has more waiting for an answer.
     static let remembered: Int64 = 1_024
+    /// Bytes that a run's name may have.
+    static let longestRun = 64
 
     /// The run of the app that asked.
     var run: String
@@ -89,6 +97,8 @@ enum AgentEffect: Sendable, Equatable {
     case stored(NotificationID, app: String, isNew: Bool, awaited: Bool)
     case handed(NotificationID, app: String)
     case tapped(NotificationID, app: String)
+    /// Answers of these apps are held no longer.
+    case released(apps: [String])
     case responseHandled(Int64, app: String)
     case responsesDropped(app: String, count: Int)
     /// An app's own notification is stored.

@@ -8,10 +8,10 @@ public struct AppFolder: Sendable {
 
     /// Every manifest that can be read, by bundle id, and what is wrong with the others, by file name.
     ///
-    /// A folder that does not exist has no apps. Files that do not end in `.json` are left alone.
+    /// A folder that does not exist has no apps, and is not complete. Files that do not end in `.json` are left alone.
     public func load() -> Content {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
-            return Content(isComplete: !FileManager.default.fileExists(atPath: path))
+            return Content(isComplete: false)
         }
         var apps: [String: AppManifest] = [:]
         var faults: [(file: String, fault: String)] = []
@@ -54,8 +54,9 @@ public struct AppFolder: Sendable {
             return (try? AppManifest.read(text))?.id == app
         }
         for file in files where unlink(path + "/" + file) != 0 { throw Self.failure(path + "/" + file) }
+        guard !files.isEmpty else { return false }
         unlink(secretPath(of: app))
-        return !files.isEmpty
+        return true
     }
 
     /// Installs an app, or replaces its manifest; the file is complete or not there.

@@ -113,7 +113,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
     }
 
     private func check() throws(AppManifestFault) {
-        guard Topic.hasShape(id), !id.hasPrefix(".") else {
+        guard Topic.hasShape(id) else {
             throw AppManifestFault(key: "id", problem: "it must be a bundle id such as com.example.todo")
         }
         guard TeamID.hasShape(team) else {

@@ -1,5 +1,6 @@
 import AgentWire
 import Foundation
+import PushModel
 
 /// Why an attachment is not taken; codes are `UNError.Code`'s.
 struct AttachmentFault: Error, Hashable, Sendable {
@@ -91,8 +92,11 @@ struct AttachmentStore: Sendable {
     /// Once what was taken is named in the store, the files that it came from leave their places, as with Apple.
     func release(_ paths: [String]) { for path in paths where !isKept(path) { unlink(path) } }
 
-    /// Deletes all files of an app.
-    func remove(_ app: String) { try? FileManager.default.removeItem(atPath: "\(folder)/\(app)") }
+    /// Deletes all files of an app; of what cannot be an app's name there are none.
+    func remove(_ app: String) {
+        guard Topic.hasShape(app) else { return }
+        try? FileManager.default.removeItem(atPath: "\(folder)/\(app)")
+    }
 
     private func isKept(_ path: String) -> Bool {
         URL(fileURLWithPath: path).standardizedFileURL.path.hasPrefix(folder + "/")

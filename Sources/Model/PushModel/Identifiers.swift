@@ -41,12 +41,13 @@ public struct Topic: Hashable, Sendable, RawRepresentable, CustomStringConvertib
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
-    /// Whether the text can name an app: 1 to 255 bytes of letters, digits, `.`, `-` and `_`.
+    /// Whether the text can name an app: 1 to 255 bytes of letters, digits, `.`, `-` and `_`, the first of them no dot,
+    /// so that it can name a file too.
     public static func hasShape(_ text: String) -> Bool { hasShape(ArraySlice(text.utf8)) }
 
     /// Whether the bytes can name an app, as ``hasShape(_:)-(String)``.
     public static func hasShape(_ bytes: ArraySlice<UInt8>) -> Bool {
-        !bytes.isEmpty && bytes.count <= 255
+        !bytes.isEmpty && bytes.count <= 255 && bytes.first != 46
             && bytes.allSatisfy {
                 (97...122).contains($0) || (65...90).contains($0) || (48...57).contains($0) || $0 == 46 || $0 == 45
                     || $0 == 95

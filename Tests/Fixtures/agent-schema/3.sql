@@ -50,7 +50,7 @@ CREATE TABLE response (
     text TEXT,
     at INTEGER NOT NULL,
     handled_at INTEGER
-) STRICT;
+, held INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX response_of_notification ON response (notification);
 CREATE INDEX response_waiting ON response (app, sequence) WHERE handled_at IS NULL;
 CREATE INDEX notification_listed ON notification (app, sequence) WHERE listed_at IS NOT NULL;

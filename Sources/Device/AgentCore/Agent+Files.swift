@@ -1,0 +1,102 @@
+import AgentWire
+import NIOPosix
+
+/// Files that come with notifications: copied on a thread that may wait for the disk. What the same connection says
+/// after them, and its end, wait for that, so that everything takes effect in the order in which it was said.
+extension Agent {
+    /// What a connection has said while files of its are being copied.
+    struct CopyQueue {
+        var app: String
+        var messages: ArraySlice<AppMessage> = []
+        var isClosed = false
+    }
+
+    typealias CopyResult = Result<[NotificationAttachment], AttachmentFault>
+
+    var attachments: AttachmentStore { AttachmentStore(folder: configuration.attachmentsFolder) }
+
+    /// A request with files.
+    ///
+    /// - Returns: Whether they are being copied now; else it was answered at once.
+    func takeFiles(of request: NotificationRequest, _ number: Int64, app: String, _ connection: AppConnection) -> Bool {
+        if isDone(number, of: app) {
+            confirmations.append(Confirmation(connection: connection, request: number))
+            if writes.isEmpty { confirm() }
+            return false
+        }
+        let refusal = refusal(of: request, app: app) ?? copyRefusal(of: app)
+        if let refusal {
+            connection.send([.centerAnswered(request: number, refusal)])
+            return false
+        }
+        copy(request.content.attachments, of: app, from: connection) { agent, result in
+            agent.took(result, for: request, number, app: app, connection)
+        }
+        return true
+    }
+
+    /// One copying at a time for each app, whatever its connections do: it may wait for a disk that does not answer.
+    private func copyRefusal(of app: String) -> CenterAnswer? {
+        guard copying.values.contains(where: { $0.app == app }) else { return nil }
+        let fault = AttachmentFault.moveFailed("files of an earlier connection of this app are still being copied")
+        return .failed(code: fault.code, message: fault.message)
+    }
+
+    /// - Parameter then: Called on the agent's loop, before what the connection said meanwhile.
+    func copy(
+        _ files: [NotificationAttachment], of app: String, from connection: AppConnection,
+        then finish: @escaping @Sendable (isolated Agent, CopyResult) -> Void
+    ) {
+        copying[ObjectIdentifier(connection)] = CopyQueue(app: app)
+        let store = attachments
+        NIOThreadPool.singleton.submit { [weak self] state in
+            guard case .active = state else { return }
+            let result = CopyResult { () throws(AttachmentFault) in try store.take(files, of: app) }
+            self?.enter { agent in
+                finish(agent, result)
+                agent.goOn(connection)
+            }
+        }
+    }
+
+    private func took(
+        _ files: CopyResult, for request: NotificationRequest, _ number: Int64, app: String,
+        _ connection: AppConnection
+    ) {
+        // One whose place another connection took asks again on that; of an app that is gone nothing is kept.
+        guard connections[ObjectIdentifier(connection)] == app, apps[app] != nil else {
+            return attachments.drop((try? files.get()) ?? [])
+        }
+        switch files {
+        case .success(let taken):
+            var kept = request
+            kept.content.attachments = taken
+            releases += request.content.attachments.map(\.path)
+            take(kept, number, app: app)
+            confirmations.append(Confirmation(connection: connection, request: number))
+        case .failure(let fault):
+            connection.send([.centerAnswered(request: number, .failed(code: fault.code, message: fault.message))])
+        }
+    }
+
+    private func goOn(_ connection: AppConnection) {
+        guard let queue = copying.removeValue(forKey: ObjectIdentifier(connection)) else { return }
+        workOff(queue.messages, from: connection)
+        guard queue.isClosed else { return }
+        if copying[ObjectIdentifier(connection)] != nil {
+            copying[ObjectIdentifier(connection)]?.isClosed = true
+        } else {
+            closed(connection)
+        }
+    }
+}
+
+extension AgentWrite {
+    /// The files that were copied for it.
+    var copiedFiles: [NotificationAttachment] {
+        switch self {
+        case .fired(_, let request, _, _, _, _), .scheduled(_, let request, _, _): request.content.attachments
+        default: []
+        }
+    }
+}
