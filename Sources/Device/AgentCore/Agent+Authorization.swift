@@ -45,7 +45,10 @@ extension Agent {
         noteOwnSettings(options, of: app)
         if installed.manifest.authorization != .ask { return answer(installed.manifest.authorization == .granted) }
         switch installed.standing.authorization {
-        case .authorized: answer(true)
+        case .authorized:
+            // Asked once: what it asks for later is granted with the first.
+            change(app) { $0.options |= options }
+            answer(true)
         case .denied: answer(false)
         case .notDetermined where options & AppStanding.provisionalOption != 0:
             change(app) {
@@ -76,7 +79,7 @@ extension Agent {
             notification: id, app: app, appName: manifest.name, icon: manifest.icon,
             identifier: "aldaba.authorization",
             title: "“\(manifest.name)” would like to send you notifications",
-            body: "They may have alerts, sounds and a number on the icon. You can change this at any time.")
+            body: "They may have \(Self.words(for: options)). You can change this at any time.")
         question.openLabel = "Later"
         question.buttons = Answer.allCases.map { Presentation.Button(identifier: $0.rawValue, label: $0.label) }
         question.stays = true
@@ -85,6 +88,16 @@ extension Agent {
             guard case .failed(let reason) = outcome else { return }
             self?.enter { $0.couldNotAsk(id, reason) }
         }
+    }
+
+    private static func words(for options: UInt) -> String {
+        let kinds = [
+            (AppStanding.alertOption, "alerts"), (AppStanding.soundOption, "sounds"),
+            (AppStanding.badgeOption, "a number on the icon"),
+        ]
+        let words = kinds.filter { options & $0.0 != 0 }.map(\.1)
+        guard let last = words.last else { return "alerts, sounds and a number on the icon" }
+        return words.count == 1 ? last : words.dropLast().joined(separator: ", ") + " and " + last
     }
 
     private func couldNotAsk(_ id: NotificationID, _ reason: String) {

@@ -8,9 +8,9 @@ import PushModel
 extension Agent {
     /// The most of the list that one answer carries, newest last; and how many bytes of it.
     static let listLimit = 256
-    private static let answerLimit = AgentFrame.maximumLength / 2
-    /// The most that one notification may say, in bytes of JSON: it must fit into a frame with all that goes beside it.
-    private static let contentLimit = 256 << 10
+    private static let answerLimit = AgentFrame.maximumLength - (64 << 10)
+    /// The most that one notification may say, in bytes of JSON: all 64 requests of an app fit into one answer.
+    static let contentLimit = 14 << 10
 
     func took(_ command: CenterCommand, request: Int64, from app: String, _ connection: AppConnection) {
         do {
@@ -81,6 +81,9 @@ extension Agent {
                     : "the person does not allow this app's notifications")
         }
         let content = request.content
+        guard content.badge ?? 0 >= 0, content.badge ?? 0 <= Int(Int32.max) else {
+            return .failed(code: CenterFault.badgeInvalid, message: "a badge is a number from 0")
+        }
         guard content.showsText || content.sound != nil || content.badge != nil else {
             return .failed(code: CenterFault.noContent, message: "it has no title, body, sound nor badge")
         }
@@ -146,11 +149,13 @@ extension Agent {
         if badge == 0 { enqueue(.unlisted(app: app, identifiers: nil)) }
     }
 
-    private func keepBadge(_ badge: Int, app: String) {
+    private func keepBadge(_ badge: Int, app: String) { change(app) { $0.badge = badge } }
+
+    /// Shows the number that the person lets be seen.
+    func showBadge(of app: String) {
         guard let installed = apps[app] else { return }
-        change(app) { $0.badge = badge }
         AgentStep.setBadge.take {
-            parts.presenter.badge(badge, desktopEntry: installed.manifest.desktopEntry ?? app)
+            parts.presenter.badge(installed.shownBadge, desktopEntry: installed.manifest.desktopEntry ?? app)
         }
     }
 
@@ -158,10 +163,14 @@ extension Agent {
     func change(_ app: String, _ body: (inout AppStanding) -> Void) {
         guard var standing = apps[app]?.standing else { return }
         body(&standing)
-        guard standing != apps[app]?.standing else { return }
+        guard let before = apps[app], standing != before.standing else { return }
         apps[app]?.standing = standing
         apps[app]?.refreshAuthorization()
         enqueue(.standing(app: app, standing))
+        guard let after = apps[app] else { return }
+        if after.shownBadge != before.shownBadge { showBadge(of: app) }
+        // What an app is not allowed any more leaves the screen and the list.
+        if before.handOver.mayShow, !after.handOver.mayShow { enqueue(.unlisted(app: app, identifiers: nil)) }
     }
 
     /// Says to apps what is durable now.

@@ -172,11 +172,9 @@ extension Agent {
             return wish
         }
         if setsBadge, try store.read({ try $0.isUnhandled(id) }) { applyBadge(of: notification.says, app: app) }
-        switch (wish, showing(of: notification.says, app: app)) {
-        case (.screenAndList, let allowed): return allowed
-        case (.list, .screenAndList), (.list, .list): return .list
-        case (.list, .nothing), (.nothing, _): return .nothing
-        }
+        let allowed = showing(of: notification.says, app: app)
+        // What may not come to the screen at this time is in the list at least.
+        return wish.contains(.screen) && allowed.isListOnly ? .list : wish.intersection(allowed)
     }
 
     // MARK: Presenting

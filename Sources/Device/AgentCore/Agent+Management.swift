@@ -190,8 +190,9 @@ extension Agent {
 
     private func set(_ app: String, _ values: [String: String]) -> ManagementAnswer {
         guard var standing = apps[app]?.standing else { return Self.unknown(app) }
+        let policy = apps[app]?.manifest.authorization ?? .ask
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-            if let fault = standing.set(name, to: value) { return .failed(message: fault) }
+            if let fault = standing.set(name, to: value, under: policy) { return .failed(message: fault) }
         }
         change(app) { $0 = standing }
         if values["allowed"] != nil { settlePrompt(of: app) }

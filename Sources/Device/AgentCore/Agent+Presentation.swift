@@ -16,12 +16,15 @@ extension Agent {
             notification: notification.id, app: notification.app,
             appName: installed?.manifest.name ?? notification.app, icon: installed?.manifest.icon,
             identifier: notification.identifier, title: content.title, subtitle: content.subtitle, body: content.body,
-            category: content.categoryIdentifier, urgency: urgency(of: content.interruptionLevel))
+            category: content.categoryIdentifier,
+            urgency: urgency(of: content.interruptionLevel, mayBeCritical: plan?.isCritical == true))
         if plan?.hidesText == true { Self.hide(&presentation, category) }
         if plan?.hidesText != true { addPicture(of: content, to: &presentation) }
         presentation.buttons = Self.buttons(content.actions.isEmpty ? category?.actions ?? [] : content.actions)
         if let open = content.openTitle { presentation.openLabel = installed?.strings?.text(open) ?? open.key }
-        if plan?.sounds == true { presentation.sound = sound(content.sound, of: installed?.manifest) }
+        if plan?.sounds == true, notification.shows.contains(.sound) {
+            presentation.sound = sound(content.sound, of: installed?.manifest)
+        }
         presentation.stays = installed?.standing.settings.alertStyle == .alert
         presentation.desktopEntry = installed?.manifest.desktopEntry
         return presentation
@@ -69,11 +72,13 @@ extension Agent {
         parts.presenter.present(shown) { _ in }
     }
 
-    private func urgency(of level: NotificationContent.InterruptionLevel) -> Presentation.Urgency {
+    private func urgency(
+        of level: NotificationContent.InterruptionLevel, mayBeCritical: Bool
+    ) -> Presentation.Urgency {
         switch level {
         case .passive: .low
         case .active, .timeSensitive: .normal
-        case .critical: .critical
+        case .critical: mayBeCritical ? .critical : .normal
         }
     }
 

@@ -163,23 +163,18 @@ extension Agent {
         let content = NotificationContent(payload: payload)
         let plan = conditions(of: app).plan(content)
         let isAllowed = app.standing.authorization(under: app.manifest.authorization).allows
-        if case .nowhere(let reason) = plan.reach, !(isAllowed && app.isInFront) {
-            return delivery.wakesInBackground || delivery.kind == .background
-                ? .waits : .ends(.suppressed(.settings), note: reason)
-        }
-        guard !app.isInFront else { return .waits }
+        guard !(isAllowed && app.isInFront) else { return .waits }
         // What comes again sets no badge again.
-        if content.badge != nil, !isKnown(notification.id) {
-            applyBadge(of: content, app: notification.topic.rawValue)
+        if plan.badge != nil, !isKnown(notification.id) { applyBadge(of: content, app: notification.topic.rawValue) }
+        let wakes = delivery.wakesInBackground || delivery.kind == .background
+        guard case .nowhere(let reason) = plan.reach else {
+            return app.takesEverything || wakes ? .waitsShown(plan.showing) : .isShown(plan.showing)
         }
-        let shows = showing(of: content, app: notification.topic.rawValue)
-        let isForApp = app.takesEverything || delivery.wakesInBackground || delivery.kind == .background
-        switch plan.reach {
-        case .screen,
-            .list where content.showsText:
-            return isForApp ? .waitsShown(shows) : .isShown(shows)
-        case .list, .nowhere: return .waits
+        if wakes || isAllowed && app.takesEverything { return .waits }
+        if plan.badge != nil || plan.sounds {
+            return .ends(.presented, note: "it shows no text: its badge and its sound alone")
         }
+        return .ends(.suppressed(.settings), note: reason)
     }
 
     /// Sends what the outbox holds, as far as the flow allows.

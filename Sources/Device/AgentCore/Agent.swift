@@ -210,6 +210,7 @@ public actor Agent {
 
     /// What the last run left: intents to show, and taps and notifications whose apps may not come back.
     private func resumeWhatWaits() {
+        for (id, app) in apps where app.shownBadge > 0 { showBadge(of: id) }
         pumpPresentations()
         for app in apps.keys { expectReturn(of: app) }
     }

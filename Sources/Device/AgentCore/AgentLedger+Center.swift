@@ -33,19 +33,20 @@ extension AgentLedger {
             "INSERT INTO local_id (one, last) VALUES (1, -1) ON CONFLICT (one) DO UPDATE SET last = last - 1", [])
         let raw = try Int64.fetchOne(database, sql: "SELECT last FROM local_id") ?? -1
         let id = NotificationID(rawValue: raw)
+        let isOnScreen = try !isAsked && shows.contains(.screen) && hasRoom(app: app)
         try execute(
             """
             INSERT INTO notification (
                 id, app, apns_id, identifier, environment, priority, payload, accepted_at, received_at, presentation,
-                handed_at, content, trigger)
-            VALUES (?, ?, '', ?, '', 10, ?, ?, ?, ?, ?, ?, ?)
+                shows, handed_at, content, trigger)
+            VALUES (?, ?, '', ?, '', 10, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 raw, app, request.identifier, Data("{}".utf8), at.rawValue, at.rawValue,
-                !isAsked && shows == .screenAndList ? 1 : 0, isAsked ? nil : at.rawValue,
+                isOnScreen ? 1 : 0, shows.rawValue, isAsked ? nil : at.rawValue,
                 try JSONText.of(request.content), try request.trigger.map(JSONText.of),
             ])
-        if !isAsked, shows == .list { try list(id, at: at) }
+        if !isAsked, !isOnScreen, shows.contains(.list) { try list(id, at: at) }
         return id
     }
 

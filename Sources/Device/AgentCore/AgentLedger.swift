@@ -85,23 +85,24 @@ struct AgentLedger {
             endedAt = Self.notForApp
         case .waits, .ends: break
         }
-        let presentation: PresentationState = shows == .screenAndList ? .wanted : .none
+        let presentation: PresentationState =
+            try shows.contains(.screen) && hasRoom(app: notification.topic.rawValue) ? .wanted : .none
         try execute(
             """
             INSERT INTO notification (
                 id, app, apns_id, identifier, environment, push_type, priority, payload, accepted_at, received_at,
-                expires_at, presentation, handed_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+                expires_at, presentation, shows, handed_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
             """,
             [
                 notification.id.rawValue, notification.topic.rawValue, notification.apnsID,
                 notification.collapseID ?? notification.apnsID, notification.environment.rawValue,
                 notification.pushType?.rawValue, Int64(notification.priority.rawValue),
                 Data(notification.payload), notification.acceptedAt.rawValue, arrival.receivedAt.rawValue,
-                notification.expiresAt?.rawValue, presentation.rawValue, endedAt,
+                notification.expiresAt?.rawValue, presentation.rawValue, shows.rawValue, endedAt,
             ])
         guard database.changesCount == 1 else { return false }
-        if shows == .list {
+        if presentation == .none, shows.contains(.list) {
             try list(notification.id, at: arrival.receivedAt)
             try report(
                 notification.id, .presented, at: arrival.receivedAt, source: .agent, note: "in the list only")
@@ -119,14 +120,15 @@ struct AgentLedger {
     private func hand(
         _ id: NotificationID, app: String, shows: AgentWrite.Showing, at: Timestamp
     ) throws {
+        let isOnScreen = try shows.contains(.screen) && hasRoom(app: app)
         try execute(
             """
             UPDATE notification
-            SET handed_at = ?1, presentation = CASE WHEN ?2 AND presentation = 0 THEN 1 ELSE presentation END
+            SET handed_at = ?1, presentation = CASE WHEN ?2 AND presentation = 0 THEN 1 ELSE presentation END, shows = ?5
             WHERE id = ?3 AND app = ?4 AND handed_at IS NULL
-            """, [at.rawValue, shows == .screenAndList, id.rawValue, app])
+            """, [at.rawValue, isOnScreen, id.rawValue, app, shows.rawValue])
         guard database.changesCount == 1 else { return }
-        if shows == .list { try list(id, at: at) }
+        if !isOnScreen, shows.contains(.list) { try list(id, at: at) }
         guard
             let row = try Row.fetchOne(
                 database.cachedStatement(sql: "SELECT presentation, presentation_note FROM notification WHERE id = ?"),
@@ -153,11 +155,15 @@ struct AgentLedger {
     private func appear(
         _ id: NotificationID, _ shows: AgentWrite.Showing, isForApp: Bool, at: Timestamp
     ) throws {
-        if shows == .screenAndList {
+        let app = try String.fetchOne(
+            database, sql: "SELECT app FROM notification WHERE id = ?", arguments: [id.rawValue])
+        if shows.contains(.screen), try hasRoom(app: app ?? "") {
             try execute(
-                "UPDATE notification SET presentation = 1 WHERE id = ? AND presentation = 0 AND listed_at IS NULL",
-                [id.rawValue])
-        } else if shows == .list {
+                """
+                UPDATE notification SET presentation = 1, shows = ?
+                WHERE id = ? AND presentation = 0 AND listed_at IS NULL
+                """, [shows.rawValue, id.rawValue])
+        } else if shows.contains(.list) {
             try list(id, at: at)
         }
         if !isForApp {
@@ -188,8 +194,10 @@ struct AgentLedger {
                 id.rawValue,
             ])
         guard database.changesCount == 1 else { return }
-        // What the screen did not take is at least in the list.
-        try list(id, at: at)
+        // What the screen did not take is in the list, where the list may have it.
+        let shows = try Int64.fetchOne(
+            database, sql: "SELECT shows FROM notification WHERE id = ?", arguments: [id.rawValue])
+        if AgentWrite.Showing(rawValue: shows ?? 0).contains(.list) { try list(id, at: at) }
         if state == .shown { try report(id, .presented, at: at, source: .desktop, note: note) }
         let handedAt = try Int64.fetchOne(
             database.cachedStatement(sql: "SELECT handed_at FROM notification WHERE id = ?"),
@@ -199,6 +207,17 @@ struct AgentLedger {
         } else if let handedAt, handedAt != Self.notForApp {
             try report(id, .handed, at: at, source: .app, note: state == .shown ? nil : note)
         }
+    }
+
+    /// How many notifications of one app may be on their way to the screen.
+    private static let screenQueueLimit = 32
+
+    /// Whether the screen takes more of an app at this time: one that floods it goes into the list, and keeps nobody waiting.
+    func hasRoom(app: String) throws -> Bool {
+        let waiting = try Int.fetchOne(
+            database.cachedStatement(sql: "SELECT count(*) FROM notification WHERE presentation = 1 AND app = ?"),
+            arguments: [app])
+        return waiting ?? 0 < Self.screenQueueLimit
     }
 
     /// - Returns: Whether it was on the screen.

@@ -17,13 +17,14 @@ struct WaitingNotification: Sendable, Hashable {
     /// What an app's own notification says, and what made it appear.
     var content: NotificationContent?
     var trigger: NotificationTrigger?
+    var shows: AgentWrite.Showing = [.screen, .list, .sound]
 
     static func fetch(
         _ database: Database, _ condition: String, _ arguments: StatementArguments, limit: Int?
     ) throws -> [WaitingNotification] {
         let statement = try database.cachedStatement(
             sql: """
-                SELECT sequence, id, app, apns_id, identifier, payload, accepted_at, handle, content, trigger
+                SELECT sequence, id, app, apns_id, identifier, payload, accepted_at, handle, content, trigger, shows
                 FROM notification AS n WHERE \(condition) ORDER BY sequence\(limit.map { " LIMIT \($0)" } ?? "")
                 """)
         return try Row.fetchAll(statement, arguments: arguments).map(WaitingNotification.init)
@@ -40,6 +41,7 @@ struct WaitingNotification: Sendable, Hashable {
         handle = row[7]
         content = JSONText.read(row[8])
         trigger = JSONText.read(row[9])
+        shows = AgentWrite.Showing(rawValue: row[10])
     }
 
     init(

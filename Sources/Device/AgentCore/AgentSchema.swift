@@ -97,7 +97,7 @@ enum AgentSchema {
 
     /// `done`: which requests of an app's newest run are done, so that none is done twice. `registration.team`: of the
     /// app, so that the registration can be ended when the app is not here any more; NULL in rows of before.
-    /// `response.held`: whether it waits for the screen to be unlocked.
+    /// `notification.shows`: how it appears, an ``AgentWrite/Showing``. `response.held`: whether it waits for the screen to be unlocked.
     private static let third = """
         CREATE TABLE done (
             app TEXT NOT NULL,
@@ -106,6 +106,7 @@ enum AgentSchema {
             PRIMARY KEY (app, run, request)
         ) STRICT, WITHOUT ROWID;
         ALTER TABLE registration ADD COLUMN team TEXT;
+        ALTER TABLE notification ADD COLUMN shows INTEGER NOT NULL DEFAULT 26;
         ALTER TABLE response ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
         """
 }

@@ -42,11 +42,17 @@ enum AgentWrite: Sendable {
     /// The server has these receipts (first and last outbox sequence of a batch).
     case receiptsConfirmed(ClosedRange<Int64>)
 
-    /// How far a notification appears.
-    enum Showing: Sendable, Hashable {
-        case nothing
-        case list
-        case screenAndList
+    /// How a notification appears; the raw values are those of `UNNotificationPresentationOptions`.
+    struct Showing: OptionSet, Sendable, Hashable {
+        var rawValue: Int64
+
+        static let sound = Showing(rawValue: 2)
+        static let list = Showing(rawValue: 8)
+        static let screen = Showing(rawValue: 16)
+        static let nothing: Showing = []
+
+        /// Whether the list alone has it.
+        var isListOnly: Bool { contains(.list) && !contains(.screen) }
     }
 
     /// Whether it tells what a person did with a notification: nobody repeats that.

@@ -39,8 +39,11 @@ extension AppStanding {
     /// Changes one setting.
     ///
     /// - Returns: What is wrong with the name or the value, and what would be right; `nil` when it was changed.
-    mutating func set(_ name: String, to value: String) -> String? {
+    mutating func set(_ name: String, to value: String, under policy: AppManifest.Authorization) -> String? {
         if name == Self.allowed {
+            guard policy == .ask else {
+                return "allowed is the policy of the app's manifest (`authorization`: \(policy.rawValue))"
+            }
             guard let found = Self.authorizations.first(where: { $0.0 == value }) else {
                 return Self.wrong(name, Self.authorizations.map(\.0))
             }

@@ -23,6 +23,10 @@ struct AppStanding: Codable, Hashable, Sendable {
     /// `UNAuthorizationOptions.provisional` and `.providesAppNotificationSettings`.
     static let provisionalOption: UInt = 64
     static let providesSettingsOption: UInt = 32
+    /// `UNAuthorizationOptions.badge`, `.sound` and `.alert`.
+    static let badgeOption: UInt = 1
+    static let soundOption: UInt = 2
+    static let alertOption: UInt = 4
 
     /// The authorization that counts: a manifest's policy stands above what anybody answered.
     func authorization(under policy: AppManifest.Authorization) -> Authorization {
@@ -33,6 +37,13 @@ struct AppStanding: Codable, Hashable, Sendable {
         }
     }
 
+    /// Which of badge, sound and alert the app may use: what it asked for; under a policy, and where a person allowed an
+    /// app that had not asked, all of them.
+    func asked(under policy: AppManifest.Authorization) -> UInt {
+        let all = Self.badgeOption | Self.soundOption | Self.alertOption
+        return policy == .ask && options & all != 0 ? options & all : all
+    }
+
     func category(_ identifier: String) -> NotificationCategory? {
         identifier.isEmpty ? nil : categories.first { $0.identifier == identifier }
     }
@@ -41,13 +52,19 @@ struct AppStanding: Codable, Hashable, Sendable {
     func settings(under policy: AppManifest.Authorization) -> NotificationSettings {
         let authorization = authorization(under: policy)
         let isQuiet = authorization == .provisional
+        let asked = asked(under: policy)
         func setting(_ isOn: Bool) -> Int { authorization.allows && isOn ? 2 : 1 }
+        // What the app did not ask for is not supported, as with Apple.
+        func setting(_ isOn: Bool, _ option: UInt) -> Int { asked & option == 0 ? 0 : setting(isOn) }
         return NotificationSettings(
-            authorizationStatus: authorization.rawValue, alertSetting: setting(settings.alerts && !isQuiet),
-            soundSetting: setting(settings.sounds && !isQuiet), badgeSetting: setting(settings.badges && !isQuiet),
+            authorizationStatus: authorization.rawValue,
+            alertSetting: setting(settings.alerts && !isQuiet, Self.alertOption),
+            soundSetting: setting(settings.sounds && !isQuiet, Self.soundOption),
+            badgeSetting: setting(settings.badges && !isQuiet, Self.badgeOption),
             notificationCenterSetting: setting(settings.list), criticalAlertSetting: setting(settings.criticalAlerts),
             timeSensitiveSetting: setting(settings.timeSensitive),
-            alertStyle: authorization.allows && settings.alerts && !isQuiet ? settings.alertStyle.number : 0,
+            alertStyle: asked & Self.alertOption != 0 && authorization.allows && settings.alerts && !isQuiet
+                ? settings.alertStyle.number : 0,
             showPreviewsSetting: settings.previews.number, lockScreenSetting: setting(settings.lockScreen),
             providesAppNotificationSettings: options & Self.providesSettingsOption != 0)
     }

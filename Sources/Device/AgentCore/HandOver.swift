@@ -145,7 +145,7 @@ struct HandOver: Sendable {
     /// `UNNotificationPresentationOptions`: badge 1, sound 2, alert 4, list 8, banner 16.
     private static func showing(_ outcome: HandledOutcome) -> AgentWrite.Showing {
         guard case .presented(let options) = outcome else { return .nothing }
-        if options & (4 | 16) != 0 { return .screenAndList }
-        return options & 8 != 0 ? .list : .nothing
+        let asked = AgentWrite.Showing(rawValue: Int64(options & (2 | 8 | 16)))
+        return options & 4 == 0 ? asked : asked.union([.screen, .list])
     }
 }

@@ -36,6 +36,9 @@ struct InstalledApp: Sendable {
         handOver = HandOver(mayShow: standing.authorization(under: manifest.authorization).allows)
     }
 
+    /// The number on its icon, as far as the person lets it be seen.
+    var shownBadge: Int { handOver.mayShow && standing.settings.badges ? standing.badge : 0 }
+
     /// Whether it is connected and in front of the person: then it is asked before something is shown.
     var isInFront: Bool { connection != nil && (manifest.lifecycle == .always || state != .background) }
 

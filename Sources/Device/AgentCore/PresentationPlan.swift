@@ -14,6 +14,10 @@ struct PresentationPlan: Hashable, Sendable {
 
     var reach: Reach
     var sounds = false
+    /// Whether what comes to the screen is kept in the list too.
+    var lists = true
+    /// Whether it passes what else holds notifications back: it says that it is critical, and the person lets it.
+    var isCritical = false
     /// The number for the app's icon, where it changes.
     var badge: Int?
     /// Whether its text is replaced by a placeholder.
@@ -33,30 +37,37 @@ struct PresentationPlan: Hashable, Sendable {
             reach = .nowhere(reason: "the app is not allowed to show notifications")
             return
         }
-        let isCritical = content.interruptionLevel == .critical && settings.criticalAlerts
-        let mayAppear = settings.alerts && settings.alertStyle != .none && (settings.lockScreen || !isLocked)
+        isCritical = content.interruptionLevel == .critical && settings.criticalAlerts
+        let asked = standing.asked(under: policy)
+        let mayAppear =
+            asked & AppStanding.alertOption != 0 && settings.alerts && settings.alertStyle != .none
+            && (settings.lockScreen || !isLocked)
         // What was granted provisionally stays quiet until a person decides.
         let isUrgent = isCritical || content.interruptionLevel == .timeSensitive && settings.timeSensitive
         let isQuiet =
             authorization == .provisional || content.interruptionLevel == .passive || isQuietTime && !isUrgent
-        if content.showsText, mayAppear || isCritical, !isQuiet || isCritical {
+        lists = settings.list
+        if !content.showsText {
+            reach = .nowhere(reason: "it shows no text")
+        } else if mayAppear && !isQuiet || isCritical {
             reach = .screen
-        } else if content.showsText, settings.list {
+        } else if settings.list {
             reach = .list
         } else {
-            reach = content.showsText ? .nowhere(reason: "the person turned its notifications off") : .list
+            reach = .nowhere(reason: "the person turned its notifications off")
         }
-        sounds = content.sound != nil && !isQuiet && (settings.sounds || isCritical)
-        if settings.badges, authorization == .authorized { badge = content.badge }
+        let maySound = asked & AppStanding.soundOption != 0 && settings.sounds
+        sounds = content.sound != nil && !isQuiet && (maySound || isCritical)
+        if settings.badges, asked & AppStanding.badgeOption != 0, authorization == .authorized { badge = content.badge }
         hidesText = settings.previews == .never || settings.previews == .whenUnlocked && isLocked
     }
 }
 
 extension PresentationPlan {
-    /// The reach as the store keeps it.
+    /// How it appears, as the store keeps it.
     var showing: AgentWrite.Showing {
         switch reach {
-        case .screen: .screenAndList
+        case .screen: ([.screen] as AgentWrite.Showing).union(lists ? .list : []).union(sounds ? .sound : [])
         case .list: .list
         case .nowhere: .nothing
         }

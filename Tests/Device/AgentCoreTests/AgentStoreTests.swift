@@ -98,7 +98,7 @@ struct AgentStoreTests {
 
     @Test func `what the app wants shown is handed once it is shown`() throws {
         let id = NotificationID(rawValue: 1)
-        _ = try store.commit([arrival(1), .handed(id, app: app, shows: .screenAndList, at: noon)])
+        _ = try store.commit([arrival(1), .handed(id, app: app, shows: [.screen, .list, .sound], at: noon)])
         #expect(try store.outbox().isEmpty)
         #expect(try store.read { try $0.wanted(limit: 10) }.map(\.id) == [id])
         _ = try store.commit([.presented(id, .presented(handle: ":1.2 3", note: nil), again: false, at: noon)])
@@ -109,7 +109,7 @@ struct AgentStoreTests {
 
     @Test func `an intent outlives a restart and is answered once`() throws {
         let id = NotificationID(rawValue: 1)
-        _ = try store.commit([arrival(1), .handed(id, app: app, shows: .screenAndList, at: noon)])
+        _ = try store.commit([arrival(1), .handed(id, app: app, shows: [.screen, .list, .sound], at: noon)])
         let again = try AgentStore.open(path: path, now: noon).store
         #expect(try again.read { try $0.wantedIDs() } == [id])
         let answer = AgentWrite.presented(id, .presented(handle: nil, note: "headless"), again: true, at: noon)
@@ -123,9 +123,9 @@ struct AgentStoreTests {
     @Test func `what could not be shown before its app came is handed later with the reason`() throws {
         let id = NotificationID(rawValue: 1)
         _ = try store.commit([
-            arrival(1, .waitsShown(.screenAndList)),
+            arrival(1, .waitsShown([.screen, .list, .sound])),
             .presented(id, .failed(reason: "no server"), again: false, at: noon),
-            .handed(id, app: app, shows: .screenAndList, at: noon),
+            .handed(id, app: app, shows: [.screen, .list, .sound], at: noon),
         ])
         let receipts = try store.read { try $0.receipts(after: 0, limit: 10) }.map(\.receipt.entry)
         #expect(receipts == [TimelineEntry(at: noon, state: .handed, source: .app, note: "not shown: no server")])
@@ -134,7 +134,7 @@ struct AgentStoreTests {
     @Test func `what could not be shown is handed with the reason`() throws {
         let id = NotificationID(rawValue: 1)
         _ = try store.commit([
-            arrival(1), .handed(id, app: app, shows: .screenAndList, at: noon),
+            arrival(1), .handed(id, app: app, shows: [.screen, .list, .sound], at: noon),
             .presented(id, .failed(reason: "no server"), again: false, at: noon),
         ])
         let receipts = try store.read { try $0.receipts(after: 0, limit: 10) }.map(\.receipt.entry)
@@ -144,9 +144,9 @@ struct AgentStoreTests {
     @Test func `one that was shown before its app came is handed later and not shown again`() throws {
         let id = NotificationID(rawValue: 1)
         _ = try store.commit([
-            arrival(1, .waitsShown(.screenAndList)),
+            arrival(1, .waitsShown([.screen, .list, .sound])),
             .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
-            .handed(id, app: app, shows: .screenAndList, at: noon),
+            .handed(id, app: app, shows: [.screen, .list, .sound], at: noon),
         ])
         #expect(try store.outbox() == ["1 presented", "1 handed"])
         #expect(try store.read { try $0.wanted(limit: 10) }.isEmpty)
@@ -168,7 +168,7 @@ struct AgentStoreTests {
     @Test func `a tapped notification goes to its app with the response only`() throws {
         let id = NotificationID(rawValue: 1)
         let effects = try store.commit([
-            arrival(1, .waitsShown(.screenAndList)),
+            arrival(1, .waitsShown([.screen, .list, .sound])),
             .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
             .tapped(id, action: NotificationAction.open, text: nil, activationToken: nil, at: noon),
         ])
@@ -194,7 +194,7 @@ struct AgentStoreTests {
     @Test func `closing after a tap is no dismissal`() throws {
         let id = NotificationID(rawValue: 1)
         _ = try store.commit([
-            arrival(1, .waitsShown(.screenAndList)),
+            arrival(1, .waitsShown([.screen, .list, .sound])),
             .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
             .tapped(id, action: NotificationAction.open, text: nil, activationToken: nil, at: noon),
             .dismissed(id, at: noon),
@@ -205,7 +205,7 @@ struct AgentStoreTests {
     @Test func `a dismissal is reported once`() throws {
         let id = NotificationID(rawValue: 1)
         _ = try store.commit([
-            arrival(1, .waitsShown(.screenAndList)),
+            arrival(1, .waitsShown([.screen, .list, .sound])),
             .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
             .dismissed(id, at: noon), .dismissed(id, at: noon),
         ])
@@ -235,7 +235,7 @@ struct AgentStoreTests {
             (1...5).map { arrival($0) }
                 + [2, 3, 4].map {
                     .handed(
-                        NotificationID(rawValue: $0), app: app, shows: $0 == 3 ? .screenAndList : .nothing, at: noon)
+                        NotificationID(rawValue: $0), app: app, shows: $0 == 3 ? .screen : .nothing, at: noon)
                 })
         #expect(try prune(kept: 2) == 1)
         #expect(try prune(kept: 2) == 0)
@@ -255,7 +255,7 @@ struct AgentStoreTests {
     @Test func `what an app does not take in time ends as expired, unless it is on the screen`() throws {
         let shown = NotificationID(rawValue: 2)
         _ = try store.commit([
-            arrival(1), arrival(2, .waitsShown(.screenAndList)),
+            arrival(1), arrival(2, .waitsShown([.screen, .list, .sound])),
             .presented(shown, .presented(handle: "h", note: nil), again: false, at: noon),
         ])
         #expect(try prune(at: noon.adding(milliseconds: 999)) == 0)

@@ -165,6 +165,27 @@ struct PresentationPlanTests {
         #expect(plan.reach == reach && plan.sounds == sounds, "\(name)")
     }
 
+    @Test func `what an app did not ask for it does not get, and is told that it is not supported`() {
+        let standing = Self.standing { $0.options = AppStanding.badgeOption }
+        var content = Self.content()
+        content.badge = 3
+        let plan = PresentationPlan(content, standing: standing, policy: .ask)
+        #expect(plan.reach == .list && !plan.sounds && plan.badge == 3)
+        let settings = standing.settings(under: .ask)
+        let numbers: [Int] = [
+            settings.alertSetting, settings.soundSetting, settings.badgeSetting, settings.alertStyle,
+        ]
+        #expect(numbers == [0, 0, 2, 0])
+    }
+
+    @Test func `what says that it is critical is so only where the person lets it`() {
+        let content = Self.content { $0.interruptionLevel = .critical }
+        #expect(!PresentationPlan(content, standing: Self.standing { _ in }, policy: .ask).isCritical)
+        let standing = Self.standing { $0.settings.criticalAlerts = true }
+        let plan = PresentationPlan(content, standing: standing, policy: .ask, isQuietTime: true)
+        #expect(plan.isCritical && plan.reach == .screen)
+    }
+
     @Test(arguments: [
         (AppSettings.Previews.always, true, false), (.whenUnlocked, false, false), (.whenUnlocked, true, true),
         (.never, false, true),

@@ -34,7 +34,7 @@ import Testing
         #expect(await ask(add(identifier, content), app) == .done)
         let (id, kind) = try #require(await app.delivery())
         #expect(id < 0 && kind == .foreground)
-        app.send(.handled(notification: id, outcome: .presented(options: 16)))
+        app.send(.handled(notification: id, outcome: .presented(options: 26)))
         return try #require(await harness.desktop.show())
     }
 
@@ -139,6 +139,69 @@ import Testing
         try await harness.stop()
     }
 
+    /// What an app's delegate answers, and what comes of it.
+    static let answers: [(options: UInt, sound: Presentation.Sound, isListed: Bool)] = [
+        (16, .silent, false), (18, .standard, false), (24, .silent, true), (26, .standard, true),
+    ]
+
+    @Test(arguments: answers.indices)
+    func `what an app in front answers is what happens`(index: Int) async throws {
+        let (options, sound, isListed) = Self.answers[index]
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        var content = content()
+        content.sound = NotificationSound()
+        #expect(await ask(add("milk", content), app) == .done)
+        let (id, _) = try #require(await app.delivery())
+        app.send(.handled(notification: id, outcome: .presented(options: options)))
+        #expect(try #require(await harness.desktop.show()).sound == sound)
+        while await delivered(app) != (isListed ? ["milk"] : []) {}
+        try await harness.stop()
+    }
+
+    @Test func `what the person turns off has an effect at once`() async throws {
+        let harness = try AgentHarness(authorization: .ask)
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let agent = try #require(harness.agent.withLock { $0 })
+        func set(_ change: @escaping @Sendable (inout AppStanding) -> Void) {
+            agent.enter { $0.change("com.example.todo", change) }
+        }
+        set { $0.authorization = .authorized }
+        set { $0.settings.list = false }
+        let shown = try await show("milk", harness, app)
+        #expect(await delivered(app) == [])
+        set { $0.settings.list = true }
+        #expect(await ask(.setBadge(7), app) == .done)
+        #expect(try #require(await harness.desktop.badges.next()).count == 7)
+        set { $0.settings.badges = false }
+        #expect(try #require(await harness.desktop.badges.next()).count == 0)
+        #expect(await ask(.setBadge(8), app) == .done)
+        set { $0.settings.badges = true }
+        #expect(try #require(await harness.desktop.badges.next()).count == 8)
+        set { $0.authorization = .denied }
+        #expect(await harness.desktop.withdrawn.next() == shown.notification)
+        #expect(try #require(await harness.desktop.badges.next()).count == 0)
+        try await harness.stop()
+    }
+
+    @Test(arguments: [(-1, 1600), (Int(Int32.max) + 1, 1600), (0, nil)])
+    func `a notification's badge is a number from 0`(badge: Int, code: Int?) async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        var content = content()
+        content.badge = badge
+        let answer = await ask(add("milk", content), app)
+        if case .failed(let found, _)? = answer {
+            #expect(found == code)
+        } else {
+            #expect(answer == .done && code == nil)
+        }
+        try await harness.stop()
+    }
+
     @Test func `categories outlive the agent and give the buttons; a pressed one reaches the app`() async throws {
         let harness = try AgentHarness()
         try await harness.start()
@@ -155,7 +218,7 @@ import Testing
         #expect(await ask(.categories, app) == .categories([category]))
         #expect(await ask(add("milk", content(category: "todo")), app) == .done)
         let (id, _) = try #require(await app.delivery())
-        app.send(.handled(notification: id, outcome: .presented(options: 16)))
+        app.send(.handled(notification: id, outcome: .presented(options: 26)))
         let shown = try #require(await harness.desktop.show())
         #expect(shown.buttons.map(\.label) == ["Done", "Say"])
         #expect(shown.buttons.last?.reply == .init(placeholder: "What?", submitLabel: "Send"))
@@ -182,7 +245,7 @@ import Testing
         ]
         #expect(await ask(add("milk", content), app) == .done)
         let (id, _) = try #require(await app.delivery())
-        app.send(.handled(notification: id, outcome: .presented(options: 16)))
+        app.send(.handled(notification: id, outcome: .presented(options: 26)))
         let shown = try #require(await harness.desktop.show())
         harness.desktop.does(.pressed(shown.notification, button: "say", activationToken: nil))
         let (question, complete) = try #require(await harness.window.questions.next())
@@ -256,7 +319,7 @@ import Testing
             harness.desktop.does(.locked(isLocked))
             #expect(await ask(add("milk", content(category: "todo")), app) == .done)
             let (id, _) = try #require(await app.delivery())
-            app.send(.handled(notification: id, outcome: .presented(options: 16)))
+            app.send(.handled(notification: id, outcome: .presented(options: 26)))
             let shown = try #require(await harness.desktop.show())
             #expect(shown.title == "Milk" && shown.body == body)
         }

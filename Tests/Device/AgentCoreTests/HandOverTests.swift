@@ -67,16 +67,19 @@ struct HandOverTests {
         let id = NotificationID(rawValue: 5)
         #expect(
             handOver.handle(.handled(id, .presented(options: 16))) == [
-                .record(id, shows: .screenAndList, setsBadge: false)
+                .record(id, shows: .screen, setsBadge: false)
             ])
     }
 
-    @Test(arguments: [
-        (HandledOutcome.presented(options: 16), AgentWrite.Showing.screenAndList), (.presented(options: 8), .list),
-        (.presented(options: 4), .screenAndList), (.presented(options: 3), .nothing),
-        (.presented(options: 0), .nothing), (.presented(options: .max), .screenAndList), (.notPresented, .nothing),
-        (.background(.newData), .nothing),
-    ])
+    static let answers: [(HandledOutcome, AgentWrite.Showing)] = [
+        (.presented(options: 16), .screen), (.presented(options: 8), .list),
+        (.presented(options: 4), [.screen, .list]),
+        (.presented(options: 3), .sound), (.presented(options: 26), [.screen, .list, .sound]),
+        (.presented(options: 0), .nothing), (.presented(options: .max), [.screen, .list, .sound]),
+        (.notPresented, .nothing), (.background(.newData), .nothing),
+    ]
+
+    @Test(arguments: answers)
     func `banner and alert put it on the screen, list into the list`(
         outcome: HandledOutcome, shows: AgentWrite.Showing
     ) {

@@ -28,7 +28,7 @@ CREATE TABLE notification (
     presented_at INTEGER,
     handed_at INTEGER,
     responded_at INTEGER
-, content TEXT, trigger TEXT, listed_at INTEGER) STRICT;
+, content TEXT, trigger TEXT, listed_at INTEGER, shows INTEGER NOT NULL DEFAULT 26) STRICT;
 CREATE INDEX notification_of_app ON notification (app, sequence);
 CREATE INDEX notification_waiting ON notification (app, sequence) WHERE handed_at IS NULL;
 CREATE INDEX notification_wanted ON notification (sequence) WHERE presentation = 1;
