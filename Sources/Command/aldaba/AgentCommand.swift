@@ -78,8 +78,10 @@ struct AgentCommand: AsyncParsableCommand {
             if json { return print(try JSONText.line(status)) }
             let words = ["not asked yet", "not allowed", "allowed", "allowed quietly", "allowed for now"]
             print("agent     process \(status.process)")
-            print("device    \(status.device ?? "not enrolled yet")")
-            print("server    \(status.isConnected ? "connected" : "not connected; tried again and again")")
+            print("device    \(status.device ?? (status.hasServer ? "not enrolled yet" : "not enrolled"))")
+            let server =
+                status.hasServer ? "not connected; tried again and again" : "none: only the apps' own notifications"
+            print("server    \(status.isConnected ? "connected" : server)")
             print("screen    \(status.hasScreen ? "the desktop's" : "none: notifications are kept and not shown")")
             for app in status.apps {
                 let word = words.indices.contains(app.authorization) ? words[app.authorization] : "unknown"
@@ -98,9 +100,9 @@ struct AgentCommand: AsyncParsableCommand {
         /// `aldaba agent app install`.
         struct Install: ParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Install an app's manifest; a running agent reads it when the app first connects.")
+                abstract: "Install an app's manifest, or replace it.")
             @Argument(help: "The manifest, a JSON file.") var manifest: String
-            @OptionGroup var location: FolderOption
+            @OptionGroup var agent: AgentOption
 
             func run() throws {
                 guard let bytes = try PrivateFile.bytes(manifest) else {
@@ -110,10 +112,12 @@ struct AgentCommand: AsyncParsableCommand {
                 do { read = try AppManifest.read(Data(bytes)) } catch {
                     throw CommandFailure(.invalidInput, "\(manifest): \(error)")
                 }
-                try location.folder.make()
-                let folder = AppFolder(path: location.folder.manifests)
+                try agent.location.folder.make()
+                let folder = AppFolder(path: agent.location.folder.manifests)
                 try print(folder.install(read))
                 if read.provesBySecret { print(folder.secretPath(of: read.id)) }
+                // A running agent looks at once; one that does not run looks when it starts.
+                _ = try? agent.connect().ask(.status)
             }
         }
 
@@ -159,26 +163,32 @@ enum AgentAssembly {
         let folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
         try folder.make()
         let left = try ServerAddresses.read(folder)
-        guard let server = (values.text(.agentServer) ?? left?.device).flatMap(ServerAddresses.parts),
-            let control = values.text(.agentControl) ?? left?.control
-        else {
-            throw CommandFailure(
-                .invalidInput,
-                "the agent does not know its server; give --agent-server HOST:PORT and --agent-control https://HOST:PORT"
-            )
-        }
+        let server = try server(
+            device: values.text(.agentServer) ?? left?.device, control: values.text(.agentControl) ?? left?.control)
         let made = DevelopmentCertificates.Paths(folder: folder.certificates).authority
         return AgentConfiguration(
             dataFolder: folder.root,
             socketPath: values.text(.agentSocket) ?? socket(folder, environment),
-            serverHost: server.host, serverPort: server.port,
-            controlURL: control.hasSuffix("/") ? String(control.dropLast()) : control,
+            server: server,
             certificateAuthorityFile: values.text(.agentCA)
                 ?? (FileManager.default.fileExists(atPath: made) ? made : nil),
             enrolmentKey: values.text(.enrolmentKey),
             environment: values.text(.environment).flatMap(PushEnvironment.init) ?? .production,
             backOffBase: .milliseconds(values.number(.reconnectAfter)),
             backOffCap: values.number(.reconnectAfter) < 1000 ? .seconds(30) : .seconds(600))
+    }
+
+    /// - Returns: `nil` when nothing names one: an agent without a server has the apps' own notifications.
+    private static func server(device: String?, control: String?) throws -> AgentConfiguration.Server? {
+        if device == nil, control == nil { return nil }
+        guard let device = device.flatMap(ServerAddresses.parts), let control else {
+            throw CommandFailure(
+                .invalidInput,
+                "a server is named by both of --agent-server HOST:PORT and --agent-control https://HOST:PORT")
+        }
+        return AgentConfiguration.Server(
+            host: device.host, port: device.port,
+            controlURL: control.hasSuffix("/") ? String(control.dropLast()) : control)
     }
 
     private static func socket(_ folder: DataFolder, _ environment: [String: String]) -> String {

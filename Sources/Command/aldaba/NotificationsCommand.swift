@@ -48,7 +48,16 @@ struct NotificationsCommand: ParsableCommand {
             for item in list {
                 print(NotificationsCommand.line(item))
             }
+            guard case .status(let status) = try agent.connect().ask(.status) else { throw unexpected() }
+            let all = status.apps.filter { app == nil || $0.id == app }.reduce(0) { $0 + $1.listed }
+            let shown = list.filter { $0.notification.topic != Self.terminal }.count
+            if all > shown {
+                Terminal.write("\(all - shown) older ones are not shown; see `threads`, or take some away.")
+            }
         }
+
+        /// The app under whose name the terminal's own notifications appear, which no status names.
+        private static let terminal = "aldaba.notify"
     }
 
     /// `aldaba notifications threads`.
@@ -78,9 +87,8 @@ struct NotificationsCommand: ParsableCommand {
 
         func run() throws {
             let number = try name.number()
-            guard let item = try listed(agent).first(where: { $0.notification.id == number }) else {
-                throw CommandFailure(.invalidInput, "no notification \(number) is in the list")
-            }
+            guard case .list(let found) = try agent.connect().ask(.show(notification: number)), let item = found.first
+            else { throw unexpected() }
             if json { return print(try JSONText.line(item)) }
             let date = Date(timeIntervalSince1970: Double(item.notification.date) / 1000)
             print("\(item.appName), \(ISO8601DateFormatter().string(from: date)), \(item.notification.identifier)")

@@ -79,10 +79,12 @@ struct NotifyCommand: ParsableCommand {
     }
 
     private static func action(_ text: String) throws -> NotificationActionDescription {
-        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-        guard let id = parts.first, id != "open", id != "dismiss" else {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, let id = parts.first, let label = parts.last, !id.isEmpty, !label.isEmpty, id != "open",
+            id != "dismiss"
+        else {
             throw CommandFailure(.usage, "\(text) is not id=label, with an id other than open and dismiss")
         }
-        return NotificationActionDescription(identifier: id, title: parts.last ?? id)
+        return NotificationActionDescription(identifier: id, title: label)
     }
 }

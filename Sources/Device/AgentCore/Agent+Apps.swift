@@ -19,20 +19,25 @@ extension Agent {
         }
         installShell()
         for (id, manifest) in loaded.apps where apps[id]?.manifest != manifest && id != Self.shell {
-            guard apps[id]?.connection == nil else { continue }
-            let known = apps[id]
-            let standing = (try? store.read { try $0.standing(app: id) }) ?? AppStanding()
-            apps[id] = InstalledApp(manifest: manifest, standing: standing)
-            apps[id]?.startedProcess = known?.startedProcess
-            apps[id]?.awaitedReturn = known?.awaitedReturn
-            apps[id]?.activationToken = known?.activationToken
-            let registration = try? store.read {
-                try $0.registration(app: id, environment: configuration.environment)
-            }
-            if registration != .ended { wishForToken(id) }
+            if apps[id]?.takes(manifest) != true { install(manifest, as: id) }
         }
         lookForRemovals(loaded)
         watchFocus()
+    }
+
+    private func install(_ manifest: AppManifest, as id: String) {
+        let known = apps[id]
+        if let connection = known?.connection {
+            connections[ObjectIdentifier(connection)] = nil
+            connection.refuse(code: "manifestChanged", message: "the manifest of \(id) has another program or team now")
+        }
+        let standing = (try? store.read { try $0.standing(app: id) }) ?? AppStanding()
+        apps[id] = InstalledApp(manifest: manifest, standing: standing)
+        apps[id]?.startedProcess = known?.startedProcess
+        apps[id]?.awaitedReturn = known?.awaitedReturn
+        apps[id]?.activationToken = known?.activationToken
+        let registration = try? store.read { try $0.registration(app: id, environment: configuration.environment) }
+        if registration != .ended { wishForToken(id) }
     }
 
     func received(_ messages: [AppMessage], from connection: AppConnection) {
@@ -95,8 +100,8 @@ extension Agent {
                 code: "malformed", message: "the name of a run has at most \(RequestMark.longestRun) bytes")
             return false
         }
-        // A manifest may be new, or an installed app may have been built elsewhere since.
-        if apps[app].map({ fault(of: connection, as: $0.manifest, secret) == nil }) != true { loadApps() }
+        // A manifest may be new or another, and an installed app may have been built elsewhere since.
+        loadApps()
         guard let manifest = apps[app]?.manifest else {
             connection.refuse(
                 code: "unknownApp",
@@ -173,7 +178,10 @@ extension Agent {
             copying[ObjectIdentifier(connection)]?.isClosed = true
             return
         }
-        waiters = waiters.filter { $0.value.connection !== connection }
+        // A question whose asker has gone can be answered by nobody.
+        let unasked = waiters.filter { $0.value.connection === connection }.map(\.key)
+        for identifier in unasked { waiters[identifier] = nil }
+        if !unasked.isEmpty { enqueue(.unlisted(app: Self.shell, identifiers: unasked)) }
         for id in prompts.keys { prompts[id]?.waiting.removeAll { $0.connection === connection } }
         guard let app = connections.removeValue(forKey: ObjectIdentifier(connection)) else { return }
         apps[app]?.connection = nil
@@ -256,6 +264,13 @@ extension Agent {
         let known = try? store.read { try $0.registration(app: app, environment: configuration.environment) }
         if case .token(let token)? = known, registrationWishes[app] != .end {
             return connection.send([.registered(request: request, token: token)])
+        }
+        guard server != nil else {
+            return connection.send([
+                .registrationFailed(
+                    request: request, code: "noServer",
+                    message: "this agent has no server; start it with --agent-server and --agent-control")
+            ])
         }
         guard let asked = apps[app]?.tokenRequests.count, asked < Self.tokenRequestLimit else {
             return connection.send([

@@ -162,6 +162,18 @@ extension Agent {
         }
         guard let connection = apps[app]?.connection else { return }
         for (step, said) in AgentStep.grouped(messages) { step.take { connection.send(said) } }
+        watchAnswers(of: app)
+    }
+
+    /// An app that is stopped or hangs does not keep what is handed to it from the person.
+    private func watchAnswers(of app: String) {
+        guard let installed = apps[app], installed.handOver.awaitsAnswers, !installed.isWatched else { return }
+        apps[app]?.isWatched = true
+        enter(after: timing.answerLimit) { agent in
+            agent.apps[app]?.isWatched = false
+            agent.hand(.answersDue, to: app)
+            agent.watchAnswers(of: app)
+        }
     }
 
     /// What is left of an app's wish for a notification, by what the person settled; its badge is set by the way.

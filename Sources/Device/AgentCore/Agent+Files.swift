@@ -11,7 +11,7 @@ extension Agent {
         var isClosed = false
     }
 
-    typealias CopyResult = Result<[NotificationAttachment], AttachmentFault>
+    typealias CopyResult = Result<AttachmentStore.Taken, AttachmentFault>
 
     var attachments: AttachmentStore { AttachmentStore(folder: configuration.attachmentsFolder) }
 
@@ -48,10 +48,13 @@ extension Agent {
         then finish: @escaping @Sendable (isolated Agent, CopyResult) -> Void
     ) {
         copying[ObjectIdentifier(connection)] = CopyQueue(app: app)
+        // What is on its way to the store names files too.
+        flush()
+        let named = (try? self.store.read { try $0.attachmentPaths() }) ?? []
         let store = attachments
         NIOThreadPool.singleton.submit { [weak self] state in
             guard case .active = state else { return }
-            let result = CopyResult { () throws(AttachmentFault) in try store.take(files, of: app) }
+            let result = CopyResult { () throws(AttachmentFault) in try store.take(files, of: app, named: named) }
             self?.enter { agent in
                 finish(agent, result)
                 agent.goOn(connection)
@@ -65,13 +68,13 @@ extension Agent {
     ) {
         // One whose place another connection took asks again on that; of an app that is gone nothing is kept.
         guard connections[ObjectIdentifier(connection)] == app, apps[app] != nil else {
-            return attachments.drop((try? files.get()) ?? [])
+            return attachments.drop((try? files.get())?.attachments ?? [])
         }
         switch files {
         case .success(let taken):
             var kept = request
-            kept.content.attachments = taken
-            releases += request.content.attachments.map(\.path)
+            kept.content.attachments = taken.attachments
+            releases += taken.sources
             take(kept, number, app: app)
             confirmations.append(Confirmation(connection: connection, request: number))
         case .failure(let fault):

@@ -52,7 +52,7 @@ extension Agent {
             let answer: ManagementAnswer?
             switch result {
             case .success(let taken):
-                kept.content.attachments = taken
+                kept.content.attachments = taken.attachments
                 answer = agent.notify(kept, Confirmation(connection: connection, request: number), waits: waits)
             case .failure(let fault): answer = .failed(message: fault.message)
             }
@@ -75,6 +75,11 @@ extension Agent {
         case .threads(let app):
             if let app, apps[app] == nil { return Self.unknown(app) }
             return .threads(try threads(app))
+        case .show(let id):
+            guard let found = try find(NotificationID(rawValue: id)) else {
+                return Self.gone(NotificationID(rawValue: id))
+            }
+            return .list([listed(found)])
         case .act(let id, let action, let text): return try act(NotificationID(rawValue: id), action, text)
         case .dismiss(let id): return try dismiss(NotificationID(rawValue: id))
         case .settings(Self.allApps): return .settings(choices())
@@ -97,7 +102,7 @@ extension Agent {
         AgentStatus(
             process: getpid(), device: identity.map { "\($0.device)" },
             isConnected: session != nil && sessionLoggedIn == sessionCount,
-            hasScreen: !(parts.presenter is HeadlessPresenter),
+            hasServer: server != nil, hasScreen: !(parts.presenter is HeadlessPresenter),
             apps: try apps.sorted { $0.key < $1.key }.filter { $0.key != Self.shell }.map { id, app in
                 AgentStatus.App(
                     id: id, name: app.manifest.name, isConnected: app.connection != nil,
@@ -114,16 +119,19 @@ extension Agent {
         return Self.fitting(threads.reversed()).reversed()
     }
 
-    private func listed(_ app: String?, limit: Int = listLimit / 4) throws -> [ListedNotification] {
+    private func listed(_ app: String?, limit: Int = listLimit) throws -> [ListedNotification] {
         let names = app.map { [$0] } ?? apps.keys.sorted()
         return try names.flatMap { name in
-            try store.read { try $0.listed(app: name, limit: limit) }.map { notification in
-                let content = localized(notification.says, app: name)
-                return ListedNotification(
-                    appName: apps[name]?.manifest.name ?? name, notification: notification.delivered, content: content,
-                    actions: actions(of: content, app: name))
-            }
+            try store.read { try $0.listed(app: name, limit: limit) }.map { listed($0) }
         }.sorted { $0.notification.date < $1.notification.date }
+    }
+
+    private func listed(_ notification: WaitingNotification) -> ListedNotification {
+        let app = notification.app
+        let content = localized(notification.says, app: app)
+        return ListedNotification(
+            appName: apps[app]?.manifest.name ?? app, notification: notification.delivered, content: content,
+            actions: actions(of: content, app: app))
     }
 
     func actions(of content: NotificationContent, app: String) -> [NotificationActionDescription] {
@@ -204,15 +212,17 @@ extension Agent {
     ) -> ManagementAnswer? {
         guard request.content.showsText else { return .failed(message: "a notification needs a title or a body") }
         guard request.trigger == nil else { return .failed(message: "the terminal's notifications appear at once") }
+        failWaiter(request.identifier, "a later notification took its place")
         if waits {
             guard waiters.count < Self.waiterLimit else {
                 return .failed(message: "\(Self.waiterLimit) terminals wait for an answer already")
             }
-            guard showing(of: request.content, app: Self.shell) != .nothing else {
+            guard showing(of: request.content, app: Self.shell).contains(.screen) else {
                 return .failed(
-                    message: "the settings of \(Self.shell) let nothing appear: aldaba settings \(Self.shell)")
+                    message:
+                        "it would not come to the screen, so nobody could answer: see the settings (aldaba settings "
+                        + "\(Self.shell)), the quiet hours (aldaba settings all) and its level")
             }
-            failWaiter(request.identifier, "a later notification took its place")
             waiters[request.identifier] = waiting
         }
         fire(request, as: nil, app: Self.shell)

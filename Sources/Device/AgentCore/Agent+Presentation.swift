@@ -25,7 +25,9 @@ extension Agent {
         if plan?.sounds == true, notification.shows.contains(.sound) {
             presentation.sound = sound(content.sound, of: installed?.manifest)
         }
-        presentation.stays = installed?.standing.settings.alertStyle == .alert
+        // A question that somebody waits for stays until it is answered.
+        let isQuestion = notification.app == Self.shell && waiters[notification.identifier] != nil
+        presentation.stays = isQuestion || installed?.standing.settings.alertStyle == .alert
         presentation.desktopEntry = installed?.manifest.desktopEntry
         return presentation
     }

@@ -11,6 +11,12 @@ enum RegistrationWish: Sendable, Hashable {
 }
 
 extension Agent {
+    /// The way to the server; `nil` without one.
+    nonisolated var server: (connector: any PushConnector, enrolment: any EnrolmentClient)? {
+        guard let connector = parts.connector, let enrolment = parts.enrolment else { return nil }
+        return (connector, enrolment)
+    }
+
     func wishForToken(_ app: String) {
         // The terminal's own notifications never come from a provider.
         guard app != Self.shell else { return }
@@ -39,7 +45,7 @@ extension Agent {
         var isDone = true
         for (app, wish) in registrationWishes.sorted(by: { $0.key < $1.key }) {
             // Without an identity the session's keeper is enrolling, and signals afterwards.
-            guard let identity else { return true }
+            guard let identity, let (_, enrolment) = server else { return true }
             let absentees = registeredAbsentees()
             guard let team = apps[app].map({ TeamID(rawValue: $0.manifest.team) }) ?? absentees[app] else {
                 registrationWishes[app] = nil
@@ -48,7 +54,7 @@ extension Agent {
             do throws(EnrolmentFailure) {
                 // An app that is gone wants no token any more.
                 try await fulfil(
-                    apps[app] == nil ? .end : wish, of: app, team, as: identity, isGone: apps[app] == nil)
+                    apps[app] == nil ? .end : wish, of: app, team, as: identity, enrolment, isGone: apps[app] == nil)
             } catch {
                 switch error {
                 case .refused(let code): refuse(wish, app: app, code: code)
@@ -69,23 +75,24 @@ extension Agent {
     }
 
     private func fulfil(
-        _ wish: RegistrationWish, of app: String, _ team: TeamID, as identity: DeviceIdentity, isGone: Bool
+        _ wish: RegistrationWish, of app: String, _ team: TeamID, as identity: DeviceIdentity,
+        _ enrolment: any EnrolmentClient, isGone: Bool
     ) async throws(EnrolmentFailure) {
         let topic = Topic(rawValue: app)
         var token: String?
         switch wish {
         case .token:
-            token = try await parts.enrolment.register(
+            token = try await enrolment.register(
                 identity, topic: topic, team: team, environment: configuration.environment)
         case .end:
-            try await parts.enrolment.unregister(
+            try await enrolment.unregister(
                 identity, topic: topic, team: team, environment: configuration.environment)
         }
         // The answer belongs to the identity and the wish that asked; either may have changed meanwhile.
         guard self.identity == identity else { return }
         if !isGone, apps[app] == nil, wish == .token {
             // It was taken away meanwhile; nobody knows of this token who could give it back later.
-            try await parts.enrolment.unregister(
+            try await enrolment.unregister(
                 identity, topic: topic, team: team, environment: configuration.environment)
             registrationWishes[app] = nil
             return

@@ -143,10 +143,20 @@ extension Agent {
         let waiting = (try? store.read { try $0.waiting(app: app, after: 0, limit: HandOver.window) }) ?? []
         guard waiting.contains(where: { $0.kind != .foreground }) else { return }
         guard apps[app]?.budget.take(at: parts.now()) == true else {
-            return logger.info("An app was not woken: its budget is spent.", metadata: [LogKey.topic: "\(app)"])
+            logger.info("An app is woken later: its budget is spent.", metadata: [LogKey.topic: "\(app)"])
+            return wakeLater(app, after: installed.budget.pause(at: parts.now()))
         }
         apps[app]?.nextState = .background
         start(app)
+    }
+
+    private func wakeLater(_ app: String, after pause: Duration) {
+        guard apps[app]?.isToBeWoken == false else { return }
+        apps[app]?.isToBeWoken = true
+        enter(after: pause) { agent in
+            agent.apps[app]?.isToBeWoken = false
+            agent.wake(app)
+        }
     }
 
     /// Starts an app for which responses wait, unless it is starting already; one that may be on its way back is

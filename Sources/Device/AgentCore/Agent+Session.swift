@@ -14,11 +14,14 @@ struct Session {
 extension Agent {
     /// Enrols where needed and keeps one session open until the task is cancelled.
     func keepSession() async {
+        guard let (connector, enrolment) = server else {
+            return logger.notice("There is no server: only the apps' own notifications are shown.")
+        }
         var backOff = configuration.backOff
         while !Task.isCancelled {
-            guard let identity = await enrolled(&backOff) else { return }
+            guard let identity = await enrolled(enrolment, &backOff) else { return }
             let opened = sessionCount
-            let reason = await runSession(identity)
+            let reason = await runSession(identity, connector)
             if Task.isCancelled { return }
             // A session that logged in starts the pauses from the beginning.
             if sessionLoggedIn == opened + 1 { backOff.reset() }
@@ -33,11 +36,11 @@ extension Agent {
     }
 
     /// This device's identity, asked for until there is one; `nil` when the task was cancelled.
-    private func enrolled(_ backOff: inout BackOff) async -> DeviceIdentity? {
+    private func enrolled(_ enrolment: any EnrolmentClient, _ backOff: inout BackOff) async -> DeviceIdentity? {
         while !Task.isCancelled {
             if let identity { return identity }
             do throws(EnrolmentFailure) {
-                let new = try await parts.enrolment.checkIn(known: nil)
+                let new = try await enrolment.checkIn(known: nil)
                 try adopt(new)
                 backOff.reset()
                 return new
@@ -67,9 +70,9 @@ extension Agent {
 
     /// Asks the server whether it still knows this device, and forgets the identity when it does not.
     func examine(_ doubted: DeviceIdentity) async {
-        guard identity == doubted else { return }
+        guard identity == doubted, let (_, enrolment) = server else { return }
         do throws(EnrolmentFailure) {
-            _ = try await parts.enrolment.checkIn(known: doubted)
+            _ = try await enrolment.checkIn(known: doubted)
             logger.warning("The server refused this device's login, and knows it all the same; trying again.")
         } catch .notAuthenticated {
             guard identity == doubted else { return }
@@ -95,7 +98,7 @@ extension Agent {
         }
     }
 
-    private func runSession(_ identity: DeviceIdentity) async -> PushCloseReason {
+    private func runSession(_ identity: DeviceIdentity, _ connector: any PushConnector) async -> PushCloseReason {
         flush()
         let received: [NotificationID]
         do {
@@ -105,7 +108,7 @@ extension Agent {
         }
         sessionCount += 1
         let number = sessionCount
-        let connection = parts.connector.connect(identity, received: received) { [weak self] event in
+        let connection = connector.connect(identity, received: received) { [weak self] event in
             self?.enter { $0.took(event, of: number) }
         }
         return await withTaskCancellationHandler {

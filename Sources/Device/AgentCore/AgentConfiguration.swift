@@ -7,11 +7,8 @@ public struct AgentConfiguration: Sendable {
     public var dataFolder: String
     /// Where apps connect; at most 107 bytes, a limit of Unix sockets.
     public var socketPath: String
-    /// The device channel's host, as its certificate names it.
-    public var serverHost: String
-    public var serverPort: Int
-    /// The control API's base URL, `https://host:8443`, without a slash at its end.
-    public var controlURL: String
+    /// Where the server is; `nil` without one: then there are only the apps' own notifications.
+    public var server: Server?
     /// A PEM file of the authorities that may sign the server's certificate; `nil` trusts the system's.
     public var certificateAuthorityFile: String?
     /// Shown to the server when this device enrols. Never logged.
@@ -24,20 +21,33 @@ public struct AgentConfiguration: Sendable {
     public var backOffCap: Duration
 
     public init(
-        dataFolder: String, socketPath: String, serverHost: String, serverPort: Int, controlURL: String,
+        dataFolder: String, socketPath: String, server: Server?,
         certificateAuthorityFile: String? = nil, enrolmentKey: String? = nil, environment: PushEnvironment,
         backOffBase: Duration = .seconds(1), backOffCap: Duration = .seconds(600)
     ) {
         self.dataFolder = dataFolder
         self.socketPath = socketPath
-        self.serverHost = serverHost
-        self.serverPort = serverPort
-        self.controlURL = controlURL
+        self.server = server
         self.certificateAuthorityFile = certificateAuthorityFile
         self.enrolmentKey = enrolmentKey
         self.environment = environment
         self.backOffBase = backOffBase
         self.backOffCap = backOffCap
+    }
+
+    /// One server, as devices see it.
+    public struct Server: Sendable, Hashable {
+        /// The device channel's host, as its certificate names it.
+        public var host: String
+        public var port: Int
+        /// The control API's base URL, `https://host:8443`, without a slash at its end.
+        public var controlURL: String
+
+        public init(host: String, port: Int, controlURL: String) {
+            self.host = host
+            self.port = port
+            self.controlURL = controlURL
+        }
     }
 
     /// Where the manifests of installed apps lie.

@@ -6,8 +6,9 @@ import PushModel
 /// What an agent works with; tests pass their own.
 struct AgentParts: Sendable {
     var presenter: any Presenter
-    var connector: any PushConnector
-    var enrolment: any EnrolmentClient
+    /// The way to the server; `nil` without one.
+    var connector: (any PushConnector)?
+    var enrolment: (any EnrolmentClient)?
     var launcher: any AppLauncher
     var activator: (any AppActivator)?
     var focus: (any FocusSource)?
@@ -29,15 +30,19 @@ struct AgentParts: Sendable {
         _ configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)?,
         focus: (any FocusSource)?, logger: Logger
     ) throws -> AgentParts {
-        let connector = try MCSPushConnector(configuration: configuration, logger: logger)
-        let enrolment = try HTTPEnrolmentClient(configuration: configuration)
+        let server = try configuration.server.map { server in
+            (
+                connector: try MCSPushConnector(configuration: configuration, server: server, logger: logger),
+                enrolment: try HTTPEnrolmentClient(configuration: configuration, server: server)
+            )
+        }
         return AgentParts(
-            presenter: presenter, connector: connector, enrolment: enrolment,
+            presenter: presenter, connector: server?.connector, enrolment: server?.enrolment,
             launcher: ProcessLauncher(logFolder: configuration.logFolder), activator: activator, focus: focus,
             replyWindow: ProgramReplyWindow(), stills: ThumbnailerStills(), peerCheck: .system,
             now: systemTime,
             sleep: { try await Task.sleep(for: $0) }, random: { UInt64.random(in: 0 ... .max) },
-            close: { await enrolment.close() })
+            close: { await server?.enrolment.close() })
     }
 
     /// The time of the system's clock.
@@ -64,6 +69,9 @@ struct AgentTiming: Sendable {
     var lockPatience = Duration.milliseconds(500)
     /// How long a manifest must be missing before its app counts as taken away.
     var removalPatience = Duration.seconds(2)
+    /// How long an app in front may take to say how a notification is shown, before it is shown without that: longer than
+    /// its library waits for its handlers.
+    var answerLimit = Duration.seconds(35)
     /// How long responses wait for an app that cannot be started.
     var launchLimit = Duration.seconds(60)
     /// How long after a failed commit what people did is stored again.

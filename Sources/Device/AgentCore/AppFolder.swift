@@ -22,11 +22,12 @@ public struct AppFolder: Sendable {
             }
             do {
                 let manifest = try AppManifest.read(text)
+                if let fault = manifest.programFault() { throw fault }
                 if apps.updateValue(manifest, forKey: manifest.id) != nil {
                     faults.append((name, "another file has the id \(manifest.id) too; this one is used"))
                 }
             } catch {
-                faults.append((name, error.description))
+                faults.append((name, "\(error)"))
             }
         }
         return Content(apps: apps, faults: faults, isComplete: faults.isEmpty)
@@ -65,9 +66,11 @@ public struct AppFolder: Sendable {
     /// `environment` may hold secrets.
     ///
     /// - Returns: The file's path.
-    /// - Throws: ``AgentStartFailure/folder(path:reason:)`` when the folder or the file cannot be written.
+    /// - Throws: ``AppManifestFault`` for a program that cannot prove that it is the app;
+    ///   ``AgentStartFailure/folder(path:reason:)`` when the folder or the file cannot be written.
     @discardableResult
     public func install(_ manifest: AppManifest) throws -> String {
+        if let fault = manifest.programFault() { throw fault }
         try PrivateFolder.make(path, shut: true)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -83,9 +86,13 @@ public struct AppFolder: Sendable {
     /// Where the secret of an app lies that proves itself by one.
     public func secretPath(of app: String) -> String { "\(path)/\(app).secret" }
 
-    /// An app's secret; `nil` when there is none that can be read.
+    /// An app's secret; `nil` when there is none that can be read, or others than this user could read it.
     func secret(of app: String) -> String? {
-        FileManager.default.contents(atPath: secretPath(of: app)).map {
+        var status = stat()
+        guard stat(secretPath(of: app), &status) == 0, status.st_uid == getuid(), status.st_mode & 0o077 == 0 else {
+            return nil
+        }
+        return FileManager.default.contents(atPath: secretPath(of: app)).map {
             String(decoding: $0.prefix(256), as: UTF8.self)
         }
     }

@@ -73,7 +73,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
     /// The name that the app owns on the session bus where it is ``dbusActivatable``: that of its desktop file.
     public var busName: String { desktopEntry ?? id }
 
-    private enum Key: String, CodingKey {
+    private enum Key: String, CodingKey, CaseIterable {
         case id, name, team, executable, arguments, environment, icon, desktopEntry, resources, provesBySecret
         case authorization, lifecycle, backgroundModes, dbusActivatable
     }
@@ -100,6 +100,12 @@ public struct AppManifest: Codable, Hashable, Sendable {
     ///
     /// - Throws: ``AppManifestFault``, which names the key, what is wrong with it and what would be right.
     public static func read(_ text: Data) throws(AppManifestFault) -> AppManifest {
+        if let members = try? JSONSerialization.jsonObject(with: text) as? [String: Any],
+            let unknown = members.keys.sorted().first(where: { Key(rawValue: $0) == nil })
+        {
+            let known = Key.allCases.map(\.rawValue).joined(separator: ", ")
+            throw AppManifestFault(key: unknown, problem: "there is no such key; there are: \(known)")
+        }
         let manifest: AppManifest
         do {
             manifest = try JSONDecoder().decode(AppManifest.self, from: text)
@@ -115,6 +121,13 @@ public struct AppManifest: Codable, Hashable, Sendable {
     private func check() throws(AppManifestFault) {
         guard Topic.hasShape(id) else {
             throw AppManifestFault(key: "id", problem: "it must be a bundle id such as com.example.todo")
+        }
+        guard id != Agent.shell else {
+            throw AppManifestFault(key: "id", problem: "\(id) is the terminal's own; take another")
+        }
+        guard backgroundModes.allSatisfy({ $0 == Self.remoteNotifications }) else {
+            throw AppManifestFault(
+                key: "backgroundModes", problem: "the only mode there is is \(Self.remoteNotifications)")
         }
         guard TeamID.hasShape(team) else {
             throw AppManifestFault(key: "team", problem: "it must be ten characters A-Z and 0-9")
@@ -139,38 +152,4 @@ public struct AppManifest: Codable, Hashable, Sendable {
                 key: "environment", problem: "names must not be empty nor contain =, and nothing may contain NUL")
         }
     }
-}
-
-/// What is wrong with a manifest.
-public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The key that is at fault; empty when it is the whole file.
-    public var key: String
-    public var problem: String
-
-    init(key: String, problem: String) {
-        self.key = key
-        self.problem = problem
-    }
-
-    init(_ error: DecodingError) {
-        func name(_ context: DecodingError.Context) -> String {
-            context.codingPath.map(\.stringValue).joined(separator: ".")
-        }
-        switch error {
-        case .keyNotFound(let key, _): self.init(key: key.stringValue, problem: "it is missing")
-        case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            self.init(key: name(context), problem: "it has another type than it should")
-        case .dataCorrupted(let context) where context.codingPath.isEmpty:
-            self.init(key: "", problem: "the file is not a JSON object")
-        case .dataCorrupted(let context) where name(context) == "authorization":
-            self.init(key: "authorization", problem: "it must be one of: ask, granted, denied")
-        case .dataCorrupted(let context) where name(context) == "lifecycle":
-            self.init(key: "lifecycle", problem: "it must be one of: declared, always, focus")
-        case .dataCorrupted(let context):
-            self.init(key: name(context), problem: "its value is not allowed")
-        @unknown default: self.init(key: "", problem: "it cannot be read")
-        }
-    }
-
-    public var description: String { key.isEmpty ? "manifest: \(problem)" : "manifest: `\(key)`: \(problem)" }
 }

@@ -64,33 +64,36 @@ struct AttachmentStore: Sendable {
     ///
     /// The files stay in their places: a request whose storing failed may be asked again. See ``release(_:)``.
     ///
-    /// - Returns: The attachments with their new paths.
+    /// - Parameter named: The files that notifications name; when the quota is used up, others of the app make room.
     func take(
-        _ attachments: [NotificationAttachment], of app: String
-    ) throws(AttachmentFault) -> [NotificationAttachment] {
-        guard !attachments.isEmpty else { return [] }
+        _ attachments: [NotificationAttachment], of app: String, named: Set<String> = []
+    ) throws(AttachmentFault) -> Taken {
         guard attachments.count <= Self.countLimit else {
             throw .invalidFileSize("\(attachments.count) attachments; at most \(Self.countLimit) are allowed")
         }
-        // An app's own kept files may be attached again; those of others are not its to attach.
-        for attachment in attachments where isKept(attachment.path) && !attachment.path.hasPrefix("\(folder)/\(app)/") {
-            throw .invalidURL("\(attachment.path) belongs to another app")
-        }
-        var taken: [NotificationAttachment] = []
+        var taken = Taken()
         do {
-            for attachment in attachments { taken.append(try copy(attachment, of: app)) }
+            for attachment in attachments { try copy(attachment, of: app, named, into: &taken) }
         } catch {
-            drop(taken)
+            drop(taken.attachments)
             throw error
         }
         return taken
+    }
+
+    /// What was taken.
+    struct Taken: Sendable {
+        /// The attachments with their new paths.
+        var attachments: [NotificationAttachment] = []
+        /// The files that they were copied from, as the system knows them, and that have no other place here.
+        var sources: [String] = []
     }
 
     /// Deletes what was taken for nothing.
     func drop(_ taken: [NotificationAttachment]) { for attachment in taken { unlink(attachment.path) } }
 
     /// Once what was taken is named in the store, the files that it came from leave their places, as with Apple.
-    func release(_ paths: [String]) { for path in paths where !isKept(path) { unlink(path) } }
+    func release(_ sources: [String]) { for path in sources { unlink(path) } }
 
     /// Deletes all files of an app; of what cannot be an app's name there are none.
     func remove(_ app: String) {
@@ -98,13 +101,9 @@ struct AttachmentStore: Sendable {
         try? FileManager.default.removeItem(atPath: "\(folder)/\(app)")
     }
 
-    private func isKept(_ path: String) -> Bool {
-        URL(fileURLWithPath: path).standardizedFileURL.path.hasPrefix(folder + "/")
-    }
-
     private func copy(
-        _ attachment: NotificationAttachment, of app: String
-    ) throws(AttachmentFault) -> NotificationAttachment {
+        _ attachment: NotificationAttachment, of app: String, _ named: Set<String>, into taken: inout Taken
+    ) throws(AttachmentFault) {
         // Not through a link, and without waiting for a pipe's other end.
         let source = open(attachment.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard source >= 0 else {
@@ -115,12 +114,22 @@ struct AttachmentStore: Sendable {
         guard fstat(source, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw .invalidURL("\(attachment.path) is no regular file")
         }
+        // Whatever way led to it. An app's own kept files may be attached again; those of others are not its to attach.
+        let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(source)")
+        guard let path else { throw .invalidURL("\(attachment.path) has no place in the file system") }
+        let own = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path
+        let isKept = path.hasPrefix("\(own)/")
+        guard !isKept || path.hasPrefix("\(own)/\(app)/") else {
+            throw .invalidURL("\(attachment.path) belongs to another app")
+        }
         let kind = try check(attachment, source, size: Int64(status.st_size))
-        let place = try place(of: app, room: Int64(status.st_size))
+        let inUse = named.union(taken.attachments.map(\.path))
+        let place = try place(of: app, room: Int64(status.st_size), inUse: inUse)
         var kept = attachment
         kept.path = "\(place)/\(UUID().uuidString.lowercased()).\(kind)"
         try write(source, to: kept.path, limit: Int64(status.st_size))
-        return kept
+        taken.attachments.append(kept)
+        if !isKept { taken.sources.append(path) }
     }
 
     /// - Returns: The ending of the file's name.
@@ -154,7 +163,7 @@ struct AttachmentStore: Sendable {
         }
     }
 
-    private func place(of app: String, room: Int64) throws(AttachmentFault) -> String {
+    private func place(of app: String, room: Int64, inUse: Set<String>) throws(AttachmentFault) -> String {
         let place = "\(folder)/\(app)"
         do {
             try PrivateFolder.make(folder, shut: true)
@@ -162,7 +171,11 @@ struct AttachmentStore: Sendable {
         } catch {
             throw .moveFailed("\(error)")
         }
-        let used = files(in: place).reduce(Int64(0)) { $0 + $1.size }
+        func used() -> Int64 { files(in: place).reduce(Int64(0)) { $0 + $1.size } }
+        if used() + room > Self.quota {
+            for file in files(in: place) where !inUse.contains(Self.base(ofStill: file.path)) { unlink(file.path) }
+        }
+        let used = used()
         guard used + room <= Self.quota else {
             throw .moveFailed("the attachments of this app take \(used) bytes; \(Self.quota) are allowed in all")
         }

@@ -10,6 +10,12 @@ struct BackgroundBudget: Hashable, Sendable {
     private var wakes = Self.capacity
     private var countedAt: Timestamp?
 
+    /// How long it takes until one more is earned, when none is left.
+    func pause(at now: Timestamp) -> Duration {
+        let since = countedAt.map { max(0, now.milliseconds(since: $0)) } ?? 0
+        return .milliseconds(Self.millisecondsPerWake - min(since, Self.millisecondsPerWake - 1))
+    }
+
     /// Takes one wake; `false` when none is left.
     mutating func take(at now: Timestamp) -> Bool {
         let since = countedAt.map { max(0, now.milliseconds(since: $0)) } ?? 0

@@ -17,7 +17,7 @@ struct HTTPEnrolmentClient: EnrolmentClient {
     private let enrolmentKey: String?
 
     /// - Throws: when the authorities' file cannot be read.
-    init(configuration: AgentConfiguration) throws {
+    init(configuration: AgentConfiguration, server: AgentConfiguration.Server) throws {
         var tls = TLSConfiguration.makeClientConfiguration()
         if let file = configuration.certificateAuthorityFile {
             // Read here, so that a missing file is said at the start and not at the first connection.
@@ -28,7 +28,7 @@ struct HTTPEnrolmentClient: EnrolmentClient {
         // The agent's own back-off says when to try again.
         settings.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
-        url = configuration.controlURL
+        url = server.controlURL
         enrolmentKey = configuration.enrolmentKey
     }
 

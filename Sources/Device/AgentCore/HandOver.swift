@@ -27,6 +27,8 @@ struct HandOver: Sendable {
         case responsePage([WaitingResponse], limit: Int)
         case handled(NotificationID, HandledOutcome)
         case responseHandled(Int64)
+        /// As long as an app may take for an answer has passed, since the last time or since something was handed over.
+        case answersDue
     }
 
     enum Directive: Sendable, Hashable {
@@ -49,7 +51,18 @@ struct HandOver: Sendable {
     /// Whether the app is in front of the person; else it gets what it is to get in the background.
     var isInFront = true
     private var connection = Connection.none
-    private var inHand: Set<NotificationID> = []
+    private var inHand: [NotificationID: InHand] = [:]
+    /// How often answers were due.
+    private var round = 0
+
+    private struct InHand: Sendable {
+        var notification: WaitingNotification
+        var kind: DeliveryKind
+        var round: Int
+    }
+
+    /// Whether an answer is awaited.
+    var awaitsAnswers: Bool { !inHand.isEmpty }
     private var place: Int64 = 0
     private var mayHaveMore = false
     private var responsesInHand: Set<Int64> = []
@@ -75,7 +88,7 @@ struct HandOver: Sendable {
         case .page(let page, let limit): return hand(page, limit: limit)
         case .responsePage(let page, let limit): return respond(page, limit: limit)
         case .handled(let id, let outcome):
-            inHand.remove(id)
+            inHand[id] = nil
             return [
                 .record(
                     id, shows: mayShow ? Self.showing(outcome) : .nothing, setsBadge: mayShow && Self.setsBadge(outcome)
@@ -84,6 +97,7 @@ struct HandOver: Sendable {
         case .responseHandled(let response):
             responsesInHand.remove(response)
             return [.recordResponse(response)] + nextResponses()
+        case .answersDue: return appearOverdue()
         }
         return []
     }
@@ -122,11 +136,25 @@ struct HandOver: Sendable {
         let kind = notification.kind
         if mayShow, !isInFront, kind != .background {
             guard kind == .foregroundAndBackground else { return [.appear(notification, isForApp: false)] }
-            inHand.insert(notification.id)
+            keep(notification, .background)
             return [.appear(notification, isForApp: true), .deliver(notification, .background)]
         }
-        inHand.insert(notification.id)
+        keep(notification, mayShow ? kind : .background)
         return [.deliver(notification, mayShow ? kind : .background)]
+    }
+
+    private mutating func keep(_ notification: WaitingNotification, _ kind: DeliveryKind) {
+        inHand[notification.id] = InHand(notification: notification, kind: kind, round: round)
+    }
+
+    /// What an app in front has had for longer than it may take appears without its answer; it keeps it all the same.
+    private mutating func appearOverdue() -> [Directive] {
+        defer { round += 1 }
+        let overdue = inHand.values.filter { $0.round < round && $0.kind != .background }
+        return overdue.sorted { $0.notification.sequence < $1.notification.sequence }.map { late in
+            inHand[late.notification.id]?.kind = .background
+            return .appear(late.notification, isForApp: true)
+        }
     }
 
     private mutating func respond(_ page: [WaitingResponse], limit: Int) -> [Directive] {

@@ -22,6 +22,10 @@ struct InstalledApp: Sendable {
     /// Where it will stand when the process that was started last connects.
     var nextState = AppState.active
     var budget = BackgroundBudget()
+    /// Whether it is woken when its budget allows that again.
+    var isToBeWoken = false
+    /// Whether its answers are waited for.
+    var isWatched = false
     /// What lets it take the focus for the last tap, until it answered one.
     var activationToken: String?
     /// How often it was started again for responses since it last answered one.
@@ -44,6 +48,23 @@ struct InstalledApp: Sendable {
 
     /// Whether it is there or gone, it is handed everything when it next connects: kiosks miss nothing.
     var takesEverything: Bool { manifest.lifecycle == .always }
+
+    /// Takes a manifest that has changed, where who proved to be the app is it still.
+    mutating func takes(_ new: AppManifest) -> Bool {
+        guard new.executable == manifest.executable, new.provesBySecret == manifest.provesBySecret,
+            new.team == manifest.team
+        else { return false }
+        self = InstalledApp(self, manifest: new)
+        return true
+    }
+
+    private init(_ known: InstalledApp, manifest: AppManifest) {
+        self = known
+        self.manifest = manifest
+        strings = InstalledApp(manifest: manifest, standing: standing).strings
+        refreshAuthorization()
+        handOver.isInFront = isInFront
+    }
 
     mutating func enter(_ new: AppState) {
         state = new

@@ -11,9 +11,9 @@ struct MCSPushConnector: PushConnector {
     private let logger: Logger
 
     /// - Throws: when the authorities' file cannot be read.
-    init(configuration: AgentConfiguration, logger: Logger) throws {
+    init(configuration: AgentConfiguration, server: AgentConfiguration.Server, logger: Logger) throws {
         let target = MCSClientTarget(
-            host: configuration.serverHost, port: configuration.serverPort,
+            host: server.host, port: server.port,
             trust: configuration.certificateAuthorityFile.map { .certificateFile($0) } ?? .system)
         client = try MCSClient(target, group: MultiThreadedEventLoopGroup.singleton)
         self.logger = logger

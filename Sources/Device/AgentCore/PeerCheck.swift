@@ -35,7 +35,9 @@ struct PeerCheck: Sendable {
     func fault(of peer: Peer, as manifest: AppManifest, secret: String?, expected: String?) -> String? {
         guard peer.user == user else { return "it runs as another user" }
         guard !manifest.provesBySecret else {
-            guard let expected else { return "its secret is missing; install its manifest again" }
+            guard let expected else {
+                return "its secret is missing, or others can read it; install its manifest again"
+            }
             return Self.isSame(secret ?? "", expected) ? nil : "its secret is not the one beside its manifest"
         }
         guard let running = executable(peer.process) else { return "its program cannot be read from /proc" }

@@ -40,6 +40,9 @@ final class ProgramReplyWindow: ReplyWindow {
     }
 
     func ask(_ question: ReplyQuestion, then complete: @escaping @Sendable (ReplyAnswer) -> Void) {
+        guard environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil else {
+            return complete(.unavailable("there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set"))
+        }
         guard let (program, arguments) = command(for: question) else {
             return complete(.unavailable("none of zenity, yad and kdialog is installed"))
         }

@@ -7,6 +7,8 @@ public enum ManagementCommand: Hashable, Sendable {
     case list(app: String?)
     /// What is in the list, summed up by threads.
     case threads(app: String?)
+    /// One notification of the list; answered by ``ManagementAnswer/list(_:)``.
+    case show(notification: Int64)
     /// Chooses an action of a notification as a person on the desktop does, with text where it asks for some.
     case act(notification: Int64, action: String, text: String?)
     /// Takes a notification away as a person on the desktop does.
@@ -56,14 +58,19 @@ public struct AgentStatus: Codable, Hashable, Sendable {
     /// The device's id; `nil` while it is not enrolled.
     public var device: String?
     public var isConnected: Bool
+    /// Whether the agent has a server at all.
+    public var hasServer: Bool
     /// Whether notifications can be seen.
     public var hasScreen: Bool
     public var apps: [App]
 
-    public init(process: Int32, device: String?, isConnected: Bool, hasScreen: Bool, apps: [App]) {
+    public init(
+        process: Int32, device: String?, isConnected: Bool, hasServer: Bool = true, hasScreen: Bool, apps: [App]
+    ) {
         self.process = process
         self.device = device
         self.isConnected = isConnected
+        self.hasServer = hasServer
         self.hasScreen = hasScreen
         self.apps = apps
     }
@@ -118,6 +125,7 @@ extension ManagementCommand: Codable {
         case "status": self = .status
         case "list": self = .list(app: try members.decodeIfPresent(String.self, forKey: .app))
         case "threads": self = .threads(app: try members.decodeIfPresent(String.self, forKey: .app))
+        case "show": self = .show(notification: try member(.notification))
         case "act":
             self = .act(
                 notification: try member(.notification), action: try member(.action),
@@ -144,6 +152,9 @@ extension ManagementCommand: Codable {
         case .threads(let app):
             try begin("threads")
             try members.encodeIfPresent(app, forKey: .app)
+        case .show(let notification):
+            try begin("show")
+            try members.encode(notification, forKey: .notification)
         case .act(let notification, let action, let text):
             try begin("act")
             try members.encode(notification, forKey: .notification)

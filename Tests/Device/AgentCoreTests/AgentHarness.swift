@@ -40,8 +40,9 @@ final class AgentHarness: Sendable {
         let folder = try folder ?? TemporaryFolder()
         self.folder = folder
         configuration = AgentConfiguration(
-            dataFolder: folder.path("data"), socketPath: socket ?? folder.path("agent.sock"), serverHost: "localhost",
-            serverPort: 1, controlURL: "https://localhost:1", environment: .sandbox, backOffBase: .milliseconds(1),
+            dataFolder: folder.path("data"), socketPath: socket ?? folder.path("agent.sock"),
+            server: AgentConfiguration.Server(host: "localhost", port: 1, controlURL: "https://localhost:1"),
+            environment: .sandbox, backOffBase: .milliseconds(1),
             backOffCap: backOffCap)
         var manifest = todoManifest
         manifest.authorization = authorization

@@ -22,12 +22,31 @@ struct AppManifestTests {
         ("\"com.example.todo\"", "\"../evil\"", "id"), ("\"com.example.todo\"", "\".hidden\"", "id"),
         ("TEAM000001", "team", "team"), ("\"/opt/todo\"", "\"opt/todo\"", "executable"),
         ("\"/opt/todo\"", "7", "executable"), ("granted", "maybe", "authorization"), ("always", "never", "lifecycle"),
-        ("\"TODO\":\"1\"", "\"A=B\":\"1\"", "environment"), ("{\"id\"", "{\"ID\"", "id"),
+        ("\"TODO\":\"1\"", "\"A=B\":\"1\"", "environment"), ("{\"id\"", "{\"ID\"", "ID"),
+        ("\"id\":\"com.example.todo\",", "", "id"),
+        ("remote-notification", "remote-notifications", "backgroundModes"),
+        ("\"com.example.todo\"", "\"aldaba.notify\"", "id"),
     ])
     func `a fault is named by its key`(part: String, replacement: String, key: String) throws {
         let text = good.replacingOccurrences(of: part, with: replacement)
         let fault = #expect(throws: AppManifestFault.self) { try AppManifest.read(Data(text.utf8)) }
         #expect(fault?.key == key)
+    }
+
+    @Test(arguments: ["/bin/sh", "/usr/bin/python3", "/usr/bin/perl", "script"])
+    func `a program that runs what others wrote does not prove who it is`(program: String) throws {
+        let folder = try TemporaryFolder()
+        try "#!/bin/true\n".write(toFile: folder.path("script"), atomically: true, encoding: .utf8)
+        var manifest = todoManifest
+        manifest.executable = program.hasPrefix("/") ? program : folder.path(program)
+        #expect(manifest.programFault()?.description.contains("provesBySecret") == true)
+        let apps = AppFolder(path: folder.path("apps"))
+        #expect(throws: AppManifestFault.self) { try apps.install(manifest) }
+        manifest.provesBySecret = true
+        try apps.install(manifest)
+        #expect(apps.secret(of: manifest.id)?.count == 64)
+        chmod(apps.secretPath(of: manifest.id), 0o644)
+        #expect(apps.secret(of: manifest.id) == nil, "others could read it")
     }
 
     @Test func `a folder gives its good manifests and names the others`() throws {

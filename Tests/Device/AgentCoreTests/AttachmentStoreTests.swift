@@ -37,10 +37,10 @@ struct AttachmentStoreTests {
     @Test func `a file is taken to where only this user can read it, and leaves its place when that is durable`() throws
     {
         let path = try file(Self.png)
-        let kept = try #require(try store.take([attachment(path)], of: "app").first)
+        let kept = try #require(try store.take([attachment(path)], of: "app").attachments.first)
         #expect(FileManager.default.contents(atPath: kept.path) == Data(Self.png))
         #expect(FileManager.default.fileExists(atPath: path))
-        store.release([path, kept.path])
+        store.release(try store.take([attachment(kept.path), attachment(path)], of: "app").sources)
         #expect(!FileManager.default.fileExists(atPath: path) && FileManager.default.fileExists(atPath: kept.path))
         let attributes = try FileManager.default.attributesOfItem(atPath: kept.path)
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
@@ -79,14 +79,20 @@ struct AttachmentStoreTests {
     }
 
     @Test func `a kept file may be attached again by its own app, and stays`() throws {
-        let kept = try #require(try store.take([attachment(try file(Self.png))], of: "app").first)
+        let kept = try #require(try store.take([attachment(try file(Self.png))], of: "app").attachments.first)
         #expect(fault(attachment(kept.path)) == nil)
         #expect(FileManager.default.fileExists(atPath: kept.path))
-        do throws(AttachmentFault) {
-            _ = try store.take([attachment(kept.path)], of: "other")
-            Issue.record("another app took it")
-        } catch {
-            #expect(error.code == 100)
+        symlink(folder.path("store/app"), folder.path("linked"))
+        let name = URL(fileURLWithPath: kept.path).lastPathComponent
+        for path in [kept.path, folder.path("store/other/../app/\(name)"), folder.path("linked/\(name)")] {
+            try FileManager.default.createDirectory(
+                atPath: folder.path("store/other"), withIntermediateDirectories: true)
+            do throws(AttachmentFault) {
+                _ = try store.take([attachment(path)], of: "other")
+                Issue.record("another app took \(path)")
+            } catch {
+                #expect(error.code == 100)
+            }
         }
         #expect(throws: AttachmentFault.self) {
             try store.take(Array(repeating: attachment(kept.path), count: 17), of: "app")
@@ -94,15 +100,20 @@ struct AttachmentStoreTests {
     }
 
     @Test func `an app's files take no more than the quota`() throws {
-        let kept = try #require(try store.take([attachment(try file(Self.png))], of: "app").first)
+        let kept = try #require(try store.take([attachment(try file(Self.png))], of: "app").attachments.first)
         truncate(kept.path, off_t(AttachmentStore.quota))
-        #expect(fault(attachment(try file(Self.png))) == 104)
-        #expect(try store.take([attachment(try file(Self.png))], of: "other").count == 1)
+        #expect(throws: AttachmentFault.self) {
+            try store.take([attachment(try file(Self.png))], of: "app", named: [kept.path])
+        }
+        #expect(try store.take([attachment(try file(Self.png))], of: "other").attachments.count == 1)
+        // What no notification names makes room.
+        #expect(try store.take([attachment(try file(Self.png))], of: "app").attachments.count == 1)
+        #expect(!FileManager.default.fileExists(atPath: kept.path))
     }
 
     @Test func `what no notification names goes after an hour`() throws {
-        let first = try #require(try store.take([attachment(try file(Self.png))], of: "app").first)
-        let second = try #require(try store.take([attachment(try file(Self.png))], of: "app").first)
+        let first = try #require(try store.take([attachment(try file(Self.png))], of: "app").attachments.first)
+        let second = try #require(try store.take([attachment(try file(Self.png))], of: "app").attachments.first)
         let still = first.path + AttachmentStore.stillEnding
         #expect(FileManager.default.createFile(atPath: still, contents: nil))
         store.sweep(keeping: [first.path], now: Date())

@@ -102,6 +102,28 @@ import Testing
         try await harness.stop()
     }
 
+    @Test func `a manifest that changes counts at once, also for an app that is connected`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        #expect(await status(app) == 2)
+        var manifest = todoManifest
+        manifest.authorization = .denied
+        let folder = AppFolder(path: harness.configuration.appsFolder)
+        try folder.install(manifest)
+        try #require(harness.agent.withLock { $0 }).enter { $0.loadApps() }
+        #expect(await status(app) == 1)
+        manifest.executable = "/opt/another"
+        try folder.install(manifest)
+        try #require(harness.agent.withLock { $0 }).enter { $0.loadApps() }
+        let refused = await app.inbox.next { if case .refused = $0 { true } else { false } }
+        guard case .refused(_, "manifestChanged", _)? = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        try await harness.stop()
+    }
+
     @Test(arguments: [(AppManifest.Authorization.granted, true), (.denied, false)])
     func `a policy asks nobody`(policy: AppManifest.Authorization, answer: Bool) async throws {
         let harness = try AgentHarness(authorization: policy)

@@ -19,9 +19,11 @@ struct HTTPEnrolmentClientTests {
     ) async throws -> String {
         let server = try await CannedServer(answer)
         let configuration = AgentConfiguration(
-            dataFolder: "/", socketPath: "/", serverHost: "localhost", serverPort: 1,
-            controlURL: "http://127.0.0.1:\(server.port)", enrolmentKey: key, environment: .sandbox)
-        let client = try HTTPEnrolmentClient(configuration: configuration)
+            dataFolder: "/", socketPath: "/",
+            server: AgentConfiguration.Server(
+                host: "localhost", port: 1, controlURL: "http://127.0.0.1:\(server.port)"), enrolmentKey: key,
+            environment: .sandbox)
+        let client = try HTTPEnrolmentClient(configuration: configuration, server: #require(configuration.server))
         try await body(client)
         await client.close()
         await server.close()
@@ -104,9 +106,10 @@ struct HTTPEnrolmentClientTests {
         let server = try await CannedServer(.init(status: 200, body: []))
         await server.close()
         let configuration = AgentConfiguration(
-            dataFolder: "/", socketPath: "/", serverHost: "localhost", serverPort: 1,
-            controlURL: "http://127.0.0.1:\(server.port)", environment: .sandbox)
-        let client = try HTTPEnrolmentClient(configuration: configuration)
+            dataFolder: "/", socketPath: "/",
+            server: AgentConfiguration.Server(
+                host: "localhost", port: 1, controlURL: "http://127.0.0.1:\(server.port)"), environment: .sandbox)
+        let client = try HTTPEnrolmentClient(configuration: configuration, server: #require(configuration.server))
         let failure = await #expect(throws: EnrolmentFailure.self) { try await client.checkIn(known: nil) }
         guard case .unavailable? = failure else {
             Issue.record("\(String(describing: failure))")

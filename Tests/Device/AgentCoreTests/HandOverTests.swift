@@ -38,6 +38,16 @@ struct HandOverTests {
         #expect(handOver.handle(.stored) == [.read(after: 7, limit: 62)])
     }
 
+    @Test func `what an app in front does not answer in time appears without it, once, and stays the app's`() {
+        var handOver = ready(1...1)
+        #expect(handOver.handle(.answersDue) == [], "it has had less than its time")
+        #expect(handOver.handle(.answersDue) == [.appear(waiting(1), isForApp: true)])
+        #expect(handOver.handle(.answersDue) == [] && handOver.awaitsAnswers)
+        let id = NotificationID(rawValue: 10)
+        #expect(handOver.handle(.handled(id, .notPresented)) == [.record(id, shows: .nothing, setsBadge: false)])
+        #expect(!handOver.awaitsAnswers)
+    }
+
     @Test func `a full window waits until half of it is answered`() {
         var handOver = ready(1...64)
         for sequence in Int64(1)...31 {

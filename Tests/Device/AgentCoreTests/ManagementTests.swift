@@ -181,12 +181,26 @@ struct ReplyWindowTests {
     ])
     func `what the program says is the answer`(script: String, expected: ReplyAnswer) async throws {
         let folder = try folder(with: ["zenity": script])
-        #expect(await answer(ProgramReplyWindow(environment: ["PATH": folder.url.path + ":/usr/bin:/bin"])) == expected)
+        #expect(
+            await answer(
+                ProgramReplyWindow(environment: ["DISPLAY": ":0", "PATH": folder.url.path + ":/usr/bin:/bin"]))
+                == expected)
+    }
+
+    @Test func `without a display it is said`() async throws {
+        guard case .unavailable(let reason) = await answer(ProgramReplyWindow(environment: ["PATH": "/usr/bin"])) else {
+            Issue.record("a window was opened")
+            return
+        }
+        #expect(reason.contains("DISPLAY"))
     }
 
     @Test func `without a program it is said`() async throws {
         let folder = try folder(with: [:])
-        guard case .unavailable = await answer(ProgramReplyWindow(environment: ["PATH": folder.url.path])) else {
+        guard
+            case .unavailable = await answer(
+                ProgramReplyWindow(environment: ["DISPLAY": ":0", "PATH": folder.url.path]))
+        else {
             Issue.record("a window was opened")
             return
         }
@@ -196,7 +210,7 @@ struct ReplyWindowTests {
     func `each program is asked in its own way`(program: String, text: String) throws {
         let folder = try folder(with: [program: ""])
         let command = try #require(
-            ProgramReplyWindow(environment: ["PATH": folder.url.path]).command(for: question))
+            ProgramReplyWindow(environment: ["DISPLAY": ":0", "PATH": folder.url.path]).command(for: question))
         #expect(command.program == folder.path(program) && command.arguments.contains(text))
     }
 }

@@ -77,6 +77,7 @@ enum GoldenMessages {
         ("manage-status", .manage(request: 1, .status)),
         ("manage-list", .manage(request: 2, .list(app: "com.example.todo"))),
         ("manage-threads", .manage(request: 8, .threads(app: "com.example.todo"))),
+        ("manage-show", .manage(request: 9, .show(notification: -4))),
         ("manage-act", .manage(request: 3, .act(notification: -4, action: "reply", text: "soon"))),
         ("manage-dismiss", .manage(request: 4, .dismiss(notification: 2))),
         ("manage-settings", .manage(request: 5, .settings(app: "com.example.todo"))),
