@@ -291,6 +291,11 @@ class Screen:
                 found.append(replaces or last)
         return found
 
+    def press(self, number, button):
+        """What a desktop says when somebody has pressed a button."""
+        self._ask_mock(
+            f"mock.EmitSignal('', 'ActionInvoked', 'us', [dbus.UInt32({number}), 'button:' + {button!r}])")
+
     def close(self, number, reason):
         """What a desktop says when a notification has left the screen: 1 by itself, 2 put away by the person."""
         self._ask_mock(

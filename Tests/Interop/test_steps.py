@@ -25,10 +25,10 @@ ARRIVING = [
     "storePresented", "report", "storeReceiptsConfirmed",
 ]
 TAPPED = ["storeTap", "withdraw", "respond", "storeResponseHandled", "confirmResponse"]
-ASKED = ["storeFired", "answerRequest"]
+ASKED = ["storeBeginning", "storeFired", "answerRequest"]
 ORDERED = ["storeScheduled", "storeUnscheduled", "storeUnlisted", "storeStanding", "setBadge", "storePreference"]
 PUT_AWAY = ["storeDismissal", "storeLeftScreen"]
-ABSENT = ["storeAppearance", "storeLeftUnhandled", "startApp", "storeRemoval"]
+ABSENT = ["storeAppearance", "storeLeftUnhandled", "startApp", "storeRemoval", "storeRelease"]
 # A minute after a start that failed: the agent's Swift tests have it, with a clock of their own.
 ELSEWHERE = ["storeResponsesDropped"]
 
@@ -96,6 +96,12 @@ class World:
         """The agent has died where it was told to, and lives again."""
         self.agent.wait_for_death()
         self.agent.start()
+
+    def hides_text(self):
+        """Whether the agent takes the screen for locked."""
+        self.agent.aldaba("settings", "aldaba.notify", "previews=whenUnlocked")
+        self.agent.aldaba("notify", "Probe", "secret")
+        return any(call[4] == "Notification" for call in self.screen.notified())
 
     def stop(self):
         self.app.kill()
@@ -184,10 +190,13 @@ def test_what_an_app_asks_again_is_done_once(world, place):
     title, run = f"own {place}", str(uuid.uuid4())
     request = {"type": "center", "command": "add", "request": 900, "notification": {
         "identifier": title, "content": {"title": title}}}
-    with world.script(run=run) as script:
-        world.agent.arm(place)
-        script.send(request)
-        world.again()
+    world.agent.arm(place)
+    try:
+        with world.script(run=run) as script:
+            script.send(request)
+            world.again()
+    except ConnectionError:
+        world.again()  # it died while it welcomed the app
     with world.script(run=run) as script:
         script.send(request)
         script.wait(lambda got: got["type"] == "centerAnswered" and got["request"] == 900, 20)
@@ -349,3 +358,27 @@ def test_an_app_that_is_taken_away_leaves_nothing_without_its_reason(world, up, 
         lambda: answers.append(send(token, {"aps": {"alert": "too late"}}, apns_topic=app)) or answers[-1][0] == 410,
         "the provider hears that the token is not valid any more")
     assert answers[-1][2] == "Unregistered"
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("place", sides(["storeRelease"]))
+def test_an_answer_that_waited_for_the_screen_to_be_unlocked_reaches_the_app_once(world, place):
+    title = f"bill {place}"
+    with world.script() as script:
+        script.set_categories([{"identifier": "bill", "intentIdentifiers": [], "options": 0, "actions": [
+            {"identifier": "pay", "title": "Pay", "options": 1}]}])
+        script.add(title, title=title, categoryIdentifier="bill")
+        script.wait_for_notification(20)
+        number = wait_until(lambda: world.screen.numbers(title), "it is on the screen")[0]
+        with world.screen.locked():
+            wait_until(world.hides_text, "the agent has heard that the screen is locked")
+            world.screen.press(number, "pay")
+            wait_until(lambda: title not in [item["identifier"] for item in script.delivered()], "it has the answer")
+            with pytest.raises(TimeoutError):
+                script.wait_for_response(0.5)
+            world.agent.arm(place)
+        world.again()
+    with world.script() as script:
+        assert script.wait_for_response(20)["action"] == "pay"
+        with pytest.raises(TimeoutError):
+            script.wait_for_response(0.5)

@@ -42,7 +42,7 @@ open class UNNotificationAction: NSObject, NSCopying, NSSecureCoding, @unchecked
     open var title: String { wire.title }
     /// What the button does.
     open var options: UNNotificationActionOptions { UNNotificationActionOptions(rawValue: wire.options) }
-    /// The picture on the button.
+    /// The picture on the button. It is kept and not shown: desktops show icons only in the place of words.
     open var icon: UNNotificationActionIcon? { wire.icon.map { UNNotificationActionIcon($0) } }
 
     /// The action that the agent told of.

@@ -5,7 +5,7 @@ import Foundation
 public let UNNotificationAttachmentOptionsTypeHintKey = "UNNotificationAttachmentOptionsTypeHintKey"
 /// The option that keeps a file out of the small picture: a `Bool`.
 public let UNNotificationAttachmentOptionsThumbnailHiddenKey = "UNNotificationAttachmentOptionsThumbnailHiddenKey"
-/// The option that says which part is shown small: a `CGRect`, or a dictionary with the members `X`, `Y`, `Width` and
+/// The option that says which part is shown small (kept, and not applied: desktops show the whole): a `CGRect`, or a dictionary with the members `X`, `Y`, `Width` and
 /// `Height`, each `0 ... 1`.
 public let UNNotificationAttachmentOptionsThumbnailClippingRectKey =
     "UNNotificationAttachmentOptionsThumbnailClippingRectKey"

@@ -131,9 +131,9 @@ public struct UNNotificationActionOptions: OptionSet, Sendable {
     /// Apple's number.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// Works only while the screen is not locked.
+    /// Works only while the screen is not locked: chosen on a locked one, it waits for the unlocking.
     public static let authenticationRequired = UNNotificationActionOptions(rawValue: 1 << 0)
-    /// Takes something away, and may look like that.
+    /// Takes something away. Desktops have no look for that: the button is shown like any other.
     public static let destructive = UNNotificationActionOptions(rawValue: 1 << 1)
     /// Brings the app to the front.
     public static let foreground = UNNotificationActionOptions(rawValue: 1 << 2)
