@@ -130,6 +130,7 @@ final class BusWorker {
             completions[presentation.notification, default: []].append(complete)
             if waiting == 0 { perform(board.handle(.present(presentation))) }
         case .withdraw(let id): perform(board.handle(.withdraw(id)))
+        case .update(let presentation): perform(board.handle(.update(presentation)))
         case .badge(let count, let desktopEntry): signal(LauncherBadge(count, desktopEntry: desktopEntry))
         case .activate(let activation, let complete): activate(activation, complete)
         case .stop: isStopped = true

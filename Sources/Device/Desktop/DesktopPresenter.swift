@@ -59,6 +59,8 @@ public final class DesktopPresenter: Presenter, AppActivator {
         }
     }
 
+    public func update(_ presentation: Presentation) { _ = queue.put(.update(presentation)) }
+
     public func badge(_ count: Int, desktopEntry: String) { _ = queue.put(.badge(count, desktopEntry: desktopEntry)) }
 
     public func withdraw(_ notification: NotificationID) { _ = queue.put(.withdraw(notification)) }
