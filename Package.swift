@@ -210,7 +210,7 @@ let testTargets: [Target] = [
             logging,
         ]),
     tests("Device", "Desktop", ["Desktop", "AgentCore", logging]),
-    tests("Device", "WindowFocus", ["WindowFocus", "AgentCore"]),
+    tests("Device", "WindowFocus", ["WindowFocus", "AgentCore", "CXCB"]),
     tests("Transport", "Observability", ["Observability", coreMetrics]),
     tests(
         "Server", "ControlAPI",

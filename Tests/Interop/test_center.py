@@ -193,6 +193,25 @@ def test_the_list_outlives_the_agent_and_a_terminal_can_answer_for_the_person(he
         assert agent.delivered() == []
 
 
+def test_what_notifications_say_does_not_steer_the_terminal(headless):
+    title, body = "\x1b]0;title\x07\x9b31mTea", "one\r\ntwo\x1b[2J"
+    with headless.agent() as agent:
+        agent.set_categories([{**CATEGORY, "actions": [{"identifier": "more", "title": "\x1b[31mMore", "options": 0}]}])
+        agent.add("tea", title=title, body=body, categoryIdentifier="tea")
+        agent.wait_for_notification(20)
+        wait_until(headless.listed, "it is in the list")
+    (item,) = headless.listed()
+    number = item["notification"]["id"]
+    assert (item["content"]["title"], item["content"]["body"]) == (title, body), "JSON is exact"
+    (line,) = headless.aldaba("notifications").stdout.splitlines()
+    assert line.endswith("\ufffd]0;title\ufffd\ufffd31mTea - one two\ufffd[2J")
+    shown = headless.aldaba("notifications", "show", number).stdout
+    assert "\none\ntwo\ufffd[2J\naction  more  \ufffd[31mMore\n" in shown
+    wrong = headless.aldaba("notifications", "act", number, "--action", "\x1b[31mless", check=False)
+    for said in (shown, headless.aldaba("notifications", "threads").stdout, wrong.stderr):
+        assert "ufffd" in ascii(said) and not any(character in said for character in "\x1b\x07\x9b")
+
+
 def test_what_was_answered_outlives_a_kill_at_any_moment(headless):
     answered, round_ = set(), 0
     while round_ < 4:  # a fifth death within ten seconds would be the last

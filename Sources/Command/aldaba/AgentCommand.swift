@@ -86,7 +86,8 @@ struct AgentCommand: AsyncParsableCommand {
             for app in status.apps {
                 let word = words.indices.contains(app.authorization) ? words[app.authorization] : "unknown"
                 print(
-                    "app       \(app.id)  \(app.name)  \(app.isConnected ? "runs" : "does not run"), \(word), "
+                    "app       \(app.id)  \(TerminalText.line(app.name))  "
+                        + "\(app.isConnected ? "runs" : "does not run"), \(word), "
                         + "\(app.listed) in the list, badge \(app.badge)")
             }
         }
@@ -132,7 +133,7 @@ struct AgentCommand: AsyncParsableCommand {
                 for (file, fault) in content.faults { Terminal.write("\(file): \(fault)") }
                 let apps = content.apps.values.sorted { $0.id < $1.id }
                 if json { return print(try JSONText.line(apps)) }
-                for app in apps { print("\(app.id)  \(app.name)  \(app.executable)") }
+                for app in apps { print(TerminalText.line("\(app.id)  \(app.name)  \(app.executable)")) }
             }
         }
 

@@ -61,10 +61,10 @@ struct Aldaba: AsyncParsableCommand {
     }
 }
 
-/// Standard error, where everything goes that is not a command's result.
+/// Standard error, where everything goes that is not a command's result. What is said there may quote others.
 enum Terminal {
     static func write(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
+        try? FileHandle.standardError.write(contentsOf: Data((TerminalText.lines(text) + "\n").utf8))
     }
 
     static func complain(_ text: String) { write("aldaba: \(text)") }

@@ -43,7 +43,7 @@ struct GetCommand: AsyncParsableCommand {
         guard timeline else { return print("  \(notification.timeline.last?.state ?? "-")") }
         for entry in notification.timeline {
             let note = entry.note.map { "  (\($0))" } ?? ""
-            print("  \(entry.at)  \(entry.state)  by \(entry.source)\(note)")
+            print(TerminalText.line("  \(entry.at)  \(entry.state)  by \(entry.source)\(note)"))
         }
     }
 

@@ -31,7 +31,7 @@ struct NotificationsCommand: ParsableCommand {
     /// Number, app and text.
     private static func line(_ item: ListedNotification) -> String {
         let text = [item.content.title, item.content.subtitle, item.content.body].filter { !$0.isEmpty }
-        return "\(item.notification.id)  \(item.appName)  \(text.joined(separator: " - "))"
+        return TerminalText.line("\(item.notification.id)  \(item.appName)  \(text.joined(separator: " - "))")
     }
 
     /// `aldaba notifications list`, and `aldaba notifications` alone.
@@ -73,7 +73,8 @@ struct NotificationsCommand: ParsableCommand {
             if json { return print(try JSONText.line(threads)) }
             if threads.isEmpty { Terminal.write("There are no notifications.") }
             for thread in threads {
-                print("\(NotificationsCommand.line(thread.newest))\(thread.others.map { "  (\($0))" } ?? "")")
+                let others = thread.others.map { "  (\(TerminalText.line($0)))" } ?? ""
+                print("\(NotificationsCommand.line(thread.newest))\(others)")
             }
         }
     }
@@ -91,15 +92,17 @@ struct NotificationsCommand: ParsableCommand {
             else { throw unexpected() }
             if json { return print(try JSONText.line(item)) }
             let date = Date(timeIntervalSince1970: Double(item.notification.date) / 1000)
-            print("\(item.appName), \(ISO8601DateFormatter().string(from: date)), \(item.notification.identifier)")
-            for line in [item.content.title, item.content.subtitle, item.content.body] where !line.isEmpty {
-                print(line)
+            var lines = [
+                "\(item.appName), \(ISO8601DateFormatter().string(from: date)), \(item.notification.identifier)"
+            ]
+            lines += item.content.attachments.map { "attachment  \($0.type)  \($0.path)" }
+            lines += item.actions.map {
+                "action  \($0.identifier)  \($0.title)\($0.textInput == nil ? "" : "  (takes --text)")"
             }
-            for attachment in item.content.attachments { print("attachment  \(attachment.type)  \(attachment.path)") }
-            for action in item.actions {
-                print(
-                    "action  \(action.identifier)  \(action.title)\(action.textInput == nil ? "" : "  (takes --text)")")
-            }
+            lines = lines.map(TerminalText.line)
+            let texts = [item.content.title, item.content.subtitle, item.content.body].filter { !$0.isEmpty }
+            lines.insert(contentsOf: texts.map(TerminalText.lines), at: 1)
+            print(lines.joined(separator: "\n"))
         }
     }
 

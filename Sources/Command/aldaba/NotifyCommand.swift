@@ -42,8 +42,8 @@ struct NotifyCommand: ParsableCommand {
             default: action
             }
         if json { return print(try JSONText.line(Answer(action: word, text: text))) }
-        print(word)
-        if let text { print(text) }
+        print(TerminalText.line(word))
+        if let text { print(TerminalText.lines(text)) }
     }
 
     private struct Answer: Encodable {

@@ -45,7 +45,7 @@ struct SettingsCommand: ParsableCommand {
         guard case .settings(let settings) = try client.ask(.settings(app: app)) else { throw unexpected() }
         if json { return print(try JSONText.line(settings)) }
         for setting in settings {
-            print("\(setting.name)=\(setting.value)  (\(setting.allowed.joined(separator: ", ")))")
+            print(TerminalText.line("\(setting.name)=\(setting.value)  (\(setting.allowed.joined(separator: ", ")))"))
         }
     }
 }

@@ -18,18 +18,34 @@ extension Agent {
     }
 
     private func activated(_ app: String, _ outcome: AppActivationOutcome) {
-        activating.remove(app)
         let isConnected = apps[app]?.connection != nil
         switch outcome {
         case .activated:
+            activating.remove(app)
             logger.info("An app was activated over the session bus.", metadata: [LogKey.topic: "\(app)"])
             // It runs, and is given the time to connect.
             if !isConnected { expectReturn(of: app) }
-        case .failed(let reason):
-            logger.warning(
-                "An app could not be activated over the session bus; its program is started.",
+        case .notStarted(let reason):
+            launchInstead(app, reason)
+        case .unanswered(let reason) where isConnected:
+            activating.remove(app)
+            logger.info(
+                "An app is connected that did not answer its activation.",
                 metadata: [LogKey.topic: "\(app)", LogKey.error: "\(reason)"])
-            if !isConnected { launch(app) }
+        case .unanswered(let reason):
+            // It may run, and a second one would take its place: it is given the time to connect.
+            enter(after: timing.returnLimit) { $0.launchInstead(app, reason) }
         }
+    }
+
+    /// Starts the program of an app that the session bus did not bring.
+    private func launchInstead(_ app: String, _ reason: String) {
+        guard activating.remove(app) != nil, let installed = apps[app], installed.connection == nil,
+            installed.startedProcess == nil, installed.awaitedReturn == nil
+        else { return }
+        logger.warning(
+            "An app could not be activated over the session bus; its program is started.",
+            metadata: [LogKey.topic: "\(app)", LogKey.error: "\(reason)"])
+        launch(app)
     }
 }

@@ -63,15 +63,17 @@ extension Agent {
             !FileManager.default.fileExists(atPath: Self.still(of: attachment))
         else { return }
         parts.stills.make(of: attachment.path, at: Self.still(of: attachment)) { [weak self] isMade in
-            if isMade { self?.enter { $0.showAgain(notification.id) } }
+            if isMade { self?.enter { $0.showStill(of: notification.id) } }
         }
     }
 
-    private func showAgain(_ id: NotificationID) {
-        guard let found = try? store.read({ try $0.notification(id) }), found.handle != nil else { return }
+    private func showStill(of id: NotificationID) {
+        guard let found = try? store.read({ try $0.notification(id) }) else { return }
         var shown = presentation(of: found)
+        // Where the text is hidden by now, so is the still.
+        guard shown.still != nil else { return }
         shown.sound = .silent
-        parts.presenter.present(shown) { _ in }
+        parts.presenter.update(shown)
     }
 
     private func urgency(

@@ -48,6 +48,8 @@ public struct AppActivation: Hashable, Sendable {
 public enum AppActivationOutcome: Hashable, Sendable {
     /// The app runs and was told.
     case activated
-    /// It was not told, and why.
-    case failed(reason: String)
+    /// It does not run, and nobody starts it, and why: it can be started otherwise at once.
+    case notStarted(reason: String)
+    /// It was not heard of, and why; it may run all the same, or be starting.
+    case unanswered(reason: String)
 }

@@ -27,64 +27,83 @@ struct ChildProgram: Sendable {
         return pid
     }
 
-    /// Runs it to its end, or to its output's limit or the end of the patience, where it is killed.
+    /// The first program of this name in the folders of `PATH`; a name that is absolute is its own path.
+    static func find(_ name: String, environment: [String: String]) -> String? {
+        func isProgram(_ path: String) -> Bool { FileManager.default.isExecutableFile(atPath: path) }
+        if name.hasPrefix("/") { return isProgram(name) ? name : nil }
+        let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+        return folders.lazy.map { "\($0)/\(name)" }.first(where: isProgram)
+    }
+
+    /// Runs it to its end; beyond its output's limit or the patience it is killed, with everything that it started.
     ///
+    /// - Parameter outputLimit: How many bytes it may write; `nil` for a program whose output is of no use.
     /// - Returns: What it wrote; `nil` when it did not end by itself with status 0.
-    func run(outputLimit: Int = 0, patience: Duration) throws(AppLaunchFailure) -> Data? {
-        var pipes: [Int32] = [-1, -1]
-        guard aldaba_pipe(&pipes) == 0 else {
-            throw AppLaunchFailure(description: "no pipe: \(String(cString: strerror(errno)))")
+    func run(outputLimit: Int? = nil, patience: Duration) throws(AppLaunchFailure) -> Data? {
+        var output = try PipeEnds()
+        defer { output.close() }
+        var end = try PipeEnds()
+        defer { end.close() }
+        let pid = try start(output: outputLimit == nil ? -1 : output.writing)
+        output.closeWriting()
+        Self.watch(pid, closing: end.giveWriting())
+        let written = follow(output.reading, end.reading, limit: outputLimit ?? 0, until: .now + patience)
+        if written == nil {
+            kill(-pid, SIGKILL)
+            _ = Self.isReadable(end.reading, until: nil)
         }
-        defer { close(pipes[0]) }
-        let pid: pid_t
-        do throws(AppLaunchFailure) {
-            pid = try start(output: pipes[1])
-            close(pipes[1])
-        } catch {
-            close(pipes[1])
-            throw error
-        }
-        let ended = aldaba_process_open(pid)
-        defer { if ended >= 0 { close(ended) } }
-        let output = follow(pipes[0], ended, limit: outputLimit, until: .now + patience)
-        if output == nil { kill(-pid, SIGKILL) }
         var status: Int32 = 0
         while waitpid(pid, &status, 0) == -1, errno == EINTR {}
-        return status == 0 ? output : nil
+        return status == 0 ? written : nil
     }
 
-    /// Reads until the program has ended; `nil` when it did not in time.
+    /// Closes a descriptor when a process has ended; it is left to be waited for, so its number stays its own until then.
+    private static func watch(_ pid: pid_t, closing descriptor: Int32) {
+        let thread = Thread {
+            var information = siginfo_t()
+            while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
+            close(descriptor)
+        }
+        thread.name = "aldaba-child"
+        thread.stackSize = 128 << 10
+        thread.start()
+    }
+
+    /// Reads until the program has ended; `nil` when it did not in time, or wrote too much.
     private func follow(
-        _ pipe: Int32, _ ended: Int32, limit: Int, until deadline: ContinuousClock.Instant
+        _ output: Int32, _ end: Int32, limit: Int, until deadline: ContinuousClock.Instant
     ) -> Data? {
-        var output = Data()
+        var written = Data()
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
-            var watched = [
-                pollfd(fd: output.count < limit ? pipe : -1, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: ended, events: Int16(POLLIN), revents: 0),
-            ]
-            let rest = ContinuousClock.now.duration(to: deadline)
-            guard rest > .zero, poll(&watched, 2, Int32(clamping: rest.milliseconds + 1)) >= 0 || errno == EINTR else {
-                return nil
-            }
+            var watched = [output, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            guard Self.wait(for: &watched, until: deadline) else { return nil }
             if watched[0].revents != 0 {
-                let count = read(pipe, &buffer, min(buffer.count, limit - output.count))
-                if count > 0 { output += buffer[..<count] }
+                let count = read(output, &buffer, buffer.count)
                 // Closed while the program goes on: nothing more comes, and its end is waited for.
-                if count == 0, watched[1].revents == 0 { return waits(for: ended, until: deadline) ? output : nil }
+                if count == 0 { return Self.isReadable(end, until: deadline) ? written : nil }
+                if count > 0 { written += buffer[..<count] }
+                if written.count > limit { return nil }
                 if count > 0 { continue }
             }
-            if watched[1].revents != 0 { return output }
+            if watched[1].revents != 0 { return written }
         }
     }
 
-    private func waits(for ended: Int32, until deadline: ContinuousClock.Instant) -> Bool {
-        var watched = pollfd(fd: ended, events: Int16(POLLIN), revents: 0)
+    private static func isReadable(_ descriptor: Int32, until deadline: ContinuousClock.Instant?) -> Bool {
+        var watched = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
+        return wait(for: &watched, until: deadline)
+    }
+
+    /// Waits until one of them has something; whether that was in time.
+    private static func wait(for watched: inout [pollfd], until deadline: ContinuousClock.Instant?) -> Bool {
         while true {
-            let rest = ContinuousClock.now.duration(to: deadline)
-            guard rest > .zero else { return false }
-            if poll(&watched, 1, Int32(clamping: rest.milliseconds + 1)) > 0 { return true }
+            let rest = deadline.map { ContinuousClock.now.duration(to: $0) }
+            if let rest, rest <= .zero { return false }
+            let ready = poll(
+                &watched, nfds_t(watched.count), rest.map { Int32(clamping: $0.milliseconds + 1) } ?? -1)
+            if ready > 0 { return true }
+            if ready < 0, errno != EINTR { return false }
         }
     }
 
@@ -97,5 +116,34 @@ struct ChildProgram: Sendable {
             // An array that ends with nil is never empty, so it has an address.
             withExtendedLifetime(copies) { body(buffer.baseAddress!) }
         }
+    }
+}
+
+/// The two ends of a pipe, which no program inherits unasked.
+private struct PipeEnds {
+    let reading: Int32
+    private(set) var writing: Int32
+
+    init() throws(AppLaunchFailure) {
+        var ends: [Int32] = [-1, -1]
+        guard aldaba_pipe(&ends) == 0 else {
+            throw AppLaunchFailure(description: "no pipe: \(String(cString: strerror(errno)))")
+        }
+        (reading, writing) = (ends[0], ends[1])
+    }
+
+    mutating func close() {
+        Glibc.close(reading)
+        closeWriting()
+    }
+
+    mutating func closeWriting() {
+        if writing >= 0 { Glibc.close(giveWriting()) }
+    }
+
+    /// From now on somebody else closes it.
+    mutating func giveWriting() -> Int32 {
+        defer { writing = -1 }
+        return writing
     }
 }

@@ -24,6 +24,8 @@ public struct HeadlessPresenter: Presenter {
         complete(.presented(handle: nil, note: "headless"))
     }
 
+    public func update(_ presentation: Presentation) {}
+
     public func badge(_ count: Int, desktopEntry: String) {}
 
     public func withdraw(_ notification: NotificationID) {}

@@ -18,6 +18,12 @@ public protocol Presenter: Sendable {
     /// all. What is asked for again before its answer is shown once, and both get the one outcome.
     func present(_ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void)
 
+    /// Changes the look of a notification that is on the screen, in its place and without a sound.
+    ///
+    /// Nobody hears what became of it. It does nothing unless this very notification is what is shown in its place and
+    /// nothing is on its way there: what has gone stays gone, and what is newer is not covered.
+    func update(_ presentation: Presentation)
+
     /// Takes a notification off the screen; one that is not there is ignored.
     func withdraw(_ notification: NotificationID)
 

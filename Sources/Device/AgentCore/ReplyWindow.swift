@@ -63,10 +63,7 @@ final class ProgramReplyWindow: ReplyWindow {
 
     /// The program to run for a question; `nil` when there is none.
     func command(for question: ReplyQuestion) -> (program: String, arguments: [String])? {
-        let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-        func find(_ name: String) -> String? {
-            folders.lazy.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
-        }
+        func find(_ name: String) -> String? { ChildProgram.find(name, environment: environment) }
         let text = [question.text, question.placeholder].filter { !$0.isEmpty }.joined(separator: "\n")
         if let zenity = find("zenity") {
             return (

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Makes a still picture of what moves, for desktops that show stills only; a port, so that tests need no programs.
 protocol StillMaker: Sendable {
-    /// Whether there is a way to make one of such a file.
+    /// Whether one could be made of such a file, as far as its name tells: nothing is read for that.
     func canMake(of path: String) -> Bool
     /// Makes the first picture of a file as a PNG. `complete` is called once, on any thread: whether it is there.
     func make(of path: String, at still: String, then complete: @escaping @Sendable (Bool) -> Void)
@@ -38,10 +38,9 @@ final class ThumbnailerStills: StillMaker {
         }
     }
 
-    func canMake(of path: String) -> Bool { thumbnailer(for: path) != nil }
+    func canMake(of path: String) -> Bool { Self.type(of: path) != nil }
 
     func make(of path: String, at still: String, then complete: @escaping @Sendable (Bool) -> Void) {
-        guard let thumbnailer = thumbnailer(for: path) else { return complete(false) }
         let mayRun = running.withLock { running in
             guard running < Self.limit else { return false }
             running += 1
@@ -49,7 +48,7 @@ final class ThumbnailerStills: StillMaker {
         }
         guard mayRun else { return complete(false) }
         let thread = Thread { [self] in
-            let isMade = run(thumbnailer, path, still)
+            let isMade = thumbnailer(for: path).map { run($0, path, still) } ?? false
             running.withLock { $0 -= 1 }
             complete(isMade)
         }
@@ -63,7 +62,7 @@ final class ThumbnailerStills: StillMaker {
             for name in ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
             where name.hasSuffix(".thumbnailer") {
                 guard let text = try? String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8),
-                    let found = Thumbnailer(text), found.types.contains(type), program(found.command[0]) != nil
+                    let found = Thumbnailer(text), found.types.contains(type), program(of: found) != nil
                 else { continue }
                 return found
             }
@@ -79,14 +78,12 @@ final class ThumbnailerStills: StillMaker {
         return ([own] + shared).map { $0 + "/thumbnailers" }
     }
 
-    private func program(_ name: String) -> String? {
-        if name.hasPrefix("/") { return FileManager.default.isExecutableFile(atPath: name) ? name : nil }
-        let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-        return folders.lazy.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    private func program(of thumbnailer: Thumbnailer) -> String? {
+        ChildProgram.find(thumbnailer.command[0], environment: environment)
     }
 
     private func run(_ thumbnailer: Thumbnailer, _ path: String, _ still: String) -> Bool {
-        guard let program = program(thumbnailer.command[0]) else { return false }
+        guard let program = program(of: thumbnailer) else { return false }
         let draft = still + ".new"
         unlink(draft)
         // The program may write it, nobody else may read it.

@@ -4,40 +4,13 @@ import PushModel
 /// What is on the screen and what was asked for: a value, events in and directives out.
 ///
 /// Guarantees: each presentation is answered exactly once; a notification of an app's identifier replaces the
-/// one that is shown; what a server showed is posted again when another server takes its place.
+/// one that is shown; what a server showed is posted again when another server takes its place; an update never
+/// brings back what has gone, nor covers what is newer.
 struct Board: Sendable {
     /// The most presentations that wait for their turn or for an answer.
     static let waitingLimit = 256
     /// The most shown notifications that are remembered; the oldest is forgotten first.
     static let shownLimit = 1000
-
-    enum Event: Sendable {
-        case present(Presentation)
-        case withdraw(NotificationID)
-        /// `Notify` returned the server's id of the notification.
-        case notified(ticket: UInt64, serverID: UInt32)
-        case notifyFailed(ticket: UInt64, reason: String)
-        case features(ServerFeatures, ticket: UInt64)
-        case featuresFailed(ticket: UInt64, reason: String)
-        /// Another process owns the server's name now; `nil` when nobody does.
-        case ownerChanged(String?)
-        case activationToken(serverID: UInt32, token: String)
-        case actionInvoked(serverID: UInt32, key: String)
-        case replied(serverID: UInt32, text: String)
-        case closed(serverID: UInt32, reason: UInt32)
-        /// The bus is gone, and all that was asked with it.
-        case disconnected(reason: String)
-    }
-
-    enum Directive: Sendable, Hashable {
-        /// Call `Notify` and answer with this ticket.
-        case notify(NotifyMessage, ticket: UInt64)
-        case close(serverID: UInt32)
-        /// Ask the server what it can do, and answer with this ticket.
-        case askFeatures(ticket: UInt64)
-        case answer(NotificationID, PresentationOutcome)
-        case tell(PresenterEvent)
-    }
 
     /// One notification of one app on the screen.
     private struct Place: Hashable {
@@ -56,10 +29,18 @@ struct Board: Sendable {
         var order: UInt64
     }
 
-    /// A presentation on its way; one that is posted again was answered to the agent before.
+    /// A presentation on its way.
     private struct Order {
+        enum Purpose {
+            case first
+            /// To a new server; it was answered to the agent before.
+            case again
+            /// In the place of what is shown; nobody waits for that.
+            case update
+        }
+
         var presentation: Presentation
-        var isAgain: Bool
+        var purpose: Purpose
     }
 
     private enum Features {
@@ -88,13 +69,14 @@ struct Board: Sendable {
     mutating func handle(_ event: Event) -> [Directive] {
         switch event {
         case .present(let presentation): return present(presentation)
+        case .update(let presentation): return update(presentation)
         case .withdraw(let id): return withdraw(id)
         case .notified(let ticket, let serverID): return notified(ticket, serverID)
         case .notifyFailed(let ticket, let reason):
             guard let order = calls.removeValue(forKey: ticket) else { return [] }
             withdrawn.remove(ticket)
             busy.remove(Place(order.presentation))
-            return [failure(of: order, reason)] + next()
+            return failure(of: order, reason) + next()
         case .features(let new, let ticket):
             guard case .asked(ticket) = features else { return [] }
             features = .known(new)
@@ -104,7 +86,7 @@ struct Board: Sendable {
             guard case .asked(ticket) = features else { return [] }
             features = .unknown
             defer { held = [] }
-            return held.map { failure(of: $0, reason) }
+            return held.flatMap { failure(of: $0, reason) }
         case .ownerChanged(let new): return ownerChanged(new)
         case .activationToken(let serverID, let token):
             if places[serverID] != nil { tokens[serverID] = token }
@@ -123,7 +105,7 @@ struct Board: Sendable {
             let reason = "\(Self.waitingLimit) notifications wait for the desktop already"
             return [.answer(presentation.notification, .failed(reason: reason))]
         }
-        held.append(Order(presentation: presentation, isAgain: false))
+        held.append(Order(presentation: presentation, purpose: .first))
         return next()
     }
 
@@ -144,23 +126,40 @@ struct Board: Sendable {
                 waiting.append(order)
                 continue
             }
-            counter += 1
-            calls[counter] = order
-            let message = NotifyMessage(
-                order.presentation, replaces: shown[place]?.serverID ?? 0, features: features)
-            directives.append(.notify(message, ticket: counter))
+            directives.append(notify(order, replaces: shown[place]?.serverID ?? 0, features))
         }
         held = waiting
         return directives
     }
 
+    private mutating func notify(_ order: Order, replaces: UInt32, _ features: ServerFeatures) -> Directive {
+        counter += 1
+        calls[counter] = order
+        return .notify(NotifyMessage(order.presentation, replaces: replaces, features: features), ticket: counter)
+    }
+
+    private mutating func update(_ presentation: Presentation) -> [Directive] {
+        let place = Place(presentation)
+        guard case .known(let features) = features, let found = shown[place],
+            found.presentation.notification == presentation.notification, busy.insert(place).inserted
+        else { return [] }
+        shown[place]?.presentation = presentation
+        return [notify(Order(presentation: presentation, purpose: .update), replaces: found.serverID, features)]
+    }
+
     private mutating func notified(_ ticket: UInt64, _ serverID: UInt32) -> [Directive] {
         guard let order = calls.removeValue(forKey: ticket) else { return [] }
-        busy.remove(Place(order.presentation))
+        let place = Place(order.presentation)
+        busy.remove(place)
+        if order.purpose == .update, shown[place] == nil {
+            // It went while the call was on its way to the server, which has shown it anew.
+            withdrawn.remove(ticket)
+            return [.close(serverID: serverID)] + next()
+        }
         let replaced = remember(order.presentation, serverID)
         var directives: [Directive] = replaced.map { [.tell(.left($0))] } ?? []
         let outcome = PresentationOutcome.presented(handle: owner.map { "\($0) \(serverID)" }, note: serverName)
-        if !order.isAgain { directives.append(.answer(order.presentation.notification, outcome)) }
+        if order.purpose == .first { directives.append(.answer(order.presentation.notification, outcome)) }
         if withdrawn.remove(ticket) != nil {
             forget(serverID)
             directives.append(.close(serverID: serverID))
@@ -168,10 +167,12 @@ struct Board: Sendable {
         return directives + next()
     }
 
-    private func failure(of order: Order, _ reason: String) -> Directive {
-        order.isAgain
-            ? .tell(.left(order.presentation.notification))
-            : .answer(order.presentation.notification, .failed(reason: reason))
+    private func failure(of order: Order, _ reason: String) -> [Directive] {
+        switch order.purpose {
+        case .first: [.answer(order.presentation.notification, .failed(reason: reason))]
+        case .again: [.tell(.left(order.presentation.notification))]
+        case .update: []
+        }
     }
 
     // MARK: What is shown
@@ -201,7 +202,7 @@ struct Board: Sendable {
         let waiting = held.filter { $0.presentation.notification == id }
         held.removeAll { $0.presentation.notification == id }
         for (ticket, order) in calls where order.presentation.notification == id { withdrawn.insert(ticket) }
-        var directives = waiting.map { failure(of: $0, "it was taken back") }
+        var directives = waiting.flatMap { failure(of: $0, "it was taken back") }
         if let found = shown.values.first(where: { $0.presentation.notification == id }) {
             forget(found.serverID)
             directives.append(.close(serverID: found.serverID))
@@ -216,7 +217,8 @@ struct Board: Sendable {
     private mutating func ownerChanged(_ new: String?) -> [Directive] {
         guard new != owner else { return [] }
         if owner != nil {
-            held = calls.sorted { $0.key < $1.key }.map(\.value) + held
+            let open = calls.sorted { $0.key < $1.key }.map(\.value)
+            held = open.filter { $0.purpose != .update } + held
             (calls, busy, withdrawn) = ([:], [], [])
         }
         owner = new
@@ -226,7 +228,7 @@ struct Board: Sendable {
         let again = shown.values.filter { !gone.kept.contains($0.presentation.notification) }
             .sorted { $0.order < $1.order }
         for one in again { forget(one.serverID) }
-        held = again.map { Order(presentation: $0.presentation, isAgain: true) } + held
+        held = again.map { Order(presentation: $0.presentation, purpose: .again) } + held
         return gone.directives + next()
     }
 
@@ -293,6 +295,6 @@ struct Board: Sendable {
         let open = calls.sorted { $0.key < $1.key }.map(\.value) + held
         (calls, held, busy, withdrawn) = ([:], [], [], [])
         (owner, features) = (nil, .unknown)
-        return open.map { failure(of: $0, reason) }
+        return open.flatMap { failure(of: $0, reason) }
     }
 }

@@ -10,37 +10,31 @@ struct BusFailure: Error, Sendable, CustomStringConvertible {
 final class BusConnection {
     private let pointer: OpaquePointer
 
-    /// Connects and says hello to the bus; may take seconds.
-    init(address: String) throws(BusFailure) {
+    /// Connects and says hello to the bus, which answers that before everything that is asked afterwards.
+    ///
+    /// - Parameter patience: How long to wait for the answer; `nil` does not wait.
+    init(address: String, patience: Duration? = nil) throws(BusFailure) {
         var error = aldaba_dbus_error()
         defer { dbus_error_free(&error) }
         guard let opened = dbus_connection_open_private(address, &error) else {
             throw BusFailure(description: Self.words(error))
         }
-        pointer = opened
-        dbus_connection_set_exit_on_disconnect(opened, 0)
-        guard dbus_bus_register(opened, &error) != 0 else {
-            // All members are set, so `deinit` runs and closes.
-            throw BusFailure(description: Self.words(error))
-        }
-    }
-
-    /// Connects and queues the hello, which the bus answers before everything that is asked afterwards.
-    init(withoutWaiting address: String) throws(BusFailure) {
-        var error = aldaba_dbus_error()
-        defer { dbus_error_free(&error) }
-        guard let opened = dbus_connection_open_private(address, &error) else {
-            throw BusFailure(description: Self.words(error))
-        }
+        // All members are set, so `deinit` closes it whatever fails from here on.
         pointer = opened
         dbus_connection_set_exit_on_disconnect(opened, 0)
         let bus = "org.freedesktop.DBus"
-        guard
-            let hello = BusMessage(
-                destination: bus, path: "/org/freedesktop/DBus", interface: bus, method: "Hello"),
-            send(hello) != nil
+        guard let hello = BusMessage(destination: bus, path: "/org/freedesktop/DBus", interface: bus, method: "Hello")
         else { throw BusFailure(description: "the hello could not be written") }
-        transfer()
+        if let patience {
+            let milliseconds = Int32(clamping: Int64(patience / .milliseconds(1)))
+            guard
+                let answer = dbus_connection_send_with_reply_and_block(opened, hello.pointer, milliseconds, &error)
+            else { throw BusFailure(description: Self.words(error)) }
+            dbus_message_unref(answer)
+        } else {
+            guard send(hello) != nil else { throw BusFailure(description: "the hello could not be written") }
+            transfer()
+        }
     }
 
     deinit {

@@ -7,8 +7,9 @@ extension BusWorker {
         let arguments = message.arguments
         if message.isReply || message.isError {
             guard let call = calls.take(message.answers) else { return }
-            if message.isError { return failed(call, Self.words(message.errorName, about: call)) }
-            return answered(call, arguments)
+            guard message.isError else { return answered(call, arguments) }
+            if case .activate(let complete) = call { return complete(Self.outcome(ofActivation: message.errorName)) }
+            return failed(call, Self.words(message.errorName))
         }
         switch (arguments.first, arguments.dropFirst().first, arguments.dropFirst(2).first) {
         case (.uint32(let id), .string(let key), _) where message.isSignal(Self.name, "ActionInvoked"):
@@ -32,7 +33,9 @@ extension BusWorker {
             } else if message.isSignal(Self.bus, "NameOwnerChanged"), arguments.first == .string(saver.name),
                 case .string(let owner)? = arguments.dropFirst(2).first
             {
-                if owner.isEmpty { heardLock(false, from: .saver(saver)) } else { ask(saver) }
+                guard !owner.isEmpty else { return heardLock(false, from: .saver(saver)) }
+                lock.changedHands(saver)
+                ask(saver)
             }
         }
     }
@@ -61,8 +64,9 @@ extension BusWorker {
         case .notify(let ticket): perform(board.handle(.notifyFailed(ticket: ticket, reason: reason)))
         case .capabilities(let ticket), .information(_, let ticket):
             perform(board.handle(.featuresFailed(ticket: ticket, reason: reason)))
-        case .activate(let complete): complete(.failed(reason: reason))
-        case .owner, .close, .active: break
+        case .activate(let complete): complete(.unanswered(reason: reason))
+        case .active(let saver): changeLock { $0.wasSilent(saver) }
+        case .owner, .close: break
         }
     }
 
@@ -80,17 +84,23 @@ extension BusWorker {
 
     // MARK: Reasons
 
-    private static func words(_ error: String, about call: Call) -> String {
-        switch (error, call) {
-        case (_, .activate): "its name on the session bus answered \(error)"
-        case ("org.freedesktop.DBus.Error.ServiceUnknown", _), ("org.freedesktop.DBus.Error.NameHasNoOwner", _):
-            "no notification server runs in this session"
+    private static func words(_ error: String) -> String {
+        switch error {
+        case "\(bus).Error.ServiceUnknown", "\(bus).Error.NameHasNoOwner": "no notification server runs in this session"
         default: "the notification server answered \(error)"
         }
     }
 
+    /// Only the bus itself knows that it starts nobody. What else is answered, an app may have answered, or one may be
+    /// starting and slow.
+    static func outcome(ofActivation error: String) -> AppActivationOutcome {
+        let reason = "its name on the session bus answered \(error)"
+        let isNotStarted = error == "\(bus).Error.ServiceUnknown" || error.hasPrefix("\(bus).Error.Spawn.")
+        return isNotStarted ? .notStarted(reason: reason) : .unanswered(reason: reason)
+    }
+
     static func lateness(of call: Call) -> String {
-        if case .activate = call { return "it did not answer within \(activationPatience.components.seconds) s" }
+        if case .activate = call { return "it did not answer within \(longPatience.components.seconds) s" }
         return "the notification server did not answer within \(BusCalls<Call>.patience.components.seconds) s"
     }
 }

@@ -8,8 +8,8 @@ import PushModel
 final class BusWorker {
     /// How many may wait for the outcome of one presentation.
     static let completionLimit = 64
-    /// How long an app may take to be started and to answer: libdbus' own limit for calls.
-    static let activationPatience = Duration.seconds(25)
+    /// How long an app may take to be started and to answer, and the bus at the start: libdbus' own limit for calls.
+    static let longPatience = Duration.seconds(25)
     /// How long to leave a bus alone that could not be reached.
     static let reconnectPause = Duration.seconds(1)
 
@@ -57,12 +57,13 @@ final class BusWorker {
 
     /// Opens the connection where it is missing, once in a while.
     ///
+    /// - Parameter patience: How long to wait for the bus' first word. Without it what is asked next has its own limit.
     /// - Returns: Whether there is one now.
-    func connect() -> Bool {
+    func connect(patience: Duration? = nil) -> Bool {
         if connection != nil { return true }
         guard ContinuousClock.now >= nextAttempt else { return false }
         do {
-            let opened = try BusConnection(address: address)
+            let opened = try BusConnection(address: address, patience: patience)
             opened.subscribe("type='signal',sender='\(Self.name)',interface='\(Self.name)'")
             opened.subscribe(
                 "type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.name)'")
@@ -129,6 +130,7 @@ final class BusWorker {
             }
             completions[presentation.notification, default: []].append(complete)
             if waiting == 0 { perform(board.handle(.present(presentation))) }
+        case .update(let presentation): perform(board.handle(.update(presentation)))
         case .withdraw(let id): perform(board.handle(.withdraw(id)))
         case .badge(let count, let desktopEntry): signal(LauncherBadge(count, desktopEntry: desktopEntry))
         case .activate(let activation, let complete): activate(activation, complete)
@@ -209,7 +211,7 @@ final class BusWorker {
     /// The bus starts the app where it does not run.
     private func activate(_ activation: AppActivation, _ complete: @escaping (AppActivationOutcome) -> Void) {
         guard connect(), let connection else {
-            return complete(.failed(reason: "the session bus cannot be reached"))
+            return complete(.notStarted(reason: "the session bus cannot be reached"))
         }
         let platformData = activation.token.map { token -> [String: BusValue] in
             let token = BusValue.string(MarkUp.plain(token))
@@ -220,8 +222,8 @@ final class BusWorker {
                 destination: activation.busName, path: activation.path, interface: "org.freedesktop.Application",
                 method: "Activate"),
             message.append([.dictionary(platformData ?? [:])]), let serial = connection.send(message)
-        else { return complete(.failed(reason: "the call could not be written")) }
-        calls.add(.activate(complete), serial: serial, patience: Self.activationPatience)
+        else { return complete(.notStarted(reason: "the call could not be written")) }
+        calls.add(.activate(complete), serial: serial, patience: Self.longPatience)
     }
 
     /// Nobody answers a signal; without a bus there is nobody to hear it.

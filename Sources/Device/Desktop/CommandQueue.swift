@@ -9,6 +9,7 @@ final class CommandQueue: Sendable {
     enum Command: Sendable {
         case start([ShownPresentation], events: @Sendable (PresenterEvent) -> Void)
         case present(Presentation, complete: @Sendable (PresentationOutcome) -> Void)
+        case update(Presentation)
         case withdraw(NotificationID)
         case badge(Int, desktopEntry: String)
         case activate(AppActivation, complete: @Sendable (AppActivationOutcome) -> Void)

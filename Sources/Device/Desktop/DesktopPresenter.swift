@@ -24,7 +24,7 @@ public final class DesktopPresenter: Presenter, AppActivator {
         return "unix:path=\(folder)/bus"
     }
 
-    /// Connects to the bus; waits for that as long as the bus takes to answer.
+    /// Connects to the bus; waits half a minute at most for its answer.
     ///
     /// - Parameters:
     ///   - address: The session bus.
@@ -36,7 +36,7 @@ public final class DesktopPresenter: Presenter, AppActivator {
         let verdict = Verdict()
         let thread = Thread {
             let worker = BusWorker(address: address, login: login, queue: queue, logger: logger)
-            verdict.give(worker.connect())
+            verdict.give(worker.connect(patience: BusWorker.longPatience))
             worker.run()
         }
         thread.name = "aldaba-desktop"
@@ -59,6 +59,8 @@ public final class DesktopPresenter: Presenter, AppActivator {
         }
     }
 
+    public func update(_ presentation: Presentation) { _ = queue.put(.update(presentation)) }
+
     public func badge(_ count: Int, desktopEntry: String) { _ = queue.put(.badge(count, desktopEntry: desktopEntry)) }
 
     public func withdraw(_ notification: NotificationID) { _ = queue.put(.withdraw(notification)) }
@@ -67,7 +69,7 @@ public final class DesktopPresenter: Presenter, AppActivator {
         _ activation: AppActivation, then complete: @escaping @Sendable (AppActivationOutcome) -> Void
     ) {
         guard queue.put(.activate(activation, complete: complete)) else {
-            return complete(.failed(reason: "\(CommandQueue.limit) commands wait for the desktop already"))
+            return complete(.notStarted(reason: "\(CommandQueue.limit) commands wait for the desktop already"))
         }
     }
 

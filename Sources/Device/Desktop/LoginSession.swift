@@ -2,7 +2,7 @@
 /// and directives out.
 ///
 /// Guarantees: one question is under way at a time. Signals are never believed, they only make it ask again: on the
-/// system bus other users could send some.
+/// system bus other users could send some. Who does not answer is asked again, after pauses that grow to a minute.
 struct LoginSession: Sendable {
     enum Question: Hashable, Sendable {
         case session(id: String)
@@ -18,7 +18,9 @@ struct LoginSession: Sendable {
         case locked(Bool)
         /// There is no such thing.
         case nothing
-        /// Nobody answered in time, or not in a form that is known.
+        /// There is no login manager, or it answers in a form that is not known: asking again would change nothing.
+        case unknown
+        /// Nobody answered in time.
         case silence
     }
 
@@ -29,10 +31,14 @@ struct LoginSession: Sendable {
         /// Something about the session with this path is different.
         case changed(session: String?)
         case answered(Question, Answer)
+        /// The pause is over that was wished for last.
+        case rested
     }
 
     enum Directive: Hashable, Sendable {
         case ask(Question)
+        /// Say ``Event/rested`` after so long.
+        case rest(Duration)
         case tell(isLocked: Bool)
     }
 
@@ -46,6 +52,9 @@ struct LoginSession: Sendable {
     private var asked: Question?
     /// What is to be asked when the question under way is answered.
     private var wish = Wish.nothing
+    private var isResting = false
+    /// How often nobody answered, since somebody last did.
+    private var silences = 0
 
     /// - Parameter id: What `XDG_SESSION_ID` says.
     init(id: String?) { self.id = id }
@@ -56,10 +65,14 @@ struct LoginSession: Sendable {
         case .changed(let path):
             guard path == session else { return [] }
             wish = max(wish, .hint)
+        case .rested:
+            guard isResting else { return [] }
+            wish = .search
         case .answered(let question, let answer):
             guard question == asked else { return [] }
             asked = nil
-            return took(answer, to: question) + next()
+            let directives = took(answer, to: question) + next()
+            return answer == .silence && asked == nil ? directives + rest() : directives
         }
         return next()
     }
@@ -75,12 +88,21 @@ struct LoginSession: Sendable {
         }
     }
 
+    /// 1, 2, 4 and so on to 64 seconds.
+    private mutating func rest() -> [Directive] {
+        isResting = true
+        silences = min(silences + 1, 7)
+        return [.rest(.seconds(1 << (silences - 1)))]
+    }
+
     private mutating func ask(_ question: Question) -> [Directive] {
+        isResting = false
         asked = question
         return [.ask(question)]
     }
 
     private mutating func took(_ answer: Answer, to question: Question) -> [Directive] {
+        if answer != .silence { silences = 0 }
         switch (question, answer) {
         case (.user, .path(let user)): return ask(.display(user: user))
         case (.session, .path(let path)), (.sessionOfProcess, .path(let path)), (.display, .path(let path)):

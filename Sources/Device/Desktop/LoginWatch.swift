@@ -20,7 +20,8 @@ public struct LoginPlace: Hashable, Sendable {
 
 /// The thread's own: carries out what `LoginSession` says over the system bus.
 ///
-/// A system bus does not end before the machine does; should it, nothing more is heard from it.
+/// A system bus that goes unlocks nothing: what was heard last stays until it is back, and it is looked for with a pause
+/// between. A machine that has none is left alone.
 final class LoginWatch {
     private static let name = "org.freedesktop.login1"
     private static let path = "/org/freedesktop/login1"
@@ -28,61 +29,89 @@ final class LoginWatch {
     private static let bus = "org.freedesktop.DBus"
     private static let properties = "org.freedesktop.DBus.Properties"
 
+    private let place: LoginPlace
     private let logger: Logger
     private let tell: (Bool) -> Void
     private var connection: BusConnection?
     private var session: LoginSession
     private var calls = BusCalls<LoginSession.Question>()
+    /// When to look for the bus again.
+    private var nextAttempt: ContinuousClock.Instant?
+    /// When the session's pause is over.
+    private var endOfRest: ContinuousClock.Instant?
 
     /// Begins to ask; without a system bus there is nothing to hear.
     ///
     /// - Parameter tell: Called on the caller's thread with what the session's hint says, also when it is the same.
     init(place: LoginPlace, logger: Logger, tell: @escaping (Bool) -> Void) {
+        self.place = place
         self.logger = logger
         self.tell = tell
         session = LoginSession(id: place.sessionID)
-        do {
-            let opened = try BusConnection(withoutWaiting: place.busAddress)
-            opened.subscribe(
-                "type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.name)'")
-            opened.subscribe("type='signal',sender='\(Self.name)',interface='\(Self.manager)'")
-            opened.subscribe(
-                "type='signal',sender='\(Self.name)',path_namespace='\(Self.path)/session',"
-                    + "interface='\(Self.properties)',member='PropertiesChanged'")
-            connection = opened
-            perform(session.handle(.started))
+        do throws(BusFailure) {
+            try connect()
         } catch {
-            lose("\(error)")
+            logger.debug(
+                "The login manager is not asked about locks.", metadata: [LogKey.error: "\(error.description)"])
         }
+    }
+
+    private func connect() throws(BusFailure) {
+        let opened = try BusConnection(address: place.busAddress)
+        opened.subscribe("type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.name)'")
+        opened.subscribe("type='signal',sender='\(Self.name)',interface='\(Self.manager)'")
+        opened.subscribe(
+            "type='signal',sender='\(Self.name)',path_namespace='\(Self.path)/session',"
+                + "interface='\(Self.properties)',member='PropertiesChanged'")
+        connection = opened
+        perform(session.handle(.started))
     }
 
     /// The descriptor to poll; -1 when there is none.
     var descriptor: Int32 { connection?.descriptor ?? -1 }
     var hasMessagesToSend: Bool { connection?.hasMessagesToSend ?? false }
-    var deadline: ContinuousClock.Instant? { calls.deadline }
+    var deadline: ContinuousClock.Instant? { [calls.deadline, nextAttempt, endOfRest].compactMap { $0 }.min() }
     /// Whether an answer is awaited.
     var isAsking: Bool { calls.deadline != nil }
 
     /// Reads and writes what is possible without waiting.
     func work() {
+        let now = ContinuousClock.now
+        if let nextAttempt, nextAttempt <= now { connectAgain() }
+        if let endOfRest, endOfRest <= now {
+            self.endOfRest = nil
+            perform(session.handle(.rested))
+        }
         guard let connection else { return }
         connection.transfer()
         while let message = connection.next() { took(message) }
         for question in calls.takeLate() { perform(session.handle(.answered(question, .silence))) }
-        if !connection.isConnected { lose("the system bus is gone") }
+        if !connection.isConnected { lose() }
     }
 
-    private func lose(_ reason: String) {
-        connection = nil
+    private func connectAgain() {
+        nextAttempt = nil
+        do throws(BusFailure) {
+            try connect()
+            logger.info("The system bus is back.")
+        } catch {
+            nextAttempt = .now + BusWorker.reconnectPause
+        }
+    }
+
+    private func lose() {
+        logger.warning("The system bus is gone; nobody says meanwhile that the screen was unlocked.")
+        (connection, endOfRest) = (nil, nil)
         calls = BusCalls()
-        logger.debug("The login manager is not asked about locks.", metadata: [LogKey.error: "\(reason)"])
-        tell(false)
+        session = LoginSession(id: place.sessionID)
+        nextAttempt = .now + BusWorker.reconnectPause
     }
 
     private func perform(_ directives: [LoginSession.Directive]) {
         for directive in directives {
             switch directive {
             case .ask(let question): ask(question)
+            case .rest(let pause): endOfRest = .now + pause
             case .tell(let isLocked): tell(isLocked)
             }
         }
@@ -142,7 +171,8 @@ final class LoginWatch {
     /// Without a login manager nothing is known; when it comes, it is asked again.
     private static func refusal(_ error: String) -> LoginSession.Answer {
         switch error {
-        case "\(bus).Error.ServiceUnknown", "\(bus).Error.NameHasNoOwner", "\(bus).Error.NoReply": .silence
+        case "\(bus).Error.ServiceUnknown", "\(bus).Error.NameHasNoOwner": .unknown
+        case "\(bus).Error.NoReply": .silence
         default: .nothing
         }
     }
@@ -156,9 +186,9 @@ final class LoginWatch {
             if case (.string(let id)?, .path(let path)?) = (members.first, members.last) {
                 id.isEmpty ? .nothing : .path(path)
             } else {
-                .silence
+                .unknown
             }
-        default: .silence
+        default: .unknown
         }
     }
 }

@@ -46,8 +46,9 @@ final class FocusWatch {
     /// Tells what is so now, until nothing has changed meanwhile: with the answers changes may have come.
     private func look(_ screen: XScreen, _ names: Names) {
         repeat {
-            follow(
-                screen.values([names.activeWindow], of: screen.root)[0].flatMap(WindowProperties.number) ?? 0, screen)
+            let active = screen.values([names.activeWindow], of: screen.root)[0].flatMap(WindowProperties.number) ?? 0
+            // The root is no window of anybody's, and is watched for its properties.
+            follow(active == screen.root ? 0 : active, screen)
             // Not every window manager says that no window is active any more when the last one has gone.
             var process: Int32?
             if window != 0, screen.isMapped(window) {

@@ -7,7 +7,6 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -32,9 +31,6 @@ static inline int aldaba_lock_file(int file) { return flock(file, LOCK_EX | LOCK
 
 /// A non-blocking counter that wakes a poll.
 static inline int aldaba_wake_up_open(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
-
-/// A descriptor that becomes readable when a process has ended (pidfd_open(2), Linux 5.3); -1 when there is none.
-static inline int aldaba_process_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
 /// A pipe that no program inherits: pipe2(2) with O_CLOEXEC.
 extern int pipe2(int ends[2], int flags);

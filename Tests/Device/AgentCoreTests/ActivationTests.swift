@@ -17,14 +17,16 @@ final class FakeActivator: AppActivator {
 
 /// Apps that the session bus starts when somebody taps.
 @Suite(.timeLimit(.minutes(1))) struct ActivationTests {
-    private func harness(isActivatable: Bool = true) async throws -> (AgentHarness, FakeSession) {
+    private func harness(
+        isActivatable: Bool = true, returnLimit: Duration = .zero
+    ) async throws -> (AgentHarness, FakeSession) {
         let harness = try AgentHarness {
             $0.dbusActivatable = isActivatable
             $0.desktopEntry = "com.example.To-Do"
             $0.backgroundModes = ["remote-notification"]
         }
         var timing = AgentTiming()
-        timing.returnLimit = .zero
+        timing.returnLimit = returnLimit
         try await harness.start(timing: timing)
         let session = try #require(await harness.server.sessions.next())
         session.events(.loggedIn)
@@ -67,9 +69,28 @@ final class FakeActivator: AppActivator {
     @Test func `what cannot be activated is started by its program`() async throws {
         let (harness, session) = try await harness()
         await tap(1, harness, session)
-        try #require(await harness.activator.activated.next()).complete(.failed(reason: "no such name"))
+        try #require(await harness.activator.activated.next()).complete(.notStarted(reason: "no such name"))
         let launched = try #require(await harness.launcher.launched.next())
         #expect(launched.variables["XDG_ACTIVATION_TOKEN"] == "t")
+        try await harness.stop()
+    }
+
+    @Test func `an app that did not answer and does not connect is started by its program`() async throws {
+        let (harness, session) = try await harness()
+        await tap(1, harness, session)
+        try #require(await harness.activator.activated.next()).complete(.unanswered(reason: "no answer"))
+        #expect(await harness.launcher.launched.next()?.variables["XDG_ACTIVATION_TOKEN"] == "t")
+        try await harness.stop()
+    }
+
+    @Test func `an app that did not answer and connects in time is not started a second time`() async throws {
+        let (harness, session) = try await harness(returnLimit: .seconds(2))
+        await tap(1, harness, session)
+        try #require(await harness.activator.activated.next()).complete(.unanswered(reason: "no answer"))
+        let app = try await harness.readyApp()
+        #expect(await response(app) == 1)
+        harness.launcher.launched.finish()
+        #expect(await harness.launcher.launched.next() == nil)
         try await harness.stop()
     }
 

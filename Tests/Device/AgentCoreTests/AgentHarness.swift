@@ -228,6 +228,7 @@ final class FakeSession: PushConnection {
 /// A desktop whose person the test plays.
 final class FakeDesktop: Presenter {
     let presented = Inbox<(presentation: Presentation, complete: @Sendable (PresentationOutcome) -> Void)>()
+    let updated = Inbox<Presentation>()
     let withdrawn = Inbox<NotificationID>()
     let badges = Inbox<(count: Int, desktopEntry: String)>()
     let inherited = Mutex<[ShownPresentation]>([])
@@ -250,6 +251,7 @@ final class FakeDesktop: Presenter {
         presented.put((presentation, complete))
     }
 
+    func update(_ presentation: Presentation) { updated.put(presentation) }
     func withdraw(_ notification: NotificationID) { withdrawn.put(notification) }
     func badge(_ count: Int, desktopEntry: String) { badges.put((count, desktopEntry)) }
     func stop() { stops.withLock { $0 += 1 } }

@@ -134,7 +134,7 @@ import Testing
         #expect(path.hasPrefix(harness.configuration.attachmentsFolder) && still == path + ".still.png")
         #expect(FileManager.default.createFile(atPath: still, contents: nil))
         complete(true)
-        let second = try #require(await harness.desktop.show())
+        let second = try #require(await harness.desktop.updated.next())
         #expect(second.notification == first.notification && second.still == still && second.sound == .silent)
         try await harness.stop()
     }

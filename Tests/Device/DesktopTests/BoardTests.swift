@@ -11,12 +11,12 @@ func presentation(_ id: Int64, identifier: String? = nil, app: String = "com.exa
 }
 
 struct BoardTests {
-    private let features = ServerFeatures(name: "test 1", capabilities: ["actions", "body-markup"])
+    let features = ServerFeatures(name: "test 1", capabilities: ["actions", "body-markup"])
 
-    private func id(_ raw: Int64) -> NotificationID { NotificationID(rawValue: raw) }
+    func id(_ raw: Int64) -> NotificationID { NotificationID(rawValue: raw) }
 
     /// A board whose server is known.
-    private func board(inherited: [ShownPresentation] = []) -> Board {
+    func board(inherited: [ShownPresentation] = []) -> Board {
         var board = Board(inherited: inherited)
         _ = board.handle(.ownerChanged(":1.5"))
         _ = board.handle(.present(presentation(900)))
@@ -27,14 +27,14 @@ struct BoardTests {
     }
 
     /// The ticket and `replaces_id` of each call.
-    private func calls(_ directives: [Board.Directive]) -> [(ticket: UInt64, replaces: UInt32)] {
+    func calls(_ directives: [Board.Directive]) -> [(ticket: UInt64, replaces: UInt32)] {
         directives.compactMap {
             if case .notify(let message, let ticket) = $0 { (ticket, message.replaces) } else { nil }
         }
     }
 
     /// Shows a notification as `serverID`.
-    private func show(_ id: Int64, as serverID: UInt32, on board: inout Board, identifier: String? = nil) throws {
+    func show(_ id: Int64, as serverID: UInt32, on board: inout Board, identifier: String? = nil) throws {
         let call = try #require(calls(board.handle(.present(presentation(id, identifier: identifier)))).first)
         _ = board.handle(.notified(ticket: call.ticket, serverID: serverID))
     }
@@ -231,105 +231,5 @@ struct BoardTests {
             Issue.record("not refused")
             return
         }
-    }
-}
-
-struct NotifyMessageTests {
-    @Test(arguments: [
-        (true, "a &lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;"), (false, "a <b> & \"c\" 'd'"),
-    ])
-    func `what people typed never becomes markup`(understands: Bool, expected: String) {
-        #expect(MarkUp.body("a <b> & \"c\"\0 'd'", understandsMarkUp: understands) == expected)
-    }
-
-    @Test func `title and subtitle become the summary, else the app's name`() {
-        var presentation = presentation(1)
-        presentation.subtitle = "Today"
-        #expect(NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).summary == "Milk 1 - Today")
-        (presentation.title, presentation.subtitle) = ("", "")
-        #expect(NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).summary == "Todo")
-    }
-
-    @Test func `hints and actions follow what the server can do`() {
-        var presentation = presentation(1)
-        presentation.category = "REMINDER"
-        let plain = NotifyMessage(presentation, replaces: 3, features: ServerFeatures())
-        #expect(plain.actions == [])
-        #expect(plain.replaces == 3)
-        #expect(plain.hints["x-canonical-private-synchronous"] == nil)
-        #expect(plain.hints["desktop-entry"] == .string("com.example.todo"))
-        #expect(plain.hints["category"] == .string("REMINDER"))
-        #expect(plain.hints["urgency"] == .byte(1))
-        let features = ServerFeatures(name: "x", capabilities: ["actions", "x-canonical-private-synchronous"])
-        let rich = NotifyMessage(presentation, replaces: 0, features: features)
-        #expect(rich.actions == ["default", "Open"])
-        #expect(rich.hints["x-canonical-private-synchronous"] == .string("com.example.todo/id-1"))
-    }
-
-    private static let buttons = [
-        Presentation.Button(identifier: "done", label: "Done"),
-        Presentation.Button(
-            identifier: "answer", label: "Answer",
-            reply: Presentation.Reply(placeholder: "Write", submitLabel: "Send")),
-        Presentation.Button(identifier: "default", label: "Not the default"),
-    ]
-
-    @Test func `a text is asked for on the notification where the server can, else by a button`() {
-        var presentation = presentation(1)
-        presentation.buttons = Self.buttons
-        presentation.openLabel = "Look"
-        let plain = NotifyMessage(
-            presentation, replaces: 0, features: ServerFeatures(name: "x", capabilities: ["actions"]))
-        #expect(
-            plain.actions == [
-                "default", "Look", "button:done", "Done", "button:answer", "Answer", "button:default",
-                "Not the default",
-            ])
-        let inline = NotifyMessage(
-            presentation, replaces: 0,
-            features: ServerFeatures(name: "x", capabilities: ["actions", "inline-reply"]))
-        #expect(inline.actions[4...5] == ["inline-reply", "Answer"])
-        #expect(inline.hints["x-kde-reply-placeholder-text"] == .string("Write"))
-        #expect(inline.hints["x-kde-reply-submit-button-text"] == .string("Send"))
-    }
-
-    @Test(arguments: [
-        (Presentation.Sound.silent, "suppress-sound", NotifyMessage.Hint.boolean(true)),
-        (.standard, "sound-name", .string("message-new-instant")),
-        (.file("/tmp/bell.wav"), "sound-file", .string("/tmp/bell.wav")),
-    ])
-    func `a sound is named by its hint`(sound: Presentation.Sound, name: String, hint: NotifyMessage.Hint) {
-        var presentation = presentation(1)
-        presentation.sound = sound
-        #expect(NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).hints[name] == hint)
-    }
-
-    @Test func `a picture is named by its path, and what stays does not expire`() {
-        var presentation = presentation(1)
-        presentation.image = "/tmp/milk.png"
-        presentation.stays = true
-        let message = NotifyMessage(presentation, replaces: 0, features: ServerFeatures())
-        #expect(message.hints["image-path"] == .string("/tmp/milk.png") && message.expiresAfter == 0)
-    }
-
-    @Test func `a badge is one app's, and 0 hides it`() {
-        let badge = LauncherBadge(3, desktopEntry: "com.example.todo")
-        #expect(
-            badge.arguments == [
-                .string("application://com.example.todo.desktop"),
-                .dictionary(["count": .int64(3), "count-visible": .boolean(true)]),
-            ])
-        #expect(badge.path != LauncherBadge(3, desktopEntry: "com.example.mail").path)
-        #expect(
-            LauncherBadge(0, desktopEntry: "x").arguments.last
-                == .dictionary(["count": .int64(0), "count-visible": .boolean(false)]))
-    }
-
-    @Test func `a critical one stays`() {
-        var presentation = presentation(1)
-        presentation.urgency = .critical
-        let message = NotifyMessage(presentation, replaces: 0, features: ServerFeatures())
-        #expect(message.expiresAfter == 0)
-        #expect(message.hints["urgency"] == .byte(2))
     }
 }

@@ -167,15 +167,28 @@ struct DesktopPresenterTests {
         let unknown = await activate("com.example.unknown").first { _ in true }
         #expect(
             unknown
-                == .failed(reason: "its name on the session bus answered org.freedesktop.DBus.Error.ServiceUnknown"))
+                == .notStarted(
+                    reason: "its name on the session bus answered org.freedesktop.DBus.Error.ServiceUnknown"))
         let wrong = await activate("no bus name").first { _ in true }
-        #expect(wrong == .failed(reason: "the call could not be written"))
+        #expect(wrong == .notStarted(reason: "the call could not be written"))
         // What is asked after it is answered after it was asked for: the bus has the call when it ends.
         let slow = activate("com.example.slow")
         _ = await activate("com.example.unknown").first { _ in true }
         session.endBus()
-        #expect(await slow.first { _ in true } == .failed(reason: "the session bus is gone"))
+        #expect(await slow.first { _ in true } == .unanswered(reason: "the session bus is gone"))
         presenter.stop()
+    }
+
+    @Test(arguments: [
+        ("ServiceUnknown", false), ("Spawn.ChildExited", false), ("Spawn.ExecFailed", false), ("UnknownMethod", true),
+        ("UnknownObject", true), ("TimedOut", true), ("NoReply", true),
+    ])
+    func `only where the bus starts nobody there is no app that may come`(error: String, mayCome: Bool) {
+        let name = "org.freedesktop.DBus.Error.\(error)"
+        let reason = "its name on the session bus answered \(name)"
+        #expect(
+            BusWorker.outcome(ofActivation: name)
+                == (mayCome ? .unanswered(reason: reason) : .notStarted(reason: reason)))
     }
 
     @Test func `a bus that is not there gives no presenter`() {

@@ -45,11 +45,17 @@ final class DesktopSession {
             <allow own="*"/></policy></busconfig>
             """.utf8
         ).write(to: URL(fileURLWithPath: folder.path("bus.conf")))
+        address = "unix:path=\(folder.path("bus"))"
+        children = [screen.process]
+        try beginBus()
+    }
+
+    /// Starts the bus, anew where it ended; returns when it listens.
+    func beginBus() throws {
         let bus = try Self.start(
             "/usr/bin/dbus-daemon", ["--config-file=\(folder.path("bus.conf"))", "--nofork", "--print-address=1"],
-            ["DISPLAY": display, "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(folder.path("bus"))"])
-        address = bus.line
-        children = [bus.process, screen.process]
+            ["DISPLAY": display, "DBUS_SYSTEM_BUS_ADDRESS": address])
+        children.insert(bus.process, at: 0)
     }
 
     /// Runs dunst's own remote control; returns what it prints.

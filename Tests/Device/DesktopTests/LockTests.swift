@@ -1,4 +1,5 @@
 import AgentCore
+import AldabaTestSupport
 import Foundation
 import Logging
 import Testing
@@ -66,6 +67,28 @@ struct LockTests {
         #expect(await events.next() == .locked(false))
         try hint(true, session)
         #expect(await events.next() == .locked(true))
+        presenter.stop()
+    }
+
+    @Test func `a system bus that goes unlocks nothing, and is heard again when it is back`() async throws {
+        let (system, session) = (try session(), try DesktopSession(server: nil))
+        try beginLogin(system, isLocked: true)
+        let environment = ["DBUS_SYSTEM_BUS_ADDRESS": system.address, "XDG_SESSION_ID": "c1"]
+        let presenter = try #require(
+            DesktopPresenter(address: session.address, login: LoginPlace(environment: environment), logger: logger))
+        let (stream, continuation) = AsyncStream.makeStream(of: (event: PresenterEvent, isBack: Bool).self)
+        let isBack = Flag()
+        presenter.start(shown: []) { continuation.yield(($0, isBack.load())) }
+        var events = stream.makeAsyncIterator()
+        #expect(await events.next()?.event == .locked(true))
+        system.endBus()
+        // What the thread has to say of the end it has said when it has answered this.
+        await withCheckedContinuation { asked in presenter.present(presentation(1)) { _ in asked.resume() } }
+        isBack.store(true)
+        try system.beginBus()
+        try beginLogin(system, isLocked: false)
+        let next = await events.next()
+        #expect(next?.event == .locked(false) && next?.isBack == true)
         presenter.stop()
     }
 

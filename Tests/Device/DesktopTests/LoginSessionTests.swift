@@ -79,8 +79,28 @@ struct LoginSessionTests {
         var session = found()
         _ = session.handle(.changed(session: "/c1"))
         #expect(session.handle(.answered(.user, .path("/user"))) == [])
-        #expect(session.handle(.answered(.lockedHint(session: "/c1"), .silence)) == [])
+        #expect(session.handle(.answered(.lockedHint(session: "/c1"), .silence)) == [.rest(.seconds(1))])
         #expect(session.handle(.changed(session: "/c1")) == [.ask(.lockedHint(session: "/c1"))])
+        #expect(session.handle(.rested) == [], "it has been asked meanwhile")
+    }
+
+    @Test func `who does not answer is asked again after pauses that grow to a minute`() {
+        var session = LoginSession(id: "c1")
+        #expect(session.handle(.started) == [.ask(.session(id: "c1"))])
+        for pause in [1, 2, 4, 8, 16, 32, 64, 64] {
+            #expect(session.handle(.answered(.session(id: "c1"), .silence)) == [.rest(.seconds(pause))])
+            #expect(session.handle(.rested) == [.ask(.session(id: "c1"))])
+        }
+        _ = session.handle(.answered(.session(id: "c1"), .path("/c1")))
+        #expect(session.handle(.answered(.lockedHint(session: "/c1"), .silence)) == [.rest(.seconds(1))])
+    }
+
+    @Test func `without a login manager nothing is asked until one comes`() {
+        var session = LoginSession(id: "c1")
+        _ = session.handle(.started)
+        #expect(session.handle(.answered(.session(id: "c1"), .unknown)) == [])
+        #expect(session.handle(.rested) == [])
+        #expect(session.handle(.sessionsChanged) == [.ask(.session(id: "c1"))])
     }
 
     @Test func `the screen is locked as long as one of those who say so does`() {
@@ -93,6 +113,21 @@ struct LoginSessionTests {
         lock.heard(false, from: .login)
         #expect(lock.isLocked)
         lock.lostSavers()
+        #expect(!lock.isLocked)
+    }
+
+    @Test func `what a screen saver said ends with its successor's word, or with its silence`() {
+        var lock = LockState()
+        lock.heard(true, from: .saver(.gnome))
+        lock.wasSilent(.gnome)
+        #expect(lock.isLocked, "it said so itself")
+        lock.changedHands(.gnome)
+        #expect(lock.isLocked, "the successor has not been heard")
+        lock.heard(true, from: .saver(.gnome))
+        lock.wasSilent(.gnome)
+        #expect(lock.isLocked, "the successor has said so")
+        lock.changedHands(.gnome)
+        lock.wasSilent(.gnome)
         #expect(!lock.isLocked)
     }
 

@@ -1,0 +1,35 @@
+import AgentCore
+import PushModel
+
+/// What goes into the board, and what comes out.
+extension Board {
+    enum Event: Sendable {
+        case present(Presentation)
+        /// What is on the screen already is to look otherwise.
+        case update(Presentation)
+        case withdraw(NotificationID)
+        /// `Notify` returned the server's id of the notification.
+        case notified(ticket: UInt64, serverID: UInt32)
+        case notifyFailed(ticket: UInt64, reason: String)
+        case features(ServerFeatures, ticket: UInt64)
+        case featuresFailed(ticket: UInt64, reason: String)
+        /// Another process owns the server's name now; `nil` when nobody does.
+        case ownerChanged(String?)
+        case activationToken(serverID: UInt32, token: String)
+        case actionInvoked(serverID: UInt32, key: String)
+        case replied(serverID: UInt32, text: String)
+        case closed(serverID: UInt32, reason: UInt32)
+        /// The bus is gone, and all that was asked with it.
+        case disconnected(reason: String)
+    }
+
+    enum Directive: Sendable, Hashable {
+        /// Call `Notify` and answer with this ticket.
+        case notify(NotifyMessage, ticket: UInt64)
+        case close(serverID: UInt32)
+        /// Ask the server what it can do, and answer with this ticket.
+        case askFeatures(ticket: UInt64)
+        case answer(NotificationID, PresentationOutcome)
+        case tell(PresenterEvent)
+    }
+}
