@@ -28,6 +28,7 @@ TAPPED = ["storeTap", "withdraw", "respond", "storeResponseHandled", "confirmRes
 ASKED = ["storeBeginning", "storeFired", "answerRequest"]
 ORDERED = ["storeScheduled", "storeUnscheduled", "storeUnlisted", "storeStanding", "setBadge", "storePreference"]
 PUT_AWAY = ["storeDismissal", "storeLeftScreen"]
+RENEWED = ["storeShownAgain"]
 ABSENT = ["storeAppearance", "storeLeftUnhandled", "startApp", "storeRemoval", "storeRelease"]
 # A minute after a start that failed: the agent's Swift tests have it, with a clock of their own.
 ELSEWHERE = ["storeResponsesDropped"]
@@ -133,7 +134,7 @@ def once(states, *names):
 
 def test_every_step_is_tried():
     listed = run_aldaba("agent", "steps").stdout.split()
-    assert sorted(listed) == sorted(ARRIVING + TAPPED + ASKED + ORDERED + PUT_AWAY + ABSENT + ELSEWHERE)
+    assert sorted(listed) == sorted(ARRIVING + TAPPED + ASKED + ORDERED + PUT_AWAY + RENEWED + ABSENT + ELSEWHERE)
 
 
 @pytest.mark.desktop
@@ -383,3 +384,20 @@ def test_an_answer_that_waited_for_the_screen_to_be_unlocked_reaches_the_app_onc
         assert script.wait_for_response(20)["action"] == "pay"
         with pytest.raises(TimeoutError):
             script.wait_for_response(0.5)
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("place", sides(RENEWED))
+def test_what_an_ended_desktop_showed_the_next_one_shows_and_answers_for(world, send, control, place):
+    title = f"renewed {place}"
+    _, reference, _ = send(world.token, {"aps": {"alert": {"title": title}}})
+    wait_until(lambda: "handed" in control.states(reference), "it is shown")
+    world.screen.end_notification_server()
+    world.agent.arm(place)
+    world.screen.begin_notification_server()
+    world.again()
+    numbers = wait_until(lambda: world.screen.numbers(title), "the new desktop shows it")
+    world.screen.open(numbers[-1])
+    answer = f"didReceive com.apple.UNNotificationDefaultActionIdentifier {reference}"
+    wait_until(lambda: answer in world.told(), "the app has heard of the tap on it")
+    once(control.states(reference), "presented", "handed")

@@ -212,7 +212,7 @@ enum AgentAssembly {
             throw CommandFailure(
                 .failed, "there is no session bus; set DBUS_SESSION_BUS_ADDRESS, or choose --presenter headless")
         }
-        return HeadlessPresenter(logger: logger)
+        return HeadlessPresenter(logger: logger, hook: values.text(.presenterHook))
     }
 
     /// Tells who started the agent what happened, where that is of use to it.

@@ -83,6 +83,7 @@ extension Agent {
         question.openLabel = "Later"
         question.buttons = Answer.allCases.map { Presentation.Button(identifier: $0.rawValue, label: $0.label) }
         question.stays = true
+        question.isQuestion = true
         question.desktopEntry = manifest.desktopEntry
         parts.presenter.present(question) { [weak self] outcome in
             guard case .failed(let reason) = outcome else { return }
@@ -114,7 +115,7 @@ extension Agent {
         case .pressed(let id, let button, _):
             guard prompts[id] != nil else { return false }
             settle(id, Answer(rawValue: button) ?? .deny)
-        case .locked: return false
+        case .locked, .shownAgain: return false
         case .opened(let id, _), .dismissed(let id), .left(let id), .replied(let id, _, _):
             guard prompts[id] != nil else { return false }
             // No answer is none: the app may ask again.

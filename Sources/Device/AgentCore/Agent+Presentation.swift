@@ -23,6 +23,7 @@ extension Agent {
         presentation.buttons = Self.buttons(content.actions.isEmpty ? category?.actions ?? [] : content.actions)
         if let open = content.openTitle { presentation.openLabel = installed?.strings?.text(open) ?? open.key }
         if plan?.sounds == true, notification.shows.contains(.sound) {
+            presentation.volume = content.sound?.volume
             presentation.sound = sound(content.sound, of: installed?.manifest)
         }
         // A question that somebody waits for stays until it is answered.
@@ -31,6 +32,21 @@ extension Agent {
         presentation.desktopEntry = installed?.manifest.desktopEntry
         return presentation
     }
+
+    // MARK: Previews
+
+    /// What is on the screen hides its text when the screen is locked, and shows it when it is unlocked again, where the
+    /// person wants that.
+    func refreshPreviews() {
+        let shown = (try? store.read { try $0.shown(limit: Self.refreshLimit) }) ?? []
+        for notification in shown where apps[notification.app]?.standing.settings.previews == .whenUnlocked {
+            var presentation = presentation(of: notification)
+            presentation.sound = .silent
+            parts.presenter.update(presentation)
+        }
+    }
+
+    private static let refreshLimit = 200
 
     // MARK: Pictures
 

@@ -13,6 +13,7 @@ extension Agent {
         case .replied(let id, let button, let text): chose(id, button, text, activationToken: nil)
         case .dismissed(let id): dismissed(id)
         case .left(let id): enqueue(.leftScreen(id))
+        case .shownAgain(let id, let handle): enqueue(.shownAgain(id, handle: handle, at: parts.now()))
         case .locked(let isLocked): learnedScreen(isLocked: isLocked)
         }
     }

@@ -188,7 +188,9 @@ public actor Agent {
 
     /// The desktop has said how the screen is.
     func learnedScreen(isLocked: Bool) {
+        let isChange = isScreenLocked != isLocked
         isScreenLocked = isLocked
+        if isChange { refreshPreviews() }
         followFocus()
         if !isLocked { enqueue(.released) }
         screenIsKnown()

@@ -28,6 +28,7 @@ struct AgentLedger {
                 "UPDATE notification SET listed_at = NULL WHERE id = ? AND listed_at IS NOT NULL", [id.rawValue])
             if wasShown || database.changesCount == 1 { try report(id, .dismissed, at: at, source: .desktop) }
         case .leftScreen(let id): _ = try leaveScreen(id)
+        case .shownAgain(let id, let handle, let at): try showAgain(id, handle: handle, at: at)
         case .responseHandled(let response, let app, let at):
             try finish(response, app: app, at: at)
             return .responseHandled(response, app: app)
@@ -218,6 +219,19 @@ struct AgentLedger {
             database.cachedStatement(sql: "SELECT count(*) FROM notification WHERE presentation = 1 AND app = ?"),
             arguments: [app])
         return waiting ?? 0 < Self.screenQueueLimit
+    }
+
+    /// A new notification server shows what an earlier one showed, or what none was there to show.
+    private func showAgain(_ id: NotificationID, handle: String, at: Timestamp) throws {
+        let failed = PresentationState.failed.rawValue
+        let wasMissing = try Bool.fetchOne(
+            database, sql: "SELECT presentation = ? FROM notification WHERE id = ?", arguments: [failed, id.rawValue])
+        try execute(
+            "UPDATE notification SET handle = ?, presentation = ?, presented_at = coalesce(presented_at, ?) WHERE id = ?",
+            [handle, PresentationState.shown.rawValue, at.rawValue, id.rawValue])
+        guard wasMissing == true else { return }
+        try report(
+            id, .presented, at: at, source: .desktop, note: "once there was a notification server to show it")
     }
 
     /// - Returns: Whether it was on the screen.

@@ -11,7 +11,7 @@ public enum AgentStep: String, CaseIterable, Sendable {
     case storeArrival, storeAcknowledged, storeHandled, storeAppearance, storeLeftUnhandled, storePresented, storeTap
     case storeDismissal, storeLeftScreen, storeResponseHandled, storeResponsesDropped, storeReceiptsConfirmed
     case storeFired, storeScheduled, storeUnscheduled, storeUnlisted, storeStanding, storePreference
-    case storeRemoval, storeBeginning, storeRelease
+    case storeRemoval, storeBeginning, storeRelease, storeShownAgain
     // Words to the server.
     case acknowledge, report
     // Words to an app.
@@ -74,6 +74,7 @@ extension AgentWrite {
         case .appRemoved: .storeRemoval
         case .dismissed: .storeDismissal
         case .leftScreen: .storeLeftScreen
+        case .shownAgain: .storeShownAgain
         case .responseHandled: .storeResponseHandled
         case .responsesDropped: .storeResponsesDropped
         case .receiptsConfirmed: .storeReceiptsConfirmed

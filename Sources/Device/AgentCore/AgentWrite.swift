@@ -36,6 +36,8 @@ enum AgentWrite: Sendable {
     case preference(name: String, value: String)
     case dismissed(NotificationID, at: Timestamp)
     case leftScreen(NotificationID)
+    /// The desktop shows it again, or at last.
+    case shownAgain(NotificationID, handle: String, at: Timestamp)
     case responseHandled(Int64, app: String, at: Timestamp)
     /// The app could not be started for these: nobody waits for them any longer.
     case responsesDropped(app: String, at: Timestamp)
@@ -58,7 +60,7 @@ enum AgentWrite: Sendable {
     /// Whether it tells what a person did with a notification: nobody repeats that.
     var isSaidOnce: Bool {
         switch self {
-        case .tapped, .released, .dismissed, .leftScreen, .standing, .preference, .appRemoved: true
+        case .tapped, .released, .dismissed, .leftScreen, .shownAgain, .standing, .preference, .appRemoved: true
         default: false
         }
     }

@@ -14,8 +14,8 @@ protocol AppLauncher: Sendable {
 }
 
 /// Why an app could not be started, in words.
-struct AppLaunchFailure: Error, Sendable, CustomStringConvertible {
-    var description: String
+package struct AppLaunchFailure: Error, Sendable, CustomStringConvertible {
+    package var description: String
 }
 
 /// Starts apps as processes in sessions of their own; output goes to the log folder.

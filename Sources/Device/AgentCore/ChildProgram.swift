@@ -5,11 +5,17 @@ import Foundation
 ///
 /// Guarantees: it inherits no descriptor but those that it is given, and no signal that the agent blocks or ignores; it
 /// leads a session of its own, so that it can be ended with everything that it started.
-struct ChildProgram: Sendable {
+package struct ChildProgram: Sendable {
     /// Absolute.
-    var path: String
-    var arguments: [String]
-    var environment: [String: String]
+    package var path: String
+    package var arguments: [String]
+    package var environment: [String: String]
+
+    package init(path: String, arguments: [String], environment: [String: String]) {
+        self.path = path
+        self.arguments = arguments
+        self.environment = environment
+    }
 
     /// Starts it; a descriptor that is negative stands for none.
     ///
@@ -28,7 +34,7 @@ struct ChildProgram: Sendable {
     }
 
     /// The first program of this name in the folders of `PATH`; a name that is absolute is its own path.
-    static func find(_ name: String, environment: [String: String]) -> String? {
+    package static func find(_ name: String, environment: [String: String]) -> String? {
         func isProgram(_ path: String) -> Bool { FileManager.default.isExecutableFile(atPath: path) }
         if name.hasPrefix("/") { return isProgram(name) ? name : nil }
         let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
@@ -37,14 +43,19 @@ struct ChildProgram: Sendable {
 
     /// Runs it to its end; beyond its output's limit or the patience it is killed, with everything that it started.
     ///
-    /// - Parameter outputLimit: How many bytes it may write; `nil` for a program whose output is of no use.
+    /// - Parameters:
+    ///   - input: What it may read; at most ``inputLimit`` bytes.
+    ///   - outputLimit: How many bytes it may write; `nil` for a program whose output is of no use.
     /// - Returns: What it wrote; `nil` when it did not end by itself with status 0.
-    func run(outputLimit: Int? = nil, patience: Duration) throws(AppLaunchFailure) -> Data? {
+    package func run(input: Data? = nil, outputLimit: Int? = nil, patience: Duration) throws(AppLaunchFailure) -> Data?
+    {
         var output = try PipeEnds()
         defer { output.close() }
         var end = try PipeEnds()
         defer { end.close() }
-        let pid = try start(output: outputLimit == nil ? -1 : output.writing)
+        let given = try input.map(Self.pipe)
+        defer { if let given { close(given) } }
+        let pid = try start(input: given ?? -1, output: outputLimit == nil ? -1 : output.writing)
         output.closeWriting()
         Self.watch(pid, closing: end.giveWriting())
         let written = follow(output.reading, end.reading, limit: outputLimit ?? 0, until: .now + patience)
@@ -55,6 +66,21 @@ struct ChildProgram: Sendable {
         var status: Int32 = 0
         while waitpid(pid, &status, 0) == -1, errno == EINTR {}
         return status == 0 ? written : nil
+    }
+
+    /// What an empty pipe takes at once on Linux (pipe(7)).
+    static let inputLimit = 65_536
+
+    /// A pipe that holds these bytes and then ends.
+    private static func pipe(_ bytes: Data) throws(AppLaunchFailure) -> Int32 {
+        var ends = try PipeEnds()
+        let written = bytes.withUnsafeBytes { write(ends.writing, $0.baseAddress, min($0.count, inputLimit)) }
+        guard written == bytes.count else {
+            ends.close()
+            throw AppLaunchFailure(description: "\(bytes.count) bytes do not fit into a pipe")
+        }
+        ends.closeWriting()
+        return ends.reading
     }
 
     /// Closes a descriptor when a process has ended; it is left to be waited for, so its number stays its own until then.

@@ -2,11 +2,17 @@ import Logging
 import Observability
 import PushModel
 
-/// The presenter of a machine without a session bus: nothing is shown, everything is stored.
-public struct HeadlessPresenter: Presenter {
+/// The presenter of a machine without a session bus: nothing is shown, everything is stored; a program of the person's
+/// choice may be told.
+public final class HeadlessPresenter: Presenter {
     private let logger: Logger
+    private let hook: PresenterHook?
 
-    public init(logger: Logger) { self.logger = logger }
+    /// - Parameter hook: The absolute path of a program that is run for each notification, see ``PresenterHook``.
+    public init(logger: Logger, hook: String? = nil) {
+        self.logger = logger
+        self.hook = hook.map { PresenterHook(path: $0) }
+    }
 
     public func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void) {
         logger.notice("There is no session bus: notifications are kept, and none is shown on a screen.")
@@ -21,7 +27,8 @@ public struct HeadlessPresenter: Presenter {
             metadata: [
                 LogKey.notification: "\(presentation.notification)", LogKey.topic: "\(presentation.app)",
             ])
-        complete(.presented(handle: nil, note: "headless"))
+        guard let hook else { return complete(.presented(handle: nil, note: "headless")) }
+        hook.run(presentation, then: complete)
     }
 
     public func update(_ presentation: Presentation) {}

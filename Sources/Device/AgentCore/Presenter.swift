@@ -58,8 +58,12 @@ public struct Presentation: Hashable, Sendable {
     /// That of a picture of it that does not, where there is one.
     public var still: String?
     public var sound = Sound.silent
+    /// How loud, 0 to 1; `nil` leaves it to the desktop.
+    public var volume: Double?
     /// Whether it stays until somebody answers it.
     public var stays = false
+    /// Whether it is of no use without its buttons: then it fails where the desktop shows none.
+    public var isQuestion = false
     /// The name of the app's desktop file without `.desktop`.
     public var desktopEntry: String?
 
@@ -156,4 +160,6 @@ public enum PresenterEvent: Hashable, Sendable {
     case locked(Bool)
     /// It left the screen by itself or because it was taken away.
     case left(NotificationID)
+    /// It is on the screen again, or at last, after the desktop had nothing to show it with.
+    case shownAgain(NotificationID, handle: String)
 }

@@ -31,5 +31,7 @@ extension Board {
         case askFeatures(ticket: UInt64)
         case answer(NotificationID, PresentationOutcome)
         case tell(PresenterEvent)
+        /// Play a sound that the server does not play.
+        case play(Presentation.Sound, volume: Double?)
     }
 }

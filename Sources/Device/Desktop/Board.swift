@@ -4,11 +4,13 @@ import PushModel
 /// What is on the screen and what was asked for: a value, events in and directives out.
 ///
 /// Guarantees: each presentation is answered exactly once; a notification of an app's identifier replaces the
-/// one that is shown; what a server showed is posted again when another server takes its place; an update never
-/// brings back what has gone, nor covers what is newer.
+/// one that is shown; what a server showed, and what came while there was none, is posted when another server takes its
+/// place, without a sound; an update never brings back what has gone, nor covers what is newer.
 struct Board: Sendable {
     /// The most presentations that wait for their turn or for an answer.
     static let waitingLimit = 256
+    /// The most that came while no server was there and are posted when one comes; the oldest is forgotten first.
+    static let missedLimit = 64
     /// The most shown notifications that are remembered; the oldest is forgotten first.
     static let shownLimit = 1000
 
@@ -33,7 +35,7 @@ struct Board: Sendable {
     private struct Order {
         enum Purpose {
             case first
-            /// To a new server; it was answered to the agent before.
+            /// To a new server; it was answered to the agent before, and is told anew.
             case again
             /// In the place of what is shown; nobody waits for that.
             case update
@@ -56,6 +58,8 @@ struct Board: Sendable {
     private var shown: [Place: Shown] = [:]
     private var places: [UInt32: Place] = [:]
     private var held: [Order] = []
+    /// What no server was there to show.
+    private var missed: [Presentation] = []
     private var calls: [UInt64: Order] = [:]
     private var busy: Set<Place> = []
     private var tokens: [UInt32: String] = [:]
@@ -74,8 +78,8 @@ struct Board: Sendable {
         case .notified(let ticket, let serverID): return notified(ticket, serverID)
         case .notifyFailed(let ticket, let reason):
             guard let order = calls.removeValue(forKey: ticket) else { return [] }
-            withdrawn.remove(ticket)
             busy.remove(Place(order.presentation))
+            if withdrawn.remove(ticket) == nil { miss(order) }
             return failure(of: order, reason) + next()
         case .features(let new, let ticket):
             guard case .asked(ticket) = features else { return [] }
@@ -86,6 +90,7 @@ struct Board: Sendable {
             guard case .asked(ticket) = features else { return [] }
             features = .unknown
             defer { held = [] }
+            for order in held { miss(order) }
             return held.flatMap { failure(of: $0, reason) }
         case .ownerChanged(let new): return ownerChanged(new)
         case .activationToken(let serverID, let token):
@@ -126,7 +131,13 @@ struct Board: Sendable {
                 waiting.append(order)
                 continue
             }
+            if order.presentation.isQuestion, !features.hasActions {
+                busy.remove(place)
+                directives += failure(of: order, "\(features.name) shows no buttons")
+                continue
+            }
             directives.append(notify(order, replaces: shown[place]?.serverID ?? 0, features))
+            directives += sound(of: order, features)
         }
         held = waiting
         return directives
@@ -136,6 +147,12 @@ struct Board: Sendable {
         counter += 1
         calls[counter] = order
         return .notify(NotifyMessage(order.presentation, replaces: replaces, features: features), ticket: counter)
+    }
+
+    /// What the server does not play is played here, once.
+    private func sound(of order: Order, _ features: ServerFeatures) -> [Directive] {
+        guard !features.playsSounds, order.presentation.sound != .silent, order.purpose == .first else { return [] }
+        return [.play(order.presentation.sound, volume: order.presentation.volume)]
     }
 
     private mutating func update(_ presentation: Presentation) -> [Directive] {
@@ -159,12 +176,25 @@ struct Board: Sendable {
         let replaced = remember(order.presentation, serverID)
         var directives: [Directive] = replaced.map { [.tell(.left($0))] } ?? []
         let outcome = PresentationOutcome.presented(handle: owner.map { "\($0) \(serverID)" }, note: serverName)
-        if order.purpose == .first { directives.append(.answer(order.presentation.notification, outcome)) }
+        switch order.purpose {
+        case .first: directives.append(.answer(order.presentation.notification, outcome))
+        case .again:
+            directives +=
+                owner.map { [.tell(.shownAgain(order.presentation.notification, handle: "\($0) \(serverID)"))] } ?? []
+        case .update: break
+        }
         if withdrawn.remove(ticket) != nil {
             forget(serverID)
             directives.append(.close(serverID: serverID))
         }
         return directives + next()
+    }
+
+    /// Without a server nothing is shown; one may be on its way, as when a session begins.
+    private mutating func miss(_ order: Order) {
+        guard owner == nil, order.purpose != .update else { return }
+        missed.append(order.presentation)
+        missed = missed.suffix(Self.missedLimit)
     }
 
     private func failure(of order: Order, _ reason: String) -> [Directive] {
@@ -199,6 +229,8 @@ struct Board: Sendable {
 
     private mutating func withdraw(_ id: NotificationID) -> [Directive] {
         // What waits for its turn is not shown at all; what is being shown is closed as soon as it has a number.
+        missed.removeAll { $0.notification == id }
+        inherited.removeAll { $0.presentation.notification == id }
         let waiting = held.filter { $0.presentation.notification == id }
         held.removeAll { $0.presentation.notification == id }
         for (ticket, order) in calls where order.presentation.notification == id { withdrawn.insert(ticket) }
@@ -224,20 +256,26 @@ struct Board: Sendable {
         owner = new
         features = .unknown
         guard let new else { return next() }
-        let gone = inherit(from: new)
-        let again = shown.values.filter { !gone.kept.contains($0.presentation.notification) }
-            .sorted { $0.order < $1.order }
+        let (kept, lost) = inherit(from: new)
+        let again = shown.values.filter { !kept.contains($0.presentation.notification) }.sorted { $0.order < $1.order }
         for one in again { forget(one.serverID) }
-        held = again.map { Order(presentation: $0.presentation, purpose: .again) } + held
-        return gone.directives + next()
+        held = (lost + again.map(\.presentation) + missed).map(Self.repeated) + held
+        missed = []
+        return next()
     }
 
-    /// Takes over what an earlier run of the agent had this very server show.
-    private mutating func inherit(from server: String) -> (kept: Set<NotificationID>, directives: [Directive]) {
+    private static func repeated(_ presentation: Presentation) -> Order {
+        var silent = presentation
+        silent.sound = .silent
+        return Order(presentation: silent, purpose: .again)
+    }
+
+    /// Takes over what an earlier run of the agent had this very server show; what it had another one show is lost.
+    private mutating func inherit(from server: String) -> (kept: Set<NotificationID>, lost: [Presentation]) {
         let candidates = inherited
         inherited = []
         var kept: Set<NotificationID> = []
-        var gone: [Directive] = []
+        var lost: [Presentation] = []
         for candidate in candidates {
             let id = candidate.presentation.notification
             let parts = candidate.handle.split(separator: " ")
@@ -245,10 +283,10 @@ struct Board: Sendable {
                 kept.insert(id)
                 _ = remember(candidate.presentation, serverID)
             } else {
-                gone.append(.tell(.left(id)))
+                lost.append(candidate.presentation)
             }
         }
-        return (kept, gone)
+        return (kept, lost)
     }
 
     /// Not every server closes a notification after its action, so it is closed here.
@@ -295,6 +333,7 @@ struct Board: Sendable {
         let open = calls.sorted { $0.key < $1.key }.map(\.value) + held
         (calls, held, busy, withdrawn) = ([:], [], [], [])
         (owner, features) = (nil, .unknown)
+        for order in open { miss(order) }
         return open.flatMap { failure(of: $0, reason) }
     }
 }

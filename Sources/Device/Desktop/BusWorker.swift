@@ -12,6 +12,7 @@ final class BusWorker {
     static let longPatience = Duration.seconds(25)
     /// How long to leave a bus alone that could not be reached.
     static let reconnectPause = Duration.seconds(1)
+    static let longestPause = Duration.seconds(60)
 
     static let name = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
@@ -34,6 +35,7 @@ final class BusWorker {
     let logger: Logger
     private var connection: BusConnection?
     private var nextAttempt: ContinuousClock.Instant
+    private var pause = reconnectPause
     var board = Board()
     var calls = BusCalls<Call>()
     private var login: LoginWatch?
@@ -41,6 +43,7 @@ final class BusWorker {
     /// Who waits for the outcome of a presentation: one that is asked for again meanwhile is shown once.
     private var completions: [NotificationID: [@Sendable (PresentationOutcome) -> Void]] = [:]
     var events: (@Sendable (PresenterEvent) -> Void)?
+    private let player = SoundPlayer()
     private var isStopped = false
     /// Whether it was told how the screen is.
     private var isLockTold = false
@@ -69,11 +72,15 @@ final class BusWorker {
                 "type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.name)'")
             for rule in ScreenSaver.allCases.flatMap(\.rules) { opened.subscribe(rule) }
             connection = opened
+            pause = Self.reconnectPause
             if events != nil { askAround() }
             return true
         } catch {
-            nextAttempt = .now + Self.reconnectPause
-            logger.warning("The session bus cannot be reached.", metadata: [LogKey.error: "\(error)"])
+            nextAttempt = .now + pause
+            if pause == Self.reconnectPause {
+                logger.warning("The session bus cannot be reached.", metadata: [LogKey.error: "\(error)"])
+            }
+            pause = min(pause * 2, Self.longestPause)
             return false
         }
     }
@@ -87,6 +94,7 @@ final class BusWorker {
         while !isStopped {
             sleep()
             for command in queue.take() { carryOut(command) }
+            if connection == nil, events != nil { _ = connect() }
             readBus()
             login?.work()
             for call in calls.takeLate() { failed(call, Self.lateness(of: call)) }
@@ -105,7 +113,8 @@ final class BusWorker {
             pollfd(fd: connection?.descriptor ?? -1, events: interest(connection?.hasMessagesToSend), revents: 0),
             pollfd(fd: login?.descriptor ?? -1, events: interest(login?.hasMessagesToSend), revents: 0),
         ]
-        let deadlines = [calls.deadline, login?.deadline].compactMap { $0 }
+        let attempt = connection == nil && events != nil ? nextAttempt : nil
+        let deadlines = [calls.deadline, login?.deadline, attempt].compactMap { $0 }
         poll(&descriptors, nfds_t(descriptors.count), milliseconds(until: deadlines.min()))
     }
 
@@ -178,6 +187,7 @@ final class BusWorker {
             case .answer(let id, let outcome):
                 for complete in completions.removeValue(forKey: id) ?? [] { complete(outcome) }
             case .tell(let event): events?(event)
+            case .play(let sound, let volume): player.play(sound, volume: volume)
             }
         }
     }

@@ -9,6 +9,7 @@ struct ServerFeatures: Hashable, Sendable {
     var understandsMarkUp: Bool { capabilities.contains("body-markup") }
     var hasActions: Bool { capabilities.contains("actions") }
     var hasInlineReply: Bool { capabilities.contains("inline-reply") }
+    var playsSounds: Bool { capabilities.contains("sound") }
     var showsAnimations: Bool { capabilities.contains("icon-multi") }
     /// Whether a popup of the same tag is replaced by the server itself.
     var replacesByTag: Bool { capabilities.contains("x-canonical-private-synchronous") }
@@ -64,7 +65,7 @@ struct NotifyMessage: Hashable, Sendable {
                 .string(MarkUp.plain("\(presentation.app)/\(presentation.identifier)"))
         }
         switch presentation.sound {
-        case .silent: hints["suppress-sound"] = .boolean(true)
+        case _ where !features.playsSounds, .silent: hints["suppress-sound"] = .boolean(true)
         case .standard: hints["sound-name"] = .string("message-new-instant")
         case .file(let path): hints["sound-file"] = .string(MarkUp.plain(path))
         }

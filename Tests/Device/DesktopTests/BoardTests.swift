@@ -177,7 +177,9 @@ struct BoardTests {
         }
         let again = calls(board.handle(.features(features, ticket: ticket)))
         #expect(again.map(\.replaces) == [0, 0])
-        #expect(board.handle(.notified(ticket: again[0].ticket, serverID: 1)) == [])
+        #expect(
+            board.handle(.notified(ticket: again[0].ticket, serverID: 1))
+                == [.tell(.shownAgain(id(1), handle: ":1.9 1"))])
         #expect(board.handle(.notifyFailed(ticket: again[1].ticket, reason: "x")) == [.tell(.left(id(2)))])
         #expect(
             board.handle(.actionInvoked(serverID: 1, key: "default")).first
@@ -209,8 +211,72 @@ struct BoardTests {
             ShownPresentation(presentation: presentation(3), handle: "nonsense"),
         ]
         var board = Board(inherited: inherited)
-        #expect(board.handle(.ownerChanged(":1.5")) == [.tell(.left(id(2))), .tell(.left(id(3)))])
+        guard case .askFeatures(let ticket)? = board.handle(.ownerChanged(":1.5")).first else {
+            Issue.record("not asked")
+            return
+        }
         #expect(board.handle(.closed(serverID: 7, reason: 2)) == [.tell(.dismissed(id(1)))])
+        // What other servers showed this one shows again.
+        #expect(calls(board.handle(.features(features, ticket: ticket))).count == 2)
+    }
+
+    @Test func `what came while no server was there is shown, silently, when one comes, unless it was taken back`()
+        throws
+    {
+        var board = Board()
+        var first = presentation(1)
+        first.sound = .standard
+        guard case .askFeatures(let asked)? = board.handle(.present(first)).first else {
+            Issue.record("not asked")
+            return
+        }
+        _ = board.handle(.present(presentation(2)))
+        #expect(
+            board.handle(.featuresFailed(ticket: asked, reason: "none")) == [
+                .answer(id(1), .failed(reason: "none")), .answer(id(2), .failed(reason: "none")),
+            ])
+        #expect(board.handle(.withdraw(id(2))) == [])
+        guard case .askFeatures(let ticket)? = board.handle(.ownerChanged(":1.5")).first else {
+            Issue.record("not asked")
+            return
+        }
+        let directives = board.handle(.features(features, ticket: ticket))
+        let shown = calls(directives)
+        guard case .notify(let message, _)? = directives.first, directives.count == 1 else {
+            Issue.record("\(directives)")
+            return
+        }
+        #expect(message.hints["suppress-sound"] == .boolean(true))
+        #expect(
+            board.handle(.notified(ticket: shown[0].ticket, serverID: 1))
+                == [.tell(.shownAgain(id(1), handle: ":1.5 1"))])
+    }
+
+    @Test(arguments: [(["sound"], false), ([], true)] as [(Set<String>, Bool)])
+    func `what the server does not play is played here`(capabilities: Set<String>, isPlayed: Bool) throws {
+        var board = Board()
+        var loud = presentation(1)
+        loud.sound = .file("/tmp/bell.wav")
+        loud.volume = 0.5
+        guard case .askFeatures(let ticket)? = board.handle(.present(loud)).first else {
+            Issue.record("not asked")
+            return
+        }
+        let directives = board.handle(.features(ServerFeatures(name: "x", capabilities: capabilities), ticket: ticket))
+        #expect(directives.contains(.play(.file("/tmp/bell.wav"), volume: 0.5)) == isPlayed)
+        #expect(calls(directives).count == 1)
+    }
+
+    @Test func `a question is refused where the server shows no buttons`() throws {
+        var board = Board()
+        var question = presentation(1)
+        question.isQuestion = true
+        guard case .askFeatures(let ticket)? = board.handle(.present(question)).first else {
+            Issue.record("not asked")
+            return
+        }
+        let directives = board.handle(.features(ServerFeatures(name: "x", capabilities: []), ticket: ticket))
+        #expect(directives == [.answer(id(1), .failed(reason: "x shows no buttons"))])
     }
 
     @Test func `when the bus goes everything that waits is answered`() throws {

@@ -26,7 +26,10 @@ struct DesktopPresenterTests {
         let presenter = try #require(DesktopPresenter(address: session.address, logger: logger))
         let (stream, continuation) = AsyncStream.makeStream(of: PresenterEvent.self)
         presenter.start(shown: shown) { event in
-            if case .locked = event { return }
+            switch event {
+            case .locked, .shownAgain: return
+            default: break
+            }
             continuation.yield(event)
         }
         return (presenter, stream)

@@ -68,10 +68,15 @@ struct NotifyMessageTests {
         (.standard, "sound-name", .string("message-new-instant")),
         (.file("/tmp/bell.wav"), "sound-file", .string("/tmp/bell.wav")),
     ])
-    func `a sound is named by its hint`(sound: Presentation.Sound, name: String, hint: NotifyMessage.Hint) {
+    func `a sound is named by its hint where the server plays, and suppressed where it does not`(
+        sound: Presentation.Sound, name: String, hint: NotifyMessage.Hint
+    ) {
         var presentation = presentation(1)
         presentation.sound = sound
-        #expect(NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).hints[name] == hint)
+        let playing = ServerFeatures(name: "x", capabilities: ["sound"])
+        #expect(NotifyMessage(presentation, replaces: 0, features: playing).hints[name] == hint)
+        let mute = NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).hints
+        #expect(mute["suppress-sound"] == .boolean(true) && mute["sound-name"] == nil && mute["sound-file"] == nil)
     }
 
     @Test func `a picture is named by its path, and what stays does not expire`() {

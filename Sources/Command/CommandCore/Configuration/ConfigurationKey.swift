@@ -65,6 +65,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     case agentCA = "agent-ca"
     case agentSocket = "agent-socket"
     case presenter
+    case presenterHook = "presenter-hook"
     case reconnectAfter = "reconnect-after"
     case logLevel = "log-level"
 
@@ -94,7 +95,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
                 sentence: "The data folder; without it $XDG_STATE_HOME/aldaba, else ~/.local/state/aldaba.")
         case .host, .apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort: listenerRow
         case .certificate, .certificateKey, .environment, .development, .enrolmentOpen, .enrolmentKey: serverRow
-        case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .reconnectAfter: agentRow
+        case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .presenterHook, .reconnectAfter: agentRow
         case .logLevel:
             Row(
                 type: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
@@ -175,6 +176,12 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .choice(["auto", "desktop", "headless"]), defaultText: "auto", programs: [.agent],
                 sentence: "How notifications are shown: auto takes the desktop when there is a session bus.")
+        case .presenterHook:
+            Row(
+                type: .path, programs: [.agent],
+                sentence:
+                    "A program that is run for each notification where there is no screen, with a JSON object on its "
+                    + "standard input.")
         default:
             Row(
                 type: .number(10...600_000), defaultText: "1000", programs: [.agent],

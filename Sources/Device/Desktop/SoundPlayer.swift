@@ -1,0 +1,68 @@
+import AgentCore
+import Foundation
+import Synchronization
+
+/// Plays sounds where the notification server does not, by the players of the desktop: PipeWire's, PulseAudio's,
+/// libcanberra's or ALSA's, whichever there is; without one nothing is heard.
+///
+/// Bounded: a few sounds at a time, each for thirty seconds.
+final class SoundPlayer: Sendable {
+    private static let limit = 4
+    private static let patience = Duration.seconds(30)
+    /// The sound of the freedesktop theme that stands for a new message.
+    private static let event = "message-new-instant"
+    private static let standard = "/usr/share/sounds/freedesktop/stereo/\(event).oga"
+
+    private let environment: [String: String]
+    private let playing = Mutex(0)
+
+    init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        self.environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
+    }
+
+    /// Begins to play, and returns at once.
+    ///
+    /// - Parameter volume: 0 to 1; `nil` for the player's own.
+    func play(_ sound: Presentation.Sound, volume: Double?) {
+        guard let program = program(for: sound, volume: volume) else { return }
+        let mayPlay = playing.withLock { playing in
+            guard playing < Self.limit else { return false }
+            playing += 1
+            return true
+        }
+        guard mayPlay else { return }
+        let thread = Thread { [self] in
+            _ = try? program.run(patience: Self.patience)
+            playing.withLock { $0 -= 1 }
+        }
+        thread.name = "aldaba-sound"
+        thread.start()
+    }
+
+    /// The player and what it is told; `nil` when there is none for this sound.
+    func program(for sound: Presentation.Sound, volume: Double?) -> ChildProgram? {
+        let file: String
+        switch sound {
+        case .silent: return nil
+        case .standard: file = Self.standard
+        case .file(let path): file = path
+        }
+        let loudness = volume.map { min(max($0, 0), 1) }
+        let isThere = FileManager.default.isReadableFile(atPath: file)
+        let calls: [(name: String, arguments: [String], takes: Bool)] = [
+            ("pw-play", (loudness.map { ["--volume=\($0)"] } ?? []) + [file], isThere),
+            ("paplay", (loudness.map { ["--volume=\(Int($0 * 65_536))"] } ?? []) + [file], isThere),
+            (
+                "canberra-gtk-play", sound == .standard ? ["--id=\(Self.event)"] : ["--file=\(file)"],
+                isThere || sound == .standard
+            ),
+            ("aplay", ["--quiet", file], isThere && file.hasSuffix(".wav")),
+        ]
+        for call in calls where call.takes {
+            if let path = ChildProgram.find(call.name, environment: environment) {
+                return ChildProgram(path: path, arguments: call.arguments, environment: environment)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,46 @@
+import AldabaTestSupport
+import Foundation
+import Testing
+
+@testable import Desktop
+
+/// Which player is run for a sound.
+struct SoundPlayerTests {
+    private let folder: TemporaryFolder
+    private let bell: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        bell = folder.path("bell.wav")
+        #expect(FileManager.default.createFile(atPath: bell, contents: Data()))
+    }
+
+    private func player(_ programs: String...) throws -> SoundPlayer {
+        for program in programs {
+            #expect(FileManager.default.createFile(atPath: folder.path(program), contents: Data()))
+            chmod(folder.path(program), 0o700)
+        }
+        return SoundPlayer(environment: ["PATH": folder.url.path])
+    }
+
+    @Test func `the first player there is gets the file and its volume, in its own measure`() throws {
+        let call = try #require(try player("aplay").program(for: .file(bell), volume: 0.5))
+        #expect(call.path == folder.path("aplay") && call.arguments == ["--quiet", bell])
+        let pulse = try #require(try player("paplay").program(for: .file(bell), volume: 0.5))
+        #expect(pulse.arguments == ["--volume=32768", bell])
+        let pipeWire = try #require(try player("pw-play").program(for: .file(bell), volume: 7))
+        #expect(pipeWire.arguments == ["--volume=1.0", bell])
+        #expect(try #require(try player().program(for: .file(bell), volume: nil)).arguments == [bell])
+    }
+
+    @Test func `the desktop's own sound is canberra's to find`() throws {
+        let call = try #require(try player("canberra-gtk-play").program(for: .standard, volume: nil))
+        #expect(call.arguments == ["--id=message-new-instant"] || call.arguments.last?.hasSuffix(".oga") == true)
+    }
+
+    @Test func `without a player, a file or a sound nothing is run`() throws {
+        #expect(try player().program(for: .file(bell), volume: nil) == nil)
+        #expect(try player("pw-play").program(for: .silent, volume: nil) == nil)
+        #expect(try player().program(for: .file(folder.path("missing.wav")), volume: nil) == nil)
+    }
+}
