@@ -98,11 +98,16 @@ class World:
         self.agent.wait_for_death()
         self.agent.start()
 
-    def hides_text(self):
-        """Whether the agent takes the screen for locked."""
+    def wait_for_lock(self):
+        """Waits until the agent takes the screen for locked: then it hides what the terminal says."""
+        def hidden():
+            return sum(call[4] == "Notification" for call in self.screen.notified())
+
         self.agent.aldaba("settings", "aldaba.notify", "previews=whenUnlocked")
-        self.agent.aldaba("notify", "Probe", "secret")
-        return any(call[4] == "Notification" for call in self.screen.notified())
+        before = hidden()
+        wait_until(
+            lambda: self.agent.aldaba("notify", "Probe", "secret") and hidden() > before,
+            "the agent has heard that the screen is locked")
 
     def stop(self):
         self.app.kill()
@@ -373,7 +378,7 @@ def test_an_answer_that_waited_for_the_screen_to_be_unlocked_reaches_the_app_onc
         script.wait(lambda got: got["type"] == "deliver" and got["notification"]["identifier"] == title, 20)
         number = wait_until(lambda: world.screen.numbers(title), "it is on the screen")[0]
         with world.screen.locked():
-            wait_until(world.hides_text, "the agent has heard that the screen is locked")
+            world.wait_for_lock()
             world.screen.press(number, "pay")
             wait_until(lambda: title not in [item["identifier"] for item in script.delivered()], "it has the answer")
             with pytest.raises(TimeoutError):
