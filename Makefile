@@ -22,9 +22,10 @@ $(VENV)/installed: Tests/Interop/requirements.txt
 test: packages-build packages-test $(VENV)/installed ## Run all tests, the foreign clients' included
 	@Scripts/run-tests
 
-bench: packages-build packages-bench ## Measure beside nghttpd and the store, in one run
+bench: packages-build packages-bench $(VENV)/installed ## Measure beside nghttpd and the store, and the device
 	swift build -c release
 	@Benchmarks/run
+	@$(VENV)/bin/python Benchmarks/device
 
 fuzz: packages-build ## Fuzz every decoder, SECONDS=60 each, in a build folder of its own
 	@Scripts/fuzz $(SECONDS)

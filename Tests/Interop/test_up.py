@@ -309,8 +309,7 @@ def test_up_goes_on_without_an_app_that_cannot_be_started_again(own_copy, run):
 
 def test_up_is_ready_without_an_app_that_dies_again_and_again(own_copy, run):
     app = own_copy / "TodoList"
-    app.write_text("#!/bin/sh\nexit 1\n")
-    app.chmod(0o755)
+    shutil.copy("/bin/false", app)
     running = run("--ephemeral", "--json")
     assert running.ready["pids"]["app"] is None
     assert "app died five times" in running.log_tail()

@@ -70,6 +70,8 @@ struct NotifyMessage: Hashable, Sendable {
         case .file(let path): hints["sound-file"] = .string(MarkUp.plain(path))
         }
         expiresAfter = presentation.stays || presentation.urgency == .critical ? 0 : -1
+        // It stays although a button is pressed, until it is closed here.
+        if presentation.stays { hints["resident"] = .boolean(true) }
         if features.hasActions { addActions(of: presentation, features) }
     }
 

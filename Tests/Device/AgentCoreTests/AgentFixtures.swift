@@ -1,6 +1,7 @@
 import AgentWire
 import Foundation
 import PushModel
+import Testing
 
 @testable import AgentCore
 
@@ -43,4 +44,14 @@ extension AgentStore {
         try read { try $0.receipts(after: 0, limit: 1000) }
             .map { "\($0.receipt.id) \($0.receipt.entry.state.text)" }
     }
+}
+
+/// Makes a program of a shell script. Another process writes it: while this one has a file open for writing, what other
+/// tests start may hold it too for a moment, and a program that is held so cannot be run (ETXTBSY).
+func installScript(_ script: String, at path: String) throws {
+    let writer = ChildProgram(
+        path: "/bin/sh",
+        arguments: ["-c", #"printf '#!/bin/sh\n%s\n' "$1" > "$2" && chmod 700 "$2""#, "sh", script, path],
+        environment: ["PATH": "/usr/bin:/bin"])
+    try #require(try writer.run(patience: .seconds(60)) != nil)
 }

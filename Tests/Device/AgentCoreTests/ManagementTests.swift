@@ -162,10 +162,7 @@ import Testing
 struct ReplyWindowTests {
     private func folder(with programs: [String: String]) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
-        for (name, script) in programs {
-            try "#!/bin/sh\n\(script)\n".write(toFile: folder.path(name), atomically: true, encoding: .utf8)
-            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path(name))
-        }
+        for (name, script) in programs { try installScript(script, at: folder.path(name)) }
         return folder
     }
 
@@ -188,10 +185,9 @@ struct ReplyWindowTests {
     ])
     func `what the program says is the answer`(script: String, expected: ReplyAnswer) async throws {
         let folder = try folder(with: ["zenity": script])
-        #expect(
-            await answer(
-                ProgramReplyWindow(environment: ["DISPLAY": ":0", "PATH": folder.url.path + ":/usr/bin:/bin"]))
-                == expected)
+        let given = await answer(
+            ProgramReplyWindow(environment: ["DISPLAY": ":0", "PATH": folder.url.path + ":/usr/bin:/bin"]))
+        #expect(given == expected)
     }
 
     @Test func `without a display it is said`() async throws {

@@ -13,8 +13,7 @@ struct PresenterHookTests {
     func `it gets the notification, and its status says whether it was shown`(index: Int) async throws {
         let folder = try TemporaryFolder()
         let program = folder.path("hook")
-        try "#!/bin/sh\n\(Self.scripts[index].script)\n".write(toFile: program, atomically: true, encoding: .utf8)
-        chmod(program, 0o700)
+        try installScript(Self.scripts[index].script, at: program)
         let hook = PresenterHook(
             path: program,
             environment: ["HOOK_OUTPUT": folder.path("told"), "PATH": "/usr/bin:/bin", "ALDABA_X": "secret"])

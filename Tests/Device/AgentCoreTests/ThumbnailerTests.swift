@@ -44,8 +44,7 @@ struct ThumbnailerTests {
         try FileManager.default.createDirectory(
             atPath: folder.path("thumbnailers"), withIntermediateDirectories: true)
         let program = folder.path("make")
-        try "#!/bin/sh\n\(Self.programs[index].script)\n".write(toFile: program, atomically: true, encoding: .utf8)
-        chmod(program, 0o700)
+        try installScript(Self.programs[index].script, at: program)
         try "[Thumbnailer Entry]\nExec=\(program) %i %o\nMimeType=video/mp4;\n".write(
             toFile: folder.path("thumbnailers/test.thumbnailer"), atomically: true, encoding: .utf8)
         let stills = ThumbnailerStills(environment: ["XDG_DATA_HOME": folder.path(""), "XDG_DATA_DIRS": "/nowhere"])
