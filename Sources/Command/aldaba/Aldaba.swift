@@ -1,7 +1,10 @@
 import ArgumentParser
 import CommandCore
+import Dispatch
 import Foundation
 import Glibc
+import NIOCore
+import NIOPosix
 
 /// The command `aldaba`.
 @main
@@ -19,8 +22,20 @@ struct Aldaba: AsyncParsableCommand {
             DeviceCommand.self, AppCommand.self, KeyCommand.self, DoctorCommand.self, ConfigurationPageCommand.self,
         ])
 
-    static func main() async {
+    static func main() {
         signal(SIGPIPE, SIG_IGN)
+        guard CommandLine.arguments.dropFirst().first == AgentCommand.configuration.commandName else {
+            Task.detached { await runToTheEnd() }
+            dispatchMain()
+        }
+        // libdispatch looks after its workers once a second as soon as it has had one, for as long as the process lives.
+        // An agent at rest is not to wake for that, so its tasks run on the threads of its network.
+        NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
+        Task.detached { await runToTheEnd() }
+        while true { pause() }
+    }
+
+    private static func runToTheEnd() async {
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
@@ -28,6 +43,7 @@ struct Aldaba: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            Glibc.exit(CommandExit.done.rawValue)
         } catch {
             Glibc.exit(report(error).rawValue)
         }

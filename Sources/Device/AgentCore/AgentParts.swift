@@ -1,6 +1,8 @@
 import Foundation
 import Logging
 import MCSTransport
+import NIOCore
+import NIOPosix
 import PushModel
 
 /// What an agent works with; tests pass their own.
@@ -41,12 +43,23 @@ struct AgentParts: Sendable {
             launcher: ProcessLauncher(logFolder: configuration.logFolder), activator: activator, focus: focus,
             replyWindow: ProgramReplyWindow(), stills: ThumbnailerStills(), peerCheck: .system,
             now: systemTime,
-            sleep: { try await Task.sleep(for: $0) }, random: { UInt64.random(in: 0 ... .max) },
+            sleep: sleep, random: { UInt64.random(in: 0 ... .max) },
             close: { await server?.enrolment.close() })
     }
 
     /// The time of the system's clock.
     @Sendable static func systemTime() -> Timestamp { Timestamp(rawValue: Int64(Date().timeIntervalSince1970 * 1000)) }
+
+    /// Rests on a timer of the network's, which wakes nobody meanwhile; the standard library's would have libdispatch look
+    /// after its workers from then on.
+    @Sendable private static func sleep(_ duration: Duration) async throws {
+        let rest = MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: TimeAmount(duration)) {}
+        try await withTaskCancellationHandler {
+            try await rest.futureResult.get()
+        } onCancel: {
+            rest.cancel()
+        }
+    }
 
     /// Waits as long as the back-off says, or until the task is cancelled.
     func pause(_ backOff: inout BackOff) async {
