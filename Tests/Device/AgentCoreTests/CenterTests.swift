@@ -156,7 +156,7 @@ import Testing
         let (id, _) = try #require(await app.delivery())
         app.send(.handled(notification: id, outcome: .presented(options: options)))
         #expect(try #require(await harness.desktop.show()).sound == sound)
-        while await delivered(app) != (isListed ? ["milk"] : []) {}
+        while !Task.isCancelled, await delivered(app) != (isListed ? ["milk"] : []) {}
         try await harness.stop()
     }
 
@@ -349,7 +349,7 @@ import Testing
         agent.enter { $0.fire(request, as: nil, app: "com.example.todo") }
         try #require(await harness.desktop.presented.next()).complete(.failed(reason: "no server"))
         let app = try await harness.readyApp()
-        while await delivered(app) != ["milk"] {}
+        while !Task.isCancelled, await delivered(app) != ["milk"] {}
         try await harness.stop()
     }
 

@@ -230,7 +230,7 @@ import Testing
         var timing = AgentTiming()
         timing.lockPatience = .seconds(3600)
         try await harness.begin(timing: timing)
-        while harness.desktop.starts.withLock({ $0 }) < 2 { await Task.yield() }
+        while !Task.isCancelled, harness.desktop.starts.withLock({ $0 }) < 2 { await Task.yield() }
         harness.desktop.does(.locked(true))
         #expect(try #require(await harness.desktop.show()).body == "Notification")
         try await harness.stop()
