@@ -6,6 +6,7 @@ import time
 from collections import deque
 
 from h2_client import ConnectionEnded, H2Client, StreamReset
+from waiting import FolderWatch
 
 IN_FLIGHT = 50  # requests without an answer at any time
 
@@ -21,6 +22,7 @@ class PersistentSender(threading.Thread):
         super().__init__(name="sender", daemon=True)
         self._provider, self._address, self._ca = provider, ready["apns"], ready["ca"]
         self._where = f"/3/device/{ready['deviceToken']}"
+        self._data = ready["data"]
         self._todo = deque(apns_ids)
         self._count = len(apns_ids)
         self._interval = 1 / per_second
@@ -69,14 +71,17 @@ class PersistentSender(threading.Thread):
     def _connect(self, patience=30):
         """Connects, trying again while the server is being started anew."""
         deadline = time.monotonic() + patience
-        while True:
-            try:
-                self._client = H2Client(self._address, self._ca)
-                return
-            except (OSError, ConnectionEnded):
-                if time.monotonic() > deadline:
-                    raise AssertionError(f"the server was not back within {patience} s") from None
-                time.sleep(0.05)
+        # A server that listens writes its addresses into its folder.
+        with FolderWatch(self._data) as watch:
+            while True:
+                try:
+                    self._client = H2Client(self._address, self._ca)
+                    return
+                except (OSError, ConnectionEnded):
+                    left = deadline - time.monotonic()
+                    if left <= 0:
+                        raise AssertionError(f"the server was not back within {patience} s") from None
+                    watch.nap(min(left, 1))
 
     def _start(self, apns_id):
         body = json.dumps({"aps": {"alert": f"number {apns_id[-6:]}"}}).encode()

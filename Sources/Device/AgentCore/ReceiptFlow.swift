@@ -41,6 +41,6 @@ struct ReceiptFlow: Sendable {
         return name
     }
 
-    /// The places that a confirmed batch covers; `nil` for one that was not sent in this session.
+    /// The places that a confirmed batch covers; `nil` for one that was not sent over the open connection.
     mutating func confirmed(_ batch: String) -> ClosedRange<Int64>? { underWay.removeValue(forKey: batch) }
 }

@@ -86,7 +86,8 @@ extension BusWorker {
 
     private static func words(_ error: String) -> String {
         switch error {
-        case "\(bus).Error.ServiceUnknown", "\(bus).Error.NameHasNoOwner": "no notification server runs in this session"
+        case "\(bus).Error.ServiceUnknown", "\(bus).Error.NameHasNoOwner":
+            "no notification server runs on the session bus"
         default: "the notification server answered \(error)"
         }
     }

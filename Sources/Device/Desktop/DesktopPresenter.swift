@@ -11,7 +11,7 @@ import Synchronization
 public final class DesktopPresenter: Presenter, AppActivator {
     private let queue: CommandQueue
 
-    /// The address of this session's bus: `DBUS_SESSION_BUS_ADDRESS`, else the socket in `XDG_RUNTIME_DIR`.
+    /// The address of the user session's bus: `DBUS_SESSION_BUS_ADDRESS`, else the socket in `XDG_RUNTIME_DIR`.
     ///
     /// - Returns: `nil` when there is neither.
     public static func sessionBusAddress(

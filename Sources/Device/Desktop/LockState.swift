@@ -3,7 +3,7 @@ struct LockState {
     /// Who may say so.
     enum Source: Hashable {
         case saver(ScreenSaver)
-        /// The login manager, of this session.
+        /// The login manager, of the user session.
         case login
     }
 

@@ -1,4 +1,4 @@
-/// Finds this session at the login manager (org.freedesktop.login1) and follows its `LockedHint`: a value, events in
+/// Finds the user session at the login manager (org.freedesktop.login1) and follows its `LockedHint`: a value, events in
 /// and directives out.
 ///
 /// Guarantees: one question is under way at a time. Signals are never believed, they only make it ask again: on the

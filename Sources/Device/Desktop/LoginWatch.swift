@@ -3,7 +3,7 @@ import Glibc
 import Logging
 import Observability
 
-/// Where the login manager is asked about this session.
+/// Where the login manager is asked about the user session.
 public struct LoginPlace: Hashable, Sendable {
     /// The address of the system bus.
     public var busAddress: String

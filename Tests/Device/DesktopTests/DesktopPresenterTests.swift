@@ -140,7 +140,7 @@ struct DesktopPresenterTests {
         let session = try DesktopSession(server: nil)
         let (presenter, _) = try start(session)
         let outcome = await present(presentation(1), on: presenter)
-        #expect(outcome == .failed(reason: "no notification server runs in this session"))
+        #expect(outcome == .failed(reason: "no notification server runs on the session bus"))
         presenter.stop()
     }
 
