@@ -97,8 +97,11 @@ extension Agent {
                     metadata: [
                         LogKey.topic: "\(app)", LogKey.count: "\(count)",
                     ])
-            case .fired(_, let app, let isAsked):
+            case .fired(_, let app, let isAsked, let isOnScreen):
                 if isAsked { awaited.insert(app) }
+                if case .fired(Self.shell, let request, _, _, _, _) = write, !isOnScreen {
+                    failWaiter(request.identifier, "too many notifications wait for the screen already")
+                }
             case .unlisted(let ids):
                 for id in ids { withdraw(id) }
             case .responsesDropped, .nothing: break

@@ -31,6 +31,8 @@ public actor Agent {
 
     /// Installed apps by bundle id.
     var apps: [String: InstalledApp] = [:]
+    /// What the folder of manifests was like when it was read; `nil` before.
+    var appsMark: Set<String>?
     /// Apps whose manifests were not there at the last look.
     var missing: Set<String> = []
     /// Which app each accepted connection is.
@@ -145,16 +147,21 @@ public actor Agent {
 
     private func work() async throws {
         loadApps()
+        // An app that runs is given the time to come back before anything starts it anew.
+        for app in apps.keys { expectReturn(of: app) }
         let shown = try store.read { try $0.shown(limit: 200) }
         parts.presenter.start(
-            shown: shown.compactMap { notification in
-                notification.handle.map { ShownPresentation(presentation: presentation(of: notification), handle: $0) }
-            },
+            shown: try inheritedQuestions()
+                + shown.compactMap { notification in
+                    notification.handle.map {
+                        ShownPresentation(presentation: presentation(of: notification), handle: $0)
+                    }
+                },
             events: { [weak self] event in self?.enter { $0.took(event) } })
         await learnScreen()
         let socket = try await AppSocket.listen(
             path: configuration.socketPath, group: MultiThreadedEventLoopGroup.singleton,
-            delegate: AgentDoor(agent: self))
+            delegate: AgentDoor(agent: self), program: parts.peerCheck.executable)
         events(.listening(socketPath: configuration.socketPath))
         resumeWhatWaits()
         await withTaskGroup(of: Void.self) { group in
@@ -168,7 +175,10 @@ public actor Agent {
 
     private func end() async {
         // Nobody could take an answer to a question that outlives the agent.
-        for id in prompts.keys { withdraw(id) }
+        for (id, prompt) in prompts {
+            withdraw(id)
+            enqueue(.asked(app: prompt.app, handle: nil))
+        }
         parts.presenter.stop()
         parts.focus?.stop()
         await parts.close()
@@ -210,11 +220,12 @@ public actor Agent {
         screenWaiter = nil
     }
 
-    /// What the last run left: intents to show, and taps and notifications whose apps may not come back.
+    /// What the last run left: badges, intents to show, and answers that waited for the screen to be unlocked.
     private func resumeWhatWaits() {
         for (id, app) in apps where app.shownBadge > 0 { showBadge(of: id) }
         pumpPresentations()
-        for app in apps.keys { expectReturn(of: app) }
+        // Where nobody tells of a lock there is none to wait for.
+        if !isScreenLocked { enqueue(.released) }
     }
 
     private func keepStoreSmall() async {

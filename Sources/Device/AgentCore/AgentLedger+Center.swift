@@ -27,7 +27,7 @@ extension AgentLedger {
     /// Its id is negative, and none is used twice.
     func fire(
         _ request: NotificationRequest, app: String, isAsked: Bool, shows: AgentWrite.Showing, at: Timestamp
-    ) throws -> NotificationID {
+    ) throws -> (id: NotificationID, isOnScreen: Bool) {
         try unscheduleFired(request, app: app)
         try execute(
             "INSERT INTO local_id (one, last) VALUES (1, -1) ON CONFLICT (one) DO UPDATE SET last = last - 1", [])
@@ -47,7 +47,7 @@ extension AgentLedger {
                 try JSONText.of(request.content), try request.trigger.map(JSONText.of),
             ])
         if !isAsked, !isOnScreen, shows.contains(.list) { try list(id, at: at) }
-        return id
+        return (id, isOnScreen)
     }
 
     /// One that fires once waits no longer; nor does one that a request "at once" replaces.
@@ -97,21 +97,22 @@ extension AgentLedger {
     /// - Returns: What was on the screen and must leave it.
     func unlist(_ identifiers: [String]?, app: String) throws -> [NotificationID] {
         let listed = try WaitingNotification.fetch(
-            database, "app = ? AND (listed_at IS NOT NULL OR handle IS NOT NULL OR presentation = 1)", [app], limit: nil
-        )
+            database, "app = ? AND (listed_at IS NOT NULL OR handle IS NOT NULL OR presentation IN (1, 3))", [app],
+            limit: nil)
         let wanted = identifiers.map(Set.init)
         var gone: [NotificationID] = []
         for notification in listed where wanted?.contains(notification.identifier) ?? true {
-            let isOnItsWay = try Bool.fetchOne(
-                database, sql: "SELECT presentation = 1 FROM notification WHERE sequence = ?",
+            // What could not be shown may be shown when there is a notification server again.
+            let mayComeYet = try Bool.fetchOne(
+                database, sql: "SELECT presentation IN (1, 3) FROM notification WHERE sequence = ?",
                 arguments: [notification.sequence])
             try execute(
                 """
                 UPDATE notification SET listed_at = NULL, handle = NULL,
-                    presentation = CASE presentation WHEN 1 THEN 2 ELSE presentation END
+                    presentation = CASE WHEN presentation IN (1, 3) THEN 2 ELSE presentation END
                 WHERE sequence = ?
                 """, [notification.sequence])
-            if notification.handle != nil || isOnItsWay == true { gone.append(notification.id) }
+            if notification.handle != nil || mayComeYet == true { gone.append(notification.id) }
         }
         return gone
     }
@@ -130,10 +131,28 @@ extension AgentLedger {
         }
         // What the server has tokens of is forgotten when the server has forgotten it.
         try execute("DELETE FROM registration WHERE app = ? AND token IS NULL", [app])
-        for table in ["response", "notification", "request", "standing", "done"] {
+        for table in ["response", "notification", "request", "standing", "question", "done"] {
             try execute("DELETE FROM \(table) WHERE app = ?", [app])
         }
         return shown
+    }
+
+    func keepQuestion(_ handle: String?, app: String) throws {
+        guard let handle else { return try execute("DELETE FROM question WHERE app = ?", [app]) }
+        try execute("INSERT OR REPLACE INTO question (app, handle) VALUES (?, ?)", [app, handle])
+    }
+
+    /// Says once of each notification that an app would be woken for why it waits.
+    func deferWaking(_ app: String, at: Timestamp) throws {
+        let waiting = try WaitingNotification.fetch(
+            database, "app = ? AND handed_at IS NULL AND deferred_at IS NULL", [app], limit: nil)
+        for notification in waiting where notification.kind != .foreground {
+            try execute(
+                "UPDATE notification SET deferred_at = ? WHERE sequence = ?", [at.rawValue, notification.sequence])
+            try report(
+                notification.id, .suppressed(.budget), at: at, source: .agent,
+                note: "its app is not woken before its budget allows it; it gets this then, or when it runs")
+        }
     }
 
     func keep(_ standing: AppStanding, app: String) throws {

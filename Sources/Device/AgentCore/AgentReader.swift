@@ -214,7 +214,7 @@ struct AgentReader {
                 database, sql: "SELECT request FROM done WHERE app = ? AND run = ?", arguments: [app, run]))
     }
 
-    /// The files that notifications of the list, on their way or scheduled name.
+    /// The files that notifications of the list, on the screen, on their way or scheduled name.
     func attachmentPaths() throws -> Set<String> {
         let contents: [NotificationContent] =
             try String.fetchAll(
@@ -222,7 +222,7 @@ struct AgentReader {
                 sql:
                     """
                     SELECT content FROM notification AS n WHERE content LIKE '%"attachments"%' AND (
-                        listed_at IS NOT NULL OR handed_at IS NULL OR presentation = 1
+                        listed_at IS NOT NULL OR handed_at IS NULL OR handle IS NOT NULL OR presentation = 1
                         OR EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL))
                     """
             ).compactMap { JSONText.read($0) }
@@ -240,6 +240,11 @@ struct AgentReader {
         JSONText.read(
             try String.fetchOne(database, sql: "SELECT standing FROM standing WHERE app = ?", arguments: [app]))
             ?? AppStanding()
+    }
+
+    /// The questions that were open when this store was last used: the app, and what the desktop calls it.
+    func questions() throws -> [(app: String, handle: String)] {
+        try Row.fetchAll(database, sql: "SELECT app, handle FROM question").map { ($0[0], $0[1]) }
     }
 
     /// The oldest of what is to be shown, in order of arrival.

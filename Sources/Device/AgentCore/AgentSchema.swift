@@ -9,6 +9,7 @@ enum AgentSchema {
         migrator.registerMigration("1") { database in try database.execute(sql: first) }
         migrator.registerMigration("2") { database in try database.execute(sql: second) }
         migrator.registerMigration("3") { database in try database.execute(sql: third) }
+        migrator.registerMigration("4") { database in try database.execute(sql: fourth) }
         return migrator
     }
 
@@ -108,5 +109,12 @@ enum AgentSchema {
         ALTER TABLE registration ADD COLUMN team TEXT;
         ALTER TABLE notification ADD COLUMN shows INTEGER NOT NULL DEFAULT 26;
         ALTER TABLE response ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
+        """
+
+    /// `question`: what the desktop calls the question whether an app may send notifications, while it is open.
+    /// `notification.deferred_at`: when its app could first not be woken for it.
+    private static let fourth = """
+        CREATE TABLE question (app TEXT PRIMARY KEY, handle TEXT NOT NULL) STRICT, WITHOUT ROWID;
+        ALTER TABLE notification ADD COLUMN deferred_at INTEGER;
         """
 }

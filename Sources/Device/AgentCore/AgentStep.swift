@@ -12,6 +12,7 @@ public enum AgentStep: String, CaseIterable, Sendable {
     case storeDismissal, storeLeftScreen, storeResponseHandled, storeResponsesDropped, storeReceiptsConfirmed
     case storeFired, storeScheduled, storeUnscheduled, storeUnlisted, storeStanding, storePreference
     case storeRemoval, storeBeginning, storeRelease, storeShownAgain
+    case storeQuestion, storeDeferral
     // Words to the server.
     case acknowledge, report
     // Words to an app.
@@ -68,6 +69,8 @@ extension AgentWrite {
         case .unscheduled: .storeUnscheduled
         case .unlisted: .storeUnlisted
         case .standing: .storeStanding
+        case .asked: .storeQuestion
+        case .deferred: .storeDeferral
         case .preference: .storePreference
         case .begun: .storeBeginning
         case .released: .storeRelease

@@ -30,6 +30,11 @@ enum AgentWrite: Sendable {
     /// Notifications leave the list; `nil` for all of the app's.
     case unlisted(app: String, identifiers: [String]?)
     case standing(app: String, AppStanding)
+    /// A person is being asked whether the app may send notifications: what the desktop calls the question; `nil` when
+    /// it is over.
+    case asked(app: String, handle: String?)
+    /// The app cannot be woken before its budget allows it: what it would be woken for waits.
+    case deferred(app: String, at: Timestamp)
     /// The app is not on this device any more.
     case appRemoved(app: String, at: Timestamp)
     /// What a person set for all apps.
@@ -60,7 +65,7 @@ enum AgentWrite: Sendable {
     /// Whether it tells what a person did with a notification: nobody repeats that.
     var isSaidOnce: Bool {
         switch self {
-        case .tapped, .released, .dismissed, .leftScreen, .shownAgain, .standing, .preference, .appRemoved: true
+        case .tapped, .released, .dismissed, .leftScreen, .shownAgain, .standing, .preference, .asked, .appRemoved: true
         default: false
         }
     }
@@ -109,8 +114,8 @@ enum AgentEffect: Sendable, Equatable {
     case released(apps: [String])
     case responseHandled(Int64, app: String)
     case responsesDropped(app: String, count: Int)
-    /// An app's own notification is stored.
-    case fired(NotificationID, app: String, isAsked: Bool)
+    /// An app's own notification is stored; `isOnScreen` when it goes to the screen.
+    case fired(NotificationID, app: String, isAsked: Bool, isOnScreen: Bool)
     /// These left the list and must leave the screen.
     case unlisted([NotificationID])
     case nothing

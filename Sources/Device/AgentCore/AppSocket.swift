@@ -53,9 +53,11 @@ struct AppSocket: Sendable {
 
     /// Listens; the folder is made 0700 where it is missing, the socket is 0600.
     ///
+    /// - Parameter program: The file that a process runs.
     /// - Throws: ``AgentStartFailure`` when the path is too long or another agent answers there.
     static func listen(
-        path: String, group: any EventLoopGroup, delegate: any AppSocketDelegate
+        path: String, group: any EventLoopGroup, delegate: any AppSocketDelegate,
+        program: @escaping @Sendable (pid_t) -> String? = PeerCheck.program(of:)
     ) async throws -> AppSocket {
         guard path.utf8.count <= longestPath else { throw AgentStartFailure.socketPathTooLong(path: path) }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -70,7 +72,7 @@ struct AppSocket: Sendable {
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.maxMessagesPerRead, value: 4)
             .childChannelInitializer { channel in
-                peer(of: channel).flatMapThrowing { peer in
+                peer(of: channel, program).flatMapThrowing { peer in
                     guard count.enter() else { throw ChannelError.operationUnsupported }
                     channel.closeFuture.whenComplete { _ in count.leave() }
                     try channel.pipeline.syncOperations.addHandler(
@@ -96,13 +98,15 @@ struct AppSocket: Sendable {
         return true
     }
 
-    private static func peer(of channel: any Channel) -> EventLoopFuture<Peer> {
+    private static func peer(
+        of channel: any Channel, _ program: @escaping @Sendable (pid_t) -> String?
+    ) -> EventLoopFuture<Peer> {
         guard let socket = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
         }
         let credentials: EventLoopFuture<aldaba_peer> = socket.unsafeGetSocketOption(
             level: .socket, name: .init(rawValue: aldaba_peer_credentials_option))
-        return credentials.map { Peer(process: $0.pid, user: $0.uid) }
+        return credentials.map { Peer(process: $0.pid, user: $0.uid, program: program($0.pid)) }
     }
 }
 

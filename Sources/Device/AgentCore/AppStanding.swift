@@ -44,6 +44,18 @@ struct AppStanding: Codable, Hashable, Sendable {
         return policy == .ask && options & all != 0 ? options & all : all
     }
 
+    /// The most categories that an app has; those that were set longest ago go first.
+    static let categoryLimit = 256
+
+    /// Takes categories in addition to those there are, in place of those of the same name; none at all take all away.
+    ///
+    /// An app and its extension set them one after the other, and neither takes the other's away.
+    mutating func merge(_ new: [NotificationCategory]) {
+        let names = Set(new.map(\.identifier))
+        let kept = new.isEmpty ? [] : categories.filter { !names.contains($0.identifier) }
+        categories = Array((kept + new).suffix(Self.categoryLimit))
+    }
+
     func category(_ identifier: String) -> NotificationCategory? {
         identifier.isEmpty ? nil : categories.first { $0.identifier == identifier }
     }

@@ -95,7 +95,8 @@ final class AgentHarness: Sendable {
     /// A process of the app's with this id says hello; what the agent says to it can be read from the channel.
     func connectApp(process: Int32) async throws -> NIOAsyncTestingChannel {
         let channel = NIOAsyncTestingChannel()
-        let connection = AppConnection(peer: Peer(process: process, user: getuid()), channel: channel)
+        let connection = AppConnection(
+            peer: Peer(process: process, user: getuid(), program: todoManifest.executable), channel: channel)
         agent.withLock { $0 }?.enter {
             $0.received([.hello(version: 1, app: todoManifest.id, secret: nil)], from: connection)
         }

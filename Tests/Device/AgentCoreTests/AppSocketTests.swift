@@ -63,7 +63,7 @@ struct PeerCheckTests {
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         var manifest = todoManifest
         manifest.executable = own
-        let peer = Peer(process: getpid(), user: getuid())
+        let peer = Peer(process: getpid(), user: getuid(), program: own)
         #expect(PeerCheck.system.fault(of: peer, as: manifest, secret: nil, expected: nil) == nil)
         #expect(PeerCheck.system.fault(of: peer, as: todoManifest, secret: nil, expected: nil)?.contains(own) == true)
     }
@@ -76,7 +76,8 @@ struct PeerCheckTests {
         manifest.executable = folder.path("link")
         #expect(
             PeerCheck.system.fault(
-                of: Peer(process: getpid(), user: getuid()), as: manifest, secret: nil, expected: nil) == nil)
+                of: Peer(process: getpid(), user: getuid(), program: own), as: manifest, secret: nil, expected: nil)
+                == nil)
     }
 
     @Test func `another user is refused`() {
@@ -84,7 +85,16 @@ struct PeerCheckTests {
         #expect(
             check.fault(of: Peer(process: 1, user: 1001), as: todoManifest, secret: nil, expected: nil)
                 == "it runs as another user")
-        #expect(check.fault(of: Peer(process: 1, user: 1000), as: todoManifest, secret: nil, expected: nil) == nil)
+        let own = Peer(process: 1, user: 1000, program: todoManifest.executable)
+        #expect(check.fault(of: own, as: todoManifest, secret: nil, expected: nil) == nil)
+    }
+
+    @Test(arguments: ["/usr/bin/python3.11", nil])
+    func `a program that connected and then started the app in its own place is refused`(program: String?) {
+        let check = PeerCheck(executable: { _ in todoManifest.executable }, user: 1000)
+        let fault = check.fault(
+            of: Peer(process: 1, user: 1000, program: program), as: todoManifest, secret: nil, expected: nil)
+        #expect(fault?.contains("when it connected") == true)
     }
 }
 

@@ -153,9 +153,10 @@ import Testing
 
     @Test func `another program may not manage the agent`() async throws {
         let check = PeerCheck(executable: { $0 == getpid() ? "/usr/bin/aldaba" : "/usr/bin/other" }, user: getuid())
-        #expect(check.isOwn(Peer(process: getpid(), user: getuid())))
-        #expect(!check.isOwn(Peer(process: 1, user: getuid())))
-        #expect(!check.isOwn(Peer(process: getpid(), user: getuid() + 1)))
+        #expect(check.isOwn(Peer(process: getpid(), user: getuid(), program: "/usr/bin/aldaba")))
+        #expect(!check.isOwn(Peer(process: 1, user: getuid(), program: "/usr/bin/other")))
+        #expect(!check.isOwn(Peer(process: getpid(), user: getuid(), program: "/usr/bin/other")))
+        #expect(!check.isOwn(Peer(process: getpid(), user: getuid() + 1, program: "/usr/bin/aldaba")))
     }
 }
 
