@@ -111,7 +111,7 @@ extension Agent {
                 AgentStatus.App(
                     id: id, name: app.manifest.name, isConnected: app.connection != nil,
                     authorization: app.standing.authorization(under: app.manifest.authorization).rawValue,
-                    listed: try store.read { try $0.listed(app: id, limit: .max).count }, badge: app.standing.badge)
+                    listed: try store.read { try $0.listedCount(app: id) }, badge: app.standing.badge)
             })
     }
 

@@ -27,8 +27,8 @@ extension Agent {
             presentation.sound = sound(content.sound, of: installed?.manifest)
         }
         // A question that somebody waits for stays until it is answered.
-        let isQuestion = notification.app == Self.shell && waiters[notification.identifier] != nil
-        presentation.stays = isQuestion || installed?.standing.settings.alertStyle == .alert
+        let isAwaited = notification.app == Self.shell && waiters[notification.identifier] != nil
+        presentation.stays = isAwaited || installed?.standing.settings.alertStyle == .alert
         presentation.desktopEntry = installed?.manifest.desktopEntry
         return presentation
     }

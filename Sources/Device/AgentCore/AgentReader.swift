@@ -200,6 +200,13 @@ struct AgentReader {
             database, "app = ? AND listed_at IS NOT NULL AND sequence >= ?", [app, first], limit: limit)
     }
 
+    /// How many notifications are in an app's list.
+    func listedCount(app: String) throws -> Int {
+        try Int.fetchOne(
+            database, sql: "SELECT count(*) FROM notification WHERE app = ? AND listed_at IS NOT NULL",
+            arguments: [app]) ?? 0
+    }
+
     /// What an app has scheduled, in the order in which it was added.
     func requests(app: String) throws -> [NotificationRequest] {
         try String.fetchAll(
