@@ -45,7 +45,7 @@ final class AppConnection: Sendable {
 struct AppSocket: Sendable {
     /// The length that `sun_path` leaves for a path.
     static let longestPath = 107
-    /// Connections beyond this are closed at once.
+    /// Connections beyond this are closed at once; one that has not said anything makes room for a new one.
     static let connectionLimit = 256
 
     let path: String
@@ -66,18 +66,19 @@ struct AppSocket: Sendable {
             if await answers(path: path, group: group) { throw AgentStartFailure.socketInUse(path: path) }
             unlink(path)
         }
-        let count = ConnectionCount(limit: connectionLimit)
+        let visitors = Visitors(limit: connectionLimit)
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 64)
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.maxMessagesPerRead, value: 4)
             .childChannelInitializer { channel in
                 peer(of: channel, program).flatMapThrowing { peer in
-                    guard count.enter() else { throw ChannelError.operationUnsupported }
-                    channel.closeFuture.whenComplete { _ in count.leave() }
+                    guard visitors.enter(channel) else { throw ChannelError.operationUnsupported }
+                    channel.closeFuture.whenComplete { _ in visitors.leave(channel) }
                     try channel.pipeline.syncOperations.addHandler(
                         AppConnectionHandler(
-                            connection: AppConnection(peer: peer, channel: channel), delegate: delegate))
+                            connection: AppConnection(peer: peer, channel: channel), delegate: delegate,
+                            spoke: { visitors.spoke(channel) }))
                 }
             }
         let channel = try await bootstrap.bind(unixDomainSocketPath: path).get()
@@ -108,22 +109,4 @@ struct AppSocket: Sendable {
             level: .socket, name: .init(rawValue: aldaba_peer_credentials_option))
         return credentials.map { Peer(process: $0.pid, user: $0.uid, program: program($0.pid)) }
     }
-}
-
-/// How many connections there are.
-private final class ConnectionCount: Sendable {
-    private let value = Mutex(0)
-    private let limit: Int
-
-    init(limit: Int) { self.limit = limit }
-
-    func enter() -> Bool {
-        value.withLock { count in
-            guard count < limit else { return false }
-            count += 1
-            return true
-        }
-    }
-
-    func leave() { value.withLock { $0 -= 1 } }
 }

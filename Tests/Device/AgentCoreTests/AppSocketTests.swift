@@ -1,6 +1,8 @@
 import AgentWire
 import AldabaTestSupport
 import Foundation
+import NIOCore
+import NIOEmbedded
 import NIOPosix
 import Testing
 
@@ -187,5 +189,25 @@ struct ProcessLauncherTests {
         try apps.install(manifest)
         #expect(apps.secret(of: manifest.id) == secret)
         #expect(apps.load().apps[manifest.id] == manifest)
+    }
+}
+
+struct VisitorsTests {
+    @Test func `who says nothing makes room for who comes, and who has spoken stays`() throws {
+        let visitors = Visitors(limit: 2)
+        let (first, second, third, fourth) = (
+            EmbeddedChannel(), EmbeddedChannel(), EmbeddedChannel(), EmbeddedChannel()
+        )
+        let all = [first, second, third, fourth]
+        for channel in all { try channel.connect(to: SocketAddress(unixDomainSocketPath: "/x")).wait() }
+        #expect(visitors.enter(first) && visitors.enter(second))
+        visitors.spoke(first)
+        #expect(visitors.enter(third))
+        #expect(all.map(\.isActive) == [true, false, true, true])
+        visitors.leave(second)
+        visitors.spoke(third)
+        #expect(!visitors.enter(fourth))
+        visitors.leave(first)
+        #expect(visitors.enter(fourth))
     }
 }
