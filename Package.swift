@@ -68,6 +68,7 @@ let house: [Target] = [
 
     room("Engine", "Mailbox", ["PushModel"]),
     room("Engine", "DeviceSession", ["PushModel", "MCSWire"]),
+    room("Engine", "LocalSchedule", ["AgentWire"]),
 
     room("Transport", "Observability", [logging, metrics, coreMetrics]),
     room("Transport", "HTTP2Transport", ["CNghttp2", "HTTPWire", nioCore, nioPosix, nioSSL, nioTLS, logging]),
@@ -175,6 +176,7 @@ let testTargets: [Target] = [
     tests("Wire", "AgentWire", ["AgentWire"]),
     tests("Engine", "Mailbox", ["Mailbox", "PushModel"]),
     tests("Engine", "DeviceSession", ["DeviceSession", "MCSWire", "PushModel"]),
+    tests("Engine", "LocalSchedule", ["LocalSchedule", "AgentWire"]),
     tests("Transport", "HTTP2Transport", ["HTTP2Transport", "HTTPWire", nioCore, nioPosix, nioEmbedded]),
     tests(
         "Transport", "MCSTransport",
