@@ -98,7 +98,8 @@ let house: [Target] = [
         ]),
 
     room("Device", "AppHost", ["AgentWire", "CLinux"]),
-    room("Device", "UserNotifications", ["AppHost", "AgentWire", "CoreLocation"]),
+    room("Device", "LocalZones", ["LocalSchedule"]),
+    room("Device", "UserNotifications", ["AppHost", "AgentWire", "LocalSchedule", "LocalZones", "CoreLocation"]),
     room("Device", "CoreLocation"),
     room("Device", "MobileCoreServices"),
     room("Device", "UIKit", ["AppHost", "UserNotifications"]),
@@ -121,11 +122,9 @@ let commands: [Target] = [
         dependencies: [
             "PushModel", "HTTPWire", "APNsWire", "MCSWire", "HTTP2Transport", "MCSTransport", "DeviceSession",
             "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint", "ControlAPI",
-            "AgentCore", "AgentWire", "AppHost", "Desktop", "WindowFocus", "TodoList", "CommandCore", "CLinux", crypto,
-            x509, nioCore,
-            nioPosix, nioSSL,
-            lifecycle,
-            asyncHTTPClient, argumentParser, yams, logging,
+            "AgentCore", "AgentWire", "LocalSchedule", "LocalZones", "AppHost", "Desktop", "WindowFocus", "TodoList",
+            "CommandCore", "CLinux", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient,
+            argumentParser, yams, logging,
         ],
         path: "Sources/Command/aldaba", exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
@@ -201,6 +200,7 @@ let testTargets: [Target] = [
             nioCore, nioPosix, nioSSL, logging,
         ]),
     tests("Device", "AppHost", ["AppHost", "AgentWire"]),
+    tests("Device", "LocalZones", ["LocalZones", "LocalSchedule"]),
     tests("Device", "UserNotifications", ["UserNotifications", "CoreLocation", "AppHost", "AgentWire"]),
     tests("Device", "CoreLocation", ["CoreLocation"]),
     tests("Device", "UIKit", ["UIKit", "_Testing_UIKit", "UserNotifications", "AppHost", "AgentWire"]),

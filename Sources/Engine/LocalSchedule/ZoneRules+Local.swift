@@ -51,3 +51,42 @@ extension ZoneRules {
         return latest
     }
 }
+
+extension ZoneRules {
+    /// A zone by its offsets as another source tells them; before and after it stays at the first and the last.
+    ///
+    /// Two changes of the offset within four days may be missed. Offsets beyond a day and two hours are cut off there.
+    public static func sampled(
+        from start: Instant, through end: Instant, secondsFromGMT: (Instant) -> Int
+    ) -> ZoneRules {
+        func offset(_ second: Int64) -> Int32 {
+            let value = Int64(secondsFromGMT(Instant(seconds: second)))
+            return Int32(Swift.min(Swift.max(value, -largestOffset), largestOffset))
+        }
+        let last = end.milliseconds.floorDivided(by: 1000)
+        var second = start.milliseconds.floorDivided(by: 1000)
+        let initial = offset(second)
+        var known = initial
+        var transitions: [Int64] = []
+        var offsets: [Int32] = []
+        while second < last, transitions.count < mostTransitions {
+            let next = Swift.min(second.saturatingSum(4 * Civil.secondsPerDay), last)
+            let found = offset(next)
+            if found != known {
+                var (before, after) = (second, next)
+                while after - before > 1 {
+                    let middle = before + (after - before) / 2
+                    if offset(middle) == known { before = middle } else { after = middle }
+                }
+                transitions.append(after)
+                offsets.append(offset(after))
+                known = offset(after)
+                second = after
+            } else {
+                second = next
+            }
+        }
+        return ZoneRules(
+            initial: Int64(initial), transitions: transitions, offsets: offsets, footer: nil, footerStart: .max)
+    }
+}
