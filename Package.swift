@@ -137,6 +137,9 @@ let benchmarks: [Target] = [
         name: "StoreRate", dependencies: ["PushModel", "ServerCore", "StoreSQLite"], path: "Benchmarks/StoreRate",
         swiftSettings: strict),
     .executableTarget(
+        name: "ScheduleRate", dependencies: ["LocalSchedule", "LocalZones"], path: "Benchmarks/ScheduleRate",
+        swiftSettings: strict),
+    .executableTarget(
         name: "CenterRate", dependencies: ["AgentWire", "AppHost"], path: "Benchmarks/CenterRate",
         swiftSettings: strict),
 ]
@@ -158,6 +161,7 @@ let fuzzers: [Target] =
         fuzzer("MCSFuzz", ["MCSWire", "PushModel"]),
         fuzzer("AgentWireFuzz", ["AgentWire"]),
         fuzzer("ContentFuzz", ["AgentWire"]),
+        fuzzer("ZoneFuzz", ["LocalSchedule"]),
     ] : []
 
 let support: [Target] = [
