@@ -68,6 +68,7 @@ let house: [Target] = [
 
     room("Engine", "Mailbox", ["PushModel"]),
     room("Engine", "DeviceSession", ["PushModel", "MCSWire"]),
+    room("Engine", "LocalSchedule", ["AgentWire"]),
 
     room("Transport", "Observability", [logging, metrics, coreMetrics]),
     room("Transport", "HTTP2Transport", ["CNghttp2", "HTTPWire", nioCore, nioPosix, nioSSL, nioTLS, logging]),
@@ -97,7 +98,8 @@ let house: [Target] = [
         ]),
 
     room("Device", "AppHost", ["AgentWire", "CLinux"]),
-    room("Device", "UserNotifications", ["AppHost", "AgentWire", "CoreLocation"]),
+    room("Device", "LocalZones", ["LocalSchedule"]),
+    room("Device", "UserNotifications", ["AppHost", "AgentWire", "LocalSchedule", "LocalZones", "CoreLocation"]),
     room("Device", "CoreLocation"),
     room("Device", "MobileCoreServices"),
     room("Device", "UIKit", ["AppHost", "UserNotifications"]),
@@ -120,11 +122,9 @@ let commands: [Target] = [
         dependencies: [
             "PushModel", "HTTPWire", "APNsWire", "MCSWire", "HTTP2Transport", "MCSTransport", "DeviceSession",
             "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint", "ControlAPI",
-            "AgentCore", "AgentWire", "AppHost", "Desktop", "WindowFocus", "TodoList", "CommandCore", "CLinux", crypto,
-            x509, nioCore,
-            nioPosix, nioSSL,
-            lifecycle,
-            asyncHTTPClient, argumentParser, yams, logging,
+            "AgentCore", "AgentWire", "LocalSchedule", "LocalZones", "AppHost", "Desktop", "WindowFocus", "TodoList",
+            "CommandCore", "CLinux", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient,
+            argumentParser, yams, logging,
         ],
         path: "Sources/Command/aldaba", exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
@@ -135,6 +135,9 @@ let commands: [Target] = [
 let benchmarks: [Target] = [
     .executableTarget(
         name: "StoreRate", dependencies: ["PushModel", "ServerCore", "StoreSQLite"], path: "Benchmarks/StoreRate",
+        swiftSettings: strict),
+    .executableTarget(
+        name: "ScheduleRate", dependencies: ["LocalSchedule", "LocalZones"], path: "Benchmarks/ScheduleRate",
         swiftSettings: strict),
     .executableTarget(
         name: "CenterRate", dependencies: ["AgentWire", "AppHost"], path: "Benchmarks/CenterRate",
@@ -158,6 +161,7 @@ let fuzzers: [Target] =
         fuzzer("MCSFuzz", ["MCSWire", "PushModel"]),
         fuzzer("AgentWireFuzz", ["AgentWire"]),
         fuzzer("ContentFuzz", ["AgentWire"]),
+        fuzzer("ZoneFuzz", ["LocalSchedule"]),
     ] : []
 
 let support: [Target] = [
@@ -175,6 +179,7 @@ let testTargets: [Target] = [
     tests("Wire", "AgentWire", ["AgentWire"]),
     tests("Engine", "Mailbox", ["Mailbox", "PushModel"]),
     tests("Engine", "DeviceSession", ["DeviceSession", "MCSWire", "PushModel"]),
+    tests("Engine", "LocalSchedule", ["LocalSchedule", "AgentWire"]),
     tests("Transport", "HTTP2Transport", ["HTTP2Transport", "HTTPWire", nioCore, nioPosix, nioEmbedded]),
     tests(
         "Transport", "MCSTransport",
@@ -199,6 +204,7 @@ let testTargets: [Target] = [
             nioCore, nioPosix, nioSSL, logging,
         ]),
     tests("Device", "AppHost", ["AppHost", "AgentWire"]),
+    tests("Device", "LocalZones", ["LocalZones", "LocalSchedule"]),
     tests("Device", "UserNotifications", ["UserNotifications", "CoreLocation", "AppHost", "AgentWire"]),
     tests("Device", "CoreLocation", ["CoreLocation"]),
     tests("Device", "UIKit", ["UIKit", "_Testing_UIKit", "UserNotifications", "AppHost", "AgentWire"]),

@@ -7,7 +7,9 @@ import Foundation
 struct NotificationsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notifications", abstract: "What is in the notification centre, and what to do with it.",
-        subcommands: [List.self, Threads.self, Show.self, Open.self, Act.self, Dismiss.self],
+        subcommands: [
+            List.self, Threads.self, Show.self, Open.self, Act.self, Dismiss.self, NextNotificationCommand.self,
+        ],
         defaultSubcommand: List.self)
 
     /// The number by which a notification is named; `--` is not needed before a negative one.

@@ -1,5 +1,7 @@
 import AgentWire
 import Foundation
+import LocalSchedule
+import LocalZones
 
 /// Fires when fields of the calendar match.
 open class UNCalendarNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
@@ -30,36 +32,15 @@ open class UNCalendarNotificationTrigger: UNNotificationTrigger, @unchecked Send
     }
 
     /// The next moment at which the fields match; `nil` when there is none.
-    open func nextTriggerDate() -> Date? { CalendarMatch.date(after: Date(), matching: dateComponents) }
-}
+    ///
+    /// A time that clocks skip counts with the first moment after it, one that they repeat the first time; a month that has
+    /// no such day is passed over.
+    open func nextTriggerDate() -> Date? { nextTriggerDate(after: Instant(Date()), zones: .shared) }
 
-/// The next moment at which fields of a calendar match.
-enum CalendarMatch {
-    /// The first matching moment after a date; `nil` when there is none. A day that has no such time (it is skipped
-    /// when clocks go forward) counts with its next time; a month without such a day is passed over.
-    static func date(after date: Date, matching components: DateComponents) -> Date? {
-        // `Calendar` passes over calendar and zone of the fields themselves.
-        var calendar = components.calendar ?? .autoupdatingCurrent
-        if let zone = components.timeZone { calendar.timeZone = zone }
-        var fields = components
-        fields.calendar = nil
-        fields.timeZone = nil
-        let exact = calendar.nextDate(after: date, matching: fields, matchingPolicy: .strict)
-        guard let near = calendar.nextDate(after: date, matching: fields, matchingPolicy: .nextTime),
-            exact.map({ near < $0 }) ?? true, isOnMatchingDay(near, fields, calendar)
-        else { return exact }
-        return near
-    }
-
-    private static func isOnMatchingDay(_ date: Date, _ fields: DateComponents, _ calendar: Calendar) -> Bool {
-        let days: [Calendar.Component] = [
-            .era, .year, .month, .day, .weekday, .weekdayOrdinal, .quarter, .weekOfMonth, .weekOfYear,
-            .yearForWeekOfYear,
-        ]
-        let found = calendar.dateComponents(Set(days), from: date)
-        return days.allSatisfy { component in
-            guard let wanted = fields.value(for: component) else { return true }
-            return found.value(for: component) == wanted
-        }
+    /// The first moment after one at which the fields match, by the zones of a machine.
+    func nextTriggerDate(after moment: Instant, zones: LocalZones) -> Date? {
+        let components = dateComponents
+        guard let zone = zones.rules(for: ZoneChoice(components.timeZone)) else { return nil }
+        return CalendarPattern(components).nextFire(in: zone, after: moment)?.date
     }
 }

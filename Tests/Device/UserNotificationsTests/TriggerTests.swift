@@ -1,5 +1,7 @@
 import CoreLocation
 import Foundation
+import LocalSchedule
+import LocalZones
 import Testing
 
 @testable import UserNotifications
@@ -15,29 +17,40 @@ struct TriggerTests {
             year: year, month: month, day: day, hour: hour, minute: minute)
     }
 
+    /// When a trigger would fire, on a machine that is in Berlin.
+    private func next(_ fields: DateComponents, after text: String) throws -> Date? {
+        UNCalendarNotificationTrigger(dateMatching: fields, repeats: true).nextTriggerDate(
+            after: Instant(try date(text)), zones: LocalZones(environment: ["TZ": "CET-1CEST,M3.5.0,M10.5.0/3"]))
+    }
+
     @Test func `the fields are those of their own zone, and the moment is after now`() throws {
         let nine = components("America/New_York", hour: 9, minute: 0)
-        let now = try date("2026-06-01T13:00:00Z")
-        #expect(CalendarMatch.date(after: now, matching: nine) == (try date("2026-06-02T13:00:00Z")))
-        let before = try date("2026-06-01T12:59:59Z")
-        #expect(CalendarMatch.date(after: before, matching: nine) == (try date("2026-06-01T13:00:00Z")))
+        #expect(try next(nine, after: "2026-06-01T13:00:00Z") == date("2026-06-02T13:00:00Z"))
+        #expect(try next(nine, after: "2026-06-01T12:59:59Z") == date("2026-06-01T13:00:00Z"))
+        let fixed = DateComponents(timeZone: TimeZone(secondsFromGMT: -12_600), hour: 9)
+        #expect(try next(fixed, after: "2026-06-01T13:00:00Z") == date("2026-06-02T12:30:00Z"))
+    }
+
+    @Test(arguments: [nil, TimeZone.autoupdatingCurrent])
+    func `fields without a zone, or with the system's, are those of where the machine is`(zone: TimeZone?) throws {
+        let nine = DateComponents(timeZone: zone, hour: 9)
+        #expect(try next(nine, after: "2026-06-01T13:00:00Z") == date("2026-06-02T07:00:00Z"))
+        #expect(try next(nine, after: "2026-12-01T13:00:00Z") == date("2026-12-02T08:00:00Z"))
+        let carried = try JSONDecoder().decode(DateComponents.self, from: JSONEncoder().encode(nine))
+        #expect(try next(carried, after: "2026-06-01T13:00:00Z") == date("2026-06-02T07:00:00Z"))
     }
 
     @Test func `a time that the clock skips counts once, with the next one; a day that is not there is passed over`()
         throws
     {
         let skipped = components("America/New_York", hour: 2, minute: 30)
-        #expect(
-            CalendarMatch.date(after: try date("2026-03-08T05:30:00Z"), matching: skipped)
-                == (try date("2026-03-08T07:00:00Z")))
+        #expect(try next(skipped, after: "2026-03-08T05:30:00Z") == date("2026-03-08T07:00:00Z"))
+        let halfHour = components("Australia/Lord_Howe", hour: 2, minute: 15)
+        #expect(try next(halfHour, after: "2026-10-03T00:00:00Z") == date("2026-10-03T15:30:00Z"))
         let last = components("UTC", day: 31, hour: 9)
-        #expect(
-            CalendarMatch.date(after: try date("2026-06-01T00:00:00Z"), matching: last)
-                == (try date("2026-07-31T09:00:00Z")))
+        #expect(try next(last, after: "2026-06-01T00:00:00Z") == date("2026-07-31T09:00:00Z"))
         let leap = components("UTC", month: 2, day: 29, hour: 9)
-        #expect(
-            CalendarMatch.date(after: try date("2026-06-01T00:00:00Z"), matching: leap)
-                == (try date("2028-02-29T09:00:00Z")))
+        #expect(try next(leap, after: "2026-06-01T00:00:00Z") == date("2028-02-29T09:00:00Z"))
     }
 
     @Test func `what has passed, what cannot be and what says nothing has no next date`() {

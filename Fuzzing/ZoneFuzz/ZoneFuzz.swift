@@ -1,0 +1,36 @@
+import Foundation
+import FuzzDriver
+import LocalSchedule
+
+/// Zone files and TZ strings: none may trap, and whatever was read answers at any time, in order.
+@main
+enum ZoneFuzz {
+    static func main() {
+        exit(
+            FuzzDriver.run { data, count in
+                let bytes = Array(UnsafeBufferPointer(start: data, count: count))
+                if let zone = try? ZoneRules(file: bytes) { ask(zone) }
+                if let zone = try? ZoneRules(posix: String(decoding: bytes, as: UTF8.self)) { ask(zone) }
+                return 0
+            })
+    }
+
+    private static func ask(_ zone: ZoneRules) {
+        let patterns = [
+            CalendarPattern(DateComponents(minute: 30)), CalendarPattern(DateComponents(hour: 2, minute: 30)),
+            CalendarPattern(DateComponents(month: 2, day: 29, hour: 0)),
+        ]
+        for start in [Instant.min, Instant(seconds: 0), Instant(seconds: 1_780_272_000), .max] {
+            precondition(abs(zone.offset(at: start)) <= 93_600, "an offset beyond its range")
+            _ = zone.instants(ofLocal: start.milliseconds)
+            for pattern in patterns {
+                var last = start
+                for _ in 0..<3 {
+                    guard let next = pattern.nextFire(in: zone, after: last) else { break }
+                    precondition(next > last, "a moment that is not after the last")
+                    last = next
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import LocalSchedule
+import Synchronization
+
+/// The time zones of this machine, from its zone files; what was read is kept until the file is another.
+public final class LocalZones: Sendable {
+    /// The zone where the machine is.
+    public struct Current: Hashable, Sendable {
+        /// Its name in the zone files; `nil` where nothing tells it, such as a copied `/etc/localtime`.
+        public var name: String?
+        public var rules: ZoneRules
+    }
+
+    private struct Kept: Sendable {
+        var files: [String: (stamp: ZoneFiles.Stamp, rules: ZoneRules)] = [:]
+        var sampled: [String: ZoneRules] = [:]
+        /// Equal rules are kept once, under whatever names.
+        var shared: Set<ZoneRules> = []
+
+        /// More zones than there are names for are not kept.
+        static let most = 2048
+
+        mutating func share(_ rules: ZoneRules) -> ZoneRules {
+            if files.count + sampled.count >= Self.most { self = Kept() }
+            return shared.insert(rules).memberAfterInsert
+        }
+    }
+
+    private let files: ZoneFiles
+    private let setting: String?
+    private let kept = Mutex(Kept())
+
+    /// The zones by this process' environment.
+    public static let shared = LocalZones(environment: ProcessInfo.processInfo.environment)
+
+    /// - Parameters:
+    ///   - environment: its `TZDIR` is the folder of the zone files instead of `folder`, its `TZ` the machine's zone instead
+    ///     of what `localtime` says.
+    ///   - folder: the zone files.
+    ///   - localtime: a zone file, or a link to one.
+    public init(
+        environment: [String: String], folder: String = "/usr/share/zoneinfo", localtime: String = "/etc/localtime"
+    ) {
+        let named = environment["TZDIR"].flatMap { $0.isEmpty ? nil : $0 }
+        files = ZoneFiles(folder: named ?? folder, localtime: localtime)
+        setting = environment["TZ"]
+    }
+
+    /// The rules of the zone that is chosen; `nil` when neither the zone files nor Foundation know it.
+    public func rules(for choice: ZoneChoice) -> ZoneRules? {
+        switch choice {
+        case .floating: current().rules
+        case .fixed(let seconds): .fixed(secondsFromGMT: seconds)
+        case .named(let name): rules(named: name)
+        }
+    }
+
+    /// The rules of a zone by its name, such as `Europe/Berlin`; `nil` when neither the zone files nor Foundation know it.
+    ///
+    /// Names that lead out of the folder of zone files are unknown.
+    public func rules(named name: String) -> ZoneRules? {
+        if let path = files.path(named: name), let rules = read(path) { return rules }
+        guard ZoneFiles.isName(name), let zone = TimeZone(identifier: name) else { return nil }
+        return sampled(zone)
+    }
+
+    /// The zone where the machine is: as `TZ` says, else by `/etc/localtime`, else UTC. A `TZ` that nobody understands is
+    /// UTC, as for the C library.
+    public func current() -> Current {
+        guard let setting else {
+            if let rules = read(files.localtime) { return Current(name: files.localtimeName(), rules: rules) }
+            return Current(name: "UTC", rules: .utc)
+        }
+        let text = setting.hasPrefix(":") ? String(setting.dropFirst()) : setting
+        if text.hasPrefix("/"), let rules = read(text) { return Current(name: files.name(ofPath: text), rules: rules) }
+        if !text.isEmpty, let path = files.path(named: text), let rules = read(path) {
+            return Current(name: text, rules: rules)
+        }
+        if let rules = try? ZoneRules(posix: text) { return Current(name: nil, rules: rules) }
+        if !text.isEmpty, let rules = rules(named: text) { return Current(name: text, rules: rules) }
+        return Current(name: "UTC", rules: .utc)
+    }
+
+    /// The rules in a file; `nil` when there is none that can be read as such.
+    private func read(_ path: String) -> ZoneRules? {
+        guard let stamp = ZoneFiles.stamp(of: path) else { return nil }
+        if let known = kept.withLock({ $0.files[path] }), known.stamp == stamp { return known.rules }
+        guard let bytes = ZoneFiles.bytes(of: path), let read = try? ZoneRules(file: bytes) else { return nil }
+        return kept.withLock { kept in
+            let rules = kept.share(read)
+            kept.files[path] = (stamp, rules)
+            return rules
+        }
+    }
+
+    /// A zone of Foundation's, by its offsets from 1970 to 2100.
+    private func sampled(_ zone: TimeZone) -> ZoneRules {
+        if let known = kept.withLock({ $0.sampled[zone.identifier] }) { return known }
+        let end = Instant(seconds: 4_102_444_800)
+        let read = ZoneRules.sampled(from: Instant(seconds: 0), through: end) { zone.secondsFromGMT(for: $0.date) }
+        return kept.withLock { kept in
+            let rules = kept.share(read)
+            kept.sampled[zone.identifier] = rules
+            return rules
+        }
+    }
+}

@@ -1,0 +1,65 @@
+extension CalendarPattern {
+    /// The first matching local time at or after one, both in milliseconds since 1970 of the clocks there; `nil` when
+    /// there is none until the end of a year.
+    func firstTime(from local: Int64, throughYear last: Int) -> Int64? {
+        if let foreign { return foreign.firstTime(from: local) }
+        let day = local.floorDivided(by: Civil.millisecondsPerDay)
+        guard let found = firstDay(from: Int(day), throughYear: last) else { return nil }
+        if Int64(found) == day {
+            let time = Int(local - day * Civil.millisecondsPerDay)
+            if let time = timeOfDay(from: time) { return day * Civil.millisecondsPerDay + Int64(time) }
+            guard let next = firstDay(from: found + 1, throughYear: last) else { return nil }
+            return beginning(of: next)
+        }
+        return beginning(of: found)
+    }
+
+    /// Whether a local time lies on a day whose fields match.
+    func matchesDay(of local: Int64) -> Bool {
+        if let foreign { return foreign.matchesDay(of: local) }
+        return matches(day: Int(local.floorDivided(by: Civil.millisecondsPerDay)))
+    }
+
+    private func beginning(of day: Int) -> Int64? {
+        timeOfDay(from: 0).map { Int64(day) * Civil.millisecondsPerDay + Int64($0) }
+    }
+
+    /// The first matching time at or after one of the same day, in milliseconds.
+    private func timeOfDay(from start: Int) -> Int? {
+        let unit = (3_600_000, 60_000, 1000, 1)
+        let hours = place(hour, .hour, below: .belowHour, of: 24)
+        let minutes = place(minute, .minute, below: [.second, .millisecond], of: 60)
+        let seconds = place(second, .second, below: .millisecond, of: 60)
+        let parts = place(millisecond, .millisecond, below: [], of: 1000)
+        for hour in hours.values(from: start / unit.0) {
+            let inHour = max(start - hour * unit.0, 0)
+            for minute in minutes.values(from: inHour / unit.1) {
+                let inMinute = max(inHour - minute * unit.1, 0)
+                for second in seconds.values(from: inMinute / unit.2) {
+                    let inSecond = max(inMinute - second * unit.2, 0)
+                    if let part = parts.values(from: inSecond).first {
+                        return hour * unit.0 + minute * unit.1 + second * unit.2 + part
+                    }
+                }
+            }
+        }
+        return nil
+    }
+
+    /// One place of a time: hour, minute, second or millisecond.
+    private struct Place {
+        var fixed: Int?
+        var count: Int
+
+        func values(from start: Int) -> Range<Int> {
+            guard let fixed else { return min(start, count)..<count }
+            return fixed >= start ? fixed..<fixed + 1 : 0..<0
+        }
+    }
+
+    /// A place that is not given is at its least when no lower one is given.
+    private func place(_ value: some BinaryInteger, _ field: Fields, below: Fields, of count: Int) -> Place {
+        if given.contains(field) { return Place(fixed: Int(value), count: count) }
+        return Place(fixed: given.isDisjoint(with: below) ? 0 : nil, count: count)
+    }
+}

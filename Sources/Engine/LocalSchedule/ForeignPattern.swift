@@ -1,0 +1,53 @@
+import Foundation
+
+/// Fields of a calendar whose months are not Gregorian; Foundation finds where they match.
+///
+/// Local times are told to Foundation as if they were UTC, so that the rules for what clocks skip and repeat stay ours.
+final class ForeignPattern: Hashable, Sendable {
+    let calendar: Calendar
+    let fields: DateComponents
+
+    /// `nil` when there is no field that counts.
+    init?(_ components: DateComponents) {
+        guard var calendar = components.calendar else { return nil }
+        calendar.timeZone = .gmt
+        var fields = components
+        fields.calendar = nil
+        fields.timeZone = nil
+        fields.nanosecond = nil
+        guard fields != DateComponents() else { return nil }
+        self.calendar = calendar
+        self.fields = fields
+    }
+
+    static func == (left: ForeignPattern, right: ForeignPattern) -> Bool {
+        left === right || left.fields == right.fields && left.calendar == right.calendar
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(fields) }
+
+    /// The first matching local time at or after one; `nil` when Foundation finds none in one call.
+    func firstTime(from local: Int64) -> Int64? {
+        // All of them are whole seconds, and Foundation looks for later ones only.
+        let second = (local.saturatingSum(999)).floorDivided(by: 1000)
+        let before = Date(timeIntervalSince1970: Double(second) - 0.5)
+        guard let found = calendar.nextDate(after: before, matching: fields, matchingPolicy: .strict) else {
+            return nil
+        }
+        let time = found.timeIntervalSince1970.rounded()
+        guard time >= Double(second), time < 1e15 else { return nil }
+        return Int64(time) * 1000
+    }
+
+    /// Whether a local time lies on a day whose fields match.
+    func matchesDay(of local: Int64) -> Bool {
+        let days: Set<Calendar.Component> = [
+            .era, .year, .month, .day, .weekday, .weekdayOrdinal, .quarter, .weekOfMonth, .weekOfYear,
+            .yearForWeekOfYear, .dayOfYear,
+        ]
+        let found = calendar.dateComponents(days, from: Instant(milliseconds: local).date)
+        return days.allSatisfy { component in
+            fields.value(for: component).map { $0 == found.value(for: component) } ?? true
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import AgentWire
+
+/// All that waits for its time, of all apps: when each is next due, and what is done with what was missed.
+///
+/// A value without a clock: the owner tells what time it is with each event, and does what the directives say.
+/// - An occurrence fires once: none at or before the last that was told of is ever told of again, whatever the clock does.
+/// - What leaves the schedule unasked leaves with a directive.
+/// - Intervals count on the clock that nobody sets while the system runs in which they were added, afterwards on the wall
+///   clock. Fields of a calendar are looked up in the zone in question, in the wall clock's time.
+public struct LocalSchedule: Sendable {
+    /// What makes one due.
+    public enum Trigger: Hashable, Sendable {
+        case interval(IntervalPattern)
+        /// Without a zone the fields are those of the zone where the machine is then.
+        case calendar(CalendarPattern, zone: ZoneRules?, repeats: Bool)
+    }
+
+    /// One that waits, as the owner's store keeps it.
+    public struct Entry: Hashable, Sendable {
+        public var trigger: Trigger
+        /// When it was added; what `anchored` said since then.
+        public var added: Moment
+        /// The occurrence of the last directive; `nil` when there was none.
+        public var lastFired: Instant?
+        public var missed: MissedPolicy
+
+        public init(trigger: Trigger, added: Moment, lastFired: Instant? = nil, missed: MissedPolicy = .standard) {
+            self.trigger = trigger
+            self.added = added
+            self.lastFired = lastFired
+            self.missed = missed
+        }
+    }
+
+    /// What became of an entry.
+    public enum Addition: Hashable, Sendable {
+        /// It waits; when that has passed already, it comes with the next `timePassed`.
+        case waits(until: Instant)
+        /// It will never be due, and is not in the schedule.
+        case never
+    }
+
+    /// What the owner must do. `isLast` says that the key has left the schedule.
+    public enum Directive: Hashable, Sendable {
+        /// Show it, and store the occurrence as its `lastFired`.
+        case fire(key: Int64, occurrence: Instant, lateBy: Int64, isLast: Bool)
+        /// Do not show it, it is too late for that; store the occurrence as its `lastFired`.
+        case missed(key: Int64, occurrence: Instant, isLast: Bool)
+        /// The wall clock was set: store these, which mean the same instants by the clock as it is now.
+        case anchored(key: Int64, added: Moment, lastFired: Instant?)
+    }
+
+    var slots: [ScheduleSlot] = []
+    /// Numbers in `slots` that are not used.
+    var free: [UInt32] = []
+    var numbers: [Int64: UInt32] = [:]
+    /// What waits on the wall clock, in milliseconds since 1970.
+    var wall = IndexedHeap()
+    /// What waits on the clock since the system's start, in milliseconds.
+    var running = IndexedHeap()
+    /// The zone where the machine is.
+    var floating: ZoneRules
+    /// What the clocks said last.
+    var clock: Moment?
+    /// Intervals that were added with another wall clock than today's.
+    var unanchored: [Int64] = []
+
+    /// Nothing waits.
+    ///
+    /// - Parameter floating: the zone where the machine is.
+    public init(floating: ZoneRules) { self.floating = floating }
+
+    /// How many wait.
+    public var count: Int { numbers.count }
+
+    /// When `timePassed` has something to tell, by the wall clock as it was last told of; `nil` when nothing waits.
+    public var nextDeadline: Instant? {
+        let byWall = wall.top.map { Instant(milliseconds: $0.deadline) }
+        guard let top = running.top, let clock else { return byWall }
+        let byRunning = Instant(milliseconds: top.deadline.saturatingSum(clock.ahead))
+        return min(byWall ?? .max, byRunning)
+    }
+
+    /// The next occurrences of one after now, not more than so many; none for a key that does not wait.
+    public func nextTimes(_ key: Int64, count: Int, now: Moment) -> [Instant] {
+        guard let number = numbers[key] else { return [] }
+        let slot = slots[Int(number)]
+        guard slot.repeats else {
+            let deadline = Instant(milliseconds: slot.deadline).advanced(by: slot.isRunning ? now.ahead : 0)
+            return count > 0 && deadline > now.wall ? [deadline] : []
+        }
+        var times: [Instant] = []
+        var last = now.wall
+        if let fired = slot.lastFired, case .calendar = slot.timing { last = max(last, fired) }
+        while times.count < count, let next = occurrence(of: slot, after: last, now: now) {
+            times.append(next)
+            last = next
+        }
+        return times
+    }
+
+    private func occurrence(of slot: ScheduleSlot, after: Instant, now: Moment) -> Instant? {
+        switch slot.timing {
+        case .calendar(let pattern): pattern.nextFire(in: slot.zone ?? floating, after: after)
+        case .interval(let pattern):
+            // A wall clock that was set since does not move it.
+            pattern.nextFire(
+                start: slot.isRunning ? Instant(milliseconds: slot.start.saturatingSum(now.ahead)) : slot.added,
+                after: after)
+        }
+    }
+}
+
+extension LocalSchedule.Trigger {
+    /// What an app asked for; `nil` for a region, for an interval that is refused, and when the zone is not known.
+    public init?(_ trigger: NotificationTrigger, zone rules: (ZoneChoice) -> ZoneRules?) {
+        switch trigger {
+        case .timeInterval(let seconds, let repeats):
+            guard let pattern = IntervalPattern(seconds: seconds, repeats: repeats) else { return nil }
+            self = .interval(pattern)
+        case .calendar(let components, let repeats):
+            let choice = ZoneChoice(components.timeZone)
+            let zone = choice == .floating ? nil : rules(choice)
+            guard choice == .floating || zone != nil else { return nil }
+            self = .calendar(CalendarPattern(components), zone: zone, repeats: repeats)
+        case .region: return nil
+        }
+    }
+}

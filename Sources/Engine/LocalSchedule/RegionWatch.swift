@@ -1,0 +1,153 @@
+import AgentWire
+import Foundation
+
+/// Which circles on the earth the machine is in, and when it crosses into one or out of one.
+///
+/// A value: positions and times come in, crossings come out. A crossing counts when the position is beyond the circle's edge by
+/// more than it may be wrong, and has stayed so for twenty seconds. What is known of a circle for the first time is no
+/// crossing.
+public struct RegionWatch: Sendable {
+    /// What is known of a circle, for the owner to keep and give back, so that what is crossed meanwhile is noticed.
+    public enum State: String, Hashable, Sendable, Codable {
+        case unknown, inside, outside
+    }
+
+    /// A crossing that counts.
+    public struct Crossing: Hashable, Sendable {
+        public var key: Int64
+        /// Where the machine is now, with regard to the circle; the owner stores it.
+        public var state: State
+        /// Whether it is one to tell of: the first that is known of a circle is not, and neither is a side that is not
+        /// asked for.
+        public var fires: Bool
+
+        public init(key: Int64, state: State, fires: Bool) {
+            self.key = key
+            self.state = state
+            self.fires = fires
+        }
+    }
+
+    /// Why something is not taken.
+    public enum Refusal: Error, Hashable, Sendable {
+        /// A number that is not finite, or beyond what latitudes (90), longitudes (180), radii and accuracies (above 0) are.
+        case notOnEarth
+        /// As many circles as there may be are watched.
+        case full
+    }
+
+    /// How long a crossing must last, in milliseconds.
+    public static let dwell: Int64 = 20_000
+
+    private struct Watched: Sendable {
+        var region: NotificationTrigger.Region
+        var state: State
+        var candidate: (state: State, since: Int64)?
+    }
+
+    private var watched: [Int64: Watched] = [:]
+    private let most: Int
+
+    /// - Parameter most: how many circles may be watched.
+    public init(most: Int = 4096) { self.most = max(0, most) }
+
+    /// How many circles are watched.
+    public var count: Int { watched.count }
+
+    /// What is known of a circle; `nil` for one that is not watched.
+    public func state(of key: Int64) -> State? { watched[key]?.state }
+
+    /// When `timePassed` has something to tell, in milliseconds since the system's start; `nil` when nothing is crossed.
+    public var nextDeadline: Int64? {
+        watched.values.compactMap { $0.candidate.map { $0.since.saturatingSum(Self.dwell) } }.min()
+    }
+
+    /// Watches a circle from now on, with what was known of it; one with the same key is replaced.
+    public mutating func add(
+        _ key: Int64, _ region: NotificationTrigger.Region, state: State = .unknown
+    ) -> Refusal? {
+        guard Self.isOnEarth(region.latitude, region.longitude), region.radius > 0, region.radius.isFinite else {
+            return .notOnEarth
+        }
+        guard watched.count < most || watched[key] != nil else { return .full }
+        watched[key] = Watched(region: region, state: state)
+        return nil
+    }
+
+    /// It is watched no more; nothing happens when it was not.
+    public mutating func remove(_ key: Int64) { watched[key] = nil }
+
+    /// The machine is somewhere.
+    ///
+    /// - Parameters:
+    ///   - latitude: in degrees north.
+    ///   - longitude: in degrees east.
+    ///   - accuracy: by how many metres the position may be wrong.
+    ///   - sinceBoot: when that was, in milliseconds since the system's start.
+    /// - Returns: the crossings that count by now, by key; nothing for a position that is refused.
+    public mutating func positionReported(
+        latitude: Double, longitude: Double, accuracy: Double, sinceBoot: Int64
+    ) -> Result<[Crossing], Refusal> {
+        guard Self.isOnEarth(latitude, longitude), accuracy >= 0, accuracy.isFinite else {
+            return .failure(.notOnEarth)
+        }
+        // What has lasted until now counts, also when this position is on the other side again.
+        let crossings = timePassed(sinceBoot: sinceBoot)
+        for key in Array(watched.keys) {
+            guard var circle = watched[key] else { continue }
+            let side = Self.side(of: circle.region, latitude, longitude, accuracy)
+            switch side {
+            case .unknown,
+                _ where circle.candidate?.state == side:
+                break
+            case circle.state: circle.candidate = nil
+            default: circle.candidate = (side, sinceBoot)
+            }
+            watched[key] = circle
+        }
+        return .success(crossings)
+    }
+
+    /// Time has passed: tells the crossings that have lasted, by key.
+    public mutating func timePassed(sinceBoot: Int64) -> [Crossing] {
+        var crossings: [Crossing] = []
+        for key in watched.keys.sorted() {
+            guard var circle = watched[key], let candidate = circle.candidate,
+                sinceBoot.saturatingDifference(candidate.since) >= Self.dwell
+            else { continue }
+            let isAsked = candidate.state == .inside ? circle.region.onEntry : circle.region.onExit
+            crossings.append(
+                Crossing(key: key, state: candidate.state, fires: circle.state != .unknown && isAsked))
+            circle.state = candidate.state
+            circle.candidate = nil
+            watched[key] = circle
+        }
+        return crossings
+    }
+
+    private static func isOnEarth(_ latitude: Double, _ longitude: Double) -> Bool {
+        abs(latitude) <= 90 && abs(longitude) <= 180
+    }
+
+    /// On which side of a circle's edge a position certainly is; `unknown` for one too near to tell.
+    ///
+    /// No position counts as more uncertain than half of the radius, so that small circles can be entered.
+    private static func side(
+        of region: NotificationTrigger.Region, _ latitude: Double, _ longitude: Double, _ accuracy: Double
+    ) -> State {
+        let margin = min(accuracy, region.radius / 2)
+        let distance = distance(region.latitude, region.longitude, latitude, longitude)
+        if distance + margin < region.radius { return .inside }
+        return distance - margin > region.radius ? .outside : .unknown
+    }
+
+    /// The metres between two positions on a sphere, by the haversine formula.
+    static func distance(_ latitude: Double, _ longitude: Double, _ toLatitude: Double, _ toLongitude: Double) -> Double
+    {
+        let radians = Double.pi / 180
+        let north = sin((toLatitude - latitude) * radians / 2)
+        let east = sin((toLongitude - longitude) * radians / 2)
+        let part = north * north + cos(latitude * radians) * cos(toLatitude * radians) * east * east
+        return 2 * 6_371_008.8 * asin(min(1, part.squareRoot()))
+    }
+}

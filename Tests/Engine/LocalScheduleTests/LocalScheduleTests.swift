@@ -1,0 +1,301 @@
+import AgentWire
+import Foundation
+import LocalSchedule
+import Testing
+
+struct LocalScheduleTests {
+    /// Clocks that go on, are set, and start anew.
+    struct Clocks {
+        var wall: Int64
+        var boot = UUID()
+        var sinceBoot: Int64 = 1_000_000
+
+        init(_ text: String) throws { wall = try at(text).milliseconds }
+
+        var now: Moment { Moment(wall: Instant(milliseconds: wall), boot: boot, sinceBoot: sinceBoot) }
+
+        mutating func pass(seconds: Double) {
+            wall += Int64(seconds * 1000)
+            sinceBoot += Int64(seconds * 1000)
+        }
+
+        mutating func step(seconds: Double) { wall += Int64(seconds * 1000) }
+
+        mutating func restart(after seconds: Double) {
+            pass(seconds: seconds)
+            boot = UUID()
+            sinceBoot = 5000
+        }
+    }
+
+    private func interval(_ seconds: Double, repeats: Bool = false) throws -> LocalSchedule.Trigger {
+        .interval(try #require(IntervalPattern(seconds: seconds, repeats: repeats)))
+    }
+
+    private func daily(hour: Int, minute: Int? = nil, repeats: Bool = true, zone: ZoneRules? = nil)
+        -> LocalSchedule.Trigger
+    {
+        .calendar(CalendarPattern(DateComponents(hour: hour, minute: minute)), zone: zone, repeats: repeats)
+    }
+
+    private func fire(_ key: Int64, _ text: String, lateBy: Int64 = 0, isLast: Bool = false) throws
+        -> LocalSchedule.Directive
+    {
+        .fire(key: key, occurrence: try at(text), lateBy: lateBy, isLast: isLast)
+    }
+
+    private func missed(_ key: Int64, _ text: String, isLast: Bool = false) throws -> LocalSchedule.Directive {
+        .missed(key: key, occurrence: try at(text), isLast: isLast)
+    }
+
+    @Test func `what is due comes in order and not sooner, and one-shots leave`() throws {
+        var clocks = try Clocks("2026-06-01T08:00:00Z")
+        var schedule = LocalSchedule(floating: .utc)
+        let added = clocks.now
+        #expect(
+            schedule.add(1, .init(trigger: try interval(90), added: added), now: added)
+                == .waits(until: try at("2026-06-01T08:01:30Z")))
+        #expect(
+            schedule.add(2, .init(trigger: daily(hour: 8, minute: 1, repeats: false), added: added), now: added)
+                == .waits(until: try at("2026-06-01T08:01:00Z")))
+        #expect(schedule.nextDeadline == (try at("2026-06-01T08:01:00Z")) && schedule.count == 2)
+        clocks.pass(seconds: 59.999)
+        #expect(schedule.timePassed(now: clocks.now, limit: 10) == [])
+        clocks.pass(seconds: 30.002)
+        #expect(
+            schedule.timePassed(now: clocks.now, limit: 10) == [
+                try fire(2, "2026-06-01T08:01:00Z", lateBy: 30_001, isLast: true),
+                try fire(1, "2026-06-01T08:01:30Z", lateBy: 1, isLast: true),
+            ])
+        #expect(schedule.count == 0 && schedule.nextDeadline == nil)
+    }
+
+    @Test func `a call tells no more than it may, the rest comes with the next`() throws {
+        var clocks = try Clocks("2026-06-01T08:00:00Z")
+        var schedule = LocalSchedule(floating: .utc)
+        for key: Int64 in 1...5 {
+            _ = schedule.add(key, .init(trigger: try interval(Double(key)), added: clocks.now), now: clocks.now)
+        }
+        clocks.pass(seconds: 10)
+        var keys: [Int64] = []
+        while case let told = schedule.timePassed(now: clocks.now, limit: 2), !told.isEmpty {
+            #expect(told.count <= 2)
+            keys += told.compactMap { if case .fire(let key, _, _, _) = $0 { key } else { nil } }
+        }
+        #expect(keys == [1, 2, 3, 4, 5])
+    }
+
+    @Test func `what is never due is not kept; what is replaced or removed does not come`() throws {
+        var clocks = try Clocks("2026-06-01T08:00:00Z")
+        var schedule = LocalSchedule(floating: .utc)
+        let past = CalendarPattern(DateComponents(year: 2020))
+        #expect(
+            schedule.add(
+                1, .init(trigger: .calendar(past, zone: nil, repeats: true), added: clocks.now), now: clocks.now)
+                == .never)
+        _ = schedule.add(2, .init(trigger: try interval(10), added: clocks.now), now: clocks.now)
+        _ = schedule.add(2, .init(trigger: try interval(20), added: clocks.now), now: clocks.now)
+        _ = schedule.add(3, .init(trigger: try interval(15), added: clocks.now), now: clocks.now)
+        schedule.remove(3)
+        schedule.remove(3)
+        clocks.pass(seconds: 19)
+        #expect(schedule.timePassed(now: clocks.now, limit: 9) == [] && schedule.count == 1)
+        clocks.pass(seconds: 1)
+        #expect(schedule.timePassed(now: clocks.now, limit: 9) == [try fire(2, "2026-06-01T08:00:20Z", isLast: true)])
+        #expect(
+            schedule.add(
+                2, .init(trigger: try interval(20), added: clocks.now, lastFired: clocks.now.wall), now: clocks.now)
+                == .never)
+    }
+
+    @Test func `intervals that repeat keep their phase`() throws {
+        var clocks = try Clocks("2026-06-01T08:00:00Z")
+        var schedule = LocalSchedule(floating: .utc)
+        _ = schedule.add(1, .init(trigger: try interval(60, repeats: true), added: clocks.now), now: clocks.now)
+        for minute in 1...3 {
+            clocks.pass(seconds: 60.25)
+            #expect(
+                schedule.timePassed(now: clocks.now, limit: 9) == [
+                    try fire(1, "2026-06-01T08:0\(minute):00Z", lateBy: Int64(minute) * 250)
+                ])
+        }
+        #expect(
+            schedule.nextTimes(1, count: 2, now: clocks.now).map { $0.date.formatted(.iso8601) } == [
+                "2026-06-01T08:04:00Z", "2026-06-01T08:05:00Z",
+            ])
+    }
+
+    @Test(arguments: [
+        (30.0, MissedPolicy.drop, true), (90, .drop, false), (90, .standard, true), (86_400, .standard, true),
+        (86_401, .standard, false), (3601, .deliver(within: 3_600_000), false),
+    ])
+    func `a one-shot that was missed fires late or is told of, as its policy says`(
+        late: Double, policy: MissedPolicy, fires: Bool
+    ) throws {
+        var clocks = try Clocks("2026-06-01T08:00:00Z")
+        for trigger in [try interval(3600), daily(hour: 9, repeats: false)] {
+            var schedule = LocalSchedule(floating: .utc)
+            let entry = LocalSchedule.Entry(trigger: trigger, added: clocks.now, missed: policy)
+            var later = clocks
+            later.pass(seconds: 3600 + late)
+            _ = schedule.add(1, entry, now: later.now)
+            #expect(
+                schedule.timePassed(now: later.now, limit: 9) == [
+                    fires
+                        ? try fire(1, "2026-06-01T09:00:00Z", lateBy: Int64(late * 1000), isLast: true)
+                        : try missed(1, "2026-06-01T09:00:00Z", isLast: true)
+                ])
+        }
+        clocks.pass(seconds: 0)
+    }
+
+    @Test func `of a repeating one the newest that was missed counts, then the next in the future`() throws {
+        var clocks = try Clocks("2026-06-01T08:00:00Z")
+        var schedule = LocalSchedule(floating: .utc)
+        _ = schedule.add(1, .init(trigger: daily(hour: 9), added: clocks.now), now: clocks.now)
+        _ = schedule.add(2, .init(trigger: try interval(7200, repeats: true), added: clocks.now), now: clocks.now)
+        _ = schedule.add(3, .init(trigger: daily(hour: 9), added: clocks.now, missed: .drop), now: clocks.now)
+        clocks.pass(seconds: 9 * 86_400 + 7 * 3600)
+        let told = schedule.timePassed(now: clocks.now, limit: 9)
+        #expect(
+            told == [
+                try fire(1, "2026-06-10T09:00:00Z", lateBy: 6 * 3_600_000), try missed(3, "2026-06-10T09:00:00Z"),
+                try fire(2, "2026-06-10T14:00:00Z", lateBy: 3_600_000),
+            ])
+        #expect(schedule.nextDeadline == (try at("2026-06-10T16:00:00Z")))
+    }
+
+    @Test func `a wall clock that is set does not move intervals, and says where they began`() throws {
+        var clocks = try Clocks("2026-06-01T08:00:00Z")
+        var schedule = LocalSchedule(floating: .utc)
+        let added = clocks.now
+        _ = schedule.add(1, .init(trigger: try interval(3600, repeats: true), added: added), now: added)
+        clocks.pass(seconds: 3600)
+        _ = schedule.timePassed(now: clocks.now, limit: 9)
+        clocks.step(seconds: 7200)
+        let anchor = Moment(wall: try at("2026-06-01T10:00:00Z"), boot: added.boot, sinceBoot: added.sinceBoot)
+        #expect(
+            schedule.clockChanged(now: clocks.now)
+                == [.anchored(key: 1, added: anchor, lastFired: try at("2026-06-01T11:00:00Z"))])
+        #expect(schedule.nextDeadline == (try at("2026-06-01T12:00:00Z")))
+        #expect(schedule.timePassed(now: clocks.now, limit: 9) == [])
+        clocks.pass(seconds: 3600)
+        #expect(schedule.timePassed(now: clocks.now, limit: 9) == [try fire(1, "2026-06-01T12:00:00Z")])
+    }
+
+    @Test func `an agent that starts anew in the same boot counts on, also when the clock was set meanwhile`() throws {
+        var clocks = try Clocks("2026-06-01T08:00:00Z")
+        let added = clocks.now
+        clocks.pass(seconds: 7300)
+        clocks.step(seconds: -86_400)
+        var schedule = LocalSchedule(floating: .utc)
+        let entry = LocalSchedule.Entry(
+            trigger: try interval(3600, repeats: true), added: added, lastFired: try at("2026-06-01T10:00:00Z"))
+        #expect(schedule.add(1, entry, now: clocks.now) == .waits(until: try at("2026-05-31T11:00:00Z")))
+        let anchor = Moment(wall: try at("2026-05-31T08:00:00Z"), boot: added.boot, sinceBoot: added.sinceBoot)
+        #expect(
+            schedule.timePassed(now: clocks.now, limit: 9)
+                == [.anchored(key: 1, added: anchor, lastFired: try at("2026-05-31T10:00:00Z"))])
+        clocks.pass(seconds: 3500)
+        #expect(schedule.timePassed(now: clocks.now, limit: 9) == [try fire(1, "2026-05-31T11:00:00Z")])
+    }
+
+    @Test func `after a restart of the system intervals are due by the wall clock`() throws {
+        var clocks = try Clocks("2026-06-01T08:00:00Z")
+        let entry = LocalSchedule.Entry(trigger: try interval(3600, repeats: true), added: clocks.now)
+        clocks.restart(after: 3 * 3600 + 600)
+        var schedule = LocalSchedule(floating: .utc)
+        #expect(schedule.add(1, entry, now: clocks.now) == .waits(until: try at("2026-06-01T09:00:00Z")))
+        #expect(
+            schedule.timePassed(now: clocks.now, limit: 9) == [try fire(1, "2026-06-01T11:00:00Z", lateBy: 600_000)])
+        clocks.pass(seconds: 3000)
+        #expect(schedule.timePassed(now: clocks.now, limit: 9) == [try fire(1, "2026-06-01T12:00:00Z")])
+    }
+
+    @Test func `what was told of once is not told of again when the clock is set back`() throws {
+        var clocks = try Clocks("2026-06-01T08:00:00Z")
+        var schedule = LocalSchedule(floating: .utc)
+        _ = schedule.add(1, .init(trigger: daily(hour: 9), added: clocks.now), now: clocks.now)
+        clocks.pass(seconds: 3600)
+        #expect(schedule.timePassed(now: clocks.now, limit: 9) == [try fire(1, "2026-06-01T09:00:00Z")])
+        clocks.step(seconds: -7200)
+        _ = schedule.clockChanged(now: clocks.now)
+        #expect(schedule.nextDeadline == (try at("2026-06-02T09:00:00Z")))
+    }
+
+    @Test func `what the clock is set back before waits for its time, what it is set over is due`() throws {
+        var clocks = try Clocks("2026-06-01T10:00:00Z")
+        var schedule = LocalSchedule(floating: .utc)
+        _ = schedule.add(1, .init(trigger: daily(hour: 9), added: clocks.now), now: clocks.now)
+        clocks.step(seconds: -7200)
+        #expect(schedule.clockChanged(now: clocks.now) == [])
+        #expect(schedule.nextDeadline == (try at("2026-06-01T09:00:00Z")))
+        clocks.step(seconds: 5400)
+        #expect(schedule.clockChanged(now: clocks.now) == [])
+        #expect(
+            schedule.timePassed(now: clocks.now, limit: 9) == [try fire(1, "2026-06-01T09:00:00Z", lateBy: 1_800_000)])
+    }
+
+    @Test func `in another zone floating fields are due by its clocks, and others stay`() throws {
+        var clocks = try Clocks("2026-06-01T12:00:00Z")
+        var schedule = LocalSchedule(floating: try Zones.named("New York"))
+        _ = schedule.add(1, .init(trigger: daily(hour: 9), added: clocks.now), now: clocks.now)
+        _ = schedule.add(
+            2, .init(trigger: daily(hour: 9, zone: try Zones.named("New York")), added: clocks.now), now: clocks.now)
+        _ = schedule.add(3, .init(trigger: daily(hour: 18), added: clocks.now), now: clocks.now)
+        #expect(schedule.zoneChanged(floating: try Zones.named("Berlin"), now: clocks.now) == [])
+        // 8:00 became 14:00: 9:00 was jumped over.
+        #expect(
+            schedule.timePassed(now: clocks.now, limit: 9) == [try fire(1, "2026-06-01T07:00:00Z", lateBy: 18_000_000)])
+        #expect(schedule.nextTimes(2, count: 1, now: clocks.now) == [try at("2026-06-01T13:00:00Z")])
+        #expect(schedule.nextTimes(3, count: 1, now: clocks.now) == [try at("2026-06-01T16:00:00Z")])
+        clocks.pass(seconds: 60)
+        #expect(schedule.zoneChanged(floating: try Zones.named("New York"), now: clocks.now) == [])
+        #expect(schedule.nextTimes(1, count: 1, now: clocks.now) == [try at("2026-06-01T13:00:00Z")])
+    }
+
+    @Test func `a day that the new zone does not have is told of as missed`() throws {
+        let clocks = try Clocks("2011-12-28T12:00:00Z")
+        var schedule = LocalSchedule(floating: .utc)
+        let day = CalendarPattern(DateComponents(year: 2011, month: 12, day: 30, hour: 9))
+        _ = schedule.add(
+            1, .init(trigger: .calendar(day, zone: nil, repeats: false), added: clocks.now), now: clocks.now)
+        #expect(
+            schedule.zoneChanged(floating: try Zones.skippingDay(), now: clocks.now)
+                == [try missed(1, "2011-12-30T09:00:00Z", isLast: true)])
+        #expect(schedule.count == 0)
+    }
+
+    @Test(
+        arguments: [
+            (0.0, false), (-1, false), (.nan, true), (.infinity, false), (59.9, true),
+        ] as [(Double, Bool)])
+    func `an interval that cannot be is refused`(seconds: Double, repeats: Bool) {
+        #expect(IntervalPattern(seconds: seconds, repeats: repeats) == nil)
+        #expect(
+            LocalSchedule.Trigger(.timeInterval(seconds: seconds, repeats: repeats)) { _ in .utc } == nil)
+    }
+
+    @Test func `an interval's occurrences are whole numbers of it after its beginning`() throws {
+        let pattern = try #require(IntervalPattern(seconds: 90, repeats: true))
+        let start = Instant(seconds: 1000)
+        #expect(
+            [Instant.min, start, Instant(seconds: 1089), Instant(seconds: 1090), Instant(seconds: 1181)].map {
+                pattern.nextFire(start: start, after: $0)?.milliseconds
+            } == [1_090_000, 1_090_000, 1_090_000, 1_180_000, 1_270_000])
+        #expect(pattern.nextFire(start: start, after: .max) == nil)
+        #expect(
+            try #require(IntervalPattern(seconds: 1e300, repeats: false)).nextFire(start: .max, after: start) == .max)
+    }
+
+    @Test func `an app's trigger is taken with its zone`() throws {
+        var components = DateComponents(hour: 9)
+        #expect(LocalSchedule.Trigger(.calendar(components, repeats: true)) { _ in nil } == daily(hour: 9))
+        components.timeZone = TimeZone(identifier: "Europe/Berlin")
+        #expect(LocalSchedule.Trigger(.calendar(components, repeats: true)) { _ in nil } == nil)
+        let berlin = try Zones.named("Berlin")
+        #expect(
+            LocalSchedule.Trigger(.calendar(components, repeats: true)) { $0 == .named("Europe/Berlin") ? berlin : nil }
+                == .calendar(CalendarPattern(DateComponents(hour: 9)), zone: berlin, repeats: true))
+    }
+}
