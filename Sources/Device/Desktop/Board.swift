@@ -11,25 +11,8 @@ struct Board: Sendable {
     static let waitingLimit = 256
     /// The most that came while no server was there and are posted when one comes; the oldest is forgotten first.
     static let missedLimit = 64
-    /// The most shown notifications that are remembered; the oldest is forgotten first.
-    static let shownLimit = 1000
 
-    /// One notification of one app on the screen.
-    private struct Place: Hashable {
-        var app: String
-        var identifier: String
-
-        init(_ presentation: Presentation) {
-            app = presentation.app
-            identifier = presentation.identifier
-        }
-    }
-
-    private struct Shown {
-        var presentation: Presentation
-        var serverID: UInt32
-        var order: UInt64
-    }
+    private typealias Place = Screen.Place
 
     /// A presentation on its way.
     private struct Order {
@@ -55,14 +38,12 @@ struct Board: Sendable {
     private var serverName: String?
     private var owner: String?
     private var inherited: [ShownPresentation]
-    private var shown: [Place: Shown] = [:]
-    private var places: [UInt32: Place] = [:]
+    private var screen = Screen()
     private var held: [Order] = []
     /// What no server was there to show.
     private var missed: [Presentation] = []
     private var calls: [UInt64: Order] = [:]
     private var busy: Set<Place> = []
-    private var tokens: [UInt32: String] = [:]
     /// The calls whose notifications were taken back meanwhile.
     private var withdrawn: Set<UInt64> = []
     private var counter: UInt64 = 0
@@ -94,7 +75,7 @@ struct Board: Sendable {
             return held.flatMap { failure(of: $0, reason) }
         case .ownerChanged(let new): return ownerChanged(new)
         case .activationToken(let serverID, let token):
-            if places[serverID] != nil { tokens[serverID] = token }
+            screen.heard(token: token, for: serverID)
             return []
         case .actionInvoked(let serverID, let key): return invoked(serverID, key)
         case .replied(let serverID, let text): return replied(serverID, text)
@@ -136,7 +117,7 @@ struct Board: Sendable {
                 directives += failure(of: order, "\(features.name) shows no buttons")
                 continue
             }
-            directives.append(notify(order, replaces: shown[place]?.serverID ?? 0, features))
+            directives.append(notify(order, replaces: screen[place]?.serverID ?? 0, features))
             directives += sound(of: order, features)
         }
         held = waiting
@@ -157,10 +138,10 @@ struct Board: Sendable {
 
     private mutating func update(_ presentation: Presentation) -> [Directive] {
         let place = Place(presentation)
-        guard case .known(let features) = features, let found = shown[place],
+        guard case .known(let features) = features, let found = screen[place],
             found.presentation.notification == presentation.notification, busy.insert(place).inserted
         else { return [] }
-        shown[place]?.presentation = presentation
+        screen.change(place, to: presentation)
         return [notify(Order(presentation: presentation, purpose: .update), replaces: found.serverID, features)]
     }
 
@@ -168,12 +149,12 @@ struct Board: Sendable {
         guard let order = calls.removeValue(forKey: ticket) else { return [] }
         let place = Place(order.presentation)
         busy.remove(place)
-        if order.purpose == .update, shown[place] == nil {
+        if order.purpose == .update, screen[place] == nil {
             // It went while the call was on its way to the server, which has shown it anew.
             withdrawn.remove(ticket)
             return [.close(serverID: serverID)] + next()
         }
-        let replaced = remember(order.presentation, serverID)
+        let replaced = screen.show(order.presentation, as: serverID)
         var directives: [Directive] = replaced.map { [.tell(.left($0))] } ?? []
         let outcome = PresentationOutcome.presented(handle: owner.map { "\($0) \(serverID)" }, note: serverName)
         switch order.purpose {
@@ -184,7 +165,7 @@ struct Board: Sendable {
         case .update: break
         }
         if withdrawn.remove(ticket) != nil {
-            forget(serverID)
+            screen.forget(serverID)
             directives.append(.close(serverID: serverID))
         }
         return directives + next()
@@ -207,26 +188,6 @@ struct Board: Sendable {
 
     // MARK: What is shown
 
-    /// - Returns: The notification whose place it took, when that was another one.
-    private mutating func remember(_ presentation: Presentation, _ serverID: UInt32) -> NotificationID? {
-        let place = Place(presentation)
-        let before = shown[place]
-        if let before { places[before.serverID] = nil }
-        counter += 1
-        shown[place] = Shown(presentation: presentation, serverID: serverID, order: counter)
-        places[serverID] = place
-        if shown.count > Self.shownLimit, let oldest = shown.values.min(by: { $0.order < $1.order }) {
-            forget(oldest.serverID)
-        }
-        guard let id = before?.presentation.notification, id != presentation.notification else { return nil }
-        return id
-    }
-
-    private mutating func forget(_ serverID: UInt32) {
-        tokens[serverID] = nil
-        if let place = places.removeValue(forKey: serverID) { shown[place] = nil }
-    }
-
     private mutating func withdraw(_ id: NotificationID) -> [Directive] {
         // What waits for its turn is not shown at all; what is being shown is closed as soon as it has a number.
         missed.removeAll { $0.notification == id }
@@ -235,8 +196,8 @@ struct Board: Sendable {
         held.removeAll { $0.presentation.notification == id }
         for (ticket, order) in calls where order.presentation.notification == id { withdrawn.insert(ticket) }
         var directives = waiting.flatMap { failure(of: $0, "it was taken back") }
-        if let found = shown.values.first(where: { $0.presentation.notification == id }) {
-            forget(found.serverID)
+        if let found = screen.find(id) {
+            screen.forget(found.serverID)
             directives.append(.close(serverID: found.serverID))
         }
         return directives
@@ -257,8 +218,8 @@ struct Board: Sendable {
         features = .unknown
         guard let new else { return next() }
         let (kept, lost) = inherit(from: new)
-        let again = shown.values.filter { !kept.contains($0.presentation.notification) }.sorted { $0.order < $1.order }
-        for one in again { forget(one.serverID) }
+        let again = screen.all.filter { !kept.contains($0.presentation.notification) }
+        for one in again { screen.forget(one.serverID) }
         held = (lost + again.map(\.presentation) + missed).map(Self.repeated) + held
         missed = []
         return next()
@@ -281,7 +242,7 @@ struct Board: Sendable {
             let parts = candidate.handle.split(separator: " ")
             if parts.count == 2, parts[0] == server, let serverID = UInt32(parts[1]) {
                 kept.insert(id)
-                _ = remember(candidate.presentation, serverID)
+                _ = screen.show(candidate.presentation, as: serverID)
             } else {
                 lost.append(candidate.presentation)
             }
@@ -291,8 +252,9 @@ struct Board: Sendable {
 
     /// Not every server closes a notification after its action, so it is closed here.
     private mutating func invoked(_ serverID: UInt32, _ key: String) -> [Directive] {
-        guard let presentation = presentation(serverID) else { return [] }
-        let (id, token) = (presentation.notification, tokens[serverID])
+        guard let found = screen[serverID] else { return [] }
+        let (presentation, token) = (found.presentation, found.activationToken)
+        let id = presentation.notification
         let event: PresenterEvent
         if key == NotifyMessage.defaultAction {
             event = .opened(id, activationToken: token)
@@ -302,29 +264,25 @@ struct Board: Sendable {
         } else {
             return []
         }
-        forget(serverID)
+        screen.forget(serverID)
         return [.tell(event), .close(serverID: serverID)]
     }
 
     private mutating func replied(_ serverID: UInt32, _ text: String) -> [Directive] {
-        guard let presentation = presentation(serverID),
+        guard let presentation = screen[serverID]?.presentation,
             let button = presentation.buttons.first(where: { $0.reply != nil })
         else { return [] }
-        forget(serverID)
+        screen.forget(serverID)
         return [
             .tell(.replied(presentation.notification, button: button.identifier, text: text)),
             .close(serverID: serverID),
         ]
     }
 
-    private func presentation(_ serverID: UInt32) -> Presentation? {
-        places[serverID].flatMap { shown[$0]?.presentation }
-    }
-
     /// Reasons: 1 expired, 2 dismissed by the person, 3 closed by a call, 4 undefined.
     private mutating func closed(_ serverID: UInt32, _ reason: UInt32) -> [Directive] {
-        guard let place = places[serverID], let found = shown[place] else { return [] }
-        forget(serverID)
+        guard let found = screen[serverID] else { return [] }
+        screen.forget(serverID)
         let id = found.presentation.notification
         return [.tell(reason == 2 ? .dismissed(id) : .left(id))]
     }
