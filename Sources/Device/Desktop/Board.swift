@@ -26,6 +26,8 @@ struct Board: Sendable {
 
         var presentation: Presentation
         var purpose: Purpose
+        /// Whether it was taken back after the server had been asked to show it.
+        var isTakenBack = false
     }
 
     private enum Features {
@@ -44,8 +46,6 @@ struct Board: Sendable {
     private var missed: [Presentation] = []
     private var calls: [UInt64: Order] = [:]
     private var busy: Set<Place> = []
-    /// The calls whose notifications were taken back meanwhile.
-    private var withdrawn: Set<UInt64> = []
     private var counter: UInt64 = 0
 
     /// - Parameter inherited: What an earlier run showed; it counts only if the same server still runs.
@@ -60,7 +60,7 @@ struct Board: Sendable {
         case .notifyFailed(let ticket, let reason):
             guard let order = calls.removeValue(forKey: ticket) else { return [] }
             busy.remove(Place(order.presentation))
-            if withdrawn.remove(ticket) == nil { miss(order) }
+            miss(order)
             return failure(of: order, reason) + next()
         case .features(let new, let ticket):
             guard case .asked(ticket) = features else { return [] }
@@ -151,7 +151,6 @@ struct Board: Sendable {
         busy.remove(place)
         if order.purpose == .update, screen[place] == nil {
             // It went while the call was on its way to the server, which has shown it anew.
-            withdrawn.remove(ticket)
             return [.close(serverID: serverID)] + next()
         }
         let replaced = screen.show(order.presentation, as: serverID)
@@ -159,12 +158,14 @@ struct Board: Sendable {
         let outcome = PresentationOutcome.presented(handle: owner.map { "\($0) \(serverID)" }, note: serverName)
         switch order.purpose {
         case .first: directives.append(.answer(order.presentation.notification, outcome))
+        // Who took it back does not hear of it any more.
+        case .again where order.isTakenBack: break
         case .again:
             directives +=
                 owner.map { [.tell(.shownAgain(order.presentation.notification, handle: "\($0) \(serverID)"))] } ?? []
         case .update: break
         }
-        if withdrawn.remove(ticket) != nil {
+        if order.isTakenBack {
             screen.forget(serverID)
             directives.append(.close(serverID: serverID))
         }
@@ -173,10 +174,12 @@ struct Board: Sendable {
 
     /// Without a server nothing is shown; one may be on its way, as when a session begins.
     private mutating func miss(_ order: Order) {
-        guard owner == nil, order.purpose != .update else { return }
+        guard owner == nil, order.purpose != .update, !order.isTakenBack else { return }
         missed.append(order.presentation)
         missed = missed.suffix(Self.missedLimit)
     }
+
+    private static let takenBack = "it was taken back"
 
     private func failure(of order: Order, _ reason: String) -> [Directive] {
         switch order.purpose {
@@ -194,8 +197,8 @@ struct Board: Sendable {
         inherited.removeAll { $0.presentation.notification == id }
         let waiting = held.filter { $0.presentation.notification == id }
         held.removeAll { $0.presentation.notification == id }
-        for (ticket, order) in calls where order.presentation.notification == id { withdrawn.insert(ticket) }
-        var directives = waiting.flatMap { failure(of: $0, "it was taken back") }
+        for (ticket, order) in calls where order.presentation.notification == id { calls[ticket]?.isTakenBack = true }
+        var directives = waiting.flatMap { failure(of: $0, Self.takenBack) }
         if let found = screen.find(id) {
             screen.forget(found.serverID)
             directives.append(.close(serverID: found.serverID))
@@ -209,20 +212,24 @@ struct Board: Sendable {
     /// what the old one did not live to answer.
     private mutating func ownerChanged(_ new: String?) -> [Directive] {
         guard new != owner else { return [] }
-        if owner != nil {
-            let open = calls.sorted { $0.key < $1.key }.map(\.value)
-            held = open.filter { $0.purpose != .update } + held
-            (calls, busy, withdrawn) = ([:], [], [])
-        }
+        let takenBack = owner == nil ? [] : holdCalls()
         owner = new
         features = .unknown
-        guard let new else { return next() }
+        guard let new else { return takenBack + next() }
         let (kept, lost) = inherit(from: new)
         let again = screen.all.filter { !kept.contains($0.presentation.notification) }
         for one in again { screen.forget(one.serverID) }
         held = (lost + again.map(\.presentation) + missed).map(Self.repeated) + held
         missed = []
-        return next()
+        return takenBack + next()
+    }
+
+    /// The server that was asked is gone: what it did not answer waits for the next, but for what was taken back.
+    private mutating func holdCalls() -> [Directive] {
+        let open = calls.sorted { $0.key < $1.key }.map(\.value)
+        (calls, busy) = ([:], [])
+        held = open.filter { $0.purpose != .update && !$0.isTakenBack } + held
+        return open.filter(\.isTakenBack).flatMap { failure(of: $0, Self.takenBack) }
     }
 
     private static func repeated(_ presentation: Presentation) -> Order {
@@ -289,7 +296,7 @@ struct Board: Sendable {
 
     private mutating func disconnected(_ reason: String) -> [Directive] {
         let open = calls.sorted { $0.key < $1.key }.map(\.value) + held
-        (calls, held, busy, withdrawn) = ([:], [], [], [])
+        (calls, held, busy) = ([:], [], [])
         (owner, features) = (nil, .unknown)
         for order in open { miss(order) }
         return open.flatMap { failure(of: $0, reason) }
