@@ -172,9 +172,10 @@ struct Board: Sendable {
         return directives + next()
     }
 
-    /// Without a server nothing is shown; one may be on its way, as when a session begins.
+    /// Without a server nothing is shown; one may be on its way, as when a session begins. A question that failed is
+    /// settled: nobody waits for its answer any more.
     private mutating func miss(_ order: Order) {
-        guard owner == nil, order.purpose != .update, !order.isTakenBack else { return }
+        guard owner == nil, order.purpose != .update, !order.isTakenBack, !order.presentation.isQuestion else { return }
         missed.append(order.presentation)
         missed = missed.suffix(Self.missedLimit)
     }

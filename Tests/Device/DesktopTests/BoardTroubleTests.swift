@@ -40,4 +40,13 @@ extension BoardTests {
         #expect(board.handle(.disconnected(reason: "gone")) == [.answer(id(1), .failed(reason: "gone"))])
         #expect(board.handle(.ownerChanged(":1.9")) == [])
     }
+
+    @Test func `a question that could not be asked is not asked when a server comes`() throws {
+        var board = Board()
+        var question = presentation(1)
+        question.isQuestion = true
+        #expect(board.handle(.present(question)) == [.askFeatures(ticket: 1)])
+        #expect(board.handle(.featuresFailed(ticket: 1, reason: "none")) == [.answer(id(1), .failed(reason: "none"))])
+        #expect(board.handle(.ownerChanged(":1.9")) == [])
+    }
 }
