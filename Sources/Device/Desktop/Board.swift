@@ -220,23 +220,26 @@ struct Board: Sendable {
         let (kept, lost) = inherit(from: new)
         let again = screen.all.filter { !kept.contains($0.presentation.notification) }
         for one in again { screen.forget(one.serverID) }
-        held = (lost + again.map(\.presentation) + missed).map(Self.repeated) + held
+        let repeated = (lost + again.map(\.presentation) + missed).map(Self.silent)
+        held = repeated.map { Order(presentation: $0, purpose: .again) } + held
         missed = []
         return takenBack + next()
     }
 
-    /// The server that was asked is gone: what it did not answer waits for the next, but for what was taken back.
+    /// The server that was asked is gone: what it did not answer waits for the next, but for what was taken back. It may
+    /// have been heard, and is silent from now on.
     private mutating func holdCalls() -> [Directive] {
         let open = calls.sorted { $0.key < $1.key }.map(\.value)
         (calls, busy) = ([:], [])
-        held = open.filter { $0.purpose != .update && !$0.isTakenBack } + held
+        let again = open.filter { $0.purpose != .update && !$0.isTakenBack }
+        held = again.map { Order(presentation: Self.silent($0.presentation), purpose: $0.purpose) } + held
         return open.filter(\.isTakenBack).flatMap { failure(of: $0, Self.takenBack) }
     }
 
-    private static func repeated(_ presentation: Presentation) -> Order {
+    private static func silent(_ presentation: Presentation) -> Presentation {
         var silent = presentation
         silent.sound = .silent
-        return Order(presentation: silent, purpose: .again)
+        return silent
     }
 
     /// Takes over what an earlier run of the agent had this very server show; what it had another one show is lost.

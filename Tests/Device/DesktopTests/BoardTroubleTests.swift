@@ -49,4 +49,26 @@ extension BoardTests {
         #expect(board.handle(.featuresFailed(ticket: 1, reason: "none")) == [.answer(id(1), .failed(reason: "none"))])
         #expect(board.handle(.ownerChanged(":1.9")) == [])
     }
+
+    @Test(arguments: [[], ["sound"]] as [Set<String>])
+    func `a sound is heard once, whichever server answers`(capabilities: Set<String>) throws {
+        var board = board()
+        var loud = presentation(1)
+        loud.sound = .standard
+        #expect(board.handle(.present(loud)).contains(.play(.standard, volume: nil)))
+        // The next server is looked for at once: the bus may start it.
+        guard case .askFeatures(let ticket)? = board.handle(.ownerChanged(nil)).first else {
+            Issue.record("not asked")
+            return
+        }
+        let directives = board.handle(.features(ServerFeatures(name: "x", capabilities: capabilities), ticket: ticket))
+        guard case .notify(let message, let call)? = directives.first, directives.count == 1 else {
+            Issue.record("not shown, or heard again: \(directives)")
+            return
+        }
+        #expect(message.hints["suppress-sound"] == .boolean(true))
+        // It has not been answered yet, so it is no repetition.
+        let answered = board.handle(.notified(ticket: call, serverID: 7))
+        #expect(answered == [.answer(id(1), .presented(handle: nil, note: "x"))])
+    }
 }
