@@ -5,30 +5,16 @@ import PushModel
 ///
 /// Guarantees: each presentation is answered exactly once; a notification of an app's identifier replaces the
 /// one that is shown; what a server showed, and what came while there was none, is posted when another server takes its
-/// place, without a sound; an update never brings back what has gone, nor covers what is newer.
+/// place, without a sound; an update changes what is still to be posted, follows what is being posted, and never brings
+/// back what has gone, nor covers what is newer.
 struct Board: Sendable {
-    /// The most presentations that wait for their turn or for an answer.
+    /// The most presentations that wait for their turn or for an answer. Updates do not count: of each notification that
+    /// is shown or being shown one may wait.
     static let waitingLimit = 256
     /// The most that came while no server was there and are posted when one comes; the oldest is forgotten first.
     static let missedLimit = 64
 
     private typealias Place = Screen.Place
-
-    /// A presentation on its way.
-    private struct Order {
-        enum Purpose {
-            case first
-            /// To a new server; it was answered to the agent before, and is told anew.
-            case again
-            /// In the place of what is shown; nobody waits for that.
-            case update
-        }
-
-        var presentation: Presentation
-        var purpose: Purpose
-        /// Whether it was taken back after the server had been asked to show it.
-        var isTakenBack = false
-    }
 
     private enum Features {
         case unknown
@@ -61,7 +47,7 @@ struct Board: Sendable {
             guard let order = calls.removeValue(forKey: ticket) else { return [] }
             busy.remove(Place(order.presentation))
             miss(order)
-            return failure(of: order, reason) + next()
+            return order.failure(reason) + next()
         case .features(let new, let ticket):
             guard case .asked(ticket) = features else { return [] }
             features = .known(new)
@@ -70,9 +56,10 @@ struct Board: Sendable {
         case .featuresFailed(let ticket, let reason):
             guard case .asked(ticket) = features else { return [] }
             features = .unknown
-            defer { held = [] }
-            for order in held { miss(order) }
-            return held.flatMap { failure(of: $0, reason) }
+            let failed = held.filter { !$0.isUpdate }
+            held.removeAll { !$0.isUpdate }
+            for order in failed { miss(order) }
+            return failed.flatMap { $0.failure(reason) }
         case .ownerChanged(let new): return ownerChanged(new)
         case .activationToken(let serverID, let token):
             screen.heard(token: token, for: serverID)
@@ -87,7 +74,8 @@ struct Board: Sendable {
     // MARK: Showing
 
     private mutating func present(_ presentation: Presentation) -> [Directive] {
-        guard held.count + calls.count < Self.waitingLimit else {
+        let waiting = held.count { !$0.isUpdate } + calls.values.count { !$0.isUpdate }
+        guard waiting < Self.waitingLimit else {
             let reason = "\(Self.waitingLimit) notifications wait for the desktop already"
             return [.answer(presentation.notification, .failed(reason: reason))]
         }
@@ -100,6 +88,8 @@ struct Board: Sendable {
         guard !held.isEmpty else { return [] }
         guard case .known(let features) = features else {
             if case .asked = features { return [] }
+            // To ask may start a server; the look of what an earlier one showed is no reason for that.
+            guard owner != nil || held.contains(where: { !$0.isUpdate }) else { return [] }
             counter += 1
             features = .asked(ticket: counter)
             return [.askFeatures(ticket: counter)]
@@ -108,15 +98,17 @@ struct Board: Sendable {
         var waiting: [Order] = []
         for order in held {
             let place = Place(order.presentation)
-            guard busy.insert(place).inserted else {
+            guard !busy.contains(place) else {
                 waiting.append(order)
                 continue
             }
+            // It has gone since, or something newer stands in its place.
+            if order.isUpdate, screen[place]?.presentation.isSame(as: order.presentation) != true { continue }
             if order.presentation.isQuestion, !features.hasActions {
-                busy.remove(place)
-                directives += failure(of: order, "\(features.name) shows no buttons")
+                directives += order.failure("\(features.name) shows no buttons")
                 continue
             }
+            busy.insert(place)
             directives.append(notify(order, replaces: screen[place]?.serverID ?? 0, features))
             directives += sound(of: order, features)
         }
@@ -136,20 +128,28 @@ struct Board: Sendable {
         return [.play(order.presentation.sound, volume: order.presentation.volume)]
     }
 
+    /// What has not been posted is posted in the new look; what has been follows with an update, one at a time.
     private mutating func update(_ presentation: Presentation) -> [Directive] {
-        let place = Place(presentation)
-        guard case .known(let features) = features, let found = screen[place],
-            found.presentation.notification == presentation.notification, busy.insert(place).inserted
-        else { return [] }
-        screen.change(place, to: presentation)
-        return [notify(Order(presentation: presentation, purpose: .update), replaces: found.serverID, features)]
+        func refresh(_ old: Presentation) -> Presentation { old.refreshed(by: presentation) }
+        func isMeant(_ order: Order) -> Bool { order.presentation.isSame(as: presentation) }
+        missed = missed.map(refresh)
+        for index in inherited.indices { inherited[index].presentation = refresh(inherited[index].presentation) }
+        for index in held.indices { held[index].presentation = refresh(held[index].presentation) }
+        for (ticket, order) in calls where isMeant(order) { calls[ticket]?.presentation = refresh(order.presentation) }
+        let isPosted =
+            screen.refresh(presentation) || calls.values.contains(where: isMeant)
+            || inherited.contains { $0.presentation.isSame(as: presentation) }
+        if isPosted, !held.contains(where: { $0.isUpdate && isMeant($0) }) {
+            held.append(Order(presentation: presentation.silenced, purpose: .update))
+        }
+        return next()
     }
 
     private mutating func notified(_ ticket: UInt64, _ serverID: UInt32) -> [Directive] {
         guard let order = calls.removeValue(forKey: ticket) else { return [] }
         let place = Place(order.presentation)
         busy.remove(place)
-        if order.purpose == .update, screen[place] == nil {
+        if order.isUpdate, screen[place] == nil {
             // It went while the call was on its way to the server, which has shown it anew.
             return [.close(serverID: serverID)] + next()
         }
@@ -175,19 +175,9 @@ struct Board: Sendable {
     /// Without a server nothing is shown; one may be on its way, as when a session begins. A question that failed is
     /// settled: nobody waits for its answer any more.
     private mutating func miss(_ order: Order) {
-        guard owner == nil, order.purpose != .update, !order.isTakenBack, !order.presentation.isQuestion else { return }
+        guard owner == nil, !order.isUpdate, !order.isTakenBack, !order.presentation.isQuestion else { return }
         missed.append(order.presentation)
         missed = missed.suffix(Self.missedLimit)
-    }
-
-    private static let takenBack = "it was taken back"
-
-    private func failure(of order: Order, _ reason: String) -> [Directive] {
-        switch order.purpose {
-        case .first: [.answer(order.presentation.notification, .failed(reason: reason))]
-        case .again: [.tell(.left(order.presentation.notification))]
-        case .update: []
-        }
     }
 
     // MARK: What is shown
@@ -199,7 +189,7 @@ struct Board: Sendable {
         let waiting = held.filter { $0.presentation.notification == id }
         held.removeAll { $0.presentation.notification == id }
         for (ticket, order) in calls where order.presentation.notification == id { calls[ticket]?.isTakenBack = true }
-        var directives = waiting.flatMap { failure(of: $0, Self.takenBack) }
+        var directives = waiting.flatMap(\.takenBack)
         if let found = screen.find(id) {
             screen.forget(found.serverID)
             directives.append(.close(serverID: found.serverID))
@@ -220,7 +210,10 @@ struct Board: Sendable {
         let (kept, lost) = inherit(from: new)
         let again = screen.all.filter { !kept.contains($0.presentation.notification) }
         for one in again { screen.forget(one.serverID) }
-        let repeated = (lost + again.map(\.presentation) + missed).map(Self.silent)
+        // What is posted anew looks as it should.
+        let asked = Set(calls.values.map(\.presentation.notification)).union(kept)
+        held.removeAll { $0.isUpdate && !asked.contains($0.presentation.notification) }
+        let repeated = (lost + again.map(\.presentation) + missed).map(\.silenced)
         held = repeated.map { Order(presentation: $0, purpose: .again) } + held
         missed = []
         return takenBack + next()
@@ -231,15 +224,11 @@ struct Board: Sendable {
     private mutating func holdCalls() -> [Directive] {
         let open = calls.sorted { $0.key < $1.key }.map(\.value)
         (calls, busy) = ([:], [])
-        let again = open.filter { $0.purpose != .update && !$0.isTakenBack }
-        held = again.map { Order(presentation: Self.silent($0.presentation), purpose: $0.purpose) } + held
-        return open.filter(\.isTakenBack).flatMap { failure(of: $0, Self.takenBack) }
-    }
-
-    private static func silent(_ presentation: Presentation) -> Presentation {
-        var silent = presentation
-        silent.sound = .silent
-        return silent
+        let again = open.filter { !$0.isUpdate && !$0.isTakenBack }
+        held =
+            again.map { Order(presentation: $0.presentation.silenced, purpose: $0.purpose) }
+            + held.filter { !$0.isUpdate }
+        return open.filter(\.isTakenBack).flatMap(\.takenBack)
     }
 
     /// Takes over what an earlier run of the agent had this very server show; what it had another one show is lost.
@@ -303,6 +292,6 @@ struct Board: Sendable {
         (calls, held, busy) = ([:], [], [])
         (owner, features) = (nil, .unknown)
         for order in open { miss(order) }
-        return open.flatMap { failure(of: $0, reason) }
+        return open.flatMap { $0.failure(reason) }
     }
 }

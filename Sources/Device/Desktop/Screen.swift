@@ -58,8 +58,13 @@ struct Screen: Sendable {
         return id
     }
 
-    /// The same notification looks otherwise.
-    mutating func change(_ place: Place, to presentation: Presentation) { shown[place]?.presentation = presentation }
+    /// - Returns: Whether this very notification is what is shown in its place; it has the new look then.
+    mutating func refresh(_ presentation: Presentation) -> Bool {
+        let place = Place(presentation)
+        guard let old = shown[place]?.presentation, old.isSame(as: presentation) else { return false }
+        shown[place]?.presentation = old.refreshed(by: presentation)
+        return true
+    }
 
     mutating func forget(_ serverID: UInt32) {
         if let place = places.removeValue(forKey: serverID) { shown[place] = nil }
