@@ -7,7 +7,9 @@ import Testing
 
 /// The program that is told of notifications where there is no screen.
 @Suite(.timeLimit(.minutes(1))) struct PresenterHookTests {
-    static let scripts: [(script: String, isShown: Bool)] = [("cat > \"$HOOK_OUTPUT\"", true), ("exit 3", false)]
+    static let scripts: [(script: String, isShown: Bool)] = [
+        (#"cat > "$HOOK_OUTPUT"; printf %s "${ALDABA_X-none}" > "$HOOK_OUTPUT.setting""#, true), ("exit 3", false),
+    ]
 
     private func presentation(_ id: Int64) -> Presentation {
         Presentation(
@@ -16,7 +18,9 @@ import Testing
     }
 
     @Test(arguments: scripts.indices)
-    func `it gets the notification, and its status says whether it was shown`(index: Int) async throws {
+    func `it gets the notification and none of the agent's settings, and its status says whether it was shown`(
+        index: Int
+    ) async throws {
         let folder = try TemporaryFolder()
         let program = folder.path("hook")
         try installScript(Self.scripts[index].script, at: program)
@@ -38,6 +42,7 @@ import Testing
         let object = try #require(try JSONSerialization.jsonObject(with: told) as? [String: Any])
         #expect(object["title"] as? String == "Milk" && object["body"] as? String == "Two “litres”")
         #expect(object["notification"] as? Int == 7 && object["urgency"] as? String == "normal")
+        #expect(FileManager.default.contents(atPath: folder.path("told.setting")) == Data("none".utf8))
     }
 
     /// A run says that it begins, waits for a byte, and says that it ends.
