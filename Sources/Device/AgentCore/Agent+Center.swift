@@ -63,6 +63,7 @@ extension Agent {
     /// `UNError.Code`.
     enum CenterFault {
         static let notAllowed = 1
+        static let noDate = 1400
         static let noContent = 1401
         static let badgeInvalid = 1600
     }
@@ -91,7 +92,9 @@ extension Agent {
         guard let size = try? AgentFrame.encode(request).count, size <= Self.requestSize else {
             return .failed(code: CenterFault.noContent, message: "it says more than \(Self.requestSize) bytes")
         }
-        return nil
+        return request.trigger.flatMap { fault(of: $0, of: request.identifier, app: app) }.map {
+            .failed(code: CenterFault.noDate, message: $0)
+        }
     }
 
     func take(_ request: NotificationRequest, _ number: Int64, app: String) {
@@ -99,7 +102,7 @@ extension Agent {
         if request.trigger == nil {
             fire(request, as: mark, app: app)
         } else {
-            enqueue(.scheduled(app: app, request, as: mark, at: parts.now()))
+            enqueue(.scheduled(app: app, request, as: mark, at: parts.clock.now()))
         }
     }
 
@@ -171,6 +174,7 @@ extension Agent {
         guard let after = apps[app] else { return }
         if after.shownBadge != before.shownBadge { showBadge(of: app) }
         // What an app is not allowed any more leaves the screen and the list.
+        if after.standing.settings.missedPolicy != before.standing.settings.missedPolicy { loadSchedule() }
         if before.handOver.mayShow, !after.handOver.mayShow { enqueue(.unlisted(app: app, identifiers: nil)) }
     }
 

@@ -35,10 +35,10 @@ extension Agent {
 
     // MARK: Previews
 
-    /// What is on the screen hides its text when the screen is locked, and shows it when it is unlocked again, where the
+    /// What is on the screen, or may come to it yet, hides its text when the screen is locked, and shows it when it is unlocked again, where the
     /// person wants that.
     func refreshPreviews() {
-        let shown = (try? store.read { try $0.shown(limit: Self.refreshLimit) }) ?? []
+        let shown = (try? store.read { try $0.visible(limit: Self.refreshLimit) }) ?? []
         for notification in shown where apps[notification.app]?.standing.settings.previews == .whenUnlocked {
             var presentation = presentation(of: notification)
             presentation.sound = .silent

@@ -1,5 +1,6 @@
 import AgentWire
 import Foundation
+import LocalSchedule
 import Logging
 import NIOCore
 import NIOPosix
@@ -75,6 +76,13 @@ public actor Agent {
     var arrivalsSincePruning = 0
     /// How often an app was expected back, which tells the expectations apart.
     var returnCount = 0
+    /// What waits for its time, and what for a place.
+    var schedule = LocalSchedule(floating: .utc)
+    var regions = RegionWatch()
+    /// For when the clock is to ring.
+    var armed: Instant?
+    /// Why nobody knows where the machine is; `nil` while somebody does, or nobody asked.
+    var positionFault: String?
     var isFlushScheduled = false
     var receipts = ReceiptFlow()
     var presentations: PresentationFlow
@@ -86,18 +94,22 @@ public actor Agent {
     ///   - presenter: Where notifications are shown.
     ///   - activator: Who brings to the front the apps that the session bus starts; `nil` without a session bus.
     ///   - focus: Who tells which program's window has the focus; `nil` without a screen.
+    ///   - clock: Who tells what time it is.
+    ///   - positions: Who tells where the machine is; `nil` where nobody does: then nothing fires at a place.
     ///   - events: Told what happens, on the agent's thread; must not block.
     /// - Throws: ``AgentStartFailure``, or what is wrong with the authorities' file; the presenter is stopped then.
     public init(
         configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)? = nil,
-        focus: (any FocusSource)? = nil, logger: Logger, events: @escaping @Sendable (AgentEvent) -> Void
+        focus: (any FocusSource)? = nil, clock: any AlarmClock, positions: (any PositionSource)? = nil, logger: Logger,
+        events: @escaping @Sendable (AgentEvent) -> Void
     ) throws {
         do {
             try self.init(
                 configuration: configuration, timing: AgentTiming(), logger: logger, events: events,
                 parts: {
                     try .production(
-                        configuration, presenter: presenter, activator: activator, focus: focus, logger: logger)
+                        configuration, presenter: presenter, activator: activator, focus: focus, clock: clock,
+                        positions: positions, logger: logger)
                 })
         } catch {
             presenter.stop()
@@ -181,6 +193,8 @@ public actor Agent {
         }
         parts.presenter.stop()
         parts.focus?.stop()
+        parts.clock.stop()
+        parts.positions?.stop()
         await parts.close()
         flush()
         lock = nil
@@ -224,6 +238,8 @@ public actor Agent {
     private func resumeWhatWaits() {
         for (id, app) in apps where app.shownBadge > 0 { showBadge(of: id) }
         pumpPresentations()
+        parts.clock.start { [weak self] event in self?.enter { $0.took(event) } }
+        loadSchedule()
         // Where nobody tells of a lock there is none to wait for.
         if !isScreenLocked { enqueue(.released) }
     }

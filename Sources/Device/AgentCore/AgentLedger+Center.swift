@@ -5,9 +5,6 @@ import PushModel
 
 /// What apps ask of their notification centre, in the transaction of its event.
 extension AgentLedger {
-    /// Requests of one app that may wait; beyond that the one that was added first goes.
-    static let requestLimit = 64
-
     /// Of runs before this one nothing stays.
     func begin(run: String, of app: String) throws {
         try execute("DELETE FROM done WHERE app = ? AND run <> ?", [app, run])
@@ -22,13 +19,20 @@ extension AgentLedger {
         try execute("DELETE FROM done WHERE app = ? AND run = ? AND request <= ?", [app, mark.run, last])
     }
 
-    /// Stores an app's own notification, which appears or is handed to the app as one from a provider is.
-    ///
-    /// Its id is negative, and none is used twice.
+    /// An app's own notification that appears at once: one with its identifier that waits is replaced by it.
     func fire(
         _ request: NotificationRequest, app: String, isAsked: Bool, shows: AgentWrite.Showing, at: Timestamp
     ) throws -> (id: NotificationID, isOnScreen: Bool) {
-        try unscheduleFired(request, app: app)
+        _ = try unschedule([request.identifier], app: app)
+        return try store(request, app: app, isAsked: isAsked, shows: shows, at: at)
+    }
+
+    /// Stores an app's own notification, which appears or is handed to the app as one from a provider is.
+    ///
+    /// Its id is negative, and none is used twice.
+    func store(
+        _ request: NotificationRequest, app: String, isAsked: Bool, shows: AgentWrite.Showing, at: Timestamp
+    ) throws -> (id: NotificationID, isOnScreen: Bool) {
         try execute(
             "INSERT INTO local_id (one, last) VALUES (1, -1) ON CONFLICT (one) DO UPDATE SET last = last - 1", [])
         let raw = try Int64.fetchOne(database, sql: "SELECT last FROM local_id") ?? -1
@@ -48,34 +52,6 @@ extension AgentLedger {
             ])
         if !isAsked, !isOnScreen, shows.contains(.list) { try list(id, at: at) }
         return (id, isOnScreen)
-    }
-
-    /// One that fires once waits no longer; nor does one that a request "at once" replaces.
-    private func unscheduleFired(_ request: NotificationRequest, app: String) throws {
-        let repeats =
-            switch request.trigger {
-            case .timeInterval(_, let repeats), .calendar(_, let repeats), .region(_, let repeats): repeats
-            case nil: false
-            }
-        if !repeats { try unschedule([request.identifier], app: app) }
-    }
-
-    func schedule(_ request: NotificationRequest, app: String, at: Timestamp) throws {
-        try execute(
-            "INSERT OR REPLACE INTO request (app, identifier, request, added_at) VALUES (?, ?, ?, ?)",
-            [app, request.identifier, try JSONText.of(request), at.rawValue])
-        try execute(
-            """
-            DELETE FROM request WHERE app = ?1 AND identifier IN (
-                SELECT identifier FROM request WHERE app = ?1 ORDER BY added_at DESC, identifier LIMIT -1 OFFSET ?2)
-            """, [app, Self.requestLimit])
-    }
-
-    func unschedule(_ identifiers: [String]?, app: String) throws {
-        guard let identifiers else { return try execute("DELETE FROM request WHERE app = ?", [app]) }
-        for identifier in identifiers {
-            try execute("DELETE FROM request WHERE app = ? AND identifier = ?", [app, identifier])
-        }
     }
 
     /// Puts a notification into the list; it takes the place of an earlier one with the same identifier.
@@ -131,7 +107,7 @@ extension AgentLedger {
         }
         // What the server has tokens of is forgotten when the server has forgotten it.
         try execute("DELETE FROM registration WHERE app = ? AND token IS NULL", [app])
-        for table in ["response", "notification", "request", "standing", "question", "done"] {
+        for table in ["response", "notification", "pending", "standing", "question", "done"] {
             try execute("DELETE FROM \(table) WHERE app = ?", [app])
         }
         return shown

@@ -41,8 +41,16 @@ struct AgentLedger {
             return .fired(id, app: app, isAsked: isAsked, isOnScreen: isOnScreen)
         case .scheduled(let app, let request, let mark, let at):
             try note(mark, of: app)
-            try schedule(request, app: app, at: at)
-        case .unscheduled(let app, let identifiers): try unschedule(identifiers, app: app)
+            return try schedule(request, app: app, at: at)
+        case .unscheduled(let app, let identifiers): return .unscheduled(try unschedule(identifiers, app: app))
+        case .due(let due, let isAsked, let shows, let at):
+            guard try take(due) else { return .nothing }
+            let (id, isOnScreen) = try store(due.request, app: due.app, isAsked: isAsked, shows: shows, at: at)
+            return .fired(id, app: due.app, isAsked: isAsked, isOnScreen: isOnScreen)
+        case .missed(let key, let occurrence, let isLast): try pass(occurrence, of: key, isLast: isLast)
+        case .anchored(let key, let added, let lastFired): try anchor(key, added: added, lastFired: lastFired)
+        case .crossed(let key, let side):
+            try execute("UPDATE pending SET side = ? WHERE key = ?", [side.rawValue, key])
         case .unlisted(let app, let identifiers): return .unlisted(try unlist(identifiers, app: app))
         case .appRemoved(let app, let at): return .unlisted(try remove(app, at: at))
         case .begun(let app, let run): try begin(run: run, of: app)

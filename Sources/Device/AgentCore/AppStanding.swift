@@ -1,4 +1,5 @@
 import AgentWire
+import LocalSchedule
 
 /// What a person and an app have settled between them: authorization, settings, categories and the badge.
 struct AppStanding: Codable, Hashable, Sendable {
@@ -98,6 +99,17 @@ struct AppSettings: Codable, Hashable, Sendable {
     var criticalAlerts = false
     var alertStyle = AlertStyle.banner
     var previews = Previews.always
+    /// What becomes of a notification whose time is noticed late, since the machine slept or was off.
+    var missed = Missed.deliver
+    /// How late it may come, in hours.
+    var missedHours = 24
+    static let missedHourRange = 1...8_760
+
+    enum Missed: String, Codable, Sendable, CaseIterable { case deliver, drop }
+
+    var missedPolicy: MissedPolicy {
+        missed == .drop ? .drop : .deliver(within: Int64(missedHours) * 3_600_000)
+    }
 
     /// How long a notification stays; Apple's `UNAlertStyle`.
     enum AlertStyle: String, Codable, Sendable, CaseIterable {
@@ -122,7 +134,8 @@ struct AppSettings: Codable, Hashable, Sendable {
     init() {}
 
     private enum Key: String, CodingKey {
-        case alerts, sounds, badges, list, lockScreen, timeSensitive, criticalAlerts, alertStyle, previews
+        case alerts, sounds, badges, list, lockScreen, timeSensitive, criticalAlerts, alertStyle, previews, missed,
+            missedHours
     }
 
     /// Members of a later version that are absent have their plain value.
@@ -141,5 +154,8 @@ struct AppSettings: Codable, Hashable, Sendable {
         criticalAlerts = try member(.criticalAlerts, criticalAlerts)
         alertStyle = try member(.alertStyle, alertStyle)
         previews = try member(.previews, previews)
+        missed = try member(.missed, missed)
+        let hours = try member(.missedHours, missedHours)
+        if Self.missedHourRange.contains(hours) { missedHours = hours }
     }
 }
