@@ -123,7 +123,8 @@ let commands: [Target] = [
         dependencies: [
             "PushModel", "HTTPWire", "APNsWire", "MCSWire", "HTTP2Transport", "MCSTransport", "DeviceSession",
             "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint", "ControlAPI",
-            "AgentCore", "AgentWire", "LocalSchedule", "LocalZones", "AppHost", "Desktop", "WindowFocus", "SystemClock", "TodoList",
+            "AgentCore", "AgentWire", "LocalSchedule", "LocalZones", "AppHost", "Desktop", "WindowFocus", "SystemClock",
+            "TodoList",
             "CommandCore", "CLinux", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient,
             argumentParser, yams, logging,
         ],

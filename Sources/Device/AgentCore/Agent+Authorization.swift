@@ -116,8 +116,9 @@ extension Agent {
                     agent.enqueue(.asked(app: app, handle: nil))
                 }
             }
-            let place = Presentation(
+            var place = Presentation(
                 notification: id, app: app, appName: app, identifier: Self.questionIdentifier, title: "", body: "")
+            place.isQuestion = true
             return ShownPresentation(presentation: place, handle: handle)
         }
     }

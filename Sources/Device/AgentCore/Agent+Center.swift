@@ -110,11 +110,18 @@ extension Agent {
     func fire(_ request: NotificationRequest, as mark: RequestMark?, app: String) {
         guard let installed = apps[app] else { return }
         let isAsked = installed.isInFront
-        if !isAsked { applyBadge(of: request.content, app: app) }
+        if !isAsked { alert(request.content, of: app) }
         enqueue(
             .fired(
                 app: app, request, as: mark, isAsked: isAsked, shows: showing(of: request.content, app: app),
                 at: parts.now()))
+    }
+
+    /// What content does beside its text when nobody is asked: the badge, and its sound where it shows no text.
+    func alert(_ content: NotificationContent, of app: String) {
+        applyBadge(of: content, app: app)
+        guard let plan = plan(content, app: app), plan.sounds, !content.showsText else { return }
+        play(content.sound, of: apps[app]?.manifest)
     }
 
     /// How far content appears when nobody is asked.

@@ -163,6 +163,7 @@ extension Agent {
                             action: response.action, userText: response.text))
                 case .record(let id, let shows, let setsBadge):
                     let allowed = try allowed(shows, of: id, app: app, setsBadge: setsBadge)
+                    if shows.contains(.sound), !allowed.contains(.screen) { try playAlone(id, app: app) }
                     enqueue(.handed(id, app: app, shows: allowed, at: parts.now()))
                 case .appear(let notification, let isForApp):
                     let shows = showing(of: notification.says, app: app)
@@ -201,6 +202,14 @@ extension Agent {
         let allowed = showing(of: notification.says, app: app)
         // What may not come to the screen at this time is in the list at least.
         return wish.contains(.screen) && allowed.isListOnly ? .list : wish.intersection(allowed)
+    }
+
+    /// The app wants the sound to be heard, and the text does not come to the screen.
+    private func playAlone(_ id: NotificationID, app: String) throws {
+        guard try store.read({ try $0.isUnhandled(id) }),
+            let content = try store.read({ try $0.notification(id)?.says }), plan(content, app: app)?.sounds == true
+        else { return }
+        play(content.sound, of: apps[app]?.manifest)
     }
 
     // MARK: Presenting

@@ -120,6 +120,11 @@ extension Agent {
         }
     }
 
+    /// What is heard of a notification that does not come to the screen.
+    func play(_ sound: NotificationSound?, of manifest: AppManifest?) {
+        parts.presenter.play(self.sound(sound, of: manifest), volume: sound?.volume)
+    }
+
     /// A sound file of the app's, by its name in the resources folder; the desktop's own where there is none.
     private func sound(_ sound: NotificationSound?, of manifest: AppManifest?) -> Presentation.Sound {
         guard let sound else { return .silent }

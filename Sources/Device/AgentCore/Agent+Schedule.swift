@@ -115,7 +115,7 @@ extension Agent {
             }
             let content = waiting.request.content
             let isAsked = installed.isInFront
-            if !isAsked { applyBadge(of: content, app: waiting.app) }
+            if !isAsked { alert(content, of: waiting.app) }
             enqueue(
                 .due(
                     DueRequest(
@@ -148,7 +148,8 @@ extension Agent {
         guard region.onEntry || region.onExit else { return "its region tells neither of entry nor of exit" }
         var trial = RegionWatch(most: 1)
         guard trial.add(0, region) == nil else {
-            return "its region is not a circle on the earth: a latitude from -90 to 90, a longitude from -180 to 180 and a "
+            return
+                "its region is not a circle on the earth: a latitude from -90 to 90, a longitude from -180 to 180 and a "
                 + "radius above 0 metres"
         }
         flush()

@@ -174,6 +174,7 @@ extension Agent {
             return app.takesEverything || wakes ? .waitsShown(plan.showing) : .isShown(plan.showing)
         }
         if wakes || isAllowed && app.takesEverything { return .waits }
+        if plan.sounds, !isKnown(notification.id) { play(content.sound, of: app.manifest) }
         if plan.badge != nil || plan.sounds {
             return .ends(.presented, note: "it shows no text: its badge and its sound alone")
         }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// What is wrong with a manifest.
 public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertible {
@@ -61,6 +62,17 @@ extension AppManifest {
         return emulated.contains { name == "qemu-\($0)" || name == "qemu-\($0)-static" }
     }
 
+    /// Whether a file begins as a script does. What is no file, such as a pipe, is not waited for.
+    private static func isScript(_ path: String) -> Bool {
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        var head: [UInt8] = [0, 0]
+        return Glibc.read(file, &head, 2) == 2 && head == Array("#!".utf8)
+    }
+
     /// What stands against it that its program proves which app it is: that it is known as an interpreter, by its own name or
     /// that of a link to it, or a script, which runs in one.
     func programFault() -> AppManifestFault? {
@@ -68,8 +80,7 @@ extension AppManifest {
         let named = URL(fileURLWithPath: executable)
         let program = named.resolvingSymlinksInPath()
         let isInterpreter = [named, program].contains { Self.isInterpreter($0.lastPathComponent) }
-        let head = FileHandle(forReadingAtPath: program.path).flatMap { try? $0.read(upToCount: 2) }
-        guard isInterpreter || head == Data("#!".utf8) else { return nil }
+        guard isInterpreter || Self.isScript(program.path) else { return nil }
         return AppManifestFault(
             key: "executable",
             problem: "\(executable) is an interpreter or a script, and any script could say that it is this app; "

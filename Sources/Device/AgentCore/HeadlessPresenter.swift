@@ -35,6 +35,8 @@ public final class HeadlessPresenter: Presenter {
 
     public func badge(_ count: Int, desktopEntry: String) {}
 
+    public func play(_ sound: Presentation.Sound, volume: Double?) {}
+
     public func withdraw(_ notification: NotificationID) {}
 
     public func stop() {}

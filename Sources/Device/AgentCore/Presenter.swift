@@ -32,6 +32,11 @@ public protocol Presenter: Sendable {
     /// - Parameter desktopEntry: The name of the app's desktop file without `.desktop`.
     func badge(_ count: Int, desktopEntry: String)
 
+    /// Plays a sound that comes without a text, where there is something to play it with.
+    ///
+    /// - Parameter volume: 0 to 1; `nil` leaves it to the desktop.
+    func play(_ sound: Presentation.Sound, volume: Double?)
+
     /// Ends its thread and its connections; what is on the screen stays, and what is not answered stays unanswered.
     func stop()
 }

@@ -26,6 +26,8 @@ struct Board: Sendable {
     private var serverName: String?
     private var owner: String?
     private var inherited: [ShownPresentation]
+    /// The handles of what was taken back of that, before it was known whether the same server still runs.
+    private var revoked: [String] = []
     private var screen = Screen()
     private var held: [Order] = []
     /// What no server was there to show.
@@ -185,6 +187,7 @@ struct Board: Sendable {
     private mutating func withdraw(_ id: NotificationID) -> [Directive] {
         // What waits for its turn is not shown at all; what is being shown is closed as soon as it has a number.
         missed.removeAll { $0.notification == id }
+        revoked += inherited.filter { $0.presentation.notification == id }.map(\.handle)
         inherited.removeAll { $0.presentation.notification == id }
         let waiting = held.filter { $0.presentation.notification == id }
         held.removeAll { $0.presentation.notification == id }
@@ -216,7 +219,19 @@ struct Board: Sendable {
         let repeated = (lost + again.map(\.presentation) + missed).map(\.silenced)
         held = repeated.map { Order(presentation: $0, purpose: .again) } + held
         missed = []
-        return takenBack + next()
+        return takenBack + closeRevoked(of: new) + next()
+    }
+
+    /// What was taken back before the server was known which shows it.
+    private mutating func closeRevoked(of server: String) -> [Directive] {
+        defer { revoked = [] }
+        return revoked.compactMap { Self.number(of: $0, at: server).map { .close(serverID: $0) } }
+    }
+
+    /// The number in a handle; `nil` for one of another server's.
+    private static func number(of handle: String, at server: String) -> UInt32? {
+        let parts = handle.split(separator: " ")
+        return parts.count == 2 && parts[0] == server ? UInt32(parts[1]) : nil
     }
 
     /// The server that was asked is gone: what it did not answer waits for the next, but for what was taken back. It may
@@ -239,11 +254,11 @@ struct Board: Sendable {
         var lost: [Presentation] = []
         for candidate in candidates {
             let id = candidate.presentation.notification
-            let parts = candidate.handle.split(separator: " ")
-            if parts.count == 2, parts[0] == server, let serverID = UInt32(parts[1]) {
+            if let serverID = Self.number(of: candidate.handle, at: server) {
                 kept.insert(id)
                 _ = screen.show(candidate.presentation, as: serverID)
-            } else {
+            } else if !candidate.presentation.isQuestion {
+                // Nobody waits any more for the answer to a question of an earlier run.
                 lost.append(candidate.presentation)
             }
         }

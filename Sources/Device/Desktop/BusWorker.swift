@@ -142,6 +142,7 @@ final class BusWorker {
         case .update(let presentation): perform(board.handle(.update(presentation)))
         case .withdraw(let id): perform(board.handle(.withdraw(id)))
         case .badge(let count, let desktopEntry): signal(LauncherBadge(count, desktopEntry: desktopEntry))
+        case .play(let sound, let volume): player.play(sound, volume: volume)
         case .activate(let activation, let complete): activate(activation, complete)
         case .stop: isStopped = true
         }

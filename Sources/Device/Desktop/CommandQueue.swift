@@ -15,6 +15,7 @@ final class CommandQueue: Sendable {
         case update(Presentation)
         case withdraw(NotificationID)
         case badge(Int, desktopEntry: String)
+        case play(Presentation.Sound, volume: Double?)
         case activate(AppActivation, complete: @Sendable (AppActivationOutcome) -> Void)
         case stop
 
@@ -26,6 +27,8 @@ final class CommandQueue: Sendable {
 
     /// The most commands that wait, updates apart.
     static let limit = 512
+    /// The most at which what is taken away, a badge or a sound still finds room.
+    static let orderLimit = 2_048
     /// The most updates that wait, one a notification: as many as the board remembers. Beyond that the oldest goes.
     static let updateLimit = Screen.limit + Board.waitingLimit + Board.missedLimit
 
@@ -60,6 +63,9 @@ final class CommandQueue: Sendable {
             switch command {
             case .stop: break
             case .update(let presentation): waiting.makeRoom(forUpdateOf: presentation.notification)
+            // Nobody tries these again.
+            case .withdraw, .badge, .play:
+                guard waiting.commands.count - waiting.updates < Self.orderLimit else { return false }
             default: guard waiting.commands.count - waiting.updates < Self.limit else { return false }
             }
             waiting.commands.append(command)

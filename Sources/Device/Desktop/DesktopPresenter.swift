@@ -63,6 +63,8 @@ public final class DesktopPresenter: Presenter, AppActivator {
 
     public func badge(_ count: Int, desktopEntry: String) { _ = queue.put(.badge(count, desktopEntry: desktopEntry)) }
 
+    public func play(_ sound: Presentation.Sound, volume: Double?) { _ = queue.put(.play(sound, volume: volume)) }
+
     public func withdraw(_ notification: NotificationID) { _ = queue.put(.withdraw(notification)) }
 
     public func activate(

@@ -236,6 +236,7 @@ final class FakeDesktop: Presenter {
     let presented = Inbox<(presentation: Presentation, complete: @Sendable (PresentationOutcome) -> Void)>()
     let updated = Inbox<Presentation>()
     let withdrawn = Inbox<NotificationID>()
+    let played = Inbox<Presentation.Sound>()
     let badges = Inbox<(count: Int, desktopEntry: String)>()
     let inherited = Mutex<[ShownPresentation]>([])
     /// What it says of the screen when it starts; `nil` for nothing.
@@ -260,6 +261,7 @@ final class FakeDesktop: Presenter {
     func update(_ presentation: Presentation) { updated.put(presentation) }
     func withdraw(_ notification: NotificationID) { withdrawn.put(notification) }
     func badge(_ count: Int, desktopEntry: String) { badges.put((count, desktopEntry)) }
+    func play(_ sound: Presentation.Sound, volume: Double?) { played.put(sound) }
     func stop() { stops.withLock { $0 += 1 } }
 
     func does(_ event: PresenterEvent) { events.withLock { $0 }?(event) }

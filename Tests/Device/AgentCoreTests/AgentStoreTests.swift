@@ -2,6 +2,7 @@ import AgentWire
 import AldabaTestSupport
 import Foundation
 import GRDB
+import LocalSchedule
 import PushModel
 import Testing
 
@@ -127,6 +128,34 @@ struct AgentStoreTests {
         _ = try store.commit((1...32).map { arrival($0, .isShown(.screen)) })
         _ = try store.commit([arrival(33, .isShown(.screen)), arrival(34, .isShown([.screen, .list]))])
         #expect(try store.outbox() == ["33 failed(NotShown)", "34 presented"])
+    }
+
+    @Test func `an occurrence fires once, also when it is told again, and what was taken back not at all`() throws {
+        var content = NotificationContent()
+        content.title = "tea"
+        let request = NotificationRequest(
+            identifier: "tea", content: content, trigger: .timeInterval(seconds: 60, repeats: true))
+        let added = Moment(wall: Instant(milliseconds: noon.rawValue), boot: UUID(), sinceBoot: 1)
+        guard
+            case .scheduled(let waiting, gone: [])? = try store.commit([
+                .scheduled(app: app, request, as: nil, at: added)
+            ]).first
+        else {
+            Issue.record("it does not wait")
+            return
+        }
+        func due(after minutes: Int64) -> AgentWrite {
+            let due = DueRequest(
+                key: waiting.key, app: app, request: request, occurrence: added.wall.advanced(by: minutes * 60_000),
+                isLast: minutes == 3)
+            return .due(due, isAsked: false, shows: .list, at: noon)
+        }
+        #expect(try store.commit([due(after: 1), due(after: 1), due(after: 2)]).filter { $0 == .nothing }.count == 1)
+        #expect(try store.commit([due(after: 1)]) == [.nothing])
+        #expect(try store.read { try $0.pending(key: waiting.key)?.fired } == 2)
+        _ = try store.commit([due(after: 3)])
+        #expect(try store.read { try $0.pending() }.isEmpty)
+        #expect(try store.commit([due(after: 4)]) == [.nothing])
     }
 
     @Test func `a batch is stored whole or not at all`() throws {

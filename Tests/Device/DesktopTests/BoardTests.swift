@@ -204,6 +204,21 @@ struct BoardTests {
         #expect(board.handle(.closed(serverID: 7, reason: 2)) == [.tell(.dismissed(id(1)))])
     }
 
+    @Test func `what is taken back before its server is known leaves the screen, on that server alone`() {
+        for (server, closes) in [(":1.5", true), (":1.6", false)] {
+            var board = Board(inherited: [ShownPresentation(presentation: presentation(1), handle: ":1.5 7")])
+            #expect(board.handle(.withdraw(id(1))) == [])
+            #expect(board.handle(.ownerChanged(server)) == (closes ? [.close(serverID: 7)] : []))
+        }
+    }
+
+    @Test func `a question of an earlier run is not asked again by another server`() {
+        var question = presentation(1)
+        question.isQuestion = true
+        var board = Board(inherited: [ShownPresentation(presentation: question, handle: ":1.5 7")])
+        #expect(board.handle(.ownerChanged(":1.6")) == [])
+    }
+
     @Test func `what an earlier run showed is taken over from the same server only`() {
         let inherited = [
             ShownPresentation(presentation: presentation(1), handle: ":1.5 7"),

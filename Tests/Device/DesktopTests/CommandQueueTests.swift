@@ -42,10 +42,13 @@ struct CommandQueueTests {
         let queue = try #require(CommandQueue())
         #expect(queue.put(update(1)))
         let withdrawal = CommandQueue.Command.withdraw(NotificationID(rawValue: 1))
-        for _ in 0..<CommandQueue.limit { #expect(queue.put(withdrawal)) }
+        let beginning = CommandQueue.Command.start([], events: { _ in })
+        for _ in 0..<CommandQueue.limit { #expect(queue.put(beginning)) }
+        #expect(!queue.put(beginning))
+        for _ in CommandQueue.limit..<CommandQueue.orderLimit { #expect(queue.put(withdrawal)) }
         #expect(!queue.put(withdrawal))
         #expect(queue.put(update(2)) && queue.put(.stop))
-        #expect(take(queue).count == CommandQueue.limit + 3)
+        #expect(take(queue).count == CommandQueue.orderLimit + 3)
         #expect(queue.put(withdrawal))
     }
 

@@ -1,0 +1,225 @@
+import AgentWire
+import AldabaTestSupport
+import Foundation
+import LocalSchedule
+import PushModel
+import Testing
+
+@testable import AgentCore
+
+/// Requests that wait for their time or place.
+@Suite(.timeLimit(.minutes(1)))
+struct ScheduleTests {
+    private static let start = Instant(milliseconds: noon.rawValue)
+
+    private func request(_ identifier: String, _ trigger: NotificationTrigger) -> NotificationRequest {
+        var content = NotificationContent()
+        content.title = identifier
+        return NotificationRequest(identifier: identifier, content: content, trigger: trigger)
+    }
+
+    /// What the agent answers to a request.
+    private func add(_ request: NotificationRequest, _ app: TestApp, number: Int64 = 1) async -> CenterAnswer? {
+        app.send(.center(request: number, .add(request)))
+        let message = await app.inbox.next { if case .centerAnswered(number, _) = $0 { true } else { false } }
+        guard case .centerAnswered(_, let answer)? = message else { return nil }
+        return answer
+    }
+
+    private func pending(_ harness: AgentHarness) async throws -> [PendingRequest] {
+        let agent = try #require(harness.agent.withLock { $0 })
+        return try await agent.pendingForTests()
+    }
+
+    private static func every(_ seconds: Double, repeats: Bool = true) -> NotificationTrigger {
+        .timeInterval(seconds: seconds, repeats: repeats)
+    }
+
+    @Test func `an interval fires when its time has come, whether its app runs or not, and once`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        #expect(await add(request("tea", Self.every(90, repeats: false)), app) == .done)
+        #expect(await harness.clock.armed.next { $0 != nil } == Self.start.advanced(by: 90_000))
+        try await app.close()
+        harness.clock.pass(89)
+        harness.clock.pass(1)
+        #expect(await harness.desktop.show()?.title == "tea")
+        #expect(try await pending(harness).isEmpty)
+        try await harness.stop()
+    }
+
+    @Test func `one that repeats goes on after a restart, in step with its beginning`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        #expect(await add(request("stand up", Self.every(3600)), app) == .done)
+        harness.clock.pass(3600)
+        #expect(await app.delivery()?.kind == .foreground)
+        try await harness.stop()
+        harness.clock.change {
+            $0.wall = $0.wall.advanced(by: 60_000); $0.sinceBoot += 60_000
+        }
+        try await harness.start()
+        #expect(
+            await harness.clock.armed.next { $0 == Self.start.advanced(by: 7_200_000) } != nil)
+        harness.clock.pass(3540)
+        #expect(await harness.desktop.show()?.title == "stand up")
+        #expect(try await pending(harness).map(\.fired) == [2])
+        try await harness.stop()
+    }
+
+    @Test func `an app in front is asked first`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        #expect(await add(request("tea", Self.every(60)), app) == .done)
+        harness.clock.pass(60)
+        let (id, kind) = try #require(await app.delivery())
+        #expect(kind == .foreground)
+        app.send(.handled(notification: id, outcome: .presented(options: 16)))
+        #expect(await harness.desktop.show()?.title == "tea")
+        try await harness.stop()
+    }
+
+    @Test func `a wall clock that is set does not move an interval, and moves what is of the calendar`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        #expect(await add(request("tea", Self.every(600, repeats: false)), app, number: 1) == .done)
+        let later = Self.start.advanced(by: 7_200_000)
+        var components = Calendar(identifier: .gregorian).dateComponents(
+            in: .gmt, from: later.date)
+        components = DateComponents(timeZone: .gmt, hour: components.hour, minute: components.minute)
+        #expect(await add(request("lunch", .calendar(components, repeats: false)), app, number: 2) == .done)
+        try await app.close()
+        harness.clock.change { $0.wall = $0.wall.advanced(by: 7_140_000) }
+        harness.clock.tell(.wallClockChanged)
+        #expect(await harness.clock.armed.next { $0 == later.advanced(by: -later.milliseconds % 60_000) } != nil)
+        harness.clock.pass(60)
+        #expect(await harness.desktop.show()?.title == "lunch")
+        harness.clock.pass(540)
+        #expect(await harness.desktop.show()?.title == "tea")
+        try await harness.stop()
+    }
+
+    @Test(arguments: [
+        ("deliver", 24, 7200, true), ("drop", 24, 7200, false), ("deliver", 1, 7200, false), ("drop", 24, 30, true),
+    ])
+    func `what was missed comes late, once, where the person lets it`(
+        missed: String, hours: Int, late: Int64, comes: Bool
+    ) async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        try #require(harness.agent.withLock { $0 }).enter { agent in
+            agent.change("com.example.todo") {
+                $0.settings.missed = missed == "drop" ? .drop : .deliver
+                $0.settings.missedHours = hours
+            }
+        }
+        #expect(await add(request("tea", Self.every(60, repeats: false)), app) == .done)
+        try await harness.stop()
+        harness.clock.change {
+            $0.wall = $0.wall.advanced(by: (60 + late) * 1000); $0.sinceBoot += (60 + late) * 1000
+        }
+        try await harness.start()
+        harness.clock.tell(.rang)
+        if comes { #expect(await harness.desktop.show()?.title == "tea") }
+        #expect(try await pending(harness).isEmpty)
+        try await harness.stop()
+        harness.desktop.presented.finish()
+        #expect(await harness.desktop.presented.next() == nil)
+    }
+
+    @Test(
+        arguments: [
+            .timeInterval(seconds: 0, repeats: false), .timeInterval(seconds: 59, repeats: true),
+            .timeInterval(seconds: .infinity, repeats: false), .calendar(DateComponents(), repeats: false),
+            .calendar(DateComponents(month: 2, day: 30), repeats: true),
+            .calendar(DateComponents(hour: 25), repeats: true),
+            .calendar(DateComponents(year: 1999), repeats: false), region(radius: 0), region(radius: .nan),
+            region(latitude: 91), region(onEntry: false),
+        ] as [NotificationTrigger])
+    func `what will never fire is refused at once`(trigger: NotificationTrigger) async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let agent = try #require(harness.agent.withLock { $0 })
+        #expect(await agent.faultForTests(of: trigger) != nil)
+        try await harness.stop()
+    }
+
+    private static func region(
+        latitude: Double = 52.5, radius: Double = 100, onEntry: Bool = true
+    ) -> NotificationTrigger {
+        .region(
+            .init(
+                identifier: "home", latitude: latitude, longitude: 13.4, radius: radius, onEntry: onEntry,
+                onExit: false), repeats: false)
+    }
+
+    @Test func `a place that is entered fires, and who tells of places rests when nobody waits`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        #expect(await add(request("home", Self.region()), app) == .done)
+        #expect(await harness.positions.looks.next() == true)
+        try await app.close()
+        func move(_ latitude: Double, after seconds: Int64 = 30) async throws {
+            harness.clock.change {
+                $0.wall = $0.wall.advanced(by: seconds * 1000); $0.sinceBoot += seconds * 1000
+            }
+            harness.positions.tell(.position(Position(latitude: latitude, longitude: 13.4, accuracy: 10)))
+            // It has been looked at when this is answered.
+            _ = try await pending(harness)
+        }
+        try await move(52.6)
+        try await move(52.6)
+        try await move(52.5)
+        harness.clock.pass(20)
+        #expect(await harness.desktop.show()?.title == "home")
+        #expect(await harness.positions.looks.next() == false)
+        #expect(try await pending(harness).isEmpty)
+        try await harness.stop()
+    }
+
+    @Test func `an app may wait for twenty places`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        for number in 1...20 {
+            #expect(await add(request("place \(number)", Self.region()), app, number: Int64(number)) == .done)
+        }
+        guard case .failed(1400, let message)? = await add(request("one more", Self.region()), app, number: 21) else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(message.contains("20 regions"))
+        #expect(await add(request("place 7", Self.region()), app, number: 22) == .done, "in the place of its own")
+        try await harness.stop()
+    }
+
+    @Test func `a sound without a text is heard`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        var content = NotificationContent()
+        content.sound = NotificationSound()
+        let agent = try #require(harness.agent.withLock { $0 })
+        agent.enter { [content] agent in
+            agent.fire(NotificationRequest(identifier: "ping", content: content), as: nil, app: "com.example.todo")
+        }
+        #expect(await harness.desktop.played.next() == .standard)
+        try await harness.stop()
+    }
+}
+
+extension Agent {
+    fileprivate func pendingForTests() throws -> [PendingRequest] {
+        flush()
+        return try store.read { try $0.pending() }
+    }
+
+    fileprivate func faultForTests(of trigger: NotificationTrigger) -> String? {
+        fault(of: trigger, of: "x", app: "com.example.todo")
+    }
+}
