@@ -117,7 +117,7 @@ let house: [Target] = [
 ]
 
 let commands: [Target] = [
-    room("Command", "CommandCore", ["PushModel", crypto, x509, asn1, yams, logging]),
+    room("Command", "CommandCore", ["PushModel", "AgentWire", crypto, x509, asn1, yams, logging]),
     .executableTarget(
         name: "aldaba",
         dependencies: [
@@ -224,7 +224,7 @@ let testTargets: [Target] = [
     tests(
         "Server", "ControlAPI",
         ["ControlAPI", "ServerCore", "PushModel", "MCSWire", "Observability", asyncHTTPClient, hummingbird, protobuf]),
-    tests("Command", "CommandCore", ["CommandCore", crypto, x509]),
+    tests("Command", "CommandCore", ["CommandCore", "AgentWire", crypto, x509]),
 ]
 
 let package = Package(

@@ -8,7 +8,8 @@ struct NotificationsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notifications", abstract: "What is in the notification centre, and what to do with it.",
         subcommands: [
-            List.self, Threads.self, Show.self, Open.self, Act.self, Dismiss.self, NextNotificationCommand.self,
+            List.self, Threads.self, Show.self, Open.self, Act.self, Dismiss.self, PendingCommand.self,
+            CancelCommand.self, NextNotificationCommand.self,
         ],
         defaultSubcommand: List.self)
 
@@ -24,6 +25,9 @@ struct NotificationsCommand: ParsableCommand {
             return number
         }
     }
+
+    /// The app under whose name the terminal's own notifications appear, which no status names.
+    static let terminal = "aldaba.notify"
 
     static func listed(_ agent: AgentOption, app: String? = nil) throws -> [ListedNotification] {
         guard case .list(let list) = try agent.connect().ask(.list(app: app)) else { throw unexpected() }
@@ -52,14 +56,12 @@ struct NotificationsCommand: ParsableCommand {
             }
             guard case .status(let status) = try agent.connect().ask(.status) else { throw unexpected() }
             let all = status.apps.filter { app == nil || $0.id == app }.reduce(0) { $0 + $1.listed }
-            let shown = list.filter { $0.notification.topic != Self.terminal }.count
+            let shown = list.filter { $0.notification.topic != NotificationsCommand.terminal }.count
             if all > shown {
                 Terminal.write("\(all - shown) older ones are not shown; see `threads`, or take some away.")
             }
         }
 
-        /// The app under whose name the terminal's own notifications appear, which no status names.
-        private static let terminal = "aldaba.notify"
     }
 
     /// `aldaba notifications threads`.

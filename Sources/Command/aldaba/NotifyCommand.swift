@@ -10,6 +10,11 @@ struct NotifyCommand: ParsableCommand {
         discussion: """
             With --wait the command ends when somebody has answered. It prints the button's id, `open` for a click on \
             the notification itself, or `dismiss`; a reply's text follows on the next line.
+
+            With --in, --at, --every or --near it appears then, whether this machine was off meanwhile or not; \
+            `aldaba notifications pending` shows what waits, `aldaba notifications cancel` takes it back. --at takes \
+            09:30, "2026-12-24 18:00" or 2026-12-24T18:00+01:00; --every takes 90m, hour, or with --at day or a day of \
+            the week.
             """)
     @Argument(help: "The title.") var title: String
     @Argument(help: "The text.") var body: String = ""
@@ -21,6 +26,12 @@ struct NotifyCommand: ParsableCommand {
     @Option(help: "passive, active, time-sensitive or critical.") var level: String = "active"
     @Option(help: "A picture to show beside the text.") var image: String?
     @Option(help: "A later notification with the same id takes this one's place.") var id: String?
+    @Option(help: ArgumentHelp("Show it after a while, such as 10m or 1h30m.", valueName: "span")) var `in`: String?
+    @Option(help: ArgumentHelp("Show it at a time.", valueName: "time")) var at: String?
+    @Option(help: ArgumentHelp("Show it again and again.", valueName: "span or day")) var every: String?
+    @Option(help: "The time zone of --at (default: wherever this machine is then).") var zone: String?
+    @Option(help: ArgumentHelp("Show it near a place.", valueName: "latitude,longitude,metres")) var near: String?
+    @Flag(help: "With --near: on leaving the place.") var leaving = false
     @Flag(help: "Play the default sound.") var sound = false
     @Flag(help: "Wait for the answer.") var wait = false
     @Option(help: "How many seconds to wait for the answer (exit code 7 after that).") var timeout: Double?
@@ -31,8 +42,13 @@ struct NotifyCommand: ParsableCommand {
         if let timeout, !(0...1_000_000).contains(timeout) {
             throw CommandFailure(.usage, "--timeout must be a number of seconds from 0 to 1000000")
         }
-        let request = NotificationRequest(identifier: id ?? UUID().uuidString.lowercased(), content: try content())
+        let words = TriggerWords(at: at, every: every, in: `in`, near: near, isLeaving: leaving, zone: zone)
+        let request = NotificationRequest(
+            identifier: id ?? UUID().uuidString.lowercased(), content: try content(), trigger: try words.trigger())
         let waits = wait || timeout != nil
+        guard !waits || request.trigger == nil else {
+            throw CommandFailure(.usage, "--wait and --timeout need a notification that appears at once")
+        }
         let answer = try agent.connect().ask(.notify(request, waits: waits), within: waits ? timeout : 10)
         guard case .answered(let action, let text) = answer else { return }
         let word =

@@ -84,6 +84,10 @@ extension Agent {
                 return Self.gone(NotificationID(rawValue: id))
             }
             return .list([listed(found)])
+        case .pending(let app):
+            if let app, apps[app] == nil { return Self.unknown(app) }
+            return .pending(Self.fitting(try waiting(app).reversed()).reversed())
+        case .cancel(let app, let identifiers): return try cancel(identifiers, of: app)
         case .act(let id, let action, let text): return try act(NotificationID(rawValue: id), action, text)
         case .dismiss(let id): return try dismiss(NotificationID(rawValue: id))
         case .settings(Self.allApps): return .settings(choices())
@@ -194,7 +198,7 @@ extension Agent {
     }
 
     /// The answer to a change: whether it is on the disk.
-    private func durable() -> ManagementAnswer {
+    func durable() -> ManagementAnswer {
         flush()
         return writes.isEmpty
             ? .done : .failed(message: "the agent's store does not take it now; it goes on trying, see its log")
@@ -215,7 +219,14 @@ extension Agent {
         _ request: NotificationRequest, _ waiting: Confirmation, waits: Bool
     ) -> ManagementAnswer? {
         guard request.content.showsText else { return .failed(message: "a notification needs a title or a body") }
-        guard request.trigger == nil else { return .failed(message: "the terminal's notifications appear at once") }
+        if let trigger = request.trigger {
+            guard !waits else { return .failed(message: "only what appears at once can be waited for") }
+            if let fault = fault(of: trigger, of: request.identifier, app: Self.shell) {
+                return .failed(message: fault)
+            }
+            enqueue(.scheduled(app: Self.shell, request, as: nil, at: parts.clock.now()))
+            return durable()
+        }
         failWaiter(request.identifier, "a later notification took its place")
         if waits {
             guard waiters.count < Self.waiterLimit else {

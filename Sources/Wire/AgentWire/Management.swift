@@ -9,6 +9,10 @@ public enum ManagementCommand: Hashable, Sendable {
     case threads(app: String?)
     /// One notification of the list; answered by ``ManagementAnswer/list(_:)``.
     case show(notification: Int64)
+    /// What waits for its time or place, of one app or of all.
+    case pending(app: String?)
+    /// Takes back what waits.
+    case cancel(app: String, identifiers: [String])
     /// Chooses an action of a notification as a person on the desktop does, with text where it asks for some.
     case act(notification: Int64, action: String, text: String?)
     /// Takes a notification away as a person on the desktop does.
@@ -19,7 +23,8 @@ public enum ManagementCommand: Hashable, Sendable {
     case set(app: String, values: [String: String])
     /// Has an app show its own notification settings, if it said that it has some.
     case openSettings(app: String)
-    /// Shows a notification of the terminal's own; with `waits` its answer follows.
+    /// Shows a notification of the terminal's own, at once or when its trigger says; with `waits`, which needs the first,
+    /// its answer follows.
     case notify(NotificationRequest, waits: Bool)
 }
 
@@ -32,6 +37,8 @@ public enum ManagementAnswer: Hashable, Sendable {
     case list([ListedNotification])
     /// The most relevant first.
     case threads([NotificationThread])
+    /// What is due first comes first.
+    case pending([PendingNotification])
     /// Names and values, in the order in which they are to be read.
     case settings([Setting])
     /// What a person did with the notification of ``ManagementCommand/notify(_:waits:)``.
@@ -116,7 +123,7 @@ public struct ListedNotification: Codable, Hashable, Sendable {
 }
 
 extension ManagementCommand: Codable {
-    private enum Key: String, CodingKey { case command, app, notification, action, text, values, waits }
+    private enum Key: String, CodingKey { case command, app, identifiers, notification, action, text, values, waits }
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
@@ -126,6 +133,8 @@ extension ManagementCommand: Codable {
         case "list": self = .list(app: try members.decodeIfPresent(String.self, forKey: .app))
         case "threads": self = .threads(app: try members.decodeIfPresent(String.self, forKey: .app))
         case "show": self = .show(notification: try member(.notification))
+        case "pending": self = .pending(app: try members.decodeIfPresent(String.self, forKey: .app))
+        case "cancel": self = .cancel(app: try member(.app), identifiers: try member(.identifiers))
         case "act":
             self = .act(
                 notification: try member(.notification), action: try member(.action),
@@ -155,6 +164,13 @@ extension ManagementCommand: Codable {
         case .show(let notification):
             try begin("show")
             try members.encode(notification, forKey: .notification)
+        case .pending(let app):
+            try begin("pending")
+            try members.encodeIfPresent(app, forKey: .app)
+        case .cancel(let app, let identifiers):
+            try begin("cancel")
+            try members.encode(app, forKey: .app)
+            try members.encode(identifiers, forKey: .identifiers)
         case .act(let notification, let action, let text):
             try begin("act")
             try members.encode(notification, forKey: .notification)
@@ -182,7 +198,9 @@ extension ManagementCommand: Codable {
 }
 
 extension ManagementAnswer: Codable {
-    private enum Key: String, CodingKey { case answer, message, status, notifications, threads, settings, action, text }
+    private enum Key: String, CodingKey {
+        case answer, message, status, notifications, threads, pending, settings, action, text
+    }
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
@@ -193,6 +211,7 @@ extension ManagementAnswer: Codable {
         case "status": self = .status(try member(.status))
         case "list": self = .list(try member(.notifications))
         case "threads": self = .threads(try member(.threads))
+        case "pending": self = .pending(try member(.pending))
         case "settings": self = .settings(try member(.settings))
         case "answered":
             self = .answered(
@@ -220,6 +239,9 @@ extension ManagementAnswer: Codable {
         case .threads(let threads):
             try begin("threads")
             try members.encode(threads, forKey: .threads)
+        case .pending(let pending):
+            try begin("pending")
+            try members.encode(pending, forKey: .pending)
         case .settings(let settings):
             try begin("settings")
             try members.encode(settings, forKey: .settings)

@@ -77,6 +77,8 @@ enum GoldenMessages {
         ("manage-status", .manage(request: 1, .status)),
         ("manage-list", .manage(request: 2, .list(app: "com.example.todo"))),
         ("manage-threads", .manage(request: 8, .threads(app: "com.example.todo"))),
+        ("manage-pending", .manage(request: 9, .pending(app: nil))),
+        ("manage-cancel", .manage(request: 10, .cancel(app: "com.example.todo", identifiers: ["tea"]))),
         ("manage-show", .manage(request: 9, .show(notification: -4))),
         ("manage-act", .manage(request: 3, .act(notification: -4, action: "reply", text: "soon"))),
         ("manage-dismiss", .manage(request: 4, .dismiss(notification: 2))),
@@ -137,6 +139,16 @@ enum GoldenMessages {
                         newest: ListedNotification(
                             appName: "Todo", notification: plain, content: greeting, actions: []),
                         others: "2 more")
+                ]))
+        ),
+        (
+            "managed-pending",
+            .managed(
+                request: 9,
+                .pending([
+                    PendingNotification(
+                        app: "com.example.todo", appName: "Todo", content: greeting, identifier: "tea",
+                        times: [1_800_000_000_000, 1_800_086_400_000], reason: "whenever hour=9", fired: 2)
                 ]))
         ),
         (

@@ -1,0 +1,190 @@
+import AgentWire
+import Foundation
+
+/// When a notification is to appear, as people say it on a command line.
+public struct TriggerWords: Sendable {
+    /// `09:30`, `2026-12-24 18:00`, or with an offset from UTC `2026-12-24T18:00+01:00`.
+    public var at: String?
+    /// `90m`, `day`, `hour`, `monday`, …
+    public var every: String?
+    /// `10m`, `1h30m`, …
+    public var `in`: String?
+    /// `LATITUDE,LONGITUDE` and `,RADIUS` in metres.
+    public var near: String?
+    /// Whether `near` means leaving that place.
+    public var isLeaving: Bool
+    /// The zone in which `at` is meant; `nil` for wherever the machine is then.
+    public var zone: String?
+
+    /// Takes the words as they are; ``trigger()`` reads them.
+    public init(
+        at: String? = nil, every: String? = nil, in interval: String? = nil, near: String? = nil,
+        isLeaving: Bool = false,
+        zone: String? = nil
+    ) {
+        self.at = at
+        self.every = every
+        self.in = interval
+        self.near = near
+        self.isLeaving = isLeaving
+        self.zone = zone
+    }
+
+    /// What they mean; `nil` when none are given: at once.
+    ///
+    /// - Throws: ``CommandFailure`` of usage with what is wrong and what would be right.
+    public func trigger() throws(CommandFailure) -> NotificationTrigger? {
+        let kinds = [at ?? every, `in`, near].compactMap { $0 }
+        guard kinds.count <= 1 else {
+            throw CommandFailure(.usage, "give one of --at or --every (or both), --in and --near")
+        }
+        guard zone == nil || at != nil else { throw CommandFailure(.usage, "--zone belongs to --at") }
+        guard !isLeaving || near != nil else { throw CommandFailure(.usage, "--leaving belongs to --near") }
+        if let near { return try region(near) }
+        if let text = `in` { return .timeInterval(seconds: try Self.seconds(text, "--in", atLeast: 1), repeats: false) }
+        if let every { return try repeated(every) }
+        return try at.map { text throws(CommandFailure) in .calendar(try fields(of: text), repeats: false) }
+    }
+
+    // MARK: Intervals
+
+    private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
+
+    /// `90`, `90s`, `1h30m`: whole numbers with units, seconds where there is none.
+    private static func seconds(_ text: String, _ option: String, atLeast least: Double) throws(CommandFailure)
+        -> Double
+    {
+        var (sum, number, isUnitOpen) = (0.0, "", true)
+        for character in text {
+            if character.isASCII, character.isNumber {
+                number.append(character)
+                continue
+            }
+            guard let unit = units[character], let count = Double(number) else {
+                isUnitOpen = false
+                break
+            }
+            sum += count * unit
+            number = ""
+        }
+        if let count = Double(number) { sum += count }
+        guard isUnitOpen, sum >= least, sum <= 3_155_760_000 else {
+            throw CommandFailure(
+                .usage,
+                "\(option) must be a span of at least \(Int(least)) s and at most a hundred years, such as 90s, 10m, "
+                    + "1h30m or 2d, not \(text)")
+        }
+        return sum
+    }
+
+    // MARK: Times of the calendar
+
+    private static let weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
+
+    private func repeated(_ every: String) throws(CommandFailure) -> NotificationTrigger {
+        let word = every.lowercased()
+        let weekday = Self.weekdays.firstIndex(of: word).map { $0 + 1 }
+        guard word == "day" || word == "hour" || weekday != nil else {
+            guard at == nil else {
+                throw CommandFailure(.usage, "--every with --at must be day or a day of the week, such as monday")
+            }
+            return .timeInterval(seconds: try Self.seconds(word, "--every", atLeast: 60), repeats: true)
+        }
+        if word == "hour" {
+            guard at == nil else { throw CommandFailure(.usage, "every hour has no time of day: leave --at out") }
+            return .calendar(DateComponents(minute: 0), repeats: true)
+        }
+        guard let at, let time = Self.time(at) else {
+            throw CommandFailure(.usage, "every \(word) needs a time of day, such as --at 09:30")
+        }
+        var components = DateComponents(
+            timeZone: try namedZone(), hour: time.hour, minute: time.minute, second: time.second)
+        components.weekday = weekday
+        return .calendar(components, repeats: true)
+    }
+
+    /// `HH:MM` or `HH:MM:SS`.
+    private static func time(_ text: String) -> (hour: Int, minute: Int, second: Int)? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2 || parts.count == 3, parts.allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isNumber) })
+        else {
+            return nil
+        }
+        let numbers = parts.compactMap { Int($0) }
+        guard numbers.count == parts.count, numbers[0] < 24, numbers[1] < 60, numbers.count < 3 || numbers[2] < 60
+        else {
+            return nil
+        }
+        return (numbers[0], numbers[1], numbers.count == 3 ? numbers[2] : 0)
+    }
+
+    private func fields(of text: String) throws(CommandFailure) -> DateComponents {
+        if let time = Self.time(text) {
+            return DateComponents(timeZone: try namedZone(), hour: time.hour, minute: time.minute, second: time.second)
+        }
+        let (rest, offset) = Self.split(text)
+        let parts = rest.split(whereSeparator: { $0 == " " || $0 == "T" }).map(String.init)
+        let days = (parts.first ?? "").split(separator: "-").compactMap { Int($0) }
+        guard parts.count == 2, days.count == 3, let time = Self.time(parts[1]), (1...12).contains(days[1]),
+            (1...31).contains(days[2])
+        else {
+            throw CommandFailure(
+                .usage,
+                "--at must be a time such as 09:30, a day and a time such as \"2026-12-24 18:00\", or one with its "
+                    + "offset from UTC such as 2026-12-24T18:00+01:00, not \(text)")
+        }
+        if offset != nil, zone != nil {
+            throw CommandFailure(.usage, "--at has an offset from UTC already: leave --zone out")
+        }
+        let fixed = offset.flatMap { TimeZone(secondsFromGMT: $0) }
+        let named = try namedZone()
+        return DateComponents(
+            timeZone: fixed ?? named, year: days[0], month: days[1],
+            day: days[2], hour: time.hour, minute: time.minute, second: time.second)
+    }
+
+    /// The offset from UTC at the end, in seconds: `Z`, `+01:00`, `-0330`.
+    private static func split(_ text: String) -> (rest: String, offset: Int?) {
+        if text.hasSuffix("Z") { return (String(text.dropLast()), 0) }
+        guard let sign = text.lastIndex(where: { $0 == "+" || $0 == "-" }), text[..<sign].contains(":") else {
+            return (text, nil)
+        }
+        let digits = text[text.index(after: sign)...].filter { $0 != ":" }
+        guard digits.count == 4, let number = Int(digits), number / 100 <= 18, number % 100 < 60 else {
+            return (text, nil)
+        }
+        let seconds = (number / 100 * 60 + number % 100) * 60
+        return (String(text[..<sign]), text[sign] == "-" ? -seconds : seconds)
+    }
+
+    private func namedZone() throws(CommandFailure) -> TimeZone? {
+        guard let zone else { return nil }
+        guard let found = TimeZone(identifier: zone) else {
+            throw CommandFailure(.usage, "there is no time zone \(zone); name one such as Europe/Berlin")
+        }
+        return found
+    }
+
+    // MARK: Places
+
+    private static let usualRadius = 100.0
+
+    private func region(_ text: String) throws(CommandFailure) -> NotificationTrigger {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { Double($0.trimmingCharacters(in: .whitespaces)) }
+        guard (2...3).contains(parts.count), numbers.count == parts.count, abs(numbers[0]) <= 90,
+            abs(numbers[1]) <= 180,
+            numbers.count < 3 || (numbers[2] > 0 && numbers[2].isFinite)
+        else {
+            throw CommandFailure(
+                .usage,
+                "--near must be LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,RADIUS in degrees and metres, such as "
+                    + "52.52,13.405,200, not \(text)")
+        }
+        return .region(
+            NotificationTrigger.Region(
+                identifier: text, latitude: numbers[0], longitude: numbers[1],
+                radius: numbers.count == 3 ? numbers[2] : Self.usualRadius, onEntry: !isLeaving, onExit: isLeaving),
+            repeats: false)
+    }
+}

@@ -1,0 +1,27 @@
+/// A notification that waits for its time or place, for a person.
+public struct PendingNotification: Codable, Hashable, Sendable {
+    public var app: String
+    public var appName: String
+    /// What it will say, with every text looked up.
+    public var content: NotificationContent
+    public var identifier: String
+    /// When it will fire next, and after that; milliseconds since 1970. None where a place makes it fire.
+    public var times: [Int64]
+    /// What makes it fire, in words.
+    public var reason: String
+    /// How often it has fired.
+    public var fired: Int64
+
+    public init(
+        app: String, appName: String, content: NotificationContent, identifier: String, times: [Int64], reason: String,
+        fired: Int64
+    ) {
+        self.app = app
+        self.appName = appName
+        self.content = content
+        self.identifier = identifier
+        self.times = times
+        self.reason = reason
+        self.fired = fired
+    }
+}

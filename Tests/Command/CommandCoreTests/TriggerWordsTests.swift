@@ -1,0 +1,72 @@
+import AgentWire
+import CommandCore
+import Foundation
+import Testing
+
+struct TriggerWordsTests {
+    @Test(
+        arguments: [
+            ("90", 90), ("90s", 90), ("10m", 600), ("1h30m", 5400), ("2d", 172_800), ("1w", 604_800), ("1h5", 3605),
+        ] as [(String, Double)])
+    func `spans are read with their units`(text: String, seconds: Double) throws {
+        #expect(try TriggerWords(in: text).trigger() == .timeInterval(seconds: seconds, repeats: false))
+        #expect(try TriggerWords(every: text).trigger() == .timeInterval(seconds: seconds, repeats: true))
+    }
+
+    @Test func `no words mean at once`() throws { #expect(try TriggerWords().trigger() == nil) }
+
+    @Test func `times are read, with a day, an offset or a zone`() throws {
+        func fields(_ at: String, every: String? = nil, zone: String? = nil) throws -> DateComponents? {
+            guard
+                case .calendar(let components, let repeats)? = try TriggerWords(at: at, every: every, zone: zone)
+                    .trigger()
+            else { return nil }
+            #expect(repeats == (every != nil))
+            return components
+        }
+        #expect(try fields("09:30") == DateComponents(hour: 9, minute: 30, second: 0))
+        #expect(try fields("09:30:15") == DateComponents(hour: 9, minute: 30, second: 15))
+        #expect(
+            try fields("2026-12-24 18:00")
+                == DateComponents(year: 2026, month: 12, day: 24, hour: 18, minute: 0, second: 0))
+        #expect(
+            try fields("2026-12-24T18:00+05:45")
+                == DateComponents(
+                    timeZone: TimeZone(secondsFromGMT: 20_700), year: 2026, month: 12, day: 24, hour: 18, minute: 0,
+                    second: 0))
+        #expect(try fields("2026-12-24T18:00Z")?.timeZone?.secondsFromGMT() == 0)
+        #expect(try fields("09:30", zone: "Europe/Berlin")?.timeZone?.identifier == "Europe/Berlin")
+        #expect(
+            try fields("09:30", every: "Monday") == DateComponents(hour: 9, minute: 30, second: 0, weekday: 2))
+        #expect(try fields("09:30", every: "day") == DateComponents(hour: 9, minute: 30, second: 0))
+        #expect(try TriggerWords(every: "hour").trigger() == .calendar(DateComponents(minute: 0), repeats: true))
+    }
+
+    @Test func `places are read, with a radius or the usual one`() throws {
+        guard case .region(let home, false)? = try TriggerWords(near: "52.52,13.405").trigger(),
+            case .region(let away, false)? = try TriggerWords(near: "-33.9, 151.2, 500", isLeaving: true).trigger()
+        else {
+            Issue.record("no regions")
+            return
+        }
+        #expect((home.latitude, home.longitude, home.radius) == (52.52, 13.405, 100))
+        #expect((home.onEntry, home.onExit) == (true, false))
+        #expect((away.latitude, away.radius, away.onEntry, away.onExit) == (-33.9, 500, false, true))
+    }
+
+    @Test(arguments: [
+        TriggerWords(in: ""), TriggerWords(in: "0"), TriggerWords(in: "-5m"), TriggerWords(in: "1x"),
+        TriggerWords(in: "m"), TriggerWords(in: "99999999999999999999d"), TriggerWords(every: "59s"),
+        TriggerWords(every: "day"), TriggerWords(at: "9:30"), TriggerWords(at: "24:00"), TriggerWords(at: "09:60"),
+        TriggerWords(at: "2026-13-01 09:00"), TriggerWords(at: "tomorrow"), TriggerWords(at: "09:00", every: "5m"),
+        TriggerWords(at: "09:00", every: "hour"), TriggerWords(at: "09:00", in: "5m"), TriggerWords(near: "1"),
+        TriggerWords(near: "91,0"), TriggerWords(near: "0,0,0"), TriggerWords(near: "0,0,x"),
+        TriggerWords(isLeaving: true),
+        TriggerWords(zone: "Europe/Berlin"), TriggerWords(at: "09:00", zone: "Mars/Olympus"),
+        TriggerWords(at: "2026-12-24T18:00Z", zone: "Europe/Berlin"),
+    ])
+    func `what means nothing is refused with what would be right`(words: TriggerWords) {
+        let failure = #expect(throws: CommandFailure.self) { try words.trigger() }
+        #expect((failure?.description.count ?? 0) > 20)
+    }
+}
