@@ -108,9 +108,10 @@ let house: [Target] = [
     room(
         "Device", "AgentCore",
         [
-            "PushModel", "MCSWire", "AgentWire", "DeviceSession", "MCSTransport", "Observability", "CLinux", grdb,
-            nioCore, nioPosix, nioSSL, asyncHTTPClient, logging,
+            "PushModel", "MCSWire", "AgentWire", "DeviceSession", "MCSTransport", "Observability", "CLinux",
+            "LocalSchedule", "LocalZones", grdb, nioCore, nioPosix, nioSSL, asyncHTTPClient, logging,
         ]),
+    room("Device", "SystemClock", ["CLinux", "AgentCore", "LocalSchedule"]),
     room("Device", "Desktop", ["CDBus", "CLinux", "AgentCore", "Observability", logging]),
     room("Device", "WindowFocus", ["CXCB", "CLinux", "AgentCore"]),
 ]
@@ -122,7 +123,7 @@ let commands: [Target] = [
         dependencies: [
             "PushModel", "HTTPWire", "APNsWire", "MCSWire", "HTTP2Transport", "MCSTransport", "DeviceSession",
             "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint", "ControlAPI",
-            "AgentCore", "AgentWire", "LocalSchedule", "LocalZones", "AppHost", "Desktop", "WindowFocus", "TodoList",
+            "AgentCore", "AgentWire", "LocalSchedule", "LocalZones", "AppHost", "Desktop", "WindowFocus", "SystemClock", "TodoList",
             "CommandCore", "CLinux", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient,
             argumentParser, yams, logging,
         ],
@@ -212,9 +213,10 @@ let testTargets: [Target] = [
     tests(
         "Device", "AgentCore",
         [
-            "AgentCore", "AgentWire", "PushModel", "DeviceSession", "MCSWire", grdb, nioCore, nioPosix, nioEmbedded,
-            logging,
+            "AgentCore", "AgentWire", "PushModel", "DeviceSession", "MCSWire", "LocalSchedule", "LocalZones",
+            grdb, nioCore, nioPosix, nioEmbedded, logging,
         ]),
+    tests("Device", "SystemClock", ["SystemClock", "AgentCore", "LocalSchedule"]),
     tests("Device", "Desktop", ["Desktop", "AgentCore", logging]),
     tests("Device", "WindowFocus", ["WindowFocus", "AgentCore", "CXCB"]),
     tests("Transport", "Observability", ["Observability", coreMetrics]),

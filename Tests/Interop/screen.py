@@ -277,6 +277,11 @@ class Screen:
         """What the mock was asked to show: the arguments of every `Notify`."""
         return json.loads(self._ask_mock("print(json.dumps([call[1] for call in mock.GetMethodCalls('Notify')]))"))
 
+    def closed(self):
+        """The numbers that the mock was asked to take off the screen."""
+        return json.loads(
+            self._ask_mock("print(json.dumps([int(call[1][0]) for call in mock.GetMethodCalls('CloseNotification')]))"))
+
     def reply(self, number, text):
         """What a desktop with inline replies says when somebody has typed into a notification."""
         self._ask_mock(

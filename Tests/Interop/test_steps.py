@@ -29,6 +29,7 @@ ASKED = ["storeBeginning", "storeFired", "answerRequest"]
 ORDERED = ["storeScheduled", "storeUnscheduled", "storeUnlisted", "storeStanding", "setBadge", "storePreference"]
 PUT_AWAY = ["storeDismissal", "storeLeftScreen"]
 RENEWED = ["storeShownAgain"]
+BOUNDED = ["storeQuestion", "storeDeferral"]
 ABSENT = ["storeAppearance", "storeLeftUnhandled", "startApp", "storeRemoval", "storeRelease"]
 # A minute after a start that failed: the agent's Swift tests have it, with a clock of their own.
 ELSEWHERE = ["storeResponsesDropped"]
@@ -139,7 +140,8 @@ def once(states, *names):
 
 def test_every_step_is_tried():
     listed = run_aldaba("agent", "steps").stdout.split()
-    assert sorted(listed) == sorted(ARRIVING + TAPPED + ASKED + ORDERED + PUT_AWAY + RENEWED + ABSENT + ELSEWHERE)
+    assert sorted(listed) == sorted(ARRIVING + TAPPED + ASKED + ORDERED + PUT_AWAY + RENEWED + BOUNDED + ABSENT
+                                    + ELSEWHERE)
 
 
 @pytest.mark.desktop
@@ -406,3 +408,58 @@ def test_what_an_ended_desktop_showed_the_next_one_shows_and_answers_for(world, 
     answer = f"didReceive com.apple.UNNotificationDefaultActionIdentifier {reference}"
     wait_until(lambda: answer in world.told(), "the app has heard of the tap on it")
     once(control.states(reference), "presented", "handed")
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("place", sides(["storeQuestion"]))
+def test_a_question_that_outlived_the_agent_leaves_the_screen_or_is_asked_again(world, place):
+    app, name = f"com.example.asks{uuid.uuid4().hex[:8]}", f"Asks {place}"
+    secret = world.agent.install(
+        id=app, name=name, team=TEAM, executable=sys.executable, authorization="ask", provesBySecret=True)
+    question = f"\u201c{name}\u201d would like to send you notifications"
+    with Agent(app, secret, world.agent.socket) as script:
+        world.agent.arm(place)
+        script.send({"type": "requestAuthorization", "request": 900, "options": 7})
+        world.again()
+    (first,) = world.screen.numbers(question)
+    if place.endswith("after"):
+        wait_until(lambda: first in world.screen.closed(), "nobody could take its answer: it is gone")
+    with Agent(app, secret, world.agent.socket) as script:
+        script.send({"type": "requestAuthorization", "request": 900, "options": 7})
+        second = wait_until(lambda: world.screen.numbers(question)[1:], "it is asked again")[0]
+        world.screen.press(second, "allow")
+        assert script.wait(lambda got: got["type"] == "authorizationAnswered", 20)["granted"]
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("place", sides(["storeDeferral"]))
+def test_what_an_app_is_not_woken_for_any_more_says_so_and_reaches_it(world, up, send, control, place):
+    app = f"com.example.sleepy{uuid.uuid4().hex[:8]}"
+    starts = world.agent.data.parent / f"{app}.starts"
+    program = world.agent.data.parent / f"{app}.py"
+    program.write_text(f"#!{sys.executable}\nopen({str(starts)!r}, 'a').write('started\\n')\n")
+    program.chmod(0o700)
+    secret = world.agent.install(
+        id=app, name="Sleepy", team=TEAM, executable=str(program), authorization="granted", provesBySecret=True,
+        backgroundModes=["remote-notification"])
+    run_aldaba("app", "create", app, "--team", TEAM, "--data", up.data)
+    with Agent(app, secret, world.agent.socket) as script:
+        token = wait_until(lambda: registered(script), "the app has its token")
+
+    def push():
+        return send(token, {"aps": {"content-available": 1}}, apns_topic=app, apns_push_type="background",
+                    apns_priority="5")[1]
+
+    for number in range(10):
+        push()
+        wait_until(lambda: starts.exists() and len(starts.read_text().split()) > number, "it is woken")
+    world.agent.arm(place)
+    last = push()
+    world.again()
+    if place.endswith("after"):
+        wait_until(lambda: "suppressed(budget)" in control.states(last), "the timeline says why it waits")
+    with Agent(app, secret, world.agent.socket) as script:
+        handed = [script.wait_for_notification(20) for _ in range(11)]
+        assert handed[-1]["apnsID"] == last
+    wait_until(lambda: "handed" in control.states(last), "it was handed over")
+    once(control.states(last), "acked", "handed")

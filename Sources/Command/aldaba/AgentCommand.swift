@@ -7,6 +7,7 @@ import Foundation
 import Logging
 import Observability
 import PushModel
+import SystemClock
 import WindowFocus
 
 /// `aldaba agent`: the device's end of the path.
@@ -50,7 +51,7 @@ struct AgentCommand: AsyncParsableCommand {
             let presenter = try AgentAssembly.presenter(values, environment: environment, logger: logger)
             let agent = try Agent(
                 configuration: configuration, presenter: presenter, activator: presenter as? DesktopPresenter,
-                focus: WindowFocus(environment: environment), logger: logger
+                focus: WindowFocus(environment: environment), clock: SystemClock(), logger: logger
             ) { event in
                 if case .listening = event { ReadyNotice.send(environment: environment) }
                 if reportReady { AgentAssembly.report(event, hasScreen: !(presenter is HeadlessPresenter)) }

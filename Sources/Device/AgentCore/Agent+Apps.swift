@@ -7,9 +7,13 @@ extension Agent {
     /// How many unanswered questions for a token one app may have.
     private static let tokenRequestLimit = 64
 
-    /// Reads the manifests; apps that are known keep their state, and new ones get their tokens.
+    /// Reads the manifests where any has changed; apps that are known keep their state, and new ones get their tokens.
     func loadApps() {
-        let loaded = AppFolder(path: configuration.appsFolder).load()
+        let folder = AppFolder(path: configuration.appsFolder)
+        let mark = folder.mark()
+        guard mark != appsMark else { return }
+        appsMark = mark
+        let loaded = folder.load()
         for (file, fault) in loaded.faults {
             logger.error(
                 "A manifest cannot be used.",
@@ -21,6 +25,7 @@ extension Agent {
         for (id, manifest) in loaded.apps where apps[id]?.manifest != manifest && id != Self.shell {
             if apps[id]?.takes(manifest) != true { install(manifest, as: id) }
         }
+        for (id, file) in loaded.files { apps[id]?.file = file }
         lookForRemovals(loaded)
         watchFocus()
     }

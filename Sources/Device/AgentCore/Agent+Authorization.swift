@@ -36,6 +36,7 @@ extension Agent {
 
     /// How many requests of one app may wait for one answer.
     private static let waitingLimit = 64
+    private static let questionIdentifier = "aldaba.authorization"
 
     func askForAuthorization(_ request: Int64, options: UInt, app: String, _ connection: AppConnection) {
         guard let installed = apps[app] else { return }
@@ -75,9 +76,24 @@ extension Agent {
         let id = NotificationID(rawValue: .min + promptCount)
         prompts[id] = Prompt(app: app, options: options, waiting: [waiting])
         guard !(parts.presenter is HeadlessPresenter) else { return couldNotAsk(id, "there is no screen") }
+        parts.presenter.present(question(id, options: options, manifest)) { [weak self] outcome in
+            self?.enter { $0.asked(id, outcome) }
+        }
+    }
+
+    private func asked(_ id: NotificationID, _ outcome: PresentationOutcome) {
+        switch outcome {
+        case .failed(let reason): couldNotAsk(id, reason)
+        case .presented(let handle, _):
+            guard let app = prompts[id]?.app, let handle else { return }
+            enqueue(.asked(app: app, handle: handle))
+        }
+    }
+
+    private func question(_ id: NotificationID, options: UInt, _ manifest: AppManifest) -> Presentation {
         var question = Presentation(
-            notification: id, app: app, appName: manifest.name, icon: manifest.icon,
-            identifier: "aldaba.authorization",
+            notification: id, app: manifest.id, appName: manifest.name, icon: manifest.icon,
+            identifier: Self.questionIdentifier,
             title: "“\(manifest.name)” would like to send you notifications",
             body: "They may have \(Self.words(for: options)). You can change this at any time.")
         question.openLabel = "Later"
@@ -85,9 +101,24 @@ extension Agent {
         question.stays = true
         question.isQuestion = true
         question.desktopEntry = manifest.desktopEntry
-        parts.presenter.present(question) { [weak self] outcome in
-            guard case .failed(let reason) = outcome else { return }
-            self?.enter { $0.couldNotAsk(id, reason) }
+        return question
+    }
+
+    /// The questions that an earlier run left open: nobody can answer them, and they leave the screen unless their apps
+    /// ask again, which takes their places.
+    func inheritedQuestions() throws -> [ShownPresentation] {
+        try store.read { try $0.questions() }.map { app, handle in
+            promptCount += 1
+            let id = NotificationID(rawValue: .min + promptCount)
+            enter(after: timing.returnLimit) { agent in
+                agent.withdraw(id)
+                if !agent.prompts.values.contains(where: { $0.app == app }) {
+                    agent.enqueue(.asked(app: app, handle: nil))
+                }
+            }
+            let place = Presentation(
+                notification: id, app: app, appName: app, identifier: Self.questionIdentifier, title: "", body: "")
+            return ShownPresentation(presentation: place, handle: handle)
         }
     }
 
@@ -133,6 +164,7 @@ extension Agent {
 
     private func settle(_ id: NotificationID, _ answer: Answer?) {
         guard let prompt = prompts.removeValue(forKey: id) else { return }
+        enqueue(.asked(app: prompt.app, handle: nil))
         if let answer {
             change(prompt.app) {
                 answer.settle(&$0)

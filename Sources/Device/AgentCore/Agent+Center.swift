@@ -9,8 +9,8 @@ extension Agent {
     /// The most of the list that one answer carries, newest last; and how many bytes of it.
     static let listLimit = 256
     private static let answerLimit = AgentFrame.maximumLength - (64 << 10)
-    /// The most that one notification may say, in bytes of JSON: all 64 requests of an app fit into one answer.
-    static let contentLimit = 14 << 10
+    /// The most that one request may say, in bytes of JSON: all 64 of an app fit into one answer.
+    static let requestSize = 14 << 10
 
     func took(_ command: CenterCommand, request: Int64, from app: String, _ connection: AppConnection) {
         do {
@@ -35,7 +35,7 @@ extension Agent {
             take(request, number, app: app)
         case .removePending(let identifiers): enqueue(.unscheduled(app: app, identifiers: identifiers))
         case .removeDelivered(let identifiers): enqueue(.unlisted(app: app, identifiers: identifiers))
-        case .setCategories(let categories): change(app) { $0.categories = categories }
+        case .setCategories(let categories): change(app) { $0.merge(categories) }
         case .setBadge(let badge): return setBadge(badge, app: app)
         case .categories: return .categories(apps[app]?.standing.categories ?? [])
         case .pending:
@@ -49,12 +49,13 @@ extension Agent {
         return nil
     }
 
-    /// As many of the newest as one frame can carry.
+    /// As many of the newest as one frame can carry; what is too large for that alone is left out.
     static func fitting<Value: Encodable>(_ values: [Value]) -> [Value] {
         var rest = answerLimit
-        let kept = values.reversed().prefix { value in
-            rest -= (try? JSONEncoder().encode(value).count) ?? answerLimit
-            return rest >= 0
+        let kept = values.reversed().filter { value in
+            guard let size = try? JSONEncoder().encode(value).count, size <= rest else { return false }
+            rest -= size
+            return true
         }
         return kept.reversed()
     }
@@ -62,6 +63,7 @@ extension Agent {
     /// `UNError.Code`.
     enum CenterFault {
         static let notAllowed = 1
+        static let noDate = 1400
         static let noContent = 1401
         static let badgeInvalid = 1600
     }
@@ -87,10 +89,12 @@ extension Agent {
         guard content.showsText || content.sound != nil || content.badge != nil else {
             return .failed(code: CenterFault.noContent, message: "it has no title, body, sound nor badge")
         }
-        guard let size = try? AgentFrame.encode(content).count, size <= Self.contentLimit else {
-            return .failed(code: CenterFault.noContent, message: "it says more than \(Self.contentLimit) bytes")
+        guard let size = try? AgentFrame.encode(request).count, size <= Self.requestSize else {
+            return .failed(code: CenterFault.noContent, message: "it says more than \(Self.requestSize) bytes")
         }
-        return nil
+        return request.trigger.flatMap { fault(of: $0, of: request.identifier, app: app) }.map {
+            .failed(code: CenterFault.noDate, message: $0)
+        }
     }
 
     func take(_ request: NotificationRequest, _ number: Int64, app: String) {
@@ -98,7 +102,7 @@ extension Agent {
         if request.trigger == nil {
             fire(request, as: mark, app: app)
         } else {
-            enqueue(.scheduled(app: app, request, as: mark, at: parts.now()))
+            enqueue(.scheduled(app: app, request, as: mark, at: parts.clock.now()))
         }
     }
 
@@ -170,6 +174,7 @@ extension Agent {
         guard let after = apps[app] else { return }
         if after.shownBadge != before.shownBadge { showBadge(of: app) }
         // What an app is not allowed any more leaves the screen and the list.
+        if after.standing.settings.missedPolicy != before.standing.settings.missedPolicy { loadSchedule() }
         if before.handOver.mayShow, !after.handOver.mayShow { enqueue(.unlisted(app: app, identifiers: nil)) }
     }
 

@@ -71,6 +71,7 @@ extension Agent {
         confirmations = []
         for identifier in Array(waiters.keys) { failWaiter(identifier, "the agent's store failed") }
         presentations = PresentationFlow(inherited: presentations.unanswered)
+        enter(after: timing.storePause) { $0.loadSchedule() }
     }
 
     private func follow(_ batch: [AgentWrite], _ effects: [AgentEffect]) {
@@ -78,6 +79,7 @@ extension Agent {
         var awaited: Set<String> = []
         var handed: [String: [Int64]] = [:]
         var responses: [String: [Int64]] = [:]
+        var isScheduleChanged = false
         for (write, effect) in zip(batch, effects) {
             switch effect {
             case .stored(let id, let app, let isNew, let isAwaited):
@@ -97,14 +99,26 @@ extension Agent {
                     metadata: [
                         LogKey.topic: "\(app)", LogKey.count: "\(count)",
                     ])
-            case .fired(_, let app, let isAsked):
+            case .fired(_, let app, let isAsked, let isOnScreen):
                 if isAsked { awaited.insert(app) }
+                if case .fired(Self.shell, let request, _, _, _, _) = write, !isOnScreen {
+                    failWaiter(request.identifier, "too many notifications wait for the screen already")
+                }
             case .unlisted(let ids):
                 for id in ids { withdraw(id) }
+            case .scheduled(let waiting, let gone):
+                unplace(gone)
+                place(waiting)
+                isScheduleChanged = true
+            case .unscheduled(let keys):
+                unplace(keys)
+                isScheduleChanged = true
             case .responsesDropped, .nothing: break
             }
             if case .presented(let id, _, _, _) = write { presentations.answered(id) }
+            if case .appRemoved = write { loadSchedule() }
         }
+        if isScheduleChanged { rearm() }
         if !stored.isEmpty { AgentStep.acknowledge.take { session?.connection.stored(stored) } }
         for (app, ids) in handed {
             AgentStep.confirmHandled.take {

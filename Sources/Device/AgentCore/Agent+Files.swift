@@ -24,7 +24,8 @@ extension Agent {
             if writes.isEmpty { confirm() }
             return false
         }
-        let refusal = refusal(of: request, app: app) ?? copyRefusal(of: app)
+        let fault = copyFault(of: app).map { CenterAnswer.failed(code: $0.code, message: $0.message) }
+        let refusal = refusal(of: request, app: app) ?? fault
         if let refusal {
             connection.send([.centerAnswered(request: number, refusal)])
             return false
@@ -36,10 +37,9 @@ extension Agent {
     }
 
     /// One copying at a time for each app, whatever its connections do: it may wait for a disk that does not answer.
-    private func copyRefusal(of app: String) -> CenterAnswer? {
+    func copyFault(of app: String) -> AttachmentFault? {
         guard copying.values.contains(where: { $0.app == app }) else { return nil }
-        let fault = AttachmentFault.moveFailed("files of an earlier connection of this app are still being copied")
-        return .failed(code: fault.code, message: fault.message)
+        return .moveFailed("files of another connection of this app are still being copied")
     }
 
     /// - Parameter then: Called on the agent's loop, before what the connection said meanwhile.
@@ -50,7 +50,16 @@ extension Agent {
         copying[ObjectIdentifier(connection)] = CopyQueue(app: app)
         // What is on its way to the store names files too.
         flush()
-        let named = (try? self.store.read { try $0.attachmentPaths() }) ?? []
+        let named: Set<String>
+        do {
+            named = try self.store.read { try $0.attachmentPaths() }
+        } catch {
+            // Which files are in use is not known: none may make room for these.
+            return enter { agent in
+                finish(agent, .failure(.moveFailed("the agent's store cannot be read: \(error)")))
+                agent.goOn(connection)
+            }
+        }
         let store = attachments
         NIOThreadPool.singleton.submit { [weak self] state in
             guard case .active = state else { return }

@@ -47,6 +47,10 @@ extension Agent {
         _ request: NotificationRequest, _ number: Int64, waits: Bool, _ connection: AppConnection
     ) -> Bool {
         guard mayManage(connection) else { return false }
+        if let fault = copyFault(of: Self.shell) {
+            connection.refuse(code: "busy", message: fault.message)
+            return false
+        }
         copy(request.content.attachments, of: Self.shell, from: connection) { agent, result in
             var kept = request
             let answer: ManagementAnswer?
@@ -107,7 +111,7 @@ extension Agent {
                 AgentStatus.App(
                     id: id, name: app.manifest.name, isConnected: app.connection != nil,
                     authorization: app.standing.authorization(under: app.manifest.authorization).rawValue,
-                    listed: try store.read { try $0.listed(app: id, limit: .max).count }, badge: app.standing.badge)
+                    listed: try store.read { try $0.listedCount(app: id) }, badge: app.standing.badge)
             })
     }
 
@@ -237,6 +241,8 @@ extension Agent {
 
     func failWaiter(_ identifier: String, _ reason: String) {
         guard let waiter = waiters.removeValue(forKey: identifier) else { return }
+        // What nobody waits for any more does not come later either.
+        enqueue(.unlisted(app: Self.shell, identifiers: [identifier]))
         waiter.connection.send([.managed(request: waiter.request, .failed(message: reason))])
     }
 

@@ -27,18 +27,18 @@ extension Agent {
             presentation.sound = sound(content.sound, of: installed?.manifest)
         }
         // A question that somebody waits for stays until it is answered.
-        let isQuestion = notification.app == Self.shell && waiters[notification.identifier] != nil
-        presentation.stays = isQuestion || installed?.standing.settings.alertStyle == .alert
+        let isAwaited = notification.app == Self.shell && waiters[notification.identifier] != nil
+        presentation.stays = isAwaited || installed?.standing.settings.alertStyle == .alert
         presentation.desktopEntry = installed?.manifest.desktopEntry
         return presentation
     }
 
     // MARK: Previews
 
-    /// What is on the screen hides its text when the screen is locked, and shows it when it is unlocked again, where the
+    /// What is on the screen, or may come to it yet, hides its text when the screen is locked, and shows it when it is unlocked again, where the
     /// person wants that.
     func refreshPreviews() {
-        let shown = (try? store.read { try $0.shown(limit: Self.refreshLimit) }) ?? []
+        let shown = (try? store.read { try $0.visible(limit: Self.refreshLimit) }) ?? []
         for notification in shown where apps[notification.app]?.standing.settings.previews == .whenUnlocked {
             var presentation = presentation(of: notification)
             presentation.sound = .silent

@@ -91,11 +91,13 @@ extension Agent {
         // The answer belongs to the identity and the wish that asked; either may have changed meanwhile.
         guard self.identity == identity else { return }
         if !isGone, apps[app] == nil, wish == .token {
-            // It was taken away meanwhile; nobody knows of this token who could give it back later.
-            try await enrolment.unregister(
-                identity, topic: topic, team: team, environment: configuration.environment)
-            registrationWishes[app] = nil
-            return
+            // It was taken away meanwhile: the token is kept until the server has been told that it ends.
+            do {
+                try store.keep(token, app: app, team: team, environment: configuration.environment)
+            } catch {
+                throw .unavailable("the agent's store: \(error)")
+            }
+            return wishForEnd(app)
         }
         guard isGone == (apps[app] == nil), isGone || registrationWishes[app] == wish else {
             // There is another wish now.

@@ -5,22 +5,24 @@ import PushModel
 /// Apps that are taken away: what waited for them ends with its reason, and the server forgets their tokens.
 ///
 /// A manifest that is missing for a moment, as while it is written anew, takes nobody away: it must be missing at two looks.
-/// While the folder or any file in it cannot be read nobody is taken away either.
+/// While the folder, or a file that may be an app's, cannot be read, that app is not taken away either.
 extension Agent {
     func lookForRemovals(_ loaded: AppFolder.Content) {
-        guard loaded.isComplete else { return }
+        guard loaded.isReadable else { return }
         let known = (try? store.read { try $0.knownApps() }) ?? []
         let gone = known.union(apps.keys).subtracting(loaded.apps.keys).subtracting([Self.shell])
-        for app in gone where missing.insert(app).inserted {
+        for app in gone where !loaded.mayHave(app, in: apps[app]?.file) && missing.insert(app).inserted {
             enter(after: timing.removalPatience) { $0.removeIfGone(app) }
         }
-        for app in registeredAbsentees().keys where registrationWishes[app] != .end { wishForEnd(app) }
+        for app in registeredAbsentees().keys where !loaded.mayHave(app, in: nil) && registrationWishes[app] != .end {
+            wishForEnd(app)
+        }
     }
 
     private func removeIfGone(_ app: String) {
         guard missing.remove(app) != nil else { return }
         let loaded = AppFolder(path: configuration.appsFolder).load()
-        guard loaded.isComplete, loaded.apps[app] == nil else { return }
+        guard loaded.isReadable, !loaded.mayHave(app, in: apps[app]?.file) else { return }
         settlePrompt(of: app)
         if let installed = apps[app] { part(from: installed) }
         apps[app] = nil

@@ -145,6 +145,7 @@ extension Agent {
         guard waiting.contains(where: { $0.kind != .foreground }) else { return }
         guard apps[app]?.budget.take(at: parts.now()) == true else {
             logger.info("An app is woken later: its budget is spent.", metadata: [LogKey.topic: "\(app)"])
+            enqueue(.deferred(app: app, at: parts.now()))
             return wakeLater(app, after: installed.budget.pause(at: parts.now()))
         }
         apps[app]?.nextState = .background

@@ -1,5 +1,6 @@
 import AgentWire
 import Foundation
+import LocalSchedule
 import Logging
 import NIOCore
 import NIOPosix
@@ -31,6 +32,8 @@ public actor Agent {
 
     /// Installed apps by bundle id.
     var apps: [String: InstalledApp] = [:]
+    /// What the folder of manifests was like when it was read; `nil` before.
+    var appsMark: Set<String>?
     /// Apps whose manifests were not there at the last look.
     var missing: Set<String> = []
     /// Which app each accepted connection is.
@@ -73,6 +76,13 @@ public actor Agent {
     var arrivalsSincePruning = 0
     /// How often an app was expected back, which tells the expectations apart.
     var returnCount = 0
+    /// What waits for its time, and what for a place.
+    var schedule = LocalSchedule(floating: .utc)
+    var regions = RegionWatch()
+    /// For when the clock is to ring.
+    var armed: Instant?
+    /// Why nobody knows where the machine is; `nil` while somebody does, or nobody asked.
+    var positionFault: String?
     var isFlushScheduled = false
     var receipts = ReceiptFlow()
     var presentations: PresentationFlow
@@ -84,18 +94,22 @@ public actor Agent {
     ///   - presenter: Where notifications are shown.
     ///   - activator: Who brings to the front the apps that the session bus starts; `nil` without a session bus.
     ///   - focus: Who tells which program's window has the focus; `nil` without a screen.
+    ///   - clock: Who tells what time it is.
+    ///   - positions: Who tells where the machine is; `nil` where nobody does: then nothing fires at a place.
     ///   - events: Told what happens, on the agent's thread; must not block.
     /// - Throws: ``AgentStartFailure``, or what is wrong with the authorities' file; the presenter is stopped then.
     public init(
         configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)? = nil,
-        focus: (any FocusSource)? = nil, logger: Logger, events: @escaping @Sendable (AgentEvent) -> Void
+        focus: (any FocusSource)? = nil, clock: any AlarmClock, positions: (any PositionSource)? = nil, logger: Logger,
+        events: @escaping @Sendable (AgentEvent) -> Void
     ) throws {
         do {
             try self.init(
                 configuration: configuration, timing: AgentTiming(), logger: logger, events: events,
                 parts: {
                     try .production(
-                        configuration, presenter: presenter, activator: activator, focus: focus, logger: logger)
+                        configuration, presenter: presenter, activator: activator, focus: focus, clock: clock,
+                        positions: positions, logger: logger)
                 })
         } catch {
             presenter.stop()
@@ -145,16 +159,21 @@ public actor Agent {
 
     private func work() async throws {
         loadApps()
+        // An app that runs is given the time to come back before anything starts it anew.
+        for app in apps.keys { expectReturn(of: app) }
         let shown = try store.read { try $0.shown(limit: 200) }
         parts.presenter.start(
-            shown: shown.compactMap { notification in
-                notification.handle.map { ShownPresentation(presentation: presentation(of: notification), handle: $0) }
-            },
+            shown: try inheritedQuestions()
+                + shown.compactMap { notification in
+                    notification.handle.map {
+                        ShownPresentation(presentation: presentation(of: notification), handle: $0)
+                    }
+                },
             events: { [weak self] event in self?.enter { $0.took(event) } })
         await learnScreen()
         let socket = try await AppSocket.listen(
             path: configuration.socketPath, group: MultiThreadedEventLoopGroup.singleton,
-            delegate: AgentDoor(agent: self))
+            delegate: AgentDoor(agent: self), program: parts.peerCheck.executable)
         events(.listening(socketPath: configuration.socketPath))
         resumeWhatWaits()
         await withTaskGroup(of: Void.self) { group in
@@ -168,9 +187,14 @@ public actor Agent {
 
     private func end() async {
         // Nobody could take an answer to a question that outlives the agent.
-        for id in prompts.keys { withdraw(id) }
+        for (id, prompt) in prompts {
+            withdraw(id)
+            enqueue(.asked(app: prompt.app, handle: nil))
+        }
         parts.presenter.stop()
         parts.focus?.stop()
+        parts.clock.stop()
+        parts.positions?.stop()
         await parts.close()
         flush()
         lock = nil
@@ -210,11 +234,14 @@ public actor Agent {
         screenWaiter = nil
     }
 
-    /// What the last run left: intents to show, and taps and notifications whose apps may not come back.
+    /// What the last run left: badges, intents to show, and answers that waited for the screen to be unlocked.
     private func resumeWhatWaits() {
         for (id, app) in apps where app.shownBadge > 0 { showBadge(of: id) }
         pumpPresentations()
-        for app in apps.keys { expectReturn(of: app) }
+        parts.clock.start { [weak self] event in self?.enter { $0.took(event) } }
+        loadSchedule()
+        // Where nobody tells of a lock there is none to wait for.
+        if !isScreenLocked { enqueue(.released) }
     }
 
     private func keepStoreSmall() async {

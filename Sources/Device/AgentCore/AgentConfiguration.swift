@@ -20,6 +20,7 @@ public struct AgentConfiguration: Sendable {
     /// No pause is longer than this.
     public var backOffCap: Duration
 
+    /// Checks nothing: what cannot be used is said when the agent starts.
     public init(
         dataFolder: String, socketPath: String, server: Server?,
         certificateAuthorityFile: String? = nil, enrolmentKey: String? = nil, environment: PushEnvironment,
@@ -39,10 +40,12 @@ public struct AgentConfiguration: Sendable {
     public struct Server: Sendable, Hashable {
         /// The device channel's host, as its certificate names it.
         public var host: String
+        /// The device channel's port.
         public var port: Int
         /// The control API's base URL, `https://host:8443`, without a slash at its end.
         public var controlURL: String
 
+        /// Checks nothing: a server that cannot be reached is tried again and again.
         public init(host: String, port: Int, controlURL: String) {
             self.host = host
             self.port = port

@@ -5,9 +5,6 @@ import PushModel
 
 /// What apps ask of their notification centre, in the transaction of its event.
 extension AgentLedger {
-    /// Requests of one app that may wait; beyond that the one that was added first goes.
-    static let requestLimit = 64
-
     /// Of runs before this one nothing stays.
     func begin(run: String, of app: String) throws {
         try execute("DELETE FROM done WHERE app = ? AND run <> ?", [app, run])
@@ -22,13 +19,20 @@ extension AgentLedger {
         try execute("DELETE FROM done WHERE app = ? AND run = ? AND request <= ?", [app, mark.run, last])
     }
 
+    /// An app's own notification that appears at once: one with its identifier that waits is replaced by it.
+    func fire(
+        _ request: NotificationRequest, app: String, isAsked: Bool, shows: AgentWrite.Showing, at: Timestamp
+    ) throws -> (id: NotificationID, isOnScreen: Bool) {
+        _ = try unschedule([request.identifier], app: app)
+        return try store(request, app: app, isAsked: isAsked, shows: shows, at: at)
+    }
+
     /// Stores an app's own notification, which appears or is handed to the app as one from a provider is.
     ///
     /// Its id is negative, and none is used twice.
-    func fire(
+    func store(
         _ request: NotificationRequest, app: String, isAsked: Bool, shows: AgentWrite.Showing, at: Timestamp
-    ) throws -> NotificationID {
-        try unscheduleFired(request, app: app)
+    ) throws -> (id: NotificationID, isOnScreen: Bool) {
         try execute(
             "INSERT INTO local_id (one, last) VALUES (1, -1) ON CONFLICT (one) DO UPDATE SET last = last - 1", [])
         let raw = try Int64.fetchOne(database, sql: "SELECT last FROM local_id") ?? -1
@@ -47,35 +51,7 @@ extension AgentLedger {
                 try JSONText.of(request.content), try request.trigger.map(JSONText.of),
             ])
         if !isAsked, !isOnScreen, shows.contains(.list) { try list(id, at: at) }
-        return id
-    }
-
-    /// One that fires once waits no longer; nor does one that a request "at once" replaces.
-    private func unscheduleFired(_ request: NotificationRequest, app: String) throws {
-        let repeats =
-            switch request.trigger {
-            case .timeInterval(_, let repeats), .calendar(_, let repeats), .region(_, let repeats): repeats
-            case nil: false
-            }
-        if !repeats { try unschedule([request.identifier], app: app) }
-    }
-
-    func schedule(_ request: NotificationRequest, app: String, at: Timestamp) throws {
-        try execute(
-            "INSERT OR REPLACE INTO request (app, identifier, request, added_at) VALUES (?, ?, ?, ?)",
-            [app, request.identifier, try JSONText.of(request), at.rawValue])
-        try execute(
-            """
-            DELETE FROM request WHERE app = ?1 AND identifier IN (
-                SELECT identifier FROM request WHERE app = ?1 ORDER BY added_at DESC, identifier LIMIT -1 OFFSET ?2)
-            """, [app, Self.requestLimit])
-    }
-
-    func unschedule(_ identifiers: [String]?, app: String) throws {
-        guard let identifiers else { return try execute("DELETE FROM request WHERE app = ?", [app]) }
-        for identifier in identifiers {
-            try execute("DELETE FROM request WHERE app = ? AND identifier = ?", [app, identifier])
-        }
+        return (id, isOnScreen)
     }
 
     /// Puts a notification into the list; it takes the place of an earlier one with the same identifier.
@@ -97,21 +73,22 @@ extension AgentLedger {
     /// - Returns: What was on the screen and must leave it.
     func unlist(_ identifiers: [String]?, app: String) throws -> [NotificationID] {
         let listed = try WaitingNotification.fetch(
-            database, "app = ? AND (listed_at IS NOT NULL OR handle IS NOT NULL OR presentation = 1)", [app], limit: nil
-        )
+            database, "app = ? AND (listed_at IS NOT NULL OR handle IS NOT NULL OR presentation IN (1, 3))", [app],
+            limit: nil)
         let wanted = identifiers.map(Set.init)
         var gone: [NotificationID] = []
         for notification in listed where wanted?.contains(notification.identifier) ?? true {
-            let isOnItsWay = try Bool.fetchOne(
-                database, sql: "SELECT presentation = 1 FROM notification WHERE sequence = ?",
+            // What could not be shown may be shown when there is a notification server again.
+            let mayComeYet = try Bool.fetchOne(
+                database, sql: "SELECT presentation IN (1, 3) FROM notification WHERE sequence = ?",
                 arguments: [notification.sequence])
             try execute(
                 """
                 UPDATE notification SET listed_at = NULL, handle = NULL,
-                    presentation = CASE presentation WHEN 1 THEN 2 ELSE presentation END
+                    presentation = CASE WHEN presentation IN (1, 3) THEN 2 ELSE presentation END
                 WHERE sequence = ?
                 """, [notification.sequence])
-            if notification.handle != nil || isOnItsWay == true { gone.append(notification.id) }
+            if notification.handle != nil || mayComeYet == true { gone.append(notification.id) }
         }
         return gone
     }
@@ -130,10 +107,28 @@ extension AgentLedger {
         }
         // What the server has tokens of is forgotten when the server has forgotten it.
         try execute("DELETE FROM registration WHERE app = ? AND token IS NULL", [app])
-        for table in ["response", "notification", "request", "standing", "done"] {
+        for table in ["response", "notification", "pending", "standing", "question", "done"] {
             try execute("DELETE FROM \(table) WHERE app = ?", [app])
         }
         return shown
+    }
+
+    func keepQuestion(_ handle: String?, app: String) throws {
+        guard let handle else { return try execute("DELETE FROM question WHERE app = ?", [app]) }
+        try execute("INSERT OR REPLACE INTO question (app, handle) VALUES (?, ?)", [app, handle])
+    }
+
+    /// Says once of each notification that an app would be woken for why it waits.
+    func deferWaking(_ app: String, at: Timestamp) throws {
+        let waiting = try WaitingNotification.fetch(
+            database, "app = ? AND handed_at IS NULL AND deferred_at IS NULL", [app], limit: nil)
+        for notification in waiting where notification.kind != .foreground {
+            try execute(
+                "UPDATE notification SET deferred_at = ? WHERE sequence = ?", [at.rawValue, notification.sequence])
+            try report(
+                notification.id, .suppressed(.budget), at: at, source: .agent,
+                note: "its app is not woken before its budget allows it; it gets this then, or when it runs")
+        }
     }
 
     func keep(_ standing: AppStanding, app: String) throws {

@@ -37,16 +37,26 @@ struct AgentLedger {
             try execute("DELETE FROM outbox WHERE sequence BETWEEN ? AND ?", [range.lowerBound, range.upperBound])
         case .fired(let app, let request, let mark, let isAsked, let shows, let at):
             try note(mark, of: app)
-            return .fired(
-                try fire(request, app: app, isAsked: isAsked, shows: shows, at: at), app: app, isAsked: isAsked)
+            let (id, isOnScreen) = try fire(request, app: app, isAsked: isAsked, shows: shows, at: at)
+            return .fired(id, app: app, isAsked: isAsked, isOnScreen: isOnScreen)
         case .scheduled(let app, let request, let mark, let at):
             try note(mark, of: app)
-            try schedule(request, app: app, at: at)
-        case .unscheduled(let app, let identifiers): try unschedule(identifiers, app: app)
+            return try schedule(request, app: app, at: at)
+        case .unscheduled(let app, let identifiers): return .unscheduled(try unschedule(identifiers, app: app))
+        case .due(let due, let isAsked, let shows, let at):
+            guard try take(due) else { return .nothing }
+            let (id, isOnScreen) = try store(due.request, app: due.app, isAsked: isAsked, shows: shows, at: at)
+            return .fired(id, app: due.app, isAsked: isAsked, isOnScreen: isOnScreen)
+        case .missed(let key, let occurrence, let isLast): try pass(occurrence, of: key, isLast: isLast)
+        case .anchored(let key, let added, let lastFired): try anchor(key, added: added, lastFired: lastFired)
+        case .crossed(let key, let side):
+            try execute("UPDATE pending SET side = ? WHERE key = ?", [side.rawValue, key])
         case .unlisted(let app, let identifiers): return .unlisted(try unlist(identifiers, app: app))
         case .appRemoved(let app, let at): return .unlisted(try remove(app, at: at))
         case .begun(let app, let run): try begin(run: run, of: app)
         case .standing(let app, let standing): try keep(standing, app: app)
+        case .asked(let app, let handle): try keepQuestion(handle, app: app)
+        case .deferred(let app, let at): try deferWaking(app, at: at)
         case .preference(let name, let value):
             try execute("INSERT OR REPLACE INTO preference (name, value) VALUES (?, ?)", [name, value])
         }
@@ -107,6 +117,8 @@ struct AgentLedger {
             try list(notification.id, at: arrival.receivedAt)
             try report(
                 notification.id, .presented, at: arrival.receivedAt, source: .agent, note: "in the list only")
+        } else if presentation == .none, shows.contains(.screen), endedAt == Self.notForApp {
+            try reportNoRoom(notification.id, at: arrival.receivedAt)
         }
         return true
     }
@@ -117,7 +129,8 @@ struct AgentLedger {
 
     // MARK: Handing over and presenting
 
-    /// `handed` is reported once the handler has returned and what it asked for is done, whichever is later.
+    /// `handed` is reported once the handler has returned and what it asked for is done, whichever is later. How it
+    /// appears is not changed any more by an app that is asked while it is on its way to the screen.
     private func hand(
         _ id: NotificationID, app: String, shows: AgentWrite.Showing, at: Timestamp
     ) throws {
@@ -125,7 +138,8 @@ struct AgentLedger {
         try execute(
             """
             UPDATE notification
-            SET handed_at = ?1, presentation = CASE WHEN ?2 AND presentation = 0 THEN 1 ELSE presentation END, shows = ?5
+            SET handed_at = ?1, presentation = CASE WHEN ?2 AND presentation = 0 THEN 1 ELSE presentation END,
+                shows = CASE presentation WHEN 0 THEN ?5 ELSE shows END
             WHERE id = ?3 AND app = ?4 AND handed_at IS NULL
             """, [at.rawValue, isOnScreen, id.rawValue, app, shows.rawValue])
         guard database.changesCount == 1 else { return }
@@ -166,6 +180,8 @@ struct AgentLedger {
                 """, [shows.rawValue, id.rawValue])
         } else if shows.contains(.list) {
             try list(id, at: at)
+        } else if shows.contains(.screen), !isForApp {
+            try reportNoRoom(id, at: at)
         }
         if !isForApp {
             try execute(
@@ -221,15 +237,25 @@ struct AgentLedger {
         return waiting ?? 0 < Self.screenQueueLimit
     }
 
-    /// A new notification server shows what an earlier one showed, or what none was there to show.
+    private func reportNoRoom(_ id: NotificationID, at: Timestamp) throws {
+        try report(
+            id, .failed("NotShown"), at: at, source: .agent,
+            note: "\(Self.screenQueueLimit) of its app wait for the screen already, and the list may not have it")
+    }
+
+    /// A new notification server shows what an earlier one showed, or what none was there to show; what has been answered
+    /// or taken off meanwhile stays so.
     private func showAgain(_ id: NotificationID, handle: String, at: Timestamp) throws {
         let failed = PresentationState.failed.rawValue
         let wasMissing = try Bool.fetchOne(
             database, sql: "SELECT presentation = ? FROM notification WHERE id = ?", arguments: [failed, id.rawValue])
         try execute(
-            "UPDATE notification SET handle = ?, presentation = ?, presented_at = coalesce(presented_at, ?) WHERE id = ?",
-            [handle, PresentationState.shown.rawValue, at.rawValue, id.rawValue])
-        guard wasMissing == true else { return }
+            """
+            UPDATE notification SET handle = ?1, presentation = ?2, presented_at = coalesce(presented_at, ?3)
+            WHERE id = ?4 AND (handle IS NOT NULL OR presentation = ?5)
+                AND NOT EXISTS (SELECT 1 FROM response WHERE notification = ?4)
+            """, [handle, PresentationState.shown.rawValue, at.rawValue, id.rawValue, failed])
+        guard database.changesCount == 1, wasMissing == true else { return }
         try report(
             id, .presented, at: at, source: .desktop, note: "once there was a notification server to show it")
     }

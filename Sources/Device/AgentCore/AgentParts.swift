@@ -1,4 +1,6 @@
 import Foundation
+import LocalSchedule
+import LocalZones
 import Logging
 import MCSTransport
 import NIOCore
@@ -19,6 +21,12 @@ struct AgentParts: Sendable {
     var replyWindow: any ReplyWindow
     var stills: any StillMaker
     var peerCheck: PeerCheck
+    /// Rings when it is time.
+    var clock: any AlarmClock
+    /// Tells where the machine is; `nil` where nobody does.
+    var positions: (any PositionSource)?
+    /// The rules of a time zone; `nil` for one that is not known here.
+    var zones: @Sendable (ZoneChoice) -> ZoneRules?
     var now: @Sendable () -> Timestamp
     var sleep: @Sendable (Duration) async throws -> Void
     var random: @Sendable () -> UInt64
@@ -30,7 +38,7 @@ struct AgentParts: Sendable {
     /// - Throws: when the authorities' file cannot be read; then nothing is left open.
     static func production(
         _ configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)?,
-        focus: (any FocusSource)?, logger: Logger
+        focus: (any FocusSource)?, clock: any AlarmClock, positions: (any PositionSource)?, logger: Logger
     ) throws -> AgentParts {
         let server = try configuration.server.map { server in
             (
@@ -42,7 +50,7 @@ struct AgentParts: Sendable {
             presenter: presenter, connector: server?.connector, enrolment: server?.enrolment,
             launcher: ProcessLauncher(logFolder: configuration.logFolder), activator: activator, focus: focus,
             replyWindow: ProgramReplyWindow(), stills: ThumbnailerStills(), peerCheck: .system,
-            now: systemTime,
+            clock: clock, positions: positions, zones: { LocalZones.shared.rules(for: $0) }, now: systemTime,
             sleep: sleep, random: { UInt64.random(in: 0 ... .max) },
             close: { await server?.enrolment.close() })
     }

@@ -127,7 +127,7 @@ struct AgentReader {
             try String.fetchAll(
                 database,
                 sql: """
-                    SELECT app FROM notification UNION SELECT app FROM response UNION SELECT app FROM request
+                    SELECT app FROM notification UNION SELECT app FROM response UNION SELECT app FROM pending
                     UNION SELECT app FROM standing UNION SELECT app FROM done
                     """))
     }
@@ -200,11 +200,24 @@ struct AgentReader {
             database, "app = ? AND listed_at IS NOT NULL AND sequence >= ?", [app, first], limit: limit)
     }
 
+    /// How many notifications are in an app's list.
+    func listedCount(app: String) throws -> Int {
+        try Int.fetchOne(
+            database, sql: "SELECT count(*) FROM notification WHERE app = ? AND listed_at IS NOT NULL",
+            arguments: [app]) ?? 0
+    }
+
     /// What an app has scheduled, in the order in which it was added.
-    func requests(app: String) throws -> [NotificationRequest] {
-        try String.fetchAll(
-            database, sql: "SELECT request FROM request WHERE app = ? ORDER BY added_at, identifier", arguments: [app]
-        ).compactMap { JSONText.read($0) }
+    func requests(app: String) throws -> [NotificationRequest] { try pending(app: app).map(\.request) }
+
+    /// What waits, of one app or of all, in the order in which it was added.
+    func pending(app: String? = nil) throws -> [PendingRequest] {
+        try PendingRequest.fetch(database, "?1 IS NULL OR app = ?1 ORDER BY key", [app])
+    }
+
+    /// One request that waits.
+    func pending(key: Int64) throws -> PendingRequest? {
+        try PendingRequest.fetch(database, "key = ?", [key]).first
     }
 
     /// Which requests of a run of an app are done.
@@ -214,7 +227,7 @@ struct AgentReader {
                 database, sql: "SELECT request FROM done WHERE app = ? AND run = ?", arguments: [app, run]))
     }
 
-    /// The files that notifications of the list, on their way or scheduled name.
+    /// The files that notifications of the list, on the screen, on their way or scheduled name.
     func attachmentPaths() throws -> Set<String> {
         let contents: [NotificationContent] =
             try String.fetchAll(
@@ -222,12 +235,12 @@ struct AgentReader {
                 sql:
                     """
                     SELECT content FROM notification AS n WHERE content LIKE '%"attachments"%' AND (
-                        listed_at IS NOT NULL OR handed_at IS NULL OR presentation = 1
+                        listed_at IS NOT NULL OR handed_at IS NULL OR handle IS NOT NULL OR presentation = 1
                         OR EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL))
                     """
             ).compactMap { JSONText.read($0) }
         let requests: [NotificationRequest] =
-            try String.fetchAll(database, sql: "SELECT request FROM request WHERE request LIKE '%\"attachments\"%'")
+            try String.fetchAll(database, sql: "SELECT request FROM pending WHERE request LIKE '%\"attachments\"%'")
             .compactMap { JSONText.read($0) }
         return Set((contents + requests.map(\.content)).flatMap(\.attachments).map(\.path))
     }
@@ -240,6 +253,11 @@ struct AgentReader {
         JSONText.read(
             try String.fetchOne(database, sql: "SELECT standing FROM standing WHERE app = ?", arguments: [app]))
             ?? AppStanding()
+    }
+
+    /// The questions that were open when this store was last used: the app, and what the desktop calls it.
+    func questions() throws -> [(app: String, handle: String)] {
+        try Row.fetchAll(database, sql: "SELECT app, handle FROM question").map { ($0[0], $0[1]) }
     }
 
     /// The oldest of what is to be shown, in order of arrival.
@@ -262,6 +280,18 @@ struct AgentReader {
                     "SELECT sequence FROM notification WHERE handle IS NOT NULL ORDER BY sequence DESC LIMIT 1 OFFSET ?",
                 arguments: [limit - 1]) ?? 0
         return try WaitingNotification.fetch(database, "handle IS NOT NULL AND sequence >= ?", [first], limit: limit)
+    }
+
+    /// The newest of what is on the screen, on its way there, or waits in the list for a notification server.
+    func visible(limit: Int) throws -> [WaitingNotification] {
+        try WaitingNotification.fetch(
+            database,
+            """
+            sequence IN (
+                SELECT sequence FROM notification
+                WHERE handle IS NOT NULL OR presentation = 1 OR presentation = 3 AND listed_at IS NOT NULL
+                ORDER BY sequence DESC LIMIT ?)
+            """, [limit], limit: limit)
     }
 
     /// Receipts that the server has not confirmed, with their places in the outbox.

@@ -9,6 +9,8 @@ enum AgentSchema {
         migrator.registerMigration("1") { database in try database.execute(sql: first) }
         migrator.registerMigration("2") { database in try database.execute(sql: second) }
         migrator.registerMigration("3") { database in try database.execute(sql: third) }
+        migrator.registerMigration("4") { database in try database.execute(sql: fourth) }
+        migrator.registerMigration("5") { database in try database.execute(sql: fifth) }
         return migrator
     }
 
@@ -108,5 +110,34 @@ enum AgentSchema {
         ALTER TABLE registration ADD COLUMN team TEXT;
         ALTER TABLE notification ADD COLUMN shows INTEGER NOT NULL DEFAULT 26;
         ALTER TABLE response ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
+        """
+
+    /// `question`: what the desktop calls the question whether an app may send notifications, while it is open.
+    /// `notification.deferred_at`: when its app could first not be woken for it.
+    private static let fourth = """
+        CREATE TABLE question (app TEXT PRIMARY KEY, handle TEXT NOT NULL) STRICT, WITHOUT ROWID;
+        ALTER TABLE notification ADD COLUMN deferred_at INTEGER;
+        """
+
+    /// `pending` takes the place of `request`: `key` is by what the schedule knows it; `boot` and `since_boot` when it was
+    /// added by the clock that nobody sets; `last_fired` the last occurrence that fired or was passed over; `side` where
+    /// the machine was last, with regard to the circle of a region; `fired` how often it has fired.
+    private static let fifth = """
+        CREATE TABLE pending (
+            key INTEGER PRIMARY KEY AUTOINCREMENT,
+            app TEXT NOT NULL,
+            identifier TEXT NOT NULL,
+            request TEXT NOT NULL,
+            added_at INTEGER NOT NULL,
+            boot TEXT,
+            since_boot INTEGER NOT NULL DEFAULT 0,
+            last_fired INTEGER,
+            side TEXT NOT NULL DEFAULT 'unknown',
+            fired INTEGER NOT NULL DEFAULT 0,
+            UNIQUE (app, identifier)
+        ) STRICT;
+        INSERT INTO pending (app, identifier, request, added_at)
+            SELECT app, identifier, request, added_at FROM request ORDER BY added_at, identifier;
+        DROP TABLE request;
         """
 }

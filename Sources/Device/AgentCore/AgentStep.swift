@@ -12,6 +12,7 @@ public enum AgentStep: String, CaseIterable, Sendable {
     case storeDismissal, storeLeftScreen, storeResponseHandled, storeResponsesDropped, storeReceiptsConfirmed
     case storeFired, storeScheduled, storeUnscheduled, storeUnlisted, storeStanding, storePreference
     case storeRemoval, storeBeginning, storeRelease, storeShownAgain
+    case storeQuestion, storeDeferral, storeDue, storeMissed, storeAnchored, storeCrossed
     // Words to the server.
     case acknowledge, report
     // Words to an app.
@@ -66,8 +67,14 @@ extension AgentWrite {
         case .fired: .storeFired
         case .scheduled: .storeScheduled
         case .unscheduled: .storeUnscheduled
+        case .due: .storeDue
+        case .missed: .storeMissed
+        case .anchored: .storeAnchored
+        case .crossed: .storeCrossed
         case .unlisted: .storeUnlisted
         case .standing: .storeStanding
+        case .asked: .storeQuestion
+        case .deferred: .storeDeferral
         case .preference: .storePreference
         case .begun: .storeBeginning
         case .released: .storeRelease

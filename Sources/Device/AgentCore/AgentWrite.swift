@@ -1,4 +1,5 @@
 import AgentWire
+import LocalSchedule
 import PushModel
 
 /// A change of the store. Writes that come together are committed together.
@@ -23,13 +24,26 @@ enum AgentWrite: Sendable {
     case fired(app: String, NotificationRequest, as: RequestMark?, isAsked: Bool, shows: Showing, at: Timestamp)
     /// A run of the app has begun: nobody asks again what those before it asked.
     case begun(app: String, run: String)
-    /// A request waits for its time; one with the same identifier is replaced.
-    case scheduled(app: String, NotificationRequest, as: RequestMark?, at: Timestamp)
+    /// A request waits for its time or place; one with the same identifier is replaced.
+    case scheduled(app: String, NotificationRequest, as: RequestMark?, at: Moment)
+    /// The time or the place of a request has come.
+    case due(DueRequest, isAsked: Bool, shows: Showing, at: Timestamp)
+    /// An occurrence was noticed too late to be shown.
+    case missed(key: Int64, occurrence: Instant, isLast: Bool)
+    /// The wall clock was set: this is what it would have said when the request was added.
+    case anchored(key: Int64, added: Moment, lastFired: Instant?)
+    /// On which side of a circle's edge the machine is.
+    case crossed(key: Int64, side: RegionWatch.State)
     /// Requests are taken back; `nil` for all of the app's.
     case unscheduled(app: String, identifiers: [String]?)
     /// Notifications leave the list; `nil` for all of the app's.
     case unlisted(app: String, identifiers: [String]?)
     case standing(app: String, AppStanding)
+    /// A person is being asked whether the app may send notifications: what the desktop calls the question; `nil` when
+    /// it is over.
+    case asked(app: String, handle: String?)
+    /// The app cannot be woken before its budget allows it: what it would be woken for waits.
+    case deferred(app: String, at: Timestamp)
     /// The app is not on this device any more.
     case appRemoved(app: String, at: Timestamp)
     /// What a person set for all apps.
@@ -60,7 +74,7 @@ enum AgentWrite: Sendable {
     /// Whether it tells what a person did with a notification: nobody repeats that.
     var isSaidOnce: Bool {
         switch self {
-        case .tapped, .released, .dismissed, .leftScreen, .shownAgain, .standing, .preference, .appRemoved: true
+        case .tapped, .released, .dismissed, .leftScreen, .shownAgain, .standing, .preference, .asked, .appRemoved: true
         default: false
         }
     }
@@ -109,8 +123,12 @@ enum AgentEffect: Sendable, Equatable {
     case released(apps: [String])
     case responseHandled(Int64, app: String)
     case responsesDropped(app: String, count: Int)
-    /// An app's own notification is stored.
-    case fired(NotificationID, app: String, isAsked: Bool)
+    /// An app's own notification is stored; `isOnScreen` when it goes to the screen.
+    case fired(NotificationID, app: String, isAsked: Bool, isOnScreen: Bool)
+    /// A request waits; those of these keys do not any more.
+    case scheduled(PendingRequest, gone: [Int64])
+    /// Requests of these keys wait no longer.
+    case unscheduled([Int64])
     /// These left the list and must leave the screen.
     case unlisted([NotificationID])
     case nothing

@@ -15,14 +15,17 @@ final class AppConnectionHandler: ChannelDuplexHandler {
 
     private let connection: AppConnection
     private let delegate: any AppSocketDelegate
+    /// Called when the first message has come.
+    private let spoke: () -> Void
     private var decoder = AgentFrameDecoder()
     private var messages: [AppMessage] = []
     private var wantsRead = false
     private var helloTimer: Scheduled<Void>?
 
-    init(connection: AppConnection, delegate: any AppSocketDelegate) {
+    init(connection: AppConnection, delegate: any AppSocketDelegate, spoke: @escaping () -> Void) {
         self.connection = connection
         self.delegate = delegate
+        self.spoke = spoke
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -52,6 +55,7 @@ final class AppConnectionHandler: ChannelDuplexHandler {
         if let timer = helloTimer {
             timer.cancel()
             helloTimer = nil
+            spoke()
         }
         let batch = messages
         messages = []

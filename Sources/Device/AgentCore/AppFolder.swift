@@ -8,38 +8,61 @@ public struct AppFolder: Sendable {
 
     /// Every manifest that can be read, by bundle id, and what is wrong with the others, by file name.
     ///
-    /// A folder that does not exist has no apps, and is not complete. Files that do not end in `.json` are left alone.
+    /// A folder that does not exist has no apps, and is not readable. Files that do not end in `.json` are left alone.
     public func load() -> Content {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
-            return Content(isComplete: false)
+            return Content(isReadable: false)
         }
-        var apps: [String: AppManifest] = [:]
-        var faults: [(file: String, fault: String)] = []
+        var content = Content(isReadable: true)
         for name in names.sorted() where name.hasSuffix(".json") {
             guard let text = FileManager.default.contents(atPath: path + "/" + name) else {
-                faults.append((name, "the file cannot be read"))
+                content.faults.append((name, "the file cannot be read"))
                 continue
             }
             do {
                 let manifest = try AppManifest.read(text)
                 if let fault = manifest.programFault() { throw fault }
-                if apps.updateValue(manifest, forKey: manifest.id) != nil {
-                    faults.append((name, "another file has the id \(manifest.id) too; this one is used"))
+                if content.apps.updateValue(manifest, forKey: manifest.id) != nil {
+                    content.faults.append((name, "another file has the id \(manifest.id) too; this one is used"))
                 }
+                content.files[manifest.id] = name
             } catch {
-                faults.append((name, "\(error)"))
+                content.faults.append((name, "\(error)"))
             }
         }
-        return Content(apps: apps, faults: faults, isComplete: faults.isEmpty)
+        return content
+    }
+
+    /// What tells a folder from the same folder with other files in it: names, inodes, sizes and times of change.
+    func mark() -> Set<String> {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return Set(
+            names.filter { $0.hasSuffix(".json") }.map { name in
+                var file = stat()
+                guard stat("\(path)/\(name)", &file) == 0 else { return name }
+                return "\(name) \(file.st_ino) \(file.st_size) \(file.st_mtim.tv_sec) \(file.st_mtim.tv_nsec) "
+                    + "\(file.st_ctim.tv_sec) \(file.st_ctim.tv_nsec)"
+            })
     }
 
     /// What the folder holds.
     public struct Content: Sendable {
         /// By bundle id.
         public var apps: [String: AppManifest] = [:]
+        /// What is wrong with manifests that are not used, and where another is used in their place.
         public var faults: [(file: String, fault: String)] = []
-        /// Whether every manifest could be read.
-        public var isComplete: Bool
+        /// Where each app's manifest lies.
+        var files: [String: String] = [:]
+        /// Whether the folder could be read.
+        public var isReadable: Bool
+
+        /// Whether the folder has an app, or may have it in a file that cannot be used.
+        ///
+        /// - Parameter file: Where its manifest lay when it was last read; `nil` when that is not known.
+        func mayHave(_ app: String, in file: String?) -> Bool {
+            if apps[app] != nil { return true }
+            return faults.contains { fault in file.map { $0 == fault.file } ?? true }
+        }
     }
 
     /// Takes an app away; a running agent ends what waits for it when it next looks.

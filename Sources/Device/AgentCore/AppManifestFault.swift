@@ -35,20 +35,41 @@ public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 extension AppManifest {
-    /// Programs that run what others wrote: who runs one of them may be anybody.
+    /// Programs known to run what others wrote: who runs one of them may be anybody. There are others.
     private static let interpreters: Set<String> = [
-        "bash", "bun", "busybox", "dash", "deno", "dotnet", "env", "gjs", "guile", "java", "ksh", "lua", "mono", "node",
-        "perl", "php", "python", "qemu", "ruby", "sh", "tclsh", "wish", "zsh",
+        "ash", "awk", "bash", "beam.smp", "bun", "busybox", "bwrap", "csh", "dash", "deno", "dotnet",
+        "electron", "elvish", "emacs", "env", "expect", "fish", "flatpak", "gawk", "gjs", "gjs-console",
+        "guile", "java", "jimsh", "julia", "ksh", "lua", "luajit", "mawk", "mksh", "mono", "mono-sgen",
+        "nawk", "node", "nodejs", "nu", "ocamlrun", "octave", "original-awk", "perl", "php", "php-cgi",
+        "pwsh", "pypy", "python", "qjs", "racket", "rbash", "rscript", "ruby", "sbcl", "sh", "tclsh", "tcsh",
+        "toybox", "wine", "wine-preloader", "wine64-preloader", "wineloader", "wish", "yash", "zsh",
+    ]
+    private static let emulated = [
+        "aarch64", "arm", "i386", "loongarch64", "mips", "mips64", "ppc64", "ppc64le", "riscv32", "riscv64", "s390x",
+        "x86_64",
     ]
 
-    /// What stands against it that its program proves which app it is: that it is an interpreter, or a script, which runs
-    /// in one.
+    /// Whether a program of this name is known to run what others wrote: an interpreter, with its version or without
+    /// (`python3.12`, `guile-3.0`), the dynamic linker, or an emulator of a processor.
+    static func isInterpreter(_ name: String) -> Bool {
+        let name = name.lowercased()
+        var plain = Substring(name)
+        while plain.last?.isNumber == true || plain.last == "." { plain.removeLast() }
+        if plain.count < name.count, plain.last == "-" { plain.removeLast() }
+        if interpreters.contains(name) || interpreters.contains(String(plain)) { return true }
+        if name.hasPrefix("ld"), name.split(separator: ".").contains("so") { return true }
+        return emulated.contains { name == "qemu-\($0)" || name == "qemu-\($0)-static" }
+    }
+
+    /// What stands against it that its program proves which app it is: that it is known as an interpreter, by its own name or
+    /// that of a link to it, or a script, which runs in one.
     func programFault() -> AppManifestFault? {
         guard !provesBySecret else { return nil }
-        let program = URL(fileURLWithPath: executable).resolvingSymlinksInPath()
-        let name = program.lastPathComponent.prefix { $0.isLetter }.lowercased()
+        let named = URL(fileURLWithPath: executable)
+        let program = named.resolvingSymlinksInPath()
+        let isInterpreter = [named, program].contains { Self.isInterpreter($0.lastPathComponent) }
         let head = FileHandle(forReadingAtPath: program.path).flatMap { try? $0.read(upToCount: 2) }
-        guard Self.interpreters.contains(name) || head == Data("#!".utf8) else { return nil }
+        guard isInterpreter || head == Data("#!".utf8) else { return nil }
         return AppManifestFault(
             key: "executable",
             problem: "\(executable) is an interpreter or a script, and any script could say that it is this app; "

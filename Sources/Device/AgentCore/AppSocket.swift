@@ -45,7 +45,7 @@ final class AppConnection: Sendable {
 struct AppSocket: Sendable {
     /// The length that `sun_path` leaves for a path.
     static let longestPath = 107
-    /// Connections beyond this are closed at once.
+    /// Connections beyond this are closed at once; one that has not said anything makes room for a new one.
     static let connectionLimit = 256
 
     let path: String
@@ -53,9 +53,11 @@ struct AppSocket: Sendable {
 
     /// Listens; the folder is made 0700 where it is missing, the socket is 0600.
     ///
+    /// - Parameter program: The file that a process runs.
     /// - Throws: ``AgentStartFailure`` when the path is too long or another agent answers there.
     static func listen(
-        path: String, group: any EventLoopGroup, delegate: any AppSocketDelegate
+        path: String, group: any EventLoopGroup, delegate: any AppSocketDelegate,
+        program: @escaping @Sendable (pid_t) -> String? = PeerCheck.program(of:)
     ) async throws -> AppSocket {
         guard path.utf8.count <= longestPath else { throw AgentStartFailure.socketPathTooLong(path: path) }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -64,18 +66,19 @@ struct AppSocket: Sendable {
             if await answers(path: path, group: group) { throw AgentStartFailure.socketInUse(path: path) }
             unlink(path)
         }
-        let count = ConnectionCount(limit: connectionLimit)
+        let visitors = Visitors(limit: connectionLimit)
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 64)
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.maxMessagesPerRead, value: 4)
             .childChannelInitializer { channel in
-                peer(of: channel).flatMapThrowing { peer in
-                    guard count.enter() else { throw ChannelError.operationUnsupported }
-                    channel.closeFuture.whenComplete { _ in count.leave() }
+                peer(of: channel, program).flatMapThrowing { peer in
+                    guard visitors.enter(channel) else { throw ChannelError.operationUnsupported }
+                    channel.closeFuture.whenComplete { _ in visitors.leave(channel) }
                     try channel.pipeline.syncOperations.addHandler(
                         AppConnectionHandler(
-                            connection: AppConnection(peer: peer, channel: channel), delegate: delegate))
+                            connection: AppConnection(peer: peer, channel: channel), delegate: delegate,
+                            spoke: { visitors.spoke(channel) }))
                 }
             }
         let channel = try await bootstrap.bind(unixDomainSocketPath: path).get()
@@ -96,30 +99,14 @@ struct AppSocket: Sendable {
         return true
     }
 
-    private static func peer(of channel: any Channel) -> EventLoopFuture<Peer> {
+    private static func peer(
+        of channel: any Channel, _ program: @escaping @Sendable (pid_t) -> String?
+    ) -> EventLoopFuture<Peer> {
         guard let socket = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
         }
         let credentials: EventLoopFuture<aldaba_peer> = socket.unsafeGetSocketOption(
             level: .socket, name: .init(rawValue: aldaba_peer_credentials_option))
-        return credentials.map { Peer(process: $0.pid, user: $0.uid) }
+        return credentials.map { Peer(process: $0.pid, user: $0.uid, program: program($0.pid)) }
     }
-}
-
-/// How many connections there are.
-private final class ConnectionCount: Sendable {
-    private let value = Mutex(0)
-    private let limit: Int
-
-    init(limit: Int) { self.limit = limit }
-
-    func enter() -> Bool {
-        value.withLock { count in
-            guard count < limit else { return false }
-            count += 1
-            return true
-        }
-    }
-
-    func leave() { value.withLock { $0 -= 1 } }
 }

@@ -10,6 +10,8 @@ extension AppStanding {
     }
     private static let onOff = ["on", "off"]
     private static let allowed = "allowed"
+    private static let missedHours = "missed-hours"
+    private static let missedHourWords = "a number of hours from 1 to 8760"
     private static let authorizations: [(String, Authorization)] = [
         ("yes", .authorized), ("no", .denied), ("quietly", .provisional), ("ask", .notDetermined),
     ]
@@ -33,6 +35,11 @@ extension AppStanding {
             .init(
                 name: "previews", value: settings.previews.rawValue,
                 allowed: AppSettings.Previews.allCases.map(\.rawValue)))
+        choices.append(
+            .init(
+                name: "missed", value: settings.missed.rawValue, allowed: AppSettings.Missed.allCases.map(\.rawValue)))
+        choices.append(
+            .init(name: Self.missedHours, value: "\(settings.missedHours)", allowed: [Self.missedHourWords]))
         return choices
     }
 
@@ -61,8 +68,18 @@ extension AppStanding {
                 return Self.wrong(name, AppSettings.Previews.allCases.map(\.rawValue))
             }
             settings.previews = previews
+        } else if name == "missed" {
+            guard let missed = AppSettings.Missed(rawValue: value) else {
+                return Self.wrong(name, AppSettings.Missed.allCases.map(\.rawValue))
+            }
+            settings.missed = missed
+        } else if name == Self.missedHours {
+            guard let hours = Int(value), AppSettings.missedHourRange.contains(hours) else {
+                return "\(name) must be \(Self.missedHourWords)"
+            }
+            settings.missedHours = hours
         } else {
-            let names = [Self.allowed] + Self.switches.map(\.name) + ["style", "previews"]
+            let names = [Self.allowed] + Self.switches.map(\.name) + ["style", "previews", "missed", Self.missedHours]
             return "there is no setting \(name); there are: \(names.joined(separator: ", "))"
         }
         return nil

@@ -1,4 +1,5 @@
 import AgentWire
+import LocalSchedule
 
 /// What a person and an app have settled between them: authorization, settings, categories and the badge.
 struct AppStanding: Codable, Hashable, Sendable {
@@ -44,6 +45,18 @@ struct AppStanding: Codable, Hashable, Sendable {
         return policy == .ask && options & all != 0 ? options & all : all
     }
 
+    /// The most categories that an app has; those that were set longest ago go first.
+    static let categoryLimit = 256
+
+    /// Takes categories in addition to those there are, in place of those of the same name; none at all take all away.
+    ///
+    /// An app and its extension set them one after the other, and neither takes the other's away.
+    mutating func merge(_ new: [NotificationCategory]) {
+        let names = Set(new.map(\.identifier))
+        let kept = new.isEmpty ? [] : categories.filter { !names.contains($0.identifier) }
+        categories = Array((kept + new).suffix(Self.categoryLimit))
+    }
+
     func category(_ identifier: String) -> NotificationCategory? {
         identifier.isEmpty ? nil : categories.first { $0.identifier == identifier }
     }
@@ -86,6 +99,17 @@ struct AppSettings: Codable, Hashable, Sendable {
     var criticalAlerts = false
     var alertStyle = AlertStyle.banner
     var previews = Previews.always
+    /// What becomes of a notification whose time is noticed late, since the machine slept or was off.
+    var missed = Missed.deliver
+    /// How late it may come, in hours.
+    var missedHours = 24
+    static let missedHourRange = 1...8_760
+
+    enum Missed: String, Codable, Sendable, CaseIterable { case deliver, drop }
+
+    var missedPolicy: MissedPolicy {
+        missed == .drop ? .drop : .deliver(within: Int64(missedHours) * 3_600_000)
+    }
 
     /// How long a notification stays; Apple's `UNAlertStyle`.
     enum AlertStyle: String, Codable, Sendable, CaseIterable {
@@ -110,7 +134,8 @@ struct AppSettings: Codable, Hashable, Sendable {
     init() {}
 
     private enum Key: String, CodingKey {
-        case alerts, sounds, badges, list, lockScreen, timeSensitive, criticalAlerts, alertStyle, previews
+        case alerts, sounds, badges, list, lockScreen, timeSensitive, criticalAlerts, alertStyle, previews, missed,
+            missedHours
     }
 
     /// Members of a later version that are absent have their plain value.
@@ -129,5 +154,8 @@ struct AppSettings: Codable, Hashable, Sendable {
         criticalAlerts = try member(.criticalAlerts, criticalAlerts)
         alertStyle = try member(.alertStyle, alertStyle)
         previews = try member(.previews, previews)
+        missed = try member(.missed, missed)
+        let hours = try member(.missedHours, missedHours)
+        if Self.missedHourRange.contains(hours) { missedHours = hours }
     }
 }

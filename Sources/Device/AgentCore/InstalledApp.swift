@@ -5,6 +5,8 @@ import Foundation
 struct InstalledApp: Sendable {
     var manifest: AppManifest
     var standing: AppStanding
+    /// The file of its manifest.
+    var file: String?
     var strings: AppStrings?
     var handOver: HandOver
     var connection: AppConnection?

@@ -5,6 +5,8 @@ import Foundation
 struct Peer: Sendable, Hashable {
     var process: pid_t
     var user: uid_t
+    /// The file that it ran when its connection was accepted; `nil` when that could not be read.
+    var program: String?
 }
 
 /// Checks that a process which says that it is an app is that app.
@@ -15,16 +17,19 @@ struct PeerCheck: Sendable {
 
     /// Reads `/proc`.
     static let system = PeerCheck(
-        executable: { process in
-            let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")
-            // What Linux appends when the file was replaced while it ran, as a new build does.
-            let mark = " (deleted)"
-            return link.map { $0.hasSuffix(mark) ? String($0.dropLast(mark.count)) : $0 }
-        }, user: getuid())
+        executable: program(of:), user: getuid())
+
+    /// The file that a process runs.
+    static func program(of process: pid_t) -> String? {
+        let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")
+        // What Linux appends when the file was replaced while it ran, as a new build does.
+        let mark = " (deleted)"
+        return link.map { $0.hasSuffix(mark) ? String($0.dropLast(mark.count)) : $0 }
+    }
 
     /// Whether the peer runs this very program as this user.
     func isOwn(_ peer: Peer) -> Bool {
-        guard peer.user == user, let running = executable(peer.process) else { return false }
+        guard peer.user == user, let running = executable(peer.process), running == peer.program else { return false }
         return running == executable(getpid())
     }
 
@@ -43,6 +48,11 @@ struct PeerCheck: Sendable {
         guard let running = executable(peer.process) else { return "its program cannot be read from /proc" }
         let program = URL(fileURLWithPath: manifest.executable).resolvingSymlinksInPath().path
         guard running == program else { return "it runs \(running), and its manifest says \(program)" }
+        // Else a program could connect, and start the app in its own place.
+        guard peer.program == program else {
+            return
+                "it ran \(peer.program ?? "what could not be read") when it connected, and its manifest says \(program)"
+        }
         return nil
     }
 

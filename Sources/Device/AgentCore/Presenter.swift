@@ -14,14 +14,14 @@ public protocol Presenter: Sendable {
 
     /// Shows one notification; one with the same app and identifier is replaced in place.
     ///
-    /// `complete` is called exactly once, within a few seconds also when nobody answers; after ``stop()`` not at
+    /// `complete` is called exactly once, within a minute also when nobody answers; after ``stop()`` not at
     /// all. What is asked for again before its answer is shown once, and both get the one outcome.
     func present(_ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void)
 
     /// Changes the look of a notification that is on the screen, in its place and without a sound.
     ///
-    /// Nobody hears what became of it. It does nothing unless this very notification is what is shown in its place and
-    /// nothing is on its way there: what has gone stays gone, and what is newer is not covered.
+    /// Nobody hears what became of it. It changes what waits to be shown, and follows what is being shown or is shown in
+    /// its place; what has gone stays gone, and what is newer is not covered.
     func update(_ presentation: Presentation)
 
     /// Takes a notification off the screen; one that is not there is ignored.

@@ -5,15 +5,28 @@ import Synchronization
 /// A program that is told of notifications where there is no screen: one run for each, with a JSON object on its standard
 /// input (`notification`, `app`, `appName`, `identifier`, `title`, `subtitle`, `body`, `category`, `urgency`, `image`).
 ///
-/// Bounded: eight at a time, each for ten seconds; what is more waits for nobody and fails. One that ends with another status
-/// than 0 has not shown the notification.
+/// Guarantees: eight at a time, each for ten seconds; as many more as a ``PresentationFlow`` asks for wait for their turn, in
+/// order, and what is beyond that fails at once. A run that ends with another status than 0 has not shown the notification.
 final class PresenterHook: Sendable {
-    private static let limit = 8
+    /// The most runs at a time.
+    static let limit = 8
+    /// The most notifications that wait for a run to end.
+    static let waitingLimit = PresentationFlow.window
     private static let patience = Duration.seconds(10)
 
     private let path: String
     private let environment: [String: String]
-    private let running = Mutex(0)
+    private let work = Mutex(Work())
+
+    private struct Job: Sendable {
+        var presentation: Presentation
+        var complete: @Sendable (PresentationOutcome) -> Void
+    }
+
+    private struct Work {
+        var running = 0
+        var waiting: [Job] = []
+    }
 
     init(path: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.path = path
@@ -21,19 +34,44 @@ final class PresenterHook: Sendable {
     }
 
     func run(_ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void) {
-        let mayRun = running.withLock { running in
-            guard running < Self.limit else { return false }
-            running += 1
-            return true
+        let job = Job(presentation: presentation, complete: complete)
+        let (isTaken, mayBegin) = work.withLock { work in
+            if work.running < Self.limit {
+                work.running += 1
+                return (true, true)
+            }
+            guard work.waiting.count < Self.waitingLimit else { return (false, false) }
+            work.waiting.append(job)
+            return (true, false)
         }
-        guard mayRun else { return complete(.failed(reason: "\(Self.limit) runs of \(path) are not over yet")) }
+        guard isTaken else {
+            return complete(.failed(reason: "\(Self.waitingLimit) notifications wait for runs of \(path) already"))
+        }
+        if mayBegin { begin(with: job) }
+    }
+
+    /// Runs the program on a thread of its own for this one, and then for what waits.
+    private func begin(with first: Job) {
         let thread = Thread { [self] in
-            let outcome = outcome(of: presentation)
-            running.withLock { $0 -= 1 }
-            complete(outcome)
+            var job: Job? = first
+            while let current = job {
+                current.complete(outcome(of: current.presentation))
+                job = next()
+            }
         }
         thread.name = "aldaba-hook"
         thread.start()
+    }
+
+    /// What has waited longest; `nil` ends the run.
+    private func next() -> Job? {
+        work.withLock { work in
+            if work.waiting.isEmpty {
+                work.running -= 1
+                return nil
+            }
+            return work.waiting.removeFirst()
+        }
     }
 
     private func outcome(of presentation: Presentation) -> PresentationOutcome {

@@ -5,7 +5,7 @@ import PushModel
 extension Board {
     enum Event: Sendable {
         case present(Presentation)
-        /// What is on the screen already is to look otherwise.
+        /// What was asked for, and what is on the screen, is to look otherwise from now on.
         case update(Presentation)
         case withdraw(NotificationID)
         /// `Notify` returned the server's id of the notification.

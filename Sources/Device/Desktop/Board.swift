@@ -5,45 +5,16 @@ import PushModel
 ///
 /// Guarantees: each presentation is answered exactly once; a notification of an app's identifier replaces the
 /// one that is shown; what a server showed, and what came while there was none, is posted when another server takes its
-/// place, without a sound; an update never brings back what has gone, nor covers what is newer.
+/// place, without a sound; an update changes what is still to be posted, follows what is being posted, and never brings
+/// back what has gone, nor covers what is newer.
 struct Board: Sendable {
-    /// The most presentations that wait for their turn or for an answer.
+    /// The most presentations that wait for their turn or for an answer. Updates do not count: of each notification that
+    /// is shown or being shown one may wait.
     static let waitingLimit = 256
     /// The most that came while no server was there and are posted when one comes; the oldest is forgotten first.
     static let missedLimit = 64
-    /// The most shown notifications that are remembered; the oldest is forgotten first.
-    static let shownLimit = 1000
 
-    /// One notification of one app on the screen.
-    private struct Place: Hashable {
-        var app: String
-        var identifier: String
-
-        init(_ presentation: Presentation) {
-            app = presentation.app
-            identifier = presentation.identifier
-        }
-    }
-
-    private struct Shown {
-        var presentation: Presentation
-        var serverID: UInt32
-        var order: UInt64
-    }
-
-    /// A presentation on its way.
-    private struct Order {
-        enum Purpose {
-            case first
-            /// To a new server; it was answered to the agent before, and is told anew.
-            case again
-            /// In the place of what is shown; nobody waits for that.
-            case update
-        }
-
-        var presentation: Presentation
-        var purpose: Purpose
-    }
+    private typealias Place = Screen.Place
 
     private enum Features {
         case unknown
@@ -55,16 +26,12 @@ struct Board: Sendable {
     private var serverName: String?
     private var owner: String?
     private var inherited: [ShownPresentation]
-    private var shown: [Place: Shown] = [:]
-    private var places: [UInt32: Place] = [:]
+    private var screen = Screen()
     private var held: [Order] = []
     /// What no server was there to show.
     private var missed: [Presentation] = []
     private var calls: [UInt64: Order] = [:]
     private var busy: Set<Place> = []
-    private var tokens: [UInt32: String] = [:]
-    /// The calls whose notifications were taken back meanwhile.
-    private var withdrawn: Set<UInt64> = []
     private var counter: UInt64 = 0
 
     /// - Parameter inherited: What an earlier run showed; it counts only if the same server still runs.
@@ -79,8 +46,8 @@ struct Board: Sendable {
         case .notifyFailed(let ticket, let reason):
             guard let order = calls.removeValue(forKey: ticket) else { return [] }
             busy.remove(Place(order.presentation))
-            if withdrawn.remove(ticket) == nil { miss(order) }
-            return failure(of: order, reason) + next()
+            miss(order)
+            return order.failure(reason) + next()
         case .features(let new, let ticket):
             guard case .asked(ticket) = features else { return [] }
             features = .known(new)
@@ -89,12 +56,13 @@ struct Board: Sendable {
         case .featuresFailed(let ticket, let reason):
             guard case .asked(ticket) = features else { return [] }
             features = .unknown
-            defer { held = [] }
-            for order in held { miss(order) }
-            return held.flatMap { failure(of: $0, reason) }
+            let failed = held.filter { !$0.isUpdate }
+            held.removeAll { !$0.isUpdate }
+            for order in failed { miss(order) }
+            return failed.flatMap { $0.failure(reason) }
         case .ownerChanged(let new): return ownerChanged(new)
         case .activationToken(let serverID, let token):
-            if places[serverID] != nil { tokens[serverID] = token }
+            screen.heard(token: token, for: serverID)
             return []
         case .actionInvoked(let serverID, let key): return invoked(serverID, key)
         case .replied(let serverID, let text): return replied(serverID, text)
@@ -106,7 +74,8 @@ struct Board: Sendable {
     // MARK: Showing
 
     private mutating func present(_ presentation: Presentation) -> [Directive] {
-        guard held.count + calls.count < Self.waitingLimit else {
+        let waiting = held.count { !$0.isUpdate } + calls.values.count { !$0.isUpdate }
+        guard waiting < Self.waitingLimit else {
             let reason = "\(Self.waitingLimit) notifications wait for the desktop already"
             return [.answer(presentation.notification, .failed(reason: reason))]
         }
@@ -119,6 +88,8 @@ struct Board: Sendable {
         guard !held.isEmpty else { return [] }
         guard case .known(let features) = features else {
             if case .asked = features { return [] }
+            // To ask may start a server; the look of what an earlier one showed is no reason for that.
+            guard owner != nil || held.contains(where: { !$0.isUpdate }) else { return [] }
             counter += 1
             features = .asked(ticket: counter)
             return [.askFeatures(ticket: counter)]
@@ -127,16 +98,18 @@ struct Board: Sendable {
         var waiting: [Order] = []
         for order in held {
             let place = Place(order.presentation)
-            guard busy.insert(place).inserted else {
+            guard !busy.contains(place) else {
                 waiting.append(order)
                 continue
             }
+            // It has gone since, or something newer stands in its place.
+            if order.isUpdate, screen[place]?.presentation.isSame(as: order.presentation) != true { continue }
             if order.presentation.isQuestion, !features.hasActions {
-                busy.remove(place)
-                directives += failure(of: order, "\(features.name) shows no buttons")
+                directives += order.failure("\(features.name) shows no buttons")
                 continue
             }
-            directives.append(notify(order, replaces: shown[place]?.serverID ?? 0, features))
+            busy.insert(place)
+            directives.append(notify(order, replaces: screen[place]?.serverID ?? 0, features))
             directives += sound(of: order, features)
         }
         held = waiting
@@ -155,77 +128,59 @@ struct Board: Sendable {
         return [.play(order.presentation.sound, volume: order.presentation.volume)]
     }
 
+    /// What has not been posted is posted in the new look; what has been follows with an update, one at a time.
     private mutating func update(_ presentation: Presentation) -> [Directive] {
-        let place = Place(presentation)
-        guard case .known(let features) = features, let found = shown[place],
-            found.presentation.notification == presentation.notification, busy.insert(place).inserted
-        else { return [] }
-        shown[place]?.presentation = presentation
-        return [notify(Order(presentation: presentation, purpose: .update), replaces: found.serverID, features)]
+        func refresh(_ old: Presentation) -> Presentation { old.refreshed(by: presentation) }
+        func isMeant(_ order: Order) -> Bool { order.presentation.isSame(as: presentation) }
+        missed = missed.map(refresh)
+        for index in inherited.indices { inherited[index].presentation = refresh(inherited[index].presentation) }
+        for index in held.indices { held[index].presentation = refresh(held[index].presentation) }
+        for (ticket, order) in calls where isMeant(order) { calls[ticket]?.presentation = refresh(order.presentation) }
+        let isPosted =
+            screen.refresh(presentation) || calls.values.contains(where: isMeant)
+            || inherited.contains { $0.presentation.isSame(as: presentation) }
+        if isPosted, !held.contains(where: { $0.isUpdate && isMeant($0) }) {
+            held.append(Order(presentation: presentation.silenced, purpose: .update))
+        }
+        return next()
     }
 
     private mutating func notified(_ ticket: UInt64, _ serverID: UInt32) -> [Directive] {
         guard let order = calls.removeValue(forKey: ticket) else { return [] }
         let place = Place(order.presentation)
         busy.remove(place)
-        if order.purpose == .update, shown[place] == nil {
+        if order.isUpdate, screen[place] == nil {
             // It went while the call was on its way to the server, which has shown it anew.
-            withdrawn.remove(ticket)
             return [.close(serverID: serverID)] + next()
         }
-        let replaced = remember(order.presentation, serverID)
+        let replaced = screen.show(order.presentation, as: serverID)
         var directives: [Directive] = replaced.map { [.tell(.left($0))] } ?? []
         let outcome = PresentationOutcome.presented(handle: owner.map { "\($0) \(serverID)" }, note: serverName)
         switch order.purpose {
         case .first: directives.append(.answer(order.presentation.notification, outcome))
+        // Who took it back does not hear of it any more.
+        case .again where order.isTakenBack: break
         case .again:
             directives +=
                 owner.map { [.tell(.shownAgain(order.presentation.notification, handle: "\($0) \(serverID)"))] } ?? []
         case .update: break
         }
-        if withdrawn.remove(ticket) != nil {
-            forget(serverID)
+        if order.isTakenBack {
+            screen.forget(serverID)
             directives.append(.close(serverID: serverID))
         }
         return directives + next()
     }
 
-    /// Without a server nothing is shown; one may be on its way, as when a session begins.
+    /// Without a server nothing is shown; one may be on its way, as when a session begins. A question that failed is
+    /// settled: nobody waits for its answer any more.
     private mutating func miss(_ order: Order) {
-        guard owner == nil, order.purpose != .update else { return }
+        guard owner == nil, !order.isUpdate, !order.isTakenBack, !order.presentation.isQuestion else { return }
         missed.append(order.presentation)
         missed = missed.suffix(Self.missedLimit)
     }
 
-    private func failure(of order: Order, _ reason: String) -> [Directive] {
-        switch order.purpose {
-        case .first: [.answer(order.presentation.notification, .failed(reason: reason))]
-        case .again: [.tell(.left(order.presentation.notification))]
-        case .update: []
-        }
-    }
-
     // MARK: What is shown
-
-    /// - Returns: The notification whose place it took, when that was another one.
-    private mutating func remember(_ presentation: Presentation, _ serverID: UInt32) -> NotificationID? {
-        let place = Place(presentation)
-        let before = shown[place]
-        if let before { places[before.serverID] = nil }
-        counter += 1
-        shown[place] = Shown(presentation: presentation, serverID: serverID, order: counter)
-        places[serverID] = place
-        if shown.count > Self.shownLimit, let oldest = shown.values.min(by: { $0.order < $1.order }) {
-            forget(oldest.serverID)
-        }
-        guard let id = before?.presentation.notification, id != presentation.notification else { return nil }
-        return id
-    }
-
-    private mutating func forget(_ serverID: UInt32) {
-        tokens[serverID] = nil
-        if let place = places.removeValue(forKey: serverID) { shown[place] = nil }
-    }
 
     private mutating func withdraw(_ id: NotificationID) -> [Directive] {
         // What waits for its turn is not shown at all; what is being shown is closed as soon as it has a number.
@@ -233,10 +188,10 @@ struct Board: Sendable {
         inherited.removeAll { $0.presentation.notification == id }
         let waiting = held.filter { $0.presentation.notification == id }
         held.removeAll { $0.presentation.notification == id }
-        for (ticket, order) in calls where order.presentation.notification == id { withdrawn.insert(ticket) }
-        var directives = waiting.flatMap { failure(of: $0, "it was taken back") }
-        if let found = shown.values.first(where: { $0.presentation.notification == id }) {
-            forget(found.serverID)
+        for (ticket, order) in calls where order.presentation.notification == id { calls[ticket]?.isTakenBack = true }
+        var directives = waiting.flatMap(\.takenBack)
+        if let found = screen.find(id) {
+            screen.forget(found.serverID)
             directives.append(.close(serverID: found.serverID))
         }
         return directives
@@ -248,26 +203,32 @@ struct Board: Sendable {
     /// what the old one did not live to answer.
     private mutating func ownerChanged(_ new: String?) -> [Directive] {
         guard new != owner else { return [] }
-        if owner != nil {
-            let open = calls.sorted { $0.key < $1.key }.map(\.value)
-            held = open.filter { $0.purpose != .update } + held
-            (calls, busy, withdrawn) = ([:], [], [])
-        }
+        let takenBack = owner == nil ? [] : holdCalls()
         owner = new
         features = .unknown
-        guard let new else { return next() }
+        guard let new else { return takenBack + next() }
         let (kept, lost) = inherit(from: new)
-        let again = shown.values.filter { !kept.contains($0.presentation.notification) }.sorted { $0.order < $1.order }
-        for one in again { forget(one.serverID) }
-        held = (lost + again.map(\.presentation) + missed).map(Self.repeated) + held
+        let again = screen.all.filter { !kept.contains($0.presentation.notification) }
+        for one in again { screen.forget(one.serverID) }
+        // What is posted anew looks as it should.
+        let asked = Set(calls.values.map(\.presentation.notification)).union(kept)
+        held.removeAll { $0.isUpdate && !asked.contains($0.presentation.notification) }
+        let repeated = (lost + again.map(\.presentation) + missed).map(\.silenced)
+        held = repeated.map { Order(presentation: $0, purpose: .again) } + held
         missed = []
-        return next()
+        return takenBack + next()
     }
 
-    private static func repeated(_ presentation: Presentation) -> Order {
-        var silent = presentation
-        silent.sound = .silent
-        return Order(presentation: silent, purpose: .again)
+    /// The server that was asked is gone: what it did not answer waits for the next, but for what was taken back. It may
+    /// have been heard, and is silent from now on.
+    private mutating func holdCalls() -> [Directive] {
+        let open = calls.sorted { $0.key < $1.key }.map(\.value)
+        (calls, busy) = ([:], [])
+        let again = open.filter { !$0.isUpdate && !$0.isTakenBack }
+        held =
+            again.map { Order(presentation: $0.presentation.silenced, purpose: $0.purpose) }
+            + held.filter { !$0.isUpdate }
+        return open.filter(\.isTakenBack).flatMap(\.takenBack)
     }
 
     /// Takes over what an earlier run of the agent had this very server show; what it had another one show is lost.
@@ -281,7 +242,7 @@ struct Board: Sendable {
             let parts = candidate.handle.split(separator: " ")
             if parts.count == 2, parts[0] == server, let serverID = UInt32(parts[1]) {
                 kept.insert(id)
-                _ = remember(candidate.presentation, serverID)
+                _ = screen.show(candidate.presentation, as: serverID)
             } else {
                 lost.append(candidate.presentation)
             }
@@ -291,8 +252,9 @@ struct Board: Sendable {
 
     /// Not every server closes a notification after its action, so it is closed here.
     private mutating func invoked(_ serverID: UInt32, _ key: String) -> [Directive] {
-        guard let presentation = presentation(serverID) else { return [] }
-        let (id, token) = (presentation.notification, tokens[serverID])
+        guard let found = screen[serverID] else { return [] }
+        let (presentation, token) = (found.presentation, found.activationToken)
+        let id = presentation.notification
         let event: PresenterEvent
         if key == NotifyMessage.defaultAction {
             event = .opened(id, activationToken: token)
@@ -302,38 +264,34 @@ struct Board: Sendable {
         } else {
             return []
         }
-        forget(serverID)
+        screen.forget(serverID)
         return [.tell(event), .close(serverID: serverID)]
     }
 
     private mutating func replied(_ serverID: UInt32, _ text: String) -> [Directive] {
-        guard let presentation = presentation(serverID),
+        guard let presentation = screen[serverID]?.presentation,
             let button = presentation.buttons.first(where: { $0.reply != nil })
         else { return [] }
-        forget(serverID)
+        screen.forget(serverID)
         return [
             .tell(.replied(presentation.notification, button: button.identifier, text: text)),
             .close(serverID: serverID),
         ]
     }
 
-    private func presentation(_ serverID: UInt32) -> Presentation? {
-        places[serverID].flatMap { shown[$0]?.presentation }
-    }
-
     /// Reasons: 1 expired, 2 dismissed by the person, 3 closed by a call, 4 undefined.
     private mutating func closed(_ serverID: UInt32, _ reason: UInt32) -> [Directive] {
-        guard let place = places[serverID], let found = shown[place] else { return [] }
-        forget(serverID)
+        guard let found = screen[serverID] else { return [] }
+        screen.forget(serverID)
         let id = found.presentation.notification
         return [.tell(reason == 2 ? .dismissed(id) : .left(id))]
     }
 
     private mutating func disconnected(_ reason: String) -> [Directive] {
         let open = calls.sorted { $0.key < $1.key }.map(\.value) + held
-        (calls, held, busy, withdrawn) = ([:], [], [], [])
+        (calls, held, busy) = ([:], [], [])
         (owner, features) = (nil, .unknown)
         for order in open { miss(order) }
-        return open.flatMap { failure(of: $0, reason) }
+        return open.flatMap { $0.failure(reason) }
     }
 }

@@ -5,6 +5,9 @@ import PushModel
 import Synchronization
 
 /// What the agent asks of the thread that owns the bus connection: bounded, and it wakes the thread.
+///
+/// Guarantees: what is taken stays in order; an update is always taken, and only the newest of a notification waits. Nobody
+/// would try it again, and by it text goes from a locked screen.
 final class CommandQueue: Sendable {
     enum Command: Sendable {
         case start([ShownPresentation], events: @Sendable (PresenterEvent) -> Void)
@@ -14,14 +17,34 @@ final class CommandQueue: Sendable {
         case badge(Int, desktopEntry: String)
         case activate(AppActivation, complete: @Sendable (AppActivationOutcome) -> Void)
         case stop
+
+        /// The notification that it updates.
+        fileprivate var updated: NotificationID? {
+            if case .update(let presentation) = self { presentation.notification } else { nil }
+        }
     }
 
-    /// The most commands that wait.
+    /// The most commands that wait, updates apart.
     static let limit = 512
+    /// The most updates that wait, one a notification: as many as the board remembers. Beyond that the oldest goes.
+    static let updateLimit = Screen.limit + Board.waitingLimit + Board.missedLimit
 
     /// Readable while there is something to take.
     let descriptor: Int32
-    private let commands = Mutex<[Command]>([])
+    private let waiting = Mutex(Waiting())
+
+    private struct Waiting {
+        var commands: [Command] = []
+        var updates = 0
+
+        /// The new one stands behind what was asked for since the one before, which is of no use any more.
+        mutating func makeRoom(forUpdateOf id: NotificationID) {
+            let old =
+                commands.firstIndex { $0.updated == id }
+                ?? (updates >= CommandQueue.updateLimit ? commands.firstIndex { $0.updated != nil } : nil)
+            if let old { commands.remove(at: old) } else { updates += 1 }
+        }
+    }
 
     /// `nil` when the system has no descriptor left.
     init?() {
@@ -31,11 +54,15 @@ final class CommandQueue: Sendable {
 
     deinit { close(descriptor) }
 
-    /// - Returns: `false` when the queue is full; the command was not taken. `stop` always is.
+    /// - Returns: `false` when the queue is full; the command was not taken. `stop` and updates always are.
     func put(_ command: Command) -> Bool {
-        let isTaken = commands.withLock { commands in
-            if case .stop = command {} else if commands.count >= Self.limit { return false }
-            commands.append(command)
+        let isTaken = waiting.withLock { waiting in
+            switch command {
+            case .stop: break
+            case .update(let presentation): waiting.makeRoom(forUpdateOf: presentation.notification)
+            default: guard waiting.commands.count - waiting.updates < Self.limit else { return false }
+            }
+            waiting.commands.append(command)
             return true
         }
         var one: UInt64 = 1
@@ -47,9 +74,9 @@ final class CommandQueue: Sendable {
     func take() -> [Command] {
         var count: UInt64 = 0
         _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
-        return commands.withLock { commands in
-            defer { commands = [] }
-            return commands
+        return waiting.withLock { waiting in
+            defer { waiting = Waiting() }
+            return waiting.commands
         }
     }
 }

@@ -7,7 +7,7 @@ import Synchronization
 /// Shows notifications through the session bus' org.freedesktop.Notifications, and brings apps to the front over it.
 ///
 /// One thread owns the connection; it sleeps until the bus or the agent has something for it. What the agent asks
-/// is queued; when the queue is full, it is refused with a reason.
+/// is queued; when the queue is full, it is refused with a reason, but for updates, which are always taken.
 public final class DesktopPresenter: Presenter, AppActivator {
     private let queue: CommandQueue
 

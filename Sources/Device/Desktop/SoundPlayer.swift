@@ -11,12 +11,18 @@ final class SoundPlayer: Sendable {
     private static let patience = Duration.seconds(30)
     /// The sound of the freedesktop theme that stands for a new message.
     private static let event = "message-new-instant"
-    private static let standard = "/usr/share/sounds/freedesktop/stereo/\(event).oga"
+    static let standardFile = "/usr/share/sounds/freedesktop/stereo/\(event).oga"
 
     private let environment: [String: String]
+    private let standardFile: String
     private let playing = Mutex(0)
 
-    init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+    /// - Parameter standardFile: That sound for the players that play files only.
+    init(
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        standardFile: String = SoundPlayer.standardFile
+    ) {
+        self.standardFile = standardFile
         self.environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
     }
 
@@ -44,7 +50,7 @@ final class SoundPlayer: Sendable {
         let file: String
         switch sound {
         case .silent: return nil
-        case .standard: file = Self.standard
+        case .standard: file = standardFile
         case .file(let path): file = path
         }
         let loudness = volume.map { min(max($0, 0), 1) }

@@ -5,8 +5,8 @@ import Foundation
 public let UNNotificationAttachmentOptionsTypeHintKey = "UNNotificationAttachmentOptionsTypeHintKey"
 /// The option that keeps a file out of the small picture: a `Bool`.
 public let UNNotificationAttachmentOptionsThumbnailHiddenKey = "UNNotificationAttachmentOptionsThumbnailHiddenKey"
-/// The option that says which part is shown small (kept, and not applied: desktops show the whole): a `CGRect`, or a dictionary with the members `X`, `Y`, `Width` and
-/// `Height`, each `0 ... 1`.
+/// The option that says which part is shown small: a `CGRect`, or a dictionary with the members `X`, `Y`, `Width` and
+/// `Height`, each `0 ... 1`. It is kept and not applied: desktops show the whole.
 public let UNNotificationAttachmentOptionsThumbnailClippingRectKey =
     "UNNotificationAttachmentOptionsThumbnailClippingRectKey"
 /// The option that says which moment is shown small: the number of a frame, seconds, or a dictionary with the

@@ -60,7 +60,11 @@ extension UNUserNotificationCenter {
     /// Takes all of this app's notifications out of the list and off the screen.
     public func removeAllDeliveredNotifications() { ask(.removeDelivered(nil)) { _ in } }
 
-    /// Replaces the app's kinds of notification. What is delivered after this call has them.
+    /// Adds kinds of notification to the app's, in place of those with the same identifiers. What is delivered after this
+    /// call has them, over restarts too.
+    ///
+    /// An app and its service extension share one set, and neither takes away what the other has set; on Apple's systems
+    /// the later call does. An empty set takes all away. At most 256 are kept; those that were set longest ago go first.
     public func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {
         ask(.setCategories(categories.map(\.wire).sorted { $0.identifier < $1.identifier })) { _ in }
     }

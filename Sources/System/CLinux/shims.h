@@ -6,8 +6,11 @@
 #include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 /// The peer of a connected Unix socket, as the kernel saw it at connect time.
@@ -31,6 +34,30 @@ static inline int aldaba_lock_file(int file) { return flock(file, LOCK_EX | LOCK
 
 /// A non-blocking counter that wakes a poll.
 static inline int aldaba_wake_up_open(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+/// A timer of the wall clock that can be polled; -1 with errno.
+static inline int aldaba_alarm_open(void) { return timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
+
+/// Lets the timer expire at an instant, in milliseconds since 1970, at once for one that has passed; also when the clock
+/// is set: then reading it fails with ECANCELED. 0 turns it off.
+static inline int aldaba_alarm_set(int alarm, long long milliseconds) {
+    struct itimerspec when = { { 0, 0 }, { milliseconds / 1000, (milliseconds % 1000) * 1000000 } };
+    return timerfd_settime(alarm, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, 0);
+}
+
+/// A clock in milliseconds; CLOCK_BOOTTIME is 7, hidden without _GNU_SOURCE.
+static const int aldaba_clock_wall = CLOCK_REALTIME, aldaba_clock_boot = 7;
+static inline long long aldaba_clock_read(int clock) {
+    struct timespec now;
+    return clock_gettime(clock, &now) == 0 ? now.tv_sec * 1000LL + now.tv_nsec / 1000000 : 0;
+}
+
+/// Tells of files that come, go and change in folders; -1 with errno.
+static inline int aldaba_watch_open(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }
+static inline int aldaba_watch_add(int watch, const char *folder) {
+    return inotify_add_watch(
+        watch, folder, IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB);
+}
 
 /// A pipe that no program inherits: pipe2(2) with O_CLOEXEC.
 extern int pipe2(int ends[2], int flags);

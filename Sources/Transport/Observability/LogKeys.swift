@@ -30,6 +30,8 @@ public enum LogKey {
     public static let count = "aldaba.count"
     /// How long, in milliseconds.
     public static let milliseconds = "aldaba.milliseconds"
+    /// When something should have come.
+    public static let due = "aldaba.due"
     /// The process id of a child.
     public static let process = "aldaba.process"
 }

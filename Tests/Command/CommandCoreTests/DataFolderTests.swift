@@ -144,7 +144,7 @@ func `what is no key file is refused with a reason`(name: String) throws {
 }
 
 @Test func `a port in use names its holder`() throws {
-    let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     defer { close(server) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

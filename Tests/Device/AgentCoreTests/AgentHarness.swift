@@ -1,6 +1,8 @@
 import AgentWire
 import AldabaTestSupport
 import Foundation
+import LocalSchedule
+import LocalZones
 import Logging
 import NIOCore
 import NIOEmbedded
@@ -21,6 +23,8 @@ final class AgentHarness: Sendable {
     let stills = FakeStills()
     let activator = FakeActivator()
     let focus = FakeFocus()
+    let clock = FakeClock()
+    let positions = FakePositions()
     let happenings = Inbox<AgentEvent>()
     /// How long the agent paused, in order.
     let pauses = Inbox<Duration>()
@@ -63,7 +67,8 @@ final class AgentHarness: Sendable {
             presenter: desktop, connector: server, enrolment: server, launcher: launcher,
             activator: activator, focus: focus, parent: { [focus] in focus.parents[$0] }, replyWindow: window,
             stills: stills,
-            peerCheck: PeerCheck(executable: { _ in executable }, user: getuid()), now: { noon },
+            peerCheck: PeerCheck(executable: { _ in executable }, user: getuid()), clock: clock, positions: positions,
+            zones: { LocalZones.shared.rules(for: $0) }, now: { noon },
             // The store's keeper rests until the agent ends; all other pauses are over at once.
             sleep: { [pauses] duration in
                 guard duration < .seconds(3600) else { return await Self.restUntilCancelled() }
@@ -95,7 +100,8 @@ final class AgentHarness: Sendable {
     /// A process of the app's with this id says hello; what the agent says to it can be read from the channel.
     func connectApp(process: Int32) async throws -> NIOAsyncTestingChannel {
         let channel = NIOAsyncTestingChannel()
-        let connection = AppConnection(peer: Peer(process: process, user: getuid()), channel: channel)
+        let connection = AppConnection(
+            peer: Peer(process: process, user: getuid(), program: todoManifest.executable), channel: channel)
         agent.withLock { $0 }?.enter {
             $0.received([.hello(version: 1, app: todoManifest.id, secret: nil)], from: connection)
         }
@@ -355,4 +361,46 @@ final class FakeStills: StillMaker {
     func make(of path: String, at still: String, then complete: @escaping @Sendable (Bool) -> Void) {
         asked.put((path, still, complete))
     }
+}
+
+/// Clocks that the test sets.
+final class FakeClock: AlarmClock {
+    /// The instants that were armed, in order.
+    let armed = Inbox<Instant?>()
+    private let moment = Mutex(
+        Moment(wall: Instant(milliseconds: noon.rawValue), boot: UUID(), sinceBoot: 1_000_000))
+    private let events = Mutex<(@Sendable (AlarmClockEvent) -> Void)?>(nil)
+
+    func now() -> Moment { moment.withLock { $0 } }
+    func start(events: @escaping @Sendable (AlarmClockEvent) -> Void) { self.events.withLock { $0 = events } }
+    func arm(_ deadline: Instant?) { armed.put(deadline) }
+    func stop() { events.withLock { $0 = nil } }
+
+    /// Time passes, and the clock rings.
+    func pass(_ seconds: Int64) {
+        change { moment in
+            moment.wall = moment.wall.advanced(by: seconds * 1000)
+            moment.sinceBoot += seconds * 1000
+        }
+        tell(.rang)
+    }
+
+    func change(_ body: (inout Moment) -> Void) { moment.withLock { body(&$0) } }
+    func tell(_ event: AlarmClockEvent) { events.withLock { $0 }?(event) }
+}
+
+/// A place that the test says.
+final class FakePositions: PositionSource {
+    let name = "the test"
+    /// `true` for each beginning, `false` for each rest.
+    let looks = Inbox<Bool>()
+    private let events = Mutex<(@Sendable (PositionEvent) -> Void)?>(nil)
+
+    func start(events: @escaping @Sendable (PositionEvent) -> Void) {
+        self.events.withLock { $0 = events }
+        looks.put(true)
+    }
+    func rest() { looks.put(false) }
+    func stop() {}
+    func tell(_ event: PositionEvent) { events.withLock { $0 }?(event) }
 }

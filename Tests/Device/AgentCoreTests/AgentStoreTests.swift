@@ -78,6 +78,57 @@ struct AgentStoreTests {
         #expect(effect == [.stored(NotificationID(rawValue: 1), app: app, isNew: false, awaited: false)])
     }
 
+    @Test func `a handler that returns before the desktop answers takes nothing out of the list`() throws {
+        let id = NotificationID(rawValue: 1)
+        _ = try store.commit([
+            arrival(1, .waitsShown([.screen, .list, .sound])), .handed(id, app: app, shows: .nothing, at: noon),
+            .presented(id, .presented(handle: "1", note: nil), again: false, at: noon),
+        ])
+        #expect(try store.read { try $0.isListed(id) })
+        #expect(try store.outbox() == ["1 presented", "1 handed"])
+    }
+
+    @Test func `what could not be shown and was taken off the list is not shown later either`() throws {
+        let (missed, kept) = (NotificationID(rawValue: 1), NotificationID(rawValue: 2))
+        for id in [missed, kept] {
+            _ = try store.commit([
+                arrival(id.rawValue, .isShown([.screen, .list])),
+                .presented(id, .failed(reason: "no server"), again: false, at: noon),
+            ])
+        }
+        #expect(try store.commit([.unlisted(app: app, identifiers: ["apns-1"])]) == [.unlisted([missed])])
+        _ = try store.commit([
+            .shownAgain(missed, handle: "1", at: noon), .shownAgain(kept, handle: "2", at: noon),
+        ])
+        #expect(try store.read { try $0.shown(limit: 10) }.map(\.id) == [kept])
+    }
+
+    @Test func `what is answered while a new server is given it does not stand on the screen`() throws {
+        let id = NotificationID(rawValue: 1)
+        _ = try store.commit([
+            arrival(1, .isShown([.screen, .list])),
+            .presented(id, .presented(handle: "1", note: nil), again: false, at: noon),
+            .tapped(id, action: "x", text: nil, activationToken: nil, at: noon),
+            .shownAgain(id, handle: "2", at: noon),
+        ])
+        #expect(try store.read { try $0.shown(limit: 10) }.isEmpty)
+    }
+
+    @Test func `what an app cannot be woken for says so once`() throws {
+        let silent = #"{"aps":{"content-available":1}}"#
+        _ = try store.commit([
+            arrival(1, payload: silent), arrival(2), .deferred(app: app, at: noon), .deferred(app: app, at: noon),
+        ])
+        #expect(try store.outbox() == ["1 suppressed(budget)"])
+        #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.map(\.id.rawValue) == [1, 2])
+    }
+
+    @Test func `what finds the screen full and no list ends with its reason`() throws {
+        _ = try store.commit((1...32).map { arrival($0, .isShown(.screen)) })
+        _ = try store.commit([arrival(33, .isShown(.screen)), arrival(34, .isShown([.screen, .list]))])
+        #expect(try store.outbox() == ["33 failed(NotShown)", "34 presented"])
+    }
+
     @Test func `a batch is stored whole or not at all`() throws {
         let other = try DatabaseQueue(path: path)
         try other.write {

@@ -49,6 +49,45 @@ struct AppManifestTests {
         #expect(apps.secret(of: manifest.id) == nil, "others could read it")
     }
 
+    @Test(arguments: [
+        "sh", "python3.12", "Python", "pypy3", "lua5.4", "luajit", "guile-3.0", "perl5.40.0", "tclsh8.6", "wish8.6",
+        "fish",
+        "tcsh", "mksh", "gawk", "mawk", "expect", "Rscript", "julia", "electron", "wine64", "bwrap", "flatpak", "java",
+        "ld-linux-x86-64.so.2", "ld-2.31.so", "ld-musl-x86_64.so.1", "ld.so", "qemu-x86_64", "qemu-aarch64-static",
+    ])
+    func `an interpreter is known by its name, whatever its version`(name: String) throws {
+        #expect(try fault(name) != nil)
+    }
+
+    @Test(arguments: [
+        "node_exporter", "java-app", "wish-list", "lua-editor", "env_monitor", "shell", "python-quiz", "nodes", "2048",
+        "7z",
+        "ldap", "ldap.sorter", "qemu-manager", "wine-cellar", "todo-2.0", "fishing3",
+    ])
+    func `a program whose name only begins like an interpreter's may be an app`(name: String) throws {
+        #expect(try fault(name) == nil)
+    }
+
+    @Test func `an interpreter is known by the name of a link to it, and by its own`() throws {
+        let folder = try TemporaryFolder()
+        for (link, program) in [("luajit", "luajit-2.1.0-beta3"), ("todo", "python3")] {
+            #expect(FileManager.default.createFile(atPath: folder.path(program), contents: Data()))
+            try FileManager.default.createSymbolicLink(atPath: folder.path(link), withDestinationPath: program)
+            var manifest = todoManifest
+            manifest.executable = folder.path(link)
+            #expect(manifest.programFault()?.key == "executable")
+        }
+    }
+
+    /// What stands against a program of this name that is no script.
+    private func fault(_ name: String) throws -> AppManifestFault? {
+        let folder = try TemporaryFolder()
+        #expect(FileManager.default.createFile(atPath: folder.path(name), contents: Data([0x7F, 0x45, 0x4C, 0x46])))
+        var manifest = todoManifest
+        manifest.executable = folder.path(name)
+        return manifest.programFault()
+    }
+
     @Test func `a folder gives its good manifests and names the others`() throws {
         let folder = try TemporaryFolder()
         let apps = AppFolder(path: folder.path("apps"))

@@ -1,6 +1,8 @@
 import AgentWire
 import AldabaTestSupport
 import Foundation
+import NIOCore
+import NIOEmbedded
 import NIOPosix
 import Testing
 
@@ -63,7 +65,7 @@ struct PeerCheckTests {
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         var manifest = todoManifest
         manifest.executable = own
-        let peer = Peer(process: getpid(), user: getuid())
+        let peer = Peer(process: getpid(), user: getuid(), program: own)
         #expect(PeerCheck.system.fault(of: peer, as: manifest, secret: nil, expected: nil) == nil)
         #expect(PeerCheck.system.fault(of: peer, as: todoManifest, secret: nil, expected: nil)?.contains(own) == true)
     }
@@ -76,7 +78,8 @@ struct PeerCheckTests {
         manifest.executable = folder.path("link")
         #expect(
             PeerCheck.system.fault(
-                of: Peer(process: getpid(), user: getuid()), as: manifest, secret: nil, expected: nil) == nil)
+                of: Peer(process: getpid(), user: getuid(), program: own), as: manifest, secret: nil, expected: nil)
+                == nil)
     }
 
     @Test func `another user is refused`() {
@@ -84,7 +87,16 @@ struct PeerCheckTests {
         #expect(
             check.fault(of: Peer(process: 1, user: 1001), as: todoManifest, secret: nil, expected: nil)
                 == "it runs as another user")
-        #expect(check.fault(of: Peer(process: 1, user: 1000), as: todoManifest, secret: nil, expected: nil) == nil)
+        let own = Peer(process: 1, user: 1000, program: todoManifest.executable)
+        #expect(check.fault(of: own, as: todoManifest, secret: nil, expected: nil) == nil)
+    }
+
+    @Test(arguments: ["/usr/bin/python3.11", nil])
+    func `a program that connected and then started the app in its own place is refused`(program: String?) {
+        let check = PeerCheck(executable: { _ in todoManifest.executable }, user: 1000)
+        let fault = check.fault(
+            of: Peer(process: 1, user: 1000, program: program), as: todoManifest, secret: nil, expected: nil)
+        #expect(fault?.contains("when it connected") == true)
     }
 }
 
@@ -177,5 +189,25 @@ struct ProcessLauncherTests {
         try apps.install(manifest)
         #expect(apps.secret(of: manifest.id) == secret)
         #expect(apps.load().apps[manifest.id] == manifest)
+    }
+}
+
+struct VisitorsTests {
+    @Test func `who says nothing makes room for who comes, and who has spoken stays`() throws {
+        let visitors = Visitors(limit: 2)
+        let (first, second, third, fourth) = (
+            EmbeddedChannel(), EmbeddedChannel(), EmbeddedChannel(), EmbeddedChannel()
+        )
+        let all = [first, second, third, fourth]
+        for channel in all { try channel.connect(to: SocketAddress(unixDomainSocketPath: "/x")).wait() }
+        #expect(visitors.enter(first) && visitors.enter(second))
+        visitors.spoke(first)
+        #expect(visitors.enter(third))
+        #expect(all.map(\.isActive) == [true, false, true, true])
+        visitors.leave(second)
+        visitors.spoke(third)
+        #expect(!visitors.enter(fourth))
+        visitors.leave(first)
+        #expect(visitors.enter(fourth))
     }
 }

@@ -81,6 +81,35 @@ import Testing
         try await harness.stop()
     }
 
+    @Test func `a question that outlived the agent leaves the screen`() async throws {
+        let harness = try AgentHarness(authorization: .ask)
+        try await harness.start()
+        let app = try await harness.readyApp()
+        app.send(.requestAuthorization(request: 1, options: 7))
+        let question = try #require(await harness.desktop.presented.next())
+        question.complete(.presented(handle: "the question", note: nil))
+        #expect(await self.status(app) == 0)
+        // As after a SIGKILL: the end of a run takes its questions away.
+        try #require(harness.agent.withLock { $0 }).enter {
+            $0.flush()
+            $0.prompts = [:]
+        }
+        #expect(await self.status(app) == 0)
+        try await harness.stop()
+
+        var timing = AgentTiming()
+        timing.returnLimit = .milliseconds(1)
+        try await harness.start(timing: timing)
+        let inherited = harness.desktop.inherited.withLock { $0 }
+        #expect(inherited.map(\.handle) == ["the question"])
+        #expect(inherited.first?.presentation.identifier == question.presentation.identifier)
+        #expect(await harness.desktop.withdrawn.next() == inherited.first?.presentation.notification)
+        try await harness.stop()
+        try await harness.start()
+        #expect(harness.desktop.inherited.withLock { $0 }.isEmpty)
+        try await harness.stop()
+    }
+
     @Test func `a desktop that cannot ask is no answer either`() async throws {
         let harness = try AgentHarness(authorization: .ask)
         try await harness.start()
@@ -132,6 +161,25 @@ import Testing
         app.send(.requestAuthorization(request: 1, options: 7))
         #expect(await granted(app) == answer)
         try await harness.stop()
+    }
+}
+
+/// Categories that app and extension set one after the other.
+struct CategoryTests {
+    private func standing(_ sets: [String]...) -> [String] {
+        var standing = AppStanding()
+        for names in sets { standing.merge(names.map { NotificationCategory(identifier: $0, actions: []) }) }
+        return standing.categories.map(\.identifier)
+    }
+
+    @Test func `they are taken in addition, in place of those of the same name, and none take all away`() {
+        #expect(standing(["a", "b"], ["c", "a"]) == ["b", "c", "a"])
+        #expect(standing(["a", "b"], []) == [])
+    }
+
+    @Test func `beyond 256 those go that were set longest ago`() {
+        let kept = standing((0..<256).map { "old \($0)" }, ["new"])
+        #expect(kept.count == 256 && kept.first == "old 1" && kept.last == "new")
     }
 }
 

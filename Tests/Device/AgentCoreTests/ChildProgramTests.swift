@@ -35,9 +35,48 @@ import Testing
         #expect(try run("head -c 200000 /dev/zero", outputLimit: nil) == "")
     }
 
-    @Test(arguments: ["sleep 50", "exec >&-; sleep 50"])
+    @Test(arguments: ["sleep 300", "exec >&-; sleep 300"])
     func `the patience ends a program with what it started`(script: String) throws {
-        #expect(try run(script, patience: .milliseconds(50)) == nil)
+        let folder = try TemporaryFolder()
+        let pipe = folder.path("pipe")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        // What the program starts holds the pipe too; the byte says that it was started.
+        let whole = "exec 3> '\(pipe)'; sleep 300 & printf x >&3; \(script)"
+        var patience = Duration.milliseconds(50)
+        var end = PipeEnd.silent
+        // Where the machine is slow the patience ends before anything is started.
+        while end == .silent {
+            let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+            defer { close(reader) }
+            #expect(try run(whole, patience: patience) == nil)
+            end = Self.end(of: reader)
+            patience *= 2
+        }
+        #expect(end == .closed)
+    }
+
+    private enum PipeEnd {
+        /// Nobody wrote, and nobody can.
+        case silent
+        /// Somebody wrote, and nobody can any more.
+        case closed
+        /// Somebody could still write.
+        case open
+    }
+
+    /// Waits until nobody holds the other end.
+    private static func end(of reader: Int32) -> PipeEnd {
+        var wasHeard = false
+        var byte: UInt8 = 0
+        while true {
+            switch read(reader, &byte, 1) {
+            case 1: wasHeard = true
+            case 0: return wasHeard ? .closed : .silent
+            default:
+                var watched = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+                guard poll(&watched, 1, 30_000) > 0 else { return .open }
+            }
+        }
     }
 
     @Test func `a program is found by the folders, the first one first`() throws {

@@ -213,6 +213,36 @@ import Testing
         try await harness.stop()
     }
 
+    @Test func `an answer that was held goes to the app that lives on over a restart, and starts it no second time`()
+        async throws
+    {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let agent = try #require(harness.agent.withLock { $0 })
+        agent.enter { $0.enqueue(arrival(1, .isShown([.screen, .list]))) }
+        _ = await harness.desktop.show()
+        agent.enter { agent in
+            let id = NotificationID(rawValue: 1)
+            agent.enqueue(.tapped(id, action: "pay", text: nil, activationToken: nil, isHeld: true, at: noon))
+            agent.flush()
+        }
+        let app = try await harness.readyApp()
+        app.send(.getSettings(request: 1))
+        _ = await app.inbox.next { if case .settings = $0 { true } else { false } }
+        try await harness.stop()
+
+        try await harness.start()
+        let again = try await harness.readyApp()
+        let message = await again.inbox.next { if case .respond = $0 { true } else { false } }
+        guard case .respond(_, _, "pay", _)? = message else {
+            Issue.record("\(String(describing: message))")
+            return
+        }
+        try await harness.stop()
+        harness.launcher.launched.finish()
+        #expect(await harness.launcher.launched.next() == nil)
+    }
+
     @Test func `what waits from before is shown when the desktop has said whether the screen is locked`() async throws {
         let harness = try AgentHarness()
         try await harness.start()
@@ -242,14 +272,18 @@ import Testing
         return content
     }()
 
-    @Test func `while a manifest cannot be read no app counts as taken away`() throws {
+    @Test func `a manifest that cannot be read may be that of an app whose own is not there`() throws {
         let folder = try TemporaryFolder()
         let apps = AppFolder(path: folder.path("apps"))
-        #expect(!apps.load().isComplete)
+        #expect(!apps.load().isReadable)
         try apps.install(todoManifest)
-        #expect(apps.load().isComplete)
+        let before = apps.mark()
+        #expect(apps.load().files == [todoManifest.id: "com.example.todo.json"])
         try Data("{".utf8).write(to: URL(fileURLWithPath: folder.path("apps/other.json")))
-        #expect(!apps.load().isComplete)
-        #expect(apps.load().apps.keys.sorted() == ["com.example.todo"])
+        #expect(apps.mark() != before)
+        let loaded = apps.load()
+        #expect(loaded.apps.keys.sorted() == [todoManifest.id])
+        #expect(loaded.mayHave("com.example.gone", in: nil) && loaded.mayHave("com.example.gone", in: "other.json"))
+        #expect(!loaded.mayHave("com.example.gone", in: "com.example.gone.json"))
     }
 }

@@ -107,7 +107,7 @@ import Testing
         }
         let values = Dictionary(uniqueKeysWithValues: settings.map { ($0.name, $0.value) })
         #expect(values["allowed"] == "yes" && values["style"] == "alert" && values["sounds"] == "on")
-        #expect(settings.allSatisfy { $0.allowed.contains($0.value) })
+        #expect(settings.allSatisfy { $0.name == "missed-hours" || $0.allowed.contains($0.value) })
         guard case .status(let status)? = await ask(.status, again) else { return }
         #expect(status.apps.map(\.id) == [app] && status.apps.first?.authorization == 2)
         try await harness.stop()
@@ -153,9 +153,10 @@ import Testing
 
     @Test func `another program may not manage the agent`() async throws {
         let check = PeerCheck(executable: { $0 == getpid() ? "/usr/bin/aldaba" : "/usr/bin/other" }, user: getuid())
-        #expect(check.isOwn(Peer(process: getpid(), user: getuid())))
-        #expect(!check.isOwn(Peer(process: 1, user: getuid())))
-        #expect(!check.isOwn(Peer(process: getpid(), user: getuid() + 1)))
+        #expect(check.isOwn(Peer(process: getpid(), user: getuid(), program: "/usr/bin/aldaba")))
+        #expect(!check.isOwn(Peer(process: 1, user: getuid(), program: "/usr/bin/other")))
+        #expect(!check.isOwn(Peer(process: getpid(), user: getuid(), program: "/usr/bin/other")))
+        #expect(!check.isOwn(Peer(process: getpid(), user: getuid() + 1, program: "/usr/bin/aldaba")))
     }
 }
 

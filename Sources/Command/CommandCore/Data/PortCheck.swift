@@ -41,7 +41,8 @@ public enum PortCheck {
         return Taken(port: port, process: process, program: program?.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    /// The process that listens on a port (proc(5): `/proc/net/tcp` names the socket, `/proc/PID/fd` its owner).
+    /// The process that listens on a port (proc(5): `/proc/net/tcp` names the socket, `/proc/PID/fd` its owners); the one
+    /// that began first, since the others have the socket from it.
     private static func listener(_ port: Int) -> Int32? {
         let hexadecimal = String(port, radix: 16, uppercase: true)
         let suffix = ":" + String(repeating: "0", count: max(0, 4 - hexadecimal.count)) + hexadecimal
@@ -56,14 +57,23 @@ public enum PortCheck {
             }
         }
         guard !sockets.isEmpty else { return nil }
-        let files = FileManager.default
-        for process in ((try? files.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap({ Int32($0) }) {
-            let folder = "/proc/\(process)/fd"
-            for descriptor in (try? files.contentsOfDirectory(atPath: folder)) ?? [] {
-                let target = try? files.destinationOfSymbolicLink(atPath: "\(folder)/\(descriptor)")
-                if let target, sockets.contains(target) { return process }
-            }
+        let all = ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { Int32($0) }
+        return all.filter { holds($0, sockets) }.min { beginning(of: $0) < beginning(of: $1) }
+    }
+
+    private static func holds(_ process: Int32, _ sockets: Set<String>) -> Bool {
+        let folder = "/proc/\(process)/fd"
+        return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).contains { descriptor in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(descriptor)")
+            return target.map(sockets.contains) ?? false
         }
-        return nil
+    }
+
+    /// When a process began, in ticks since the system did: the 22nd field of its `stat`, of which the second, in
+    /// parentheses, may hold anything.
+    private static func beginning(of process: Int32) -> UInt64 {
+        let stat = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+        let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ")
+        return fields.count > 20 ? UInt64(fields[20]) ?? .max : .max
     }
 }

@@ -1,0 +1,72 @@
+import AgentWire
+import GRDB
+import LocalSchedule
+
+/// Requests that wait for their time or place, in the transaction of their event.
+extension AgentLedger {
+    /// Requests of one app that may wait; beyond that the one that was added first goes.
+    static let requestLimit = 64
+
+    func schedule(_ request: NotificationRequest, app: String, at now: Moment) throws -> AgentEffect {
+        var gone = try unschedule([request.identifier], app: app)
+        try execute(
+            """
+            INSERT INTO pending (app, identifier, request, added_at, boot, since_boot) VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            [
+                app, request.identifier, try JSONText.of(request), now.wall.milliseconds, now.boot.uuidString,
+                now.sinceBoot,
+            ])
+        let key = database.lastInsertedRowID
+        gone += try keys(
+            """
+            DELETE FROM pending WHERE key IN (
+                SELECT key FROM pending WHERE app = ? ORDER BY key DESC LIMIT -1 OFFSET ?) RETURNING key
+            """, [app, Self.requestLimit])
+        return .scheduled(PendingRequest(key: key, app: app, request: request, added: now), gone: gone)
+    }
+
+    /// - Parameter identifiers: `nil` for all of the app's.
+    /// - Returns: The keys of what waits no longer.
+    func unschedule(_ identifiers: [String]?, app: String) throws -> [Int64] {
+        guard let identifiers else { return try keys("DELETE FROM pending WHERE app = ? RETURNING key", [app]) }
+        return try identifiers.flatMap { identifier in
+            try keys("DELETE FROM pending WHERE app = ? AND identifier = ? RETURNING key", [app, identifier])
+        }
+    }
+
+    private func keys(_ statement: String, _ arguments: StatementArguments) throws -> [Int64] {
+        try Int64.fetchAll(database.cachedStatement(sql: statement), arguments: arguments)
+    }
+
+    /// Notes that an occurrence fires; `false` when its request waits no longer, or this occurrence has fired.
+    func take(_ due: DueRequest) throws -> Bool {
+        guard let occurrence = due.occurrence else {
+            try execute("UPDATE pending SET fired = fired + 1 WHERE key = ?", [due.key])
+            return try end(due)
+        }
+        try execute(
+            """
+            UPDATE pending SET last_fired = ?1, fired = fired + 1
+            WHERE key = ?2 AND (last_fired IS NULL OR last_fired < ?1)
+            """, [occurrence.milliseconds, due.key])
+        return try end(due)
+    }
+
+    private func end(_ due: DueRequest) throws -> Bool {
+        guard database.changesCount == 1 else { return false }
+        if due.isLast { try execute("DELETE FROM pending WHERE key = ?", [due.key]) }
+        return true
+    }
+
+    func pass(_ occurrence: Instant, of key: Int64, isLast: Bool) throws {
+        try execute("UPDATE pending SET last_fired = ? WHERE key = ?", [occurrence.milliseconds, key])
+        if isLast { try execute("DELETE FROM pending WHERE key = ?", [key]) }
+    }
+
+    func anchor(_ key: Int64, added: Moment, lastFired: Instant?) throws {
+        try execute(
+            "UPDATE pending SET added_at = ?, boot = ?, since_boot = ?, last_fired = ? WHERE key = ?",
+            [added.wall.milliseconds, added.boot.uuidString, added.sinceBoot, lastFired?.milliseconds, key])
+    }
+}

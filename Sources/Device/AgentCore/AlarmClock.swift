@@ -1,0 +1,31 @@
+import LocalSchedule
+
+/// The system's clocks; the port through which the agent hears that it is time.
+///
+/// Every method may be called on any thread and returns at once.
+public protocol AlarmClock: Sendable {
+    /// What the clocks say now.
+    func now() -> Moment
+
+    /// Begins to report. Called once.
+    ///
+    /// - Parameter events: Called on a thread of the clock's; must not block.
+    func start(events: @escaping @Sendable (AlarmClockEvent) -> Void)
+
+    /// Rings once when the wall clock has reached this instant, also when it is set past it or the machine slept through
+    /// it; takes the place of what was armed before. `nil` rings no more.
+    func arm(_ deadline: Instant?)
+
+    /// Ends its thread; nothing is reported any more.
+    func stop()
+}
+
+/// What the clocks report.
+public enum AlarmClockEvent: Sendable, Hashable {
+    /// The instant has come that was armed last.
+    case rang
+    /// The wall clock was set, or the machine has slept: what waits is to be looked at anew.
+    case wallClockChanged
+    /// The machine may be in another zone.
+    case zoneChanged
+}

@@ -1,0 +1,23 @@
+import AgentCore
+
+/// The same notification in another look.
+extension Presentation {
+    /// Without a sound.
+    var silenced: Presentation {
+        var silent = self
+        silent.sound = .silent
+        return silent
+    }
+
+    /// As the newer one looks, where that is the same notification in the same place; what is heard stays.
+    func refreshed(by newer: Presentation) -> Presentation {
+        guard isSame(as: newer) else { return self }
+        var refreshed = newer
+        (refreshed.sound, refreshed.volume) = (sound, volume)
+        return refreshed
+    }
+
+    func isSame(as other: Presentation) -> Bool {
+        notification == other.notification && app == other.app && identifier == other.identifier
+    }
+}

@@ -1,0 +1,72 @@
+import AgentCore
+import CLinux
+import Foundation
+import LocalSchedule
+import Synchronization
+
+/// The clocks of this machine.
+public final class SystemClock: AlarmClock {
+    private let alarm: Descriptor
+    private let end: Descriptor
+    private let boot: UUID
+    private let localtime: String
+
+    /// - Parameter localtime: The link that says in which zone the machine is.
+    /// - Throws: ``SystemClockFailure`` when the system has no timer left.
+    public init(localtime: String = "/etc/localtime") throws(SystemClockFailure) {
+        alarm = try Descriptor(aldaba_alarm_open(), "timer")
+        end = try Descriptor(aldaba_wake_up_open(), "counter")
+        self.localtime = localtime
+        let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+        let id = text.flatMap { UUID(uuidString: $0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+        // Where the system does not say which start this is, each process counts as one.
+        boot = id ?? UUID()
+    }
+
+    public func now() -> Moment {
+        Moment(
+            wall: Instant(milliseconds: aldaba_clock_read(aldaba_clock_wall)), boot: boot,
+            sinceBoot: aldaba_clock_read(aldaba_clock_boot))
+    }
+
+    public func start(events: @escaping @Sendable (AlarmClockEvent) -> Void) {
+        let thread = Thread { [alarm, end, localtime] in
+            ClockWatch(alarm: alarm, end: end, zone: ZoneWatch(localtime: localtime), tell: events).run()
+        }
+        thread.name = "aldaba-clock"
+        thread.start()
+    }
+
+    public func arm(_ deadline: Instant?) {
+        // 0 would turn it off: what is due since 1970 is due now.
+        _ = aldaba_alarm_set(alarm.number, deadline.map { max(1, $0.milliseconds) } ?? 0)
+    }
+
+    public func stop() { end.signal() }
+}
+
+/// Why there is no clock.
+public struct SystemClockFailure: Error, Sendable, CustomStringConvertible {
+    /// What the system refused, and why.
+    public var description: String
+}
+
+/// A descriptor that is closed with the last who has it.
+final class Descriptor: Sendable {
+    let number: Int32
+
+    init(_ number: Int32, _ name: String) throws(SystemClockFailure) {
+        guard number >= 0 else {
+            throw SystemClockFailure(description: "the system gives no \(name): \(String(cString: strerror(errno)))")
+        }
+        self.number = number
+    }
+
+    deinit { close(number) }
+
+    /// Makes a counter readable.
+    func signal() {
+        var one: UInt64 = 1
+        _ = write(number, &one, MemoryLayout<UInt64>.size)
+    }
+}
