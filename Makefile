@@ -25,6 +25,7 @@ test: packages-build packages-test $(VENV)/installed ## Run all tests, the forei
 bench: packages-build packages-bench $(VENV)/installed ## Measure beside nghttpd and the store, and the device
 	swift build -c release
 	@Benchmarks/run
+	@Benchmarks/schedule
 	@$(VENV)/bin/python Benchmarks/device
 
 fuzz: packages-build ## Fuzz every decoder, SECONDS=60 each, in a build folder of its own

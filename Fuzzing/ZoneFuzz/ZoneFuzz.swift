@@ -9,8 +9,8 @@ enum ZoneFuzz {
         exit(
             FuzzDriver.run { data, count in
                 let bytes = Array(UnsafeBufferPointer(start: data, count: count))
-                if let zone = try? ZoneRules(file: bytes) { ask(zone) }
-                if let zone = try? ZoneRules(posix: String(decoding: bytes, as: UTF8.self)) { ask(zone) }
+                if let zone = try? ZoneRules(file: bytes) { ZoneFuzz.ask(zone) }
+                if let zone = try? ZoneRules(posix: String(decoding: bytes, as: UTF8.self)) { ZoneFuzz.ask(zone) }
                 return 0
             })
     }

@@ -147,7 +147,7 @@ def next_fires(name, after, fields, count, iso=False):
         return []
     local = (after + 1) // 1000 + clock.offset((after + 1) // 1000)
     last_year = table.fields[local // 86400 - table.start][0] + YEARS_AHEAD
-    found, last_day = set(), None
+    found, last_day, enough = set(), None, None
     for day in table.matching(local // 86400 - 2, last_year, wanted, is_period):
         if last_day is not None and len(found) >= count and day > last_day + 2:
             break
@@ -156,8 +156,14 @@ def next_fires(name, after, fields, count, iso=False):
             break
         last_day = day
         if is_restless:
-            for time in times(fields, 0):
+            # Which offsets there may be, so that not all times of the day need be looked at.
+            low, high = sorted(clock.offset((day + each) * 86400) for each in (-1, 2))
+            for time in times(fields, after // 1000 + low - day * 86400):
                 second = day * 86400 + time
+                if enough is None and len(found) >= count:
+                    enough = max(found)
+                if enough is not None and (second - high) * 1000 > enough:
+                    break
                 instants = clock.instants(second)
                 if instants:
                     chosen = instants[:1] if hour_is_certain else instants

@@ -22,7 +22,7 @@ extension CalendarPattern {
     /// Asks for the next one about forty times, whatever lies between.
     func lastFire(in zone: ZoneRules, after: Instant, through limit: Instant) -> Instant? {
         guard var found = nextFire(in: zone, after: after), found <= limit else { return nil }
-        var none = limit
+        var none = min(limit, Self.last)
         while found < none {
             let middle = Instant(
                 milliseconds: found.milliseconds + (none.milliseconds - found.milliseconds) / 2)
@@ -33,7 +33,7 @@ extension CalendarPattern {
 
     /// The beginning of the year 1, and the end of 9999.
     private static let earliest = Instant(seconds: -62_135_596_800)
-    private static let last = Instant(seconds: 253_402_300_800)
+    static let last = Instant(seconds: 253_402_300_800)
 }
 
 /// One search for the next instant: goes from one stretch of a constant offset to the next.

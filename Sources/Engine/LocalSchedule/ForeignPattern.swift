@@ -7,7 +7,7 @@ final class ForeignPattern: Hashable, Sendable {
     let calendar: Calendar
     let fields: DateComponents
 
-    /// `nil` when there is no field that counts.
+    /// `nil` when there is no field that counts, or one that no calendar has.
     init?(_ components: DateComponents) {
         guard var calendar = components.calendar else { return nil }
         calendar.timeZone = .gmt
@@ -15,9 +15,20 @@ final class ForeignPattern: Hashable, Sendable {
         fields.calendar = nil
         fields.timeZone = nil
         fields.nanosecond = nil
-        guard fields != DateComponents() else { return nil }
+        guard fields != DateComponents(), Self.isInRange(fields) else { return nil }
         self.calendar = calendar
         self.fields = fields
+    }
+
+    /// Foundation's sums are not tried with numbers that no calendar has.
+    private static func isInRange(_ fields: DateComponents) -> Bool {
+        let ranges: [(Int?, ClosedRange<Int>)] = [
+            (fields.era, 0...1000), (fields.year, 0...12_000), (fields.yearForWeekOfYear, 0...12_000),
+            (fields.quarter, 1...4), (fields.month, 1...13), (fields.day, 1...32), (fields.dayOfYear, 1...400),
+            (fields.weekday, 1...7), (fields.weekdayOrdinal, 1...5), (fields.weekOfMonth, 0...6),
+            (fields.weekOfYear, 1...60), (fields.hour, 0...23), (fields.minute, 0...59), (fields.second, 0...59),
+        ]
+        return ranges.allSatisfy { value, range in value.map(range.contains) ?? true }
     }
 
     static func == (left: ForeignPattern, right: ForeignPattern) -> Bool {
@@ -35,7 +46,8 @@ final class ForeignPattern: Hashable, Sendable {
             return nil
         }
         let time = found.timeIntervalSince1970.rounded()
-        guard time >= Double(second), time < 1e15 else { return nil }
+        guard time >= Double(second), Int64(exactly: time).map({ Instant(seconds: $0) < CalendarPattern.last }) == true
+        else { return nil }
         return Int64(time) * 1000
     }
 

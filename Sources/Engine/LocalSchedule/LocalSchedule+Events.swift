@@ -26,8 +26,8 @@ extension LocalSchedule {
         guard let number = numbers.removeValue(forKey: key) else { return }
         wall.remove(number)
         running.remove(number)
-        slots[Int(number)].zone = nil
-        slots[Int(number)].timing = .calendar(.never)
+        // What it refers to is let go.
+        slots[Int(number)].timing = .calendar(.never, zone: nil)
         free.append(number)
     }
 
@@ -54,9 +54,11 @@ extension LocalSchedule {
         for number in wall.slots {
             let slot = slots[Int(number)]
             // What the clock was set over is due.
-            guard case .calendar(let pattern) = slot.timing, slot.deadline > now.wall.milliseconds else { continue }
+            guard case .calendar(let pattern, let zone) = slot.timing, slot.deadline > now.wall.milliseconds else {
+                continue
+            }
             let begun = max(now.wall, slot.lastFired ?? .min)
-            guard let next = pattern.nextFire(in: slot.zone ?? floating, after: begun) else { continue }
+            guard let next = pattern.nextFire(in: zone ?? floating, after: begun) else { continue }
             move(number, to: next.milliseconds)
         }
         return running.slots.sorted().compactMap { anchored(slots[Int($0)].key, now: now) }
@@ -72,7 +74,7 @@ extension LocalSchedule {
         var directives: [Directive] = []
         for number in wall.slots.sorted() {
             let slot = slots[Int(number)]
-            guard case .calendar(let pattern) = slot.timing, slot.zone == nil, slot.deadline > now.wall.milliseconds
+            guard case .calendar(let pattern, zone: nil) = slot.timing, slot.deadline > now.wall.milliseconds
             else {
                 continue
             }
@@ -94,8 +96,8 @@ extension LocalSchedule {
         if let clock, clock.boot != now.boot {
             for number in running.slots {
                 running.remove(number)
+                slots[Int(number)].added = slots[Int(number)].start(byWallOf: clock) ?? slots[Int(number)].added
                 slots[Int(number)].isRunning = false
-                slots[Int(number)].added = Instant(milliseconds: slots[Int(number)].start.saturatingSum(clock.ahead))
                 slots[Int(number)].deadline = slots[Int(number)].deadline.saturatingSum(clock.ahead)
                 wait(number)
             }
@@ -148,9 +150,8 @@ extension LocalSchedule {
 
     /// What the wall clock of today would have said when an interval was added, where that is another second than it did.
     private func anchor(of slot: ScheduleSlot, now: Moment) -> Instant? {
-        guard slot.isRunning else { return nil }
-        let added = Instant(milliseconds: slot.start.saturatingSum(now.ahead))
-        return abs(added.since(slot.added)) >= 1000 ? added : nil
+        guard let added = slot.start(byWallOf: now) else { return nil }
+        return added.since(slot.added).magnitude >= 1000 ? added : nil
     }
 
     private mutating func anchored(_ key: Int64, now: Moment) -> Directive? {
@@ -158,8 +159,8 @@ extension LocalSchedule {
         let shift = added.since(slots[Int(number)].added)
         slots[Int(number)].added = added
         slots[Int(number)].lastFired = slots[Int(number)].lastFired?.advanced(by: shift)
-        let slot = slots[Int(number)]
-        return .anchored(
-            key: key, added: Moment(wall: added, boot: now.boot, sinceBoot: slot.start), lastFired: slot.lastFired)
+        let begun = Moment(
+            wall: added, boot: now.boot, sinceBoot: added.milliseconds.saturatingDifference(now.ahead))
+        return .anchored(key: key, added: begun, lastFired: slots[Int(number)].lastFired)
     }
 }

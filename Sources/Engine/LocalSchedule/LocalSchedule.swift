@@ -101,12 +101,10 @@ public struct LocalSchedule: Sendable {
 
     private func occurrence(of slot: ScheduleSlot, after: Instant, now: Moment) -> Instant? {
         switch slot.timing {
-        case .calendar(let pattern): pattern.nextFire(in: slot.zone ?? floating, after: after)
-        case .interval(let pattern):
+        case .calendar(let pattern, let zone): pattern.nextFire(in: zone ?? floating, after: after)
+        case .interval(let pattern, _):
             // A wall clock that was set since does not move it.
-            pattern.nextFire(
-                start: slot.isRunning ? Instant(milliseconds: slot.start.saturatingSum(now.ahead)) : slot.added,
-                after: after)
+            pattern.nextFire(start: slot.start(byWallOf: now) ?? slot.added, after: after)
         }
     }
 }

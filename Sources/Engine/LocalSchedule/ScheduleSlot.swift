@@ -1,55 +1,64 @@
 /// One that waits, as the schedule keeps it: no object of its own, so that a million of them have room.
 struct ScheduleSlot: Sendable {
     enum Timing: Sendable {
-        case calendar(CalendarPattern)
-        case interval(IntervalPattern)
+        /// Without a zone, that where the machine is.
+        case calendar(CalendarPattern, zone: ZoneRules?)
+        /// With when it was added, on the clock since the system's start.
+        case interval(IntervalPattern, start: Int64)
     }
 
-    var key: Int64
+    let key: Int64
     var timing: Timing
-    /// `nil` for the zone where the machine is.
-    var zone: ZoneRules?
-    var repeats: Bool
-    var missed: MissedPolicy
-    var lastFired: Instant?
-    /// Whether it waits on the clock since the system's start.
-    var isRunning: Bool
     /// When it was added, by the wall clock.
     var added: Instant
-    /// The same on the clock since the system's start, where it waits on that.
-    var start: Int64
     /// When it is due, on its clock.
-    var deadline: Int64
+    var deadline = Int64.max
+    private var lastFiredOrMin: Instant
+    /// How late it may fire; negative where it may not.
+    private let window: Int64
+    let repeats: Bool
+    /// Whether it waits on the clock since the system's start.
+    var isRunning: Bool
+
+    var lastFired: Instant? {
+        get { lastFiredOrMin == .min ? nil : lastFiredOrMin }
+        set { lastFiredOrMin = newValue ?? .min }
+    }
+
+    var missed: MissedPolicy { window < 0 ? .drop : .deliver(within: window) }
 
     init(_ key: Int64, _ entry: LocalSchedule.Entry, now: Moment) {
         self.key = key
-        missed = entry.missed
-        lastFired = entry.lastFired
+        if case .deliver(let within) = entry.missed { window = max(0, within) } else { window = -1 }
+        lastFiredOrMin = entry.lastFired ?? .min
         added = entry.added.wall
-        start = entry.added.sinceBoot
-        deadline = .max
         switch entry.trigger {
         case .interval(let pattern):
-            timing = .interval(pattern)
+            timing = .interval(pattern, start: entry.added.sinceBoot)
             repeats = pattern.repeats
             isRunning = entry.added.boot == now.boot
         case .calendar(let pattern, let zone, let repeats):
-            timing = .calendar(pattern)
-            self.zone = zone
+            timing = .calendar(pattern, zone: zone)
             self.repeats = repeats
             isRunning = false
         }
+    }
+
+    /// When it was added, by the wall clock of now, where it waits on the other clock.
+    func start(byWallOf now: Moment) -> Instant? {
+        guard isRunning, case .interval(_, let start) = timing else { return nil }
+        return Instant(milliseconds: start.saturatingSum(now.ahead))
     }
 
     /// Its deadline as it is added; `nil` for none.
     func firstDeadline(floating: ZoneRules, now: Moment) -> Int64? {
         guard repeats || lastFired == nil else { return nil }
         switch timing {
-        case .calendar(let pattern):
+        case .calendar(let pattern, let zone):
             // A clock that was ahead when it was added does not put it off until then.
             let begun = max(min(added, now.wall), lastFired ?? .min)
             return pattern.nextFire(in: zone ?? floating, after: begun)?.milliseconds
-        case .interval(let pattern):
+        case .interval(let pattern, let start):
             let number = lastFired.map { (Double($0.since(added)) / Double(pattern.milliseconds)).rounded() + 1 } ?? 1
             let passed = Int64(max(1, min(number, 1e15))).saturatingProduct(pattern.milliseconds)
             return (isRunning ? start : added.milliseconds).saturatingSum(passed)
@@ -60,9 +69,9 @@ struct ScheduleSlot: Sendable {
     func newest(floating: ZoneRules, time: Int64) -> Int64 {
         guard repeats else { return deadline }
         switch timing {
-        case .interval(let pattern):
+        case .interval(let pattern, _):
             return time - time.saturatingDifference(deadline) % pattern.milliseconds
-        case .calendar(let pattern):
+        case .calendar(let pattern, let zone):
             let found = pattern.lastFire(
                 in: zone ?? floating, after: Instant(milliseconds: deadline), through: Instant(milliseconds: time))
             return found?.milliseconds ?? deadline
@@ -73,8 +82,8 @@ struct ScheduleSlot: Sendable {
     func next(floating: ZoneRules, newest: Int64, time: Int64) -> Int64? {
         guard repeats else { return nil }
         switch timing {
-        case .interval(let pattern): return newest.saturatingSum(pattern.milliseconds)
-        case .calendar(let pattern):
+        case .interval(let pattern, _): return newest.saturatingSum(pattern.milliseconds)
+        case .calendar(let pattern, let zone):
             return pattern.nextFire(in: zone ?? floating, after: Instant(milliseconds: time))?.milliseconds
         }
     }

@@ -147,6 +147,19 @@ struct CalendarPatternTests {
             ])
     }
 
+    @Test(arguments: [Calendar.Identifier.hebrew, .chinese, .islamicUmmAlQura, .persian, .coptic, .indian])
+    func `fields that another calendar never has are never`(identifier: Calendar.Identifier) throws {
+        let start = try at("2026-06-01T00:00:00Z")
+        let calendar = Calendar(identifier: identifier)
+        for fields in [
+            DateComponents(calendar: calendar), DateComponents(calendar: calendar, hour: 1 << 60),
+            DateComponents(calendar: calendar, month: -5), DateComponents(calendar: calendar, year: 61, month: 1),
+            DateComponents(calendar: calendar, nanosecond: 5), DateComponents(calendar: calendar, month: 1, day: 32),
+        ] {
+            #expect(CalendarPattern(fields).nextFire(in: .utc, after: start) == nil, "\(fields)")
+        }
+    }
+
     @Test(arguments: [Instant.min, .max, Instant(.distantPast), Instant(.distantFuture)])
     func `no instant is too far away to be asked for`(after: Instant) throws {
         for zone in try Zones.rules.keys.map(Zones.named) {
