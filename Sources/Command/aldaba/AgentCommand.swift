@@ -4,6 +4,7 @@ import ArgumentParser
 import CommandCore
 import Desktop
 import Foundation
+import LocalZones
 import Logging
 import Observability
 import PushModel
@@ -51,7 +52,7 @@ struct AgentCommand: AsyncParsableCommand {
             let presenter = try AgentAssembly.presenter(values, environment: environment, logger: logger)
             let agent = try Agent(
                 configuration: configuration, presenter: presenter, activator: presenter as? DesktopPresenter,
-                focus: WindowFocus(environment: environment), clock: SystemClock(), logger: logger
+                focus: WindowFocus(environment: environment), clock: SystemClock(localtime: LocalZones.shared.currentFile), logger: logger
             ) { event in
                 if case .listening = event { ReadyNotice.send(environment: environment) }
                 if reportReady { AgentAssembly.report(event, hasScreen: !(presenter is HeadlessPresenter)) }

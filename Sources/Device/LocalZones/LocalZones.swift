@@ -64,6 +64,12 @@ public final class LocalZones: Sendable {
         return sampled(zone)
     }
 
+    /// The file that says where the machine is, when one does: that of `TZ` where it is a path, else `/etc/localtime`.
+    public var currentFile: String {
+        let text = setting.map { $0.hasPrefix(":") ? String($0.dropFirst()) : $0 } ?? ""
+        return text.hasPrefix("/") ? text : files.localtime
+    }
+
     /// The zone where the machine is: as `TZ` says, else by `/etc/localtime`, else UTC. A `TZ` that nobody understands is
     /// UTC, as for the C library.
     public func current() -> Current {

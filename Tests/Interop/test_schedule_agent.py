@@ -1,0 +1,239 @@
+"""The real agent with clocks that are not this machine's (libfaketime): changes of the clocks, of the zone, a year in steps,
+and deadlines at which it is killed."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from datetime import datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from aldaba_process import ARTEFACTS, BINARY, REPOSITORY, clean_environment, run_aldaba
+from waiting import wait_until
+
+sys.path.insert(0, str(REPOSITORY / "Examples/PythonClient"))
+from aldaba_notifications import Agent  # noqa: E402
+
+FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
+APP = "com.example.clock"
+SPEED = 120
+
+
+def utc(text):
+    return datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
+
+
+class TimeMachine:
+    """An `aldaba agent` whose clocks begin where a test says and run as fast; its data outlives its runs."""
+
+    def __init__(self, folder):
+        self.folder, self.data = folder, folder / "data"
+        self._process = None
+        draft = folder / "app.json"
+        draft.write_text(json.dumps({
+            "id": APP, "name": "Clock", "team": "ALDABADEMO", "executable": sys.executable, "provesBySecret": True,
+            "authorization": "granted", "lifecycle": "always"}))
+        told = run_aldaba("agent", "app", "install", draft, "--data", self.data).stdout.split()
+        self._secret = open(told[1]).read()
+
+    def start(self, begin=None, zone="UTC", speed=1):
+        """Begins a run; without `begin` with this machine's clocks."""
+        environment = clean_environment(TZ=zone)
+        if begin is not None:
+            local = begin.astimezone(ZoneInfo(zone) if not zone.startswith(":") else self._zone_of_file(zone))
+            environment |= {
+                "LD_PRELOAD": FAKETIME, "FAKETIME_NO_CACHE": "1", "FAKETIME_DISABLE_SHM": "1",
+                "FAKETIME": f"@{local:%Y-%m-%d %H:%M:%S} x{speed}"}
+        with open(ARTEFACTS / "test_schedule_agent.log", "ab") as log:
+            # In the first program that has it libfaketime sets variables, which moves them away from the arguments, by
+            # which Swift finds these: so that is `env`, which runs the agent in its place.
+            self._process = subprocess.Popen(
+                ["/usr/bin/env", str(BINARY), "agent", "--data", str(self.data), "--presenter", "headless"], env=environment,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        wait_until(lambda: self.aldaba("agent", "status", check=False).returncode == 0, "the agent answers")
+
+    @staticmethod
+    def _zone_of_file(zone):
+        with open(zone[1:], "rb") as file:
+            return ZoneInfo.from_file(file)
+
+    def app(self):
+        return Agent(APP, self._secret, str(self.data / "agent.sock"))
+
+    def aldaba(self, *arguments, **options):
+        return run_aldaba(*arguments, "--data", self.data, **options)
+
+    def pending(self):
+        """The next times of what waits, by identifier."""
+        told = json.loads(self.aldaba("notifications", "pending", "--json").stdout)
+        return {item["identifier"]: [datetime.fromtimestamp(time / 1000, timezone.utc) for time in item["times"]]
+                for item in told}
+
+    def waiting(self, identifier, fired):
+        """The next times of one that has fired so often."""
+        told = json.loads(self.aldaba("notifications", "pending", "--json").stdout)
+        return [datetime.fromtimestamp(time / 1000, timezone.utc) for item in told
+                if (item["identifier"], item["fired"]) == (identifier, fired) for time in item["times"]]
+
+    def live(self, seconds):
+        """Lets the run go on for so long."""
+        with pytest.raises(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+
+    def end(self, by=signal.SIGTERM):
+        if self._process is not None and self._process.poll() is None:
+            os.kill(self._process.pid, by)
+            self._process.wait(20)
+        self._process = None
+
+
+@pytest.fixture
+def machine(tmp_path):
+    made = TimeMachine(tmp_path)
+    yield made
+    made.end()
+
+
+def calendar(**fields):
+    return {"type": "calendar", "components": fields, "repeats": True}
+
+
+def schedule(machine, **triggers):
+    with machine.app() as app:
+        for identifier, trigger in triggers.items():
+            app.center("add", notification={
+                "identifier": identifier, "content": {"title": identifier}, "trigger": trigger})
+
+
+def heard(machine, seconds):
+    """What the app is handed within so long: identifiers and times."""
+    with machine.app() as app:
+        found = []
+        try:
+            while True:
+                got = app.wait_for_notification(seconds)
+                found.append((got["identifier"], datetime.fromtimestamp(got["date"] / 1000, timezone.utc)))
+        except TimeoutError:
+            return found
+
+
+NIGHT, HALF, QUARTER = calendar(hour=2, minute=30), calendar(minute=30), calendar(hour=2, minute=15)
+
+# Zone, what waits, and runs: where each begins (UTC), for how many minutes, and what comes when.
+CHANGES = {
+    "a time that is skipped comes when the clocks have been set forward": (
+        "Europe/Berlin", {"night": NIGHT, "half": HALF}, [
+            ("2026-03-29T00:55", 10, [("night", "2026-03-29T01:00")]),
+            ("2026-03-30T00:25", 10, [("night", "2026-03-30T00:30"), ("half", "2026-03-30T00:30")]),
+        ]),
+    "a time that comes twice counts once, and what comes every hour comes in both": (
+        "Europe/Berlin", {"night": NIGHT, "half": HALF}, [
+            ("2026-10-24T23:57", 36, [("night", "2026-10-25T00:30"), ("half", "2026-10-25T00:30")]),
+            ("2026-10-25T01:25", 10, [("half", "2026-10-25T01:30")]),
+        ]),
+    "a gap of half an hour": (
+        "Australia/Lord_Howe", {"quarter": QUARTER}, [
+            ("2026-10-03T15:25", 10, [("quarter", "2026-10-03T15:30")]),
+            ("2026-10-04T15:10", 10, [("quarter", "2026-10-04T15:15")]),
+        ]),
+    "a fixed zone stays where it is": (
+        "America/New_York", {"berlin": calendar(hour=9, timeZone={"identifier": "Europe/Berlin"})}, [
+            ("2026-03-10T07:55", 10, [("berlin", "2026-03-10T08:00")]),
+            ("2026-03-30T06:55", 10, [("berlin", "2026-03-30T07:00")]),
+        ]),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_clocks_that_are_set_forward_and_back(machine, name):
+    zone, triggers, runs = CHANGES[name]
+    for number, (begin, minutes, expected) in enumerate(runs):
+        machine.start(utc(begin), zone, SPEED)
+        if number == 0:
+            schedule(machine, **triggers)
+        # A little more for a machine with other work.
+        found = heard(machine, minutes * 60 / SPEED + 2)
+        # What was missed between two runs comes at the beginning of the next.
+        found = [item for item in found if number == 0 or item[1] > utc(begin) + timedelta(minutes=4)]
+        due = {identifier: utc(time) for identifier, time in expected}
+        assert sorted(identifier for identifier, _ in found) == sorted(due), found
+        for identifier, time in found:
+            assert due[identifier] <= time <= due[identifier] + timedelta(minutes=2), found
+        machine.end()
+
+
+def test_a_machine_that_travels(machine):
+    link = machine.folder / "localtime"
+    link.symlink_to("/usr/share/zoneinfo/Europe/Berlin")
+
+    def travel(zone):
+        new = machine.folder / "localtime.new"
+        new.symlink_to(f"/usr/share/zoneinfo/{zone}")
+        new.rename(link)
+
+    machine.start(utc("2026-06-01T06:50"), f":{link}")
+    schedule(machine, floating=calendar(hour=9), fixed=calendar(hour=9, timeZone={"identifier": "Europe/Berlin"}))
+    assert {name: times[0] for name, times in machine.pending().items()} == {
+        "floating": utc("2026-06-01T07:00"), "fixed": utc("2026-06-01T07:00")}
+    travel("America/New_York")
+    wait_until(
+        lambda: machine.pending()["floating"][0] == utc("2026-06-01T13:00"), "nine o'clock is New York's now")
+    assert machine.pending()["fixed"][0] == utc("2026-06-01T07:00")
+    # Ten minutes before nine in Berlin it is ten minutes before ten in Helsinki: nine was jumped over.
+    travel("Europe/Berlin")
+    wait_until(lambda: machine.pending()["floating"][0] == utc("2026-06-01T07:00"), "back in Berlin")
+    with machine.app() as app:
+        travel("Europe/Helsinki")
+        assert app.wait_for_notification(20)["identifier"] == "floating"
+    assert machine.pending()["floating"][0] == utc("2026-06-02T06:00")
+
+
+def test_a_year_in_steps(machine):
+    """Off for a week each time: of seven nights that were missed the last comes late, once."""
+    zone, berlin = "Europe/Berlin", ZoneInfo("Europe/Berlin")
+    now = datetime(2026, 1, 5, 12, 0, tzinfo=berlin)
+    machine.start(now.astimezone(timezone.utc), zone)
+    schedule(machine, daily=calendar(hour=2, minute=30), monthly=calendar(day=31, hour=9))
+    machine.end()
+    for week in range(1, 53):
+        then = now + timedelta(weeks=week)
+        machine.start(then.astimezone(timezone.utc), zone)
+        daily = wait_until(lambda: machine.waiting("daily", fired=week), f"week {week}: it comes late")
+        assert daily == [following(then, day) for day in (1, 2, 3)], f"week {week}"
+        machine.end()
+
+
+def following(day, count):
+    """Half past two so many days later; on the day when that is skipped three o'clock, where it comes twice the first."""
+    local = datetime(day.year, day.month, day.day, 2, 30, tzinfo=day.tzinfo) + timedelta(days=count)
+    there = local.astimezone(timezone.utc)
+    if there.astimezone(day.tzinfo).replace(tzinfo=None) != local.replace(tzinfo=None):
+        return local.replace(hour=3, minute=0).astimezone(timezone.utc)
+    return there
+
+
+def test_killed_around_every_deadline(machine):
+    names = [f"deadline {number}" for number in range(30)]
+    machine.start()
+    for number, name in enumerate(names):
+        machine.aldaba("notify", name, "--in", f"{2 + number // 3}")
+    chance = random.Random(7)
+
+    def listed():
+        return [item["content"]["title"] for item in
+                json.loads(machine.aldaba("notifications", "list", "--json").stdout)]
+
+    deaths = 0
+    while set(listed()) != set(names):
+        assert deaths < 200, f"they do not come: {listed()}"
+        machine.live(chance.uniform(0, 0.5))
+        machine.end(signal.SIGKILL)
+        deaths += 1
+        machine.start()
+    assert sorted(listed()) == sorted(names), "each once"
+    assert deaths >= 10
+    assert machine.pending() == {}
