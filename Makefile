@@ -27,6 +27,7 @@ bench: packages-build packages-bench $(VENV)/installed ## Measure beside nghttpd
 	@Benchmarks/run
 	@Benchmarks/schedule
 	@$(VENV)/bin/python Benchmarks/device
+	@$(VENV)/bin/python Benchmarks/due
 
 fuzz: packages-build ## Fuzz every decoder, SECONDS=60 each, in a build folder of its own
 	@Scripts/fuzz $(SECONDS)

@@ -88,9 +88,21 @@ class Agent:
 
     # The notification centre
 
-    def add(self, identifier, **content):
-        """Shows a notification; `content` has the members of AgentWire's NotificationContent."""
-        return self.center("add", notification={"identifier": identifier, "content": content})
+    def add(self, identifier, trigger=None, **content):
+        """Shows a notification, at once or when its trigger says; `content` has the members of AgentWire's
+        NotificationContent. Triggers: `{"type": "timeInterval", "seconds": 600, "repeats": False}`,
+        `{"type": "calendar", "components": {"hour": 9}, "repeats": True}` or `{"type": "region", "region": {"identifier":
+        "home", "latitude": 52.5, "longitude": 13.4, "radius": 100, "onEntry": True, "onExit": False}, "repeats": False}`.
+        """
+        request = {"identifier": identifier, "content": content} | ({"trigger": trigger} if trigger else {})
+        return self.center("add", notification=request)
+
+    def pending(self):
+        """What waits for its time or place."""
+        return self.center("pending")["requests"]
+
+    def remove_pending(self, identifiers=None):
+        return self.center("removePending", **({} if identifiers is None else {"identifiers": identifiers}))
 
     def delivered(self):
         """What is in the list."""
