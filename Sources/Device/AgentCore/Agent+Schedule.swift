@@ -152,6 +152,9 @@ extension Agent {
                 "its region is not a circle on the earth: a latitude from -90 to 90, a longitude from -180 to 180 and a "
                 + "radius above 0 metres"
         }
+        guard regions.count < Self.mostRegions else {
+            return "\(Self.mostRegions) regions are waited for on this machine already"
+        }
         flush()
         let waiting = (try? store.read { try $0.requests(app: app) }) ?? []
         let others = waiting.filter { request in
