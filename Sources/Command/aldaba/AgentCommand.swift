@@ -5,6 +5,7 @@ import CommandCore
 import Desktop
 import Foundation
 import Logging
+import MessageBus
 import Observability
 import PushModel
 import SystemClock
@@ -49,9 +50,10 @@ struct AgentCommand: AsyncParsableCommand {
             LogBeginning.bootstrap(level: values.logLevel)
             let logger = Logger(label: "aldaba.agent")
             let presenter = try AgentAssembly.presenter(values, environment: environment, logger: logger)
+            let clock = try SystemClock(busAddress: SystemBus.address(environment: environment))
             let agent = try Agent(
                 configuration: configuration, presenter: presenter, activator: presenter as? DesktopPresenter,
-                focus: WindowFocus(environment: environment), clock: SystemClock(), logger: logger
+                focus: WindowFocus(environment: environment), clock: clock, logger: logger
             ) { event in
                 if case .listening = event { ReadyNotice.send(environment: environment) }
                 if reportReady { AgentAssembly.report(event, hasScreen: !(presenter is HeadlessPresenter)) }
