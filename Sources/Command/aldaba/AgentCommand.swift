@@ -6,6 +6,7 @@ import Desktop
 import Foundation
 import LocalZones
 import Logging
+import MessageBus
 import Observability
 import PushModel
 import SystemClock
@@ -50,9 +51,11 @@ struct AgentCommand: AsyncParsableCommand {
             LogBeginning.bootstrap(level: values.logLevel)
             let logger = Logger(label: "aldaba.agent")
             let presenter = try AgentAssembly.presenter(values, environment: environment, logger: logger)
+            let clock = try SystemClock(
+                localtime: LocalZones.shared.currentFile, busAddress: SystemBus.address(environment: environment))
             let agent = try Agent(
                 configuration: configuration, presenter: presenter, activator: presenter as? DesktopPresenter,
-                focus: WindowFocus(environment: environment), clock: SystemClock(localtime: LocalZones.shared.currentFile), logger: logger
+                focus: WindowFocus(environment: environment), clock: clock, logger: logger
             ) { event in
                 if case .listening = event { ReadyNotice.send(environment: environment) }
                 if reportReady { AgentAssembly.report(event, hasScreen: !(presenter is HeadlessPresenter)) }

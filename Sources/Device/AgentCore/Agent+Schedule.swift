@@ -68,8 +68,11 @@ extension Agent {
     func took(_ event: AlarmClockEvent) {
         switch event {
         case .rang: armed = nil
-        case .wallClockChanged: follow(schedule.clockChanged(now: parts.clock.now()))
+        case .wallClockChanged:
+            logger.debug("The clock was set, or the machine has slept: what waits is looked at anew.")
+            follow(schedule.clockChanged(now: parts.clock.now()))
         case .zoneChanged:
+            logger.debug("The machine may be in another time zone: what waits is looked at anew.")
             guard let zone = parts.zones(.floating) else { return }
             follow(schedule.zoneChanged(floating: zone, now: parts.clock.now()))
         }

@@ -1,5 +1,6 @@
 import AgentCore
 import Logging
+import MessageBus
 
 /// What the bus says, and what follows from it.
 extension BusWorker {

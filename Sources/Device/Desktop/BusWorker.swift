@@ -1,6 +1,7 @@
 import AgentCore
 import Glibc
 import Logging
+import MessageBus
 import Observability
 import PushModel
 
@@ -115,14 +116,7 @@ final class BusWorker {
         ]
         let attempt = connection == nil && events != nil ? nextAttempt : nil
         let deadlines = [calls.deadline, login?.deadline, attempt].compactMap { $0 }
-        poll(&descriptors, nfds_t(descriptors.count), milliseconds(until: deadlines.min()))
-    }
-
-    private func milliseconds(until deadline: ContinuousClock.Instant?) -> Int32 {
-        guard let deadline else { return -1 }
-        let rest = max(.zero, deadline - .now).components
-        // Deadlines lie at most `patience` ahead, so the sum is small; rounded up, not to wake too early.
-        return Int32(clamping: rest.seconds * 1000 + rest.attoseconds / 1_000_000_000_000_000 + 1)
+        Pause.poll(&descriptors, until: deadlines.min())
     }
 
     private func carryOut(_ command: CommandQueue.Command) {
@@ -225,7 +219,7 @@ final class BusWorker {
             return complete(.notStarted(reason: "the session bus cannot be reached"))
         }
         let platformData = activation.token.map { token -> [String: BusValue] in
-            let token = BusValue.string(MarkUp.plain(token))
+            let token = BusValue.string(BusValue.plain(token))
             return ["activation-token": token, "desktop-startup-id": token]
         }
         guard AppActivation.isBusName(activation.busName),

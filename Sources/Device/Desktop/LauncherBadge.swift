@@ -1,3 +1,5 @@
+import MessageBus
+
 /// A number on an app's icon, as launchers read it (the LauncherEntry signal of Unity's API: Plasma's task manager, the docks
 /// of GNOME and Plank).
 struct LauncherBadge: Hashable, Sendable {
@@ -11,7 +13,7 @@ struct LauncherBadge: Hashable, Sendable {
         let hash = desktopEntry.utf8.reduce(UInt64(5381)) { ($0 << 5) &+ $0 &+ UInt64($1) }
         path = "/com/canonical/unity/launcherentry/\(hash)"
         arguments = [
-            .string("application://\(MarkUp.plain(desktopEntry)).desktop"),
+            .string("application://\(BusValue.plain(desktopEntry)).desktop"),
             .dictionary(["count": .int64(Int64(count)), "count-visible": .boolean(count > 0)]),
         ]
     }

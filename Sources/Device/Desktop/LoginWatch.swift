@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Logging
+import MessageBus
 import Observability
 
 /// Where the login manager is asked about the user session.
@@ -12,9 +13,8 @@ public struct LoginPlace: Hashable, Sendable {
 
     /// `DBUS_SYSTEM_BUS_ADDRESS`, else the well-known socket of the D-Bus specification; and `XDG_SESSION_ID`.
     public init(environment: [String: String]) {
-        func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-        busAddress = value("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/var/run/dbus/system_bus_socket"
-        sessionID = value("XDG_SESSION_ID")
+        busAddress = SystemBus.address(environment: environment)
+        sessionID = environment["XDG_SESSION_ID"].flatMap { $0.isEmpty ? nil : $0 }
     }
 }
 
@@ -143,7 +143,7 @@ final class LoginWatch {
 
     private static func arguments(of question: LoginSession.Question) -> [BusValue] {
         switch question {
-        case .session(let id): [.string(MarkUp.plain(id))]
+        case .session(let id): [.string(BusValue.plain(id))]
         case .sessionOfProcess: [.uint32(UInt32(getpid()))]
         case .user: [.uint32(getuid())]
         case .display: [.string("\(name).User"), .string("Display")]

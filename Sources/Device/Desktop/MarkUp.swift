@@ -1,13 +1,15 @@
+import MessageBus
+
 /// The body text of a notification, as the server's capabilities allow it.
 enum MarkUp {
     /// With the capability `body-markup` plain text must be escaped, without it it must be left alone.
     ///
     /// What people typed never becomes markup. NUL, which D-Bus strings cannot hold, is left out.
     static func body(_ text: String, understandsMarkUp: Bool) -> String {
-        guard understandsMarkUp else { return plain(text) }
+        guard understandsMarkUp else { return BusValue.plain(text) }
         var escaped = ""
         escaped.reserveCapacity(text.utf8.count)
-        for character in plain(text).unicodeScalars {
+        for character in BusValue.plain(text).unicodeScalars {
             switch character {
             case "&": escaped += "&amp;"
             case "<": escaped += "&lt;"
@@ -18,9 +20,5 @@ enum MarkUp {
             }
         }
         return escaped
-    }
-
-    static func plain(_ text: String) -> String {
-        text.utf8.contains(0) ? text.filter { $0 != "\0" } : text
     }
 }

@@ -1,4 +1,5 @@
 import AgentCore
+import MessageBus
 
 /// What the notification server said about itself.
 struct ServerFeatures: Hashable, Sendable {
@@ -43,31 +44,31 @@ struct NotifyMessage: Hashable, Sendable {
     var expiresAfter: Int32
 
     init(_ presentation: Presentation, replaces: UInt32, features: ServerFeatures) {
-        appName = MarkUp.plain(presentation.appName)
+        appName = BusValue.plain(presentation.appName)
         self.replaces = replaces
-        icon = MarkUp.plain(presentation.icon ?? "")
+        icon = BusValue.plain(presentation.icon ?? "")
         let titles = [presentation.title, presentation.subtitle].filter { !$0.isEmpty }
         // A notification needs a summary; one that has only a body still says from which app it is.
-        summary = MarkUp.plain(titles.isEmpty ? presentation.appName : titles.joined(separator: " - "))
+        summary = BusValue.plain(titles.isEmpty ? presentation.appName : titles.joined(separator: " - "))
         body = MarkUp.body(presentation.body, understandsMarkUp: features.understandsMarkUp)
         actions = []
         hints = [
             "urgency": .byte(presentation.urgency.rawValue),
-            "desktop-entry": .string(MarkUp.plain(presentation.desktopEntry ?? presentation.app)),
+            "desktop-entry": .string(BusValue.plain(presentation.desktopEntry ?? presentation.app)),
         ]
-        if !presentation.category.isEmpty { hints["category"] = .string(MarkUp.plain(presentation.category)) }
+        if !presentation.category.isEmpty { hints["category"] = .string(BusValue.plain(presentation.category)) }
         let (moving, still) = (presentation.image, presentation.still)
         if let image = features.showsAnimations ? moving ?? still : still ?? moving {
-            hints["image-path"] = .string(MarkUp.plain(image))
+            hints["image-path"] = .string(BusValue.plain(image))
         }
         if features.replacesByTag {
             hints["x-canonical-private-synchronous"] =
-                .string(MarkUp.plain("\(presentation.app)/\(presentation.identifier)"))
+                .string(BusValue.plain("\(presentation.app)/\(presentation.identifier)"))
         }
         switch presentation.sound {
         case _ where !features.playsSounds, .silent: hints["suppress-sound"] = .boolean(true)
         case .standard: hints["sound-name"] = .string("message-new-instant")
-        case .file(let path): hints["sound-file"] = .string(MarkUp.plain(path))
+        case .file(let path): hints["sound-file"] = .string(BusValue.plain(path))
         }
         expiresAfter = presentation.stays || presentation.urgency == .critical ? 0 : -1
         // It stays although a button is pressed, until it is closed here.
@@ -76,14 +77,14 @@ struct NotifyMessage: Hashable, Sendable {
     }
 
     private mutating func addActions(of presentation: Presentation, _ features: ServerFeatures) {
-        actions = [Self.defaultAction, MarkUp.plain(presentation.openLabel)]
+        actions = [Self.defaultAction, BusValue.plain(presentation.openLabel)]
         for button in presentation.buttons {
             if features.hasInlineReply, let reply = button.reply, !actions.contains(Self.inlineReply) {
-                actions += [Self.inlineReply, MarkUp.plain(button.label)]
-                hints["x-kde-reply-placeholder-text"] = .string(MarkUp.plain(reply.placeholder))
-                hints["x-kde-reply-submit-button-text"] = .string(MarkUp.plain(reply.submitLabel))
+                actions += [Self.inlineReply, BusValue.plain(button.label)]
+                hints["x-kde-reply-placeholder-text"] = .string(BusValue.plain(reply.placeholder))
+                hints["x-kde-reply-submit-button-text"] = .string(BusValue.plain(reply.submitLabel))
             } else {
-                actions += [Self.buttonPrefix + MarkUp.plain(button.identifier), MarkUp.plain(button.label)]
+                actions += [Self.buttonPrefix + BusValue.plain(button.identifier), BusValue.plain(button.label)]
             }
         }
     }

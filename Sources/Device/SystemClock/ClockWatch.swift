@@ -1,18 +1,25 @@
 import AgentCore
 import CLinux
 import Foundation
+import MessageBus
 
-/// The thread's own: waits for the timer, the zone and the end.
+/// The thread's own: waits for the timer, the zone, the system bus and the end.
 final class ClockWatch {
     private let alarm: Descriptor
     private let end: Descriptor
     private let zone: ZoneWatch
+    private let bus: BusWatch?
     private let tell: @Sendable (AlarmClockEvent) -> Void
 
-    init(alarm: Descriptor, end: Descriptor, zone: ZoneWatch, tell: @escaping @Sendable (AlarmClockEvent) -> Void) {
+    /// - Parameter bus: `nil` hears nothing over the system bus.
+    init(
+        alarm: Descriptor, end: Descriptor, zone: ZoneWatch, bus: BusWatch?,
+        tell: @escaping @Sendable (AlarmClockEvent) -> Void
+    ) {
         self.alarm = alarm
         self.end = end
         self.zone = zone
+        self.bus = bus
         self.tell = tell
     }
 
@@ -22,10 +29,13 @@ final class ClockWatch {
             var descriptors = [end.number, alarm.number, zone.descriptor].map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
-            guard poll(&descriptors, nfds_t(descriptors.count), -1) >= 0 || errno == EINTR else { return }
+            let events = bus?.hasMessagesToSend == true ? Int16(POLLIN) | Int16(POLLOUT) : Int16(POLLIN)
+            descriptors.append(pollfd(fd: bus?.descriptor ?? -1, events: events, revents: 0))
+            guard Pause.poll(&descriptors, until: bus?.deadline) else { return }
             if descriptors[0].revents != 0 { return }
             if descriptors[1].revents != 0, let event = readAlarm() { tell(event) }
             if descriptors[2].revents != 0, zone.hasChanged() { tell(.zoneChanged) }
+            bus?.work()
         }
     }
 

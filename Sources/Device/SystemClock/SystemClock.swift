@@ -10,13 +10,18 @@ public final class SystemClock: AlarmClock {
     private let end: Descriptor
     private let boot: UUID
     private let localtime: String
+    private let busAddress: String?
 
-    /// - Parameter localtime: The link that says in which zone the machine is.
+    /// - Parameters:
+    ///   - localtime: The link that says in which zone the machine is.
+    ///   - busAddress: The system bus, on which the machine's sleep and its zone are told of; `nil` does without, and so does
+    ///     a machine where there is none.
     /// - Throws: ``SystemClockFailure`` when the system has no timer left.
-    public init(localtime: String = "/etc/localtime") throws(SystemClockFailure) {
+    public init(localtime: String = "/etc/localtime", busAddress: String? = nil) throws(SystemClockFailure) {
         alarm = try Descriptor(aldaba_alarm_open(), "timer")
         end = try Descriptor(aldaba_wake_up_open(), "counter")
         self.localtime = localtime
+        self.busAddress = busAddress
         let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
         let id = text.flatMap { UUID(uuidString: $0.trimmingCharacters(in: .whitespacesAndNewlines)) }
         // Where the system does not say which start this is, each process counts as one.
@@ -30,8 +35,9 @@ public final class SystemClock: AlarmClock {
     }
 
     public func start(events: @escaping @Sendable (AlarmClockEvent) -> Void) {
-        let thread = Thread { [alarm, end, localtime] in
-            ClockWatch(alarm: alarm, end: end, zone: ZoneWatch(localtime: localtime), tell: events).run()
+        let thread = Thread { [alarm, end, localtime, busAddress] in
+            let bus = busAddress.map { BusWatch(address: $0, tell: events) }
+            ClockWatch(alarm: alarm, end: end, zone: ZoneWatch(localtime: localtime), bus: bus, tell: events).run()
         }
         thread.name = "aldaba-clock"
         thread.start()

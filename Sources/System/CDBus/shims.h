@@ -8,6 +8,7 @@ static const int aldaba_dbus_boolean = DBUS_TYPE_BOOLEAN;
 static const int aldaba_dbus_int32 = DBUS_TYPE_INT32;
 static const int aldaba_dbus_int64 = DBUS_TYPE_INT64;
 static const int aldaba_dbus_uint32 = DBUS_TYPE_UINT32;
+static const int aldaba_dbus_double = DBUS_TYPE_DOUBLE;
 static const int aldaba_dbus_string = DBUS_TYPE_STRING;
 static const int aldaba_dbus_path = DBUS_TYPE_OBJECT_PATH;
 static const int aldaba_dbus_structure = DBUS_TYPE_STRUCT;

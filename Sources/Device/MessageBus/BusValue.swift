@@ -1,64 +1,7 @@
 import CDBus
 
-/// One D-Bus message; owns one reference to it.
-struct BusMessage: ~Copyable {
-    let pointer: OpaquePointer
-
-    /// Takes over a reference.
-    init(owning pointer: OpaquePointer) { self.pointer = pointer }
-
-    /// A method call; `nil` when libdbus refuses a name or has no memory.
-    init?(destination: String, path: String, interface: String, method: String) {
-        guard let pointer = dbus_message_new_method_call(destination, path, interface, method) else { return nil }
-        self.pointer = pointer
-    }
-
-    /// A signal; `nil` when libdbus refuses a name or has no memory.
-    init?(path: String, interface: String, signal: String) {
-        guard let pointer = dbus_message_new_signal(path, interface, signal) else { return nil }
-        self.pointer = pointer
-    }
-
-    deinit { dbus_message_unref(pointer) }
-
-    // MARK: Reading
-
-    var type: Int32 { dbus_message_get_type(pointer) }
-    /// The serial of the call that this answers; 0 for other messages.
-    var answers: UInt32 { dbus_message_get_reply_serial(pointer) }
-    var isError: Bool { type == DBUS_MESSAGE_TYPE_ERROR }
-    var isReply: Bool { type == DBUS_MESSAGE_TYPE_METHOD_RETURN }
-    var errorName: String { dbus_message_get_error_name(pointer).map { String(cString: $0) } ?? "unknown error" }
-
-    /// The object that a signal is about.
-    var path: String? { dbus_message_get_path(pointer).map { String(cString: $0) } }
-
-    func isSignal(_ interface: String, _ member: String) -> Bool {
-        dbus_message_is_signal(pointer, interface, member) != 0
-    }
-
-    /// The arguments, as far as they are of the kinds that this target reads; others are `.other`.
-    var arguments: [BusValue] {
-        var iterator = DBusMessageIter()
-        guard dbus_message_iter_init(pointer, &iterator) != 0 else { return [] }
-        return BusValue.readAll(&iterator)
-    }
-
-    // MARK: Writing
-
-    /// A call that is an error where nobody owns the name, and does not make the bus start a program.
-    func startsNobody() { dbus_message_set_auto_start(pointer, 0) }
-
-    /// Appends arguments; `false` when libdbus has no memory for them.
-    func append(_ values: [BusValue]) -> Bool {
-        var iterator = DBusMessageIter()
-        dbus_message_iter_init_append(pointer, &iterator)
-        return values.allSatisfy { $0.append(to: &iterator) }
-    }
-}
-
-/// A value of the D-Bus types that the interfaces of this target use. A variant is read as what it holds.
-enum BusValue: Hashable, Sendable {
+/// A value of the D-Bus types that the interfaces of our services use. A variant is read as what it holds.
+package indirect enum BusValue: Hashable, Sendable {
     case string(String)
     /// The path of an object.
     case path(String)
@@ -68,7 +11,10 @@ enum BusValue: Hashable, Sendable {
     case byte(UInt8)
     case boolean(Bool)
     case strings([String])
-    /// `a{sv}`; the values are strings, numbers or booleans.
+    case double(Double)
+    /// Only written, where an interface wants a variant.
+    case variant(BusValue)
+    /// `a{sv}`.
     case dictionary([String: BusValue])
     /// Only read.
     case structure([BusValue])
@@ -105,10 +51,30 @@ enum BusValue: Hashable, Sendable {
             var number: UInt32 = 0
             dbus_message_iter_get_basic(&iterator, &number)
             return .uint32(number)
+        case aldaba_dbus_int32:
+            var number: Int32 = 0
+            dbus_message_iter_get_basic(&iterator, &number)
+            return .int32(number)
+        case aldaba_dbus_int64:
+            var number: Int64 = 0
+            dbus_message_iter_get_basic(&iterator, &number)
+            return .int64(number)
+        case aldaba_dbus_byte:
+            var number: UInt8 = 0
+            dbus_message_iter_get_basic(&iterator, &number)
+            return .byte(number)
         case aldaba_dbus_boolean:
             var truth: dbus_bool_t = 0
             dbus_message_iter_get_basic(&iterator, &truth)
             return .boolean(truth != 0)
+        case aldaba_dbus_double:
+            var number = 0.0
+            dbus_message_iter_get_basic(&iterator, &number)
+            return .double(number)
+        case aldaba_dbus_array where dbus_message_iter_get_element_type(&iterator) == aldaba_dbus_dictionary_entry:
+            var inner = DBusMessageIter()
+            dbus_message_iter_recurse(&iterator, &inner)
+            return dictionary(&inner)
         case aldaba_dbus_array where dbus_message_iter_get_element_type(&iterator) == aldaba_dbus_string:
             var inner = DBusMessageIter()
             dbus_message_iter_recurse(&iterator, &inner)
@@ -118,13 +84,34 @@ enum BusValue: Hashable, Sendable {
         }
     }
 
-    fileprivate func append(to iterator: inout DBusMessageIter) -> Bool {
+    /// Entries of a dictionary, as far as their keys are strings.
+    private static func dictionary(_ iterator: inout DBusMessageIter) -> BusValue {
+        var entries: [String: BusValue] = [:]
+        while dbus_message_iter_get_arg_type(&iterator) != 0 {
+            var entry = DBusMessageIter()
+            dbus_message_iter_recurse(&iterator, &entry)
+            let pair = readAll(&entry)
+            if case .string(let key)? = pair.first, let value = pair.last, pair.count == 2 { entries[key] = value }
+            dbus_message_iter_next(&iterator)
+        }
+        return .dictionary(entries)
+    }
+
+    /// Text as D-Bus has it: without NUL, which its strings cannot hold.
+    package static func plain(_ text: String) -> String {
+        text.utf8.contains(0) ? text.filter { $0 != "\0" } : text
+    }
+
+    func append(to iterator: inout DBusMessageIter) -> Bool {
         switch self {
         case .string(let text): return Self.append(text, to: &iterator)
         case .uint32(var number): return dbus_message_iter_append_basic(&iterator, aldaba_dbus_uint32, &number) != 0
         case .int32(var number): return dbus_message_iter_append_basic(&iterator, aldaba_dbus_int32, &number) != 0
         case .int64(var number): return dbus_message_iter_append_basic(&iterator, aldaba_dbus_int64, &number) != 0
         case .byte(var number): return dbus_message_iter_append_basic(&iterator, aldaba_dbus_byte, &number) != 0
+        case .double(var number): return dbus_message_iter_append_basic(&iterator, aldaba_dbus_double, &number) != 0
+        case .variant(let value):
+            return Self.container(aldaba_dbus_variant, value.signature, in: &iterator) { value.append(to: &$0) }
         case .boolean(let truth):
             var number: dbus_bool_t = truth ? 1 : 0
             return dbus_message_iter_append_basic(&iterator, aldaba_dbus_boolean, &number) != 0
@@ -155,6 +142,8 @@ enum BusValue: Hashable, Sendable {
         case .int64: "x"
         case .byte: "y"
         case .boolean: "b"
+        case .double: "d"
+        case .variant: "v"
         case .strings: "as"
         case .dictionary: "a{sv}"
         case .path: "o"

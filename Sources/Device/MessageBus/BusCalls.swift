@@ -1,25 +1,28 @@
 /// The calls that wait for an answer on one bus, each for a bounded time.
-struct BusCalls<Call> {
+package struct BusCalls<Call> {
     /// How long a call may stay unanswered, where nothing else is said.
-    static var patience: Duration { .seconds(5) }
+    package static var patience: Duration { .seconds(5) }
 
     private var waiting: [UInt32: (call: Call, deadline: ContinuousClock.Instant)] = [:]
 
+    package init() {}
+
     /// When the first of them is too late.
-    var deadline: ContinuousClock.Instant? { waiting.values.map(\.deadline).min() }
+    package var deadline: ContinuousClock.Instant? { waiting.values.map(\.deadline).min() }
 
     /// Whether one of these waits.
-    func contains(where isMeant: (Call) -> Bool) -> Bool { waiting.values.contains { isMeant($0.call) } }
+    package func contains(where isMeant: (Call) -> Bool) -> Bool { waiting.values.contains { isMeant($0.call) } }
 
-    mutating func add(_ call: Call, serial: UInt32, patience: Duration = patience) {
+    /// Remembers one that was sent.
+    package mutating func add(_ call: Call, serial: UInt32, patience: Duration = patience) {
         waiting[serial] = (call, .now + patience)
     }
 
     /// The call that an answer belongs to; `nil` when nobody waits for it any more.
-    mutating func take(_ serial: UInt32) -> Call? { waiting.removeValue(forKey: serial)?.call }
+    package mutating func take(_ serial: UInt32) -> Call? { waiting.removeValue(forKey: serial)?.call }
 
     /// Takes the calls that nobody answered in time.
-    mutating func takeLate() -> [Call] {
+    package mutating func takeLate() -> [Call] {
         let now = ContinuousClock.now
         let late = waiting.filter { $0.value.deadline <= now }
         for serial in late.keys { waiting[serial] = nil }
@@ -27,7 +30,7 @@ struct BusCalls<Call> {
     }
 
     /// Takes all of them.
-    mutating func takeAll() -> [Call] {
+    package mutating func takeAll() -> [Call] {
         defer { waiting = [:] }
         return waiting.sorted { $0.key < $1.key }.map(\.value.call)
     }

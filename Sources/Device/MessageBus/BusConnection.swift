@@ -1,19 +1,14 @@
 import CDBus
 import Glibc
 
-/// Why a bus cannot be used, in words.
-struct BusFailure: Error, Sendable, CustomStringConvertible {
-    var description: String
-}
-
 /// A private connection to a message bus; used by one thread only.
-final class BusConnection {
+package final class BusConnection {
     private let pointer: OpaquePointer
 
     /// Connects and says hello to the bus, which answers that before everything that is asked afterwards.
     ///
     /// - Parameter patience: How long to wait for the answer; `nil` does not wait.
-    init(address: String, patience: Duration? = nil) throws(BusFailure) {
+    package init(address: String, patience: Duration? = nil) throws(BusFailure) {
         var error = aldaba_dbus_error()
         defer { dbus_error_free(&error) }
         guard let opened = dbus_connection_open_private(address, &error) else {
@@ -42,39 +37,40 @@ final class BusConnection {
         dbus_connection_unref(pointer)
     }
 
-    var isConnected: Bool { dbus_connection_get_is_connected(pointer) != 0 }
+    /// Whether the bus is still there; what it sent before its end can be read all the same.
+    package var isConnected: Bool { dbus_connection_get_is_connected(pointer) != 0 }
     /// Whether to poll for writing. Until the bus knows who we are it is its turn after each transfer.
-    var hasMessagesToSend: Bool {
+    package var hasMessagesToSend: Bool {
         dbus_connection_has_messages_to_send(pointer) != 0 && isAuthenticated
     }
     private var isAuthenticated: Bool { dbus_connection_get_is_authenticated(pointer) != 0 }
 
     /// The descriptor to poll; -1 when there is none.
-    var descriptor: Int32 {
+    package var descriptor: Int32 {
         var descriptor: Int32 = -1
         return dbus_connection_get_unix_fd(pointer, &descriptor) != 0 ? descriptor : -1
     }
 
     /// Asks the bus for signals. The bus's answer is not waited for.
-    func subscribe(_ rule: String) { dbus_bus_add_match(pointer, rule, nil) }
+    package func subscribe(_ rule: String) { dbus_bus_add_match(pointer, rule, nil) }
 
     /// Queues a message.
     ///
     /// - Returns: Its serial; `nil` when libdbus has no memory.
-    func send(_ message: borrowing BusMessage) -> UInt32? {
+    package func send(_ message: borrowing BusMessage) -> UInt32? {
         var serial: UInt32 = 0
         return dbus_connection_send(pointer, message.pointer, &serial) != 0 ? serial : nil
     }
 
     /// Reads and writes what is possible without waiting.
-    func transfer() {
+    package func transfer() {
         dbus_connection_read_write(pointer, 0)
         // One transfer may read the bus's turn without writing the answer to it.
         if !isAuthenticated { dbus_connection_read_write(pointer, 0) }
     }
 
     /// The next message that came.
-    func next() -> BusMessage? {
+    package func next() -> BusMessage? {
         dbus_connection_pop_message(pointer).map { BusMessage(owning: $0) }
     }
 

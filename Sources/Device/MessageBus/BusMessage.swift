@@ -1,0 +1,66 @@
+import CDBus
+
+/// One D-Bus message; owns one reference to it.
+package struct BusMessage: ~Copyable {
+    let pointer: OpaquePointer
+
+    /// Takes over a reference.
+    init(owning pointer: OpaquePointer) { self.pointer = pointer }
+
+    /// A method call; `nil` when libdbus refuses a name or has no memory.
+    package init?(destination: String, path: String, interface: String, method: String) {
+        guard let pointer = dbus_message_new_method_call(destination, path, interface, method) else { return nil }
+        self.pointer = pointer
+    }
+
+    /// A signal; `nil` when libdbus refuses a name or has no memory.
+    package init?(path: String, interface: String, signal: String) {
+        guard let pointer = dbus_message_new_signal(path, interface, signal) else { return nil }
+        self.pointer = pointer
+    }
+
+    deinit { dbus_message_unref(pointer) }
+
+    // MARK: Reading
+
+    private var type: Int32 { dbus_message_get_type(pointer) }
+    /// The serial of the call that this answers; 0 for other messages.
+    package var answers: UInt32 { dbus_message_get_reply_serial(pointer) }
+    /// Whether a call was refused.
+    package var isError: Bool { type == DBUS_MESSAGE_TYPE_ERROR }
+    /// Whether a call was answered.
+    package var isReply: Bool { type == DBUS_MESSAGE_TYPE_METHOD_RETURN }
+    /// The name of the refusal, such as `org.freedesktop.DBus.Error.ServiceUnknown`.
+    package var errorName: String {
+        dbus_message_get_error_name(pointer).map { String(cString: $0) } ?? "unknown error"
+    }
+
+    /// Who sent it, by the unique name that the bus vouches for.
+    package var sender: String? { dbus_message_get_sender(pointer).map { String(cString: $0) } }
+    /// The object that a signal is about.
+    package var path: String? { dbus_message_get_path(pointer).map { String(cString: $0) } }
+
+    /// Whether it is a signal of this interface and name; who sent it is another question.
+    package func isSignal(_ interface: String, _ member: String) -> Bool {
+        dbus_message_is_signal(pointer, interface, member) != 0
+    }
+
+    /// The arguments, as far as they are of the kinds that `BusValue` has; others are `.other`.
+    package var arguments: [BusValue] {
+        var iterator = DBusMessageIter()
+        guard dbus_message_iter_init(pointer, &iterator) != 0 else { return [] }
+        return BusValue.readAll(&iterator)
+    }
+
+    // MARK: Writing
+
+    /// A call that is an error where nobody owns the name, and does not make the bus start a program.
+    package func startsNobody() { dbus_message_set_auto_start(pointer, 0) }
+
+    /// Appends arguments; `false` when libdbus has no memory for them.
+    package func append(_ values: [BusValue]) -> Bool {
+        var iterator = DBusMessageIter()
+        dbus_message_iter_init_append(pointer, &iterator)
+        return values.allSatisfy { $0.append(to: &iterator) }
+    }
+}

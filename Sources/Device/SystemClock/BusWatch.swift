@@ -1,0 +1,116 @@
+import AgentCore
+import MessageBus
+
+/// The thread's own: hears over the system bus that the machine has slept (login1) or that its zone was set (timedate1).
+///
+/// What is said is not believed, only looked into: who hears it reads the clock and the zone anew. A signal counts when the
+/// service itself sent it, by the bus' word. A bus that goes is looked for with growing pauses; a machine that has none is
+/// left alone.
+final class BusWatch {
+    private static let bus = "org.freedesktop.DBus"
+    private static let properties = "org.freedesktop.DBus.Properties"
+
+    /// Who has something to say.
+    private enum Service: String, CaseIterable {
+        case login = "org.freedesktop.login1"
+        case time = "org.freedesktop.timedate1"
+
+        /// What the bus forwards of what it says.
+        var rule: String {
+            switch self {
+            case .login:
+                "type='signal',sender='\(rawValue)',interface='\(rawValue).Manager',member='PrepareForSleep'"
+            case .time:
+                "type='signal',sender='\(rawValue)',path='/org/freedesktop/timedate1',interface='\(properties)',"
+                    + "member='PropertiesChanged'"
+            }
+        }
+    }
+
+    private let address: String
+    private let tell: @Sendable (AlarmClockEvent) -> Void
+    private var connection: BusConnection?
+    private var questions = BusCalls<Service>()
+    /// The unique names of the services that run.
+    private var owners: [Service: String] = [:]
+    private var pause = GrowingPause()
+    private var nextAttempt: ContinuousClock.Instant?
+
+    init(address: String, tell: @escaping @Sendable (AlarmClockEvent) -> Void) {
+        self.address = address
+        self.tell = tell
+        connection = open()
+    }
+
+    /// The descriptor to poll; -1 when there is none.
+    var descriptor: Int32 { connection?.descriptor ?? -1 }
+    var hasMessagesToSend: Bool { connection?.hasMessagesToSend ?? false }
+    var deadline: ContinuousClock.Instant? { [nextAttempt, questions.deadline].compactMap { $0 }.min() }
+
+    /// Reads and writes what is possible without waiting.
+    func work() {
+        if let nextAttempt, nextAttempt <= .now { connectAgain() }
+        guard let connection else { return }
+        connection.transfer()
+        while let message = connection.next() { took(message) }
+        _ = questions.takeLate()
+        if !connection.isConnected { lose() }
+    }
+
+    private func open() -> BusConnection? {
+        guard let opened = try? BusConnection(address: address) else { return nil }
+        for service in Service.allCases {
+            opened.subscribe("type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(service.rawValue)'")
+            opened.subscribe(service.rule)
+            if let question = BusMessage(
+                destination: Self.bus, path: "/org/freedesktop/DBus", interface: Self.bus, method: "GetNameOwner"),
+                question.append([.string(service.rawValue)]), let serial = opened.send(question)
+            {
+                questions.add(service, serial: serial)
+            }
+        }
+        opened.transfer()
+        return opened
+    }
+
+    private func connectAgain() {
+        connection = open()
+        nextAttempt = connection == nil ? pause.deadline() : nil
+        guard connection != nil else { return }
+        // What was said meanwhile nobody heard.
+        tell(.wallClockChanged)
+        tell(.zoneChanged)
+    }
+
+    private func lose() {
+        connection = nil
+        questions = BusCalls()
+        owners = [:]
+        nextAttempt = pause.deadline()
+    }
+
+    private func took(_ message: borrowing BusMessage) {
+        if message.isReply || message.isError {
+            guard let service = questions.take(message.answers), case .string(let owner)? = message.arguments.first,
+                message.isReply
+            else { return }
+            // It works, and not only takes connections.
+            pause.reset()
+            owners[service] = owner
+        } else if message.isSignal(Self.bus, "NameOwnerChanged"), message.sender == Self.bus {
+            guard case (.string(let name)?, .string(let owner)?) = (message.arguments.first, message.arguments.last),
+                let service = Service(rawValue: name)
+            else { return }
+            owners[service] = owner.isEmpty ? nil : owner
+        } else if message.isSignal("\(Service.login.rawValue).Manager", "PrepareForSleep") {
+            if isFrom(.login, message), message.arguments == [.boolean(false)] { tell(.wallClockChanged) }
+        } else if message.isSignal(Self.properties, "PropertiesChanged") {
+            if isFrom(.time, message) { tell(.zoneChanged) }
+        }
+    }
+
+    private func isFrom(_ service: Service, _ message: borrowing BusMessage) -> Bool {
+        guard let owner = owners[service] else { return false }
+        return message.sender == owner
+    }
+}

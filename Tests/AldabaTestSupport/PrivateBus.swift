@@ -1,0 +1,116 @@
+import Foundation
+
+/// A message bus of the test's own: a real dbus-daemon in a folder of its own, which starts services when they are called.
+public final class PrivateBus {
+    private static let daemon = "/usr/bin/dbus-daemon"
+    /// Whether the daemon is installed.
+    public static let isPossible = FileManager.default.isExecutableFile(atPath: daemon)
+
+    /// The folder of its files.
+    public let folder: TemporaryFolder
+    /// Where it listens, for `DBUS_SESSION_BUS_ADDRESS` and `DBUS_SYSTEM_BUS_ADDRESS`.
+    public let address: String
+    private let environment: [String: String]
+    private var process: Process?
+
+    /// Starts it; returns when it listens.
+    ///
+    /// - Parameters:
+    ///   - services: The commands that the bus runs when somebody speaks to a name.
+    ///   - environment: What these find, beside the bus as the system's.
+    public init(services: [String: String] = [:], environment: [String: String] = [:]) throws {
+        folder = try TemporaryFolder()
+        address = "unix:path=\(folder.path("bus"))"
+        self.environment = environment
+        for (name, command) in services {
+            try Data("[D-BUS Service]\nName=\(name)\nExec=\(command)\n".utf8)
+                .write(to: URL(fileURLWithPath: folder.path("\(name).service")))
+        }
+        try Data(
+            """
+            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+              "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig><type>session</type><listen>unix:path=\(folder.path("bus"))</listen>
+            <servicedir>\(folder.url.path)</servicedir>
+            <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+            <allow own="*"/></policy></busconfig>
+            """.utf8
+        ).write(to: URL(fileURLWithPath: folder.path("bus.conf")))
+        try begin()
+    }
+
+    /// Starts the bus anew where it ended; returns when it listens.
+    public func begin() throws {
+        let variables = environment.merging(["DBUS_SYSTEM_BUS_ADDRESS": address]) { $1 }
+        process = try Self.start(
+            Self.daemon, ["--config-file=\(folder.path("bus.conf"))", "--nofork", "--print-address=1"], variables
+        ).process
+    }
+
+    /// Ends the bus: everything on it goes too.
+    public func end() {
+        process.map(Self.end)
+        process = nil
+    }
+
+    /// The process that owns a name.
+    public func process(of name: String) throws -> pid_t? {
+        let answer = try call(
+            "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.GetConnectionUnixProcessID",
+            "string:\(name)")
+        return answer.split(separator: " ").last.flatMap { pid_t($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
+
+    /// The answer to a call, as `dbus-send` prints it; the bus starts who is called.
+    @discardableResult
+    public func call(_ name: String, _ path: String, _ method: String, _ arguments: String...) throws -> String {
+        try call(name, path, method, arguments)
+    }
+
+    /// The answer to a call, as `dbus-send` prints it; the bus starts who is called.
+    @discardableResult
+    public func call(_ name: String, _ path: String, _ method: String, _ arguments: [String]) throws -> String {
+        try send(["--print-reply=literal", "--dest=\(name)", path, method] + arguments)
+    }
+
+    /// Sends a signal, as somebody whom nobody knows, to everybody or to one connection directly.
+    public func signal(_ path: String, _ member: String, _ arguments: String..., to name: String? = nil) throws {
+        _ = try send(["--type=signal"] + (name.map { ["--dest=\($0)"] } ?? []) + [path, member] + arguments)
+    }
+
+    private func send(_ arguments: [String]) throws -> String {
+        let tool = try Self.start(
+            "/usr/bin/dbus-send", ["--bus=\(address)"] + arguments, [:], waitsForLine: false)
+        let output = String(decoding: tool.output.readDataToEndOfFile(), as: UTF8.self)
+        tool.process.waitUntilExit()
+        return output
+    }
+
+    deinit { end() }
+
+    /// Children inherit the blocked signals of the thread that starts them, so SIGTERM may not reach them.
+    public static func end(_ child: Process) {
+        kill(child.processIdentifier, SIGKILL)
+        child.waitUntilExit()
+    }
+
+    /// Starts a program, and waits for the first line that it prints.
+    public static func start(
+        _ path: String, _ arguments: [String], _ variables: [String: String], waitsForLine: Bool = true
+    ) throws -> (process: Process, line: String, output: FileHandle) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.environment = ["PATH": "/usr/bin:/bin"].merging(variables) { $1 }
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        var line = ""
+        while waitsForLine, let byte = try pipe.fileHandleForReading.read(upToCount: 1)?.first, byte != 10 {
+            line.unicodeScalars.append(Unicode.Scalar(byte))
+        }
+        return (process, line, pipe.fileHandleForReading)
+    }
+}
