@@ -181,7 +181,7 @@ extension Agent {
         guard let after = apps[app] else { return }
         if after.shownBadge != before.shownBadge { showBadge(of: app) }
         // What an app is not allowed any more leaves the screen and the list.
-        if after.standing.settings.missedPolicy != before.standing.settings.missedPolicy { loadSchedule() }
+        if after.standing.settings.missedPolicy != before.standing.settings.missedPolicy { placeAgain(app) }
         if before.handOver.mayShow, !after.handOver.mayShow { enqueue(.unlisted(app: app, identifiers: nil)) }
     }
 

@@ -109,6 +109,7 @@ extension Agent {
             case .scheduled(let waiting, let gone):
                 unplace(gone)
                 place(waiting)
+                lookAroundIfNeeded()
                 isScheduleChanged = true
             case .unscheduled(let keys):
                 unplace(keys)

@@ -22,6 +22,13 @@ extension Agent {
             logger.error("What waits for its time could not be read.", metadata: [LogKey.error: "\(error)"])
             enter(after: timing.storePause) { $0.loadSchedule() }
         }
+        lookAroundIfNeeded()
+        rearm()
+    }
+
+    /// Has an app's requests wait by what the person settled now.
+    func placeAgain(_ app: String) {
+        for waiting in (try? store.read { try $0.pending(app: app) }) ?? [] { place(waiting) }
         rearm()
     }
 
@@ -29,7 +36,7 @@ extension Agent {
     func place(_ waiting: PendingRequest) {
         guard let trigger = waiting.request.trigger else { return }
         if case .region(let region, _) = trigger {
-            if regions.add(waiting.key, region, state: waiting.side) == nil, regions.count == 1 { lookAround() }
+            _ = regions.add(waiting.key, region, state: regions.state(of: waiting.key) ?? waiting.side)
             return
         }
         guard let time = LocalSchedule.Trigger(trigger, zone: parts.zones) else {
@@ -39,20 +46,20 @@ extension Agent {
         }
         let entry = LocalSchedule.Entry(
             trigger: time, added: waiting.added, lastFired: waiting.lastFired, missed: missedPolicy(of: waiting.app))
-        if schedule.add(waiting.key, entry, now: parts.clock.now()) == .never {
-            // Its last occurrence fired, and the agent ended before that was noted otherwise.
-            enqueue(.unscheduled(app: waiting.app, identifiers: [waiting.request.identifier]))
+        let now = parts.clock.now()
+        if schedule.add(waiting.key, entry, now: now) == .never {
+            // There is no other time for it: such as one that passed while it was being stored.
+            enqueue(.missed(key: waiting.key, occurrence: now.wall, isLast: true))
         }
     }
 
     /// What the store no longer holds waits no longer.
     func unplace(_ keys: [Int64]) {
-        let hadRegions = regions.count > 0
         for key in keys {
             schedule.remove(key)
             regions.remove(key)
         }
-        if hadRegions, regions.count == 0 { parts.positions?.rest() }
+        lookAroundIfNeeded()
     }
 
     /// Has the clock ring for what is due next.
@@ -70,6 +77,8 @@ extension Agent {
         case .rang: armed = nil
         case .wallClockChanged:
             logger.debug("The clock was set, or the machine has slept: what waits is looked at anew.")
+            // What the clock was set past does not ring any more.
+            armed = nil
             follow(schedule.clockChanged(now: parts.clock.now()))
         case .zoneChanged:
             logger.debug("The machine may be in another time zone: what waits is looked at anew.")
@@ -180,11 +189,16 @@ extension Agent {
     /// How many circles are watched for all apps together.
     private static let mostRegions = 4_096
 
-    /// Begins to look where the machine is.
-    private func lookAround() {
+    /// Looks where the machine is as long as something waits for a place.
+    func lookAroundIfNeeded() {
+        let isNeeded = regions.count > 0
+        guard isNeeded != isLookingAround else { return }
+        isLookingAround = isNeeded
         guard let positions = parts.positions else {
-            return logger.warning("Notifications wait for a place, and nothing tells where this machine is.")
+            if isNeeded { logger.warning("Notifications wait for a place, and nothing tells where this machine is.") }
+            return
         }
+        guard isNeeded else { return positions.rest() }
         positions.start { [weak self] event in self?.enter { $0.took(event) } }
     }
 

@@ -81,6 +81,8 @@ public actor Agent {
     var regions = RegionWatch()
     /// For when the clock is to ring.
     var armed: Instant?
+    /// Whether somebody was asked where the machine is.
+    var isLookingAround = false
     /// Why nobody knows where the machine is; `nil` while somebody does, or nobody asked.
     var positionFault: String?
     var isFlushScheduled = false
