@@ -50,6 +50,7 @@ extension AppDelegate: UNUserNotificationCenterDelegate {
         Terminal.say("willPresent \(notification.name)")
         log.handedInForeground(notification.name)
         add(from: notification)
+        await remind(of: notification)
         return [.banner, .list, .sound]
     }
 
@@ -60,6 +61,22 @@ extension AppDelegate: UNUserNotificationCenterDelegate {
         Terminal.say("didReceive \(response.actionIdentifier) \(name)")
         log.answered(name)
         add(from: response.notification)
+    }
+
+    /// A provider can ask for a reminder, too: `remindIn` seconds later, whether this app runs then or not.
+    private func remind(of notification: UNNotification) async {
+        guard let seconds = notification.request.content.userInfo["remindIn"] as? Double, seconds > 0 else { return }
+        let content = UNMutableNotificationContent()
+        content.title = "Still to do: \(notification.request.content.title)"
+        let trigger = UNTimeIntervalNotificationTrigger(timeInterval: seconds, repeats: false)
+        let request = UNNotificationRequest(
+            identifier: "reminder \(notification.name)", content: content, trigger: trigger)
+        do {
+            try await UNUserNotificationCenter.current().add(request)
+            Terminal.say("reminder at \(trigger.nextTriggerDate().map(String.init(describing:)) ?? "no time")")
+        } catch {
+            Terminal.say("no reminder: \(error.localizedDescription)")
+        }
     }
 
     private func add(from notification: UNNotification) {

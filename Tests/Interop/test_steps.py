@@ -481,3 +481,21 @@ def test_what_was_due_when_the_agent_died_comes_once(world, place):
     assert len(world.screen.numbers(title)) == 1
     assert [item["content"].get("title") for item in world.agent.listed()].count(title) == 1
     assert json.loads(world.agent.aldaba("notifications", "pending", "--json").stdout) == []
+
+
+@pytest.mark.desktop
+def test_a_reminder_comes_when_its_app_does_not_run_and_starts_it_when_it_is_touched(world, send):
+    title = "Still to do: Call the dentist"
+    # Long enough for the app to be gone, and not much longer.
+    _, reference, _ = send(world.token, {"aps": {"alert": {"title": "Call the dentist"}}, "remindIn": 3})
+    wait_until(lambda: any(line.startswith("reminder at ") for line in world.told()), "the app has asked for it")
+    world.end_app()
+    number = wait_until(lambda: world.screen.numbers(title), "it is on the screen")[0]
+    world.screen.open(number)
+    answer = f"didReceive com.apple.UNNotificationDefaultActionIdentifier reminder {reference}"
+    log = world.agent.data / "log" / f"{TODO}.log"
+    try:
+        wait_until(lambda: log.exists() and answer in log.read_text(), "the app was started and has heard of it", 30)
+    finally:
+        world.end_started()
+        world.start_app()
