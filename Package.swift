@@ -113,6 +113,7 @@ let house: [Target] = [
         ]),
     room("Device", "MessageBus", ["CDBus"]),
     room("Device", "SystemClock", ["CLinux", "AgentCore", "LocalSchedule", "MessageBus"]),
+    room("Device", "Positions", ["CLinux", "AgentCore", "MessageBus"]),
     room("Device", "Desktop", ["CLinux", "AgentCore", "MessageBus", "Observability", logging]),
     room("Device", "WindowFocus", ["CXCB", "CLinux", "AgentCore"]),
 ]
@@ -125,7 +126,7 @@ let commands: [Target] = [
             "PushModel", "HTTPWire", "APNsWire", "MCSWire", "HTTP2Transport", "MCSTransport", "DeviceSession",
             "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint", "ControlAPI",
             "AgentCore", "AgentWire", "LocalSchedule", "LocalZones", "AppHost", "Desktop", "WindowFocus", "SystemClock",
-            "MessageBus",
+            "MessageBus", "Positions",
             "TodoList",
             "CommandCore", "CLinux", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient,
             argumentParser, yams, logging,
@@ -166,6 +167,7 @@ let fuzzers: [Target] =
         fuzzer("AgentWireFuzz", ["AgentWire"]),
         fuzzer("ContentFuzz", ["AgentWire"]),
         fuzzer("ZoneFuzz", ["LocalSchedule"]),
+        fuzzer("PositionFuzz", ["AgentCore", "Positions"]),
     ] : []
 
 let support: [Target] = [
@@ -221,6 +223,7 @@ let testTargets: [Target] = [
         ]),
     tests("Device", "MessageBus", ["MessageBus"]),
     tests("Device", "SystemClock", ["SystemClock", "AgentCore", "LocalSchedule", "MessageBus"]),
+    tests("Device", "Positions", ["Positions", "AgentCore"]),
     tests("Device", "Desktop", ["Desktop", "AgentCore", logging]),
     tests("Device", "WindowFocus", ["WindowFocus", "AgentCore", "CXCB"]),
     tests("Transport", "Observability", ["Observability", coreMetrics]),

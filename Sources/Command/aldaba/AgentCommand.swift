@@ -8,6 +8,7 @@ import LocalZones
 import Logging
 import MessageBus
 import Observability
+import Positions
 import PushModel
 import SystemClock
 import WindowFocus
@@ -55,7 +56,8 @@ struct AgentCommand: AsyncParsableCommand {
                 localtime: LocalZones.shared.currentFile, busAddress: SystemBus.address(environment: environment))
             let agent = try Agent(
                 configuration: configuration, presenter: presenter, activator: presenter as? DesktopPresenter,
-                focus: WindowFocus(environment: environment), clock: clock, logger: logger
+                focus: WindowFocus(environment: environment), clock: clock,
+                positions: AgentAssembly.positions(values, environment: environment), logger: logger
             ) { event in
                 if case .listening = event { ReadyNotice.send(environment: environment) }
                 if reportReady { AgentAssembly.report(event, hasScreen: !(presenter is HeadlessPresenter)) }
@@ -218,6 +220,18 @@ enum AgentAssembly {
                 .failed, "there is no session bus; set DBUS_SESSION_BUS_ADDRESS, or choose --presenter headless")
         }
         return HeadlessPresenter(logger: logger, hook: values.text(.presenterHook))
+    }
+
+    /// - Returns: `nil` where nobody is to tell where the machine is.
+    static func positions(_ values: ConfigurationValues, environment: [String: String]) -> (any PositionSource)? {
+        switch values.text(.position).flatMap(PositionChoice.init) {
+        case .geoclue:
+            GeoCluePosition(busAddress: SystemBus.address(environment: environment), desktopID: "aldaba")
+        case .file(let path): FilePosition(path: path)
+        case .socket(let path): SocketPosition(path: path)
+        case .command(let command): ProgramPosition(command: command, environment: environment)
+        case PositionChoice.none?, nil: nil
+        }
     }
 
     /// Tells who started the agent what happened, where that is of use to it.

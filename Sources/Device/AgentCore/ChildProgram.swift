@@ -20,7 +20,7 @@ package struct ChildProgram: Sendable {
     /// Starts it; a descriptor that is negative stands for none.
     ///
     /// - Returns: Its process id, which somebody must wait for.
-    func start(input: Int32 = -1, output: Int32 = -1, errors: Int32 = -1) throws(AppLaunchFailure) -> pid_t {
+    package func start(input: Int32 = -1, output: Int32 = -1, errors: Int32 = -1) throws(AppLaunchFailure) -> pid_t {
         var pid: pid_t = 0
         let failure = withCStrings([path] + arguments) { arguments in
             withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in

@@ -3,12 +3,12 @@ import Foundation
 import PushModel
 
 /// A folder for secrets.
-enum PrivateFolder {
+package enum PrivateFolder {
     /// Makes the folder with mode 0700 where it is missing. One that exists must be ours, and closed to others'
     /// writing; `shut` also takes others' reading away.
     ///
     /// - Throws: ``AgentStartFailure/folder(path:reason:)``.
-    static func make(_ path: String, shut: Bool) throws(AgentStartFailure) {
+    package static func make(_ path: String, shut: Bool) throws(AgentStartFailure) {
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -37,7 +37,7 @@ public final class SystemClock: AlarmClock {
     public func start(events: @escaping @Sendable (AlarmClockEvent) -> Void) {
         let thread = Thread { [alarm, end, localtime, busAddress] in
             let bus = busAddress.map { BusWatch(address: $0, tell: events) }
-            ClockWatch(alarm: alarm, end: end, zone: ZoneWatch(localtime: localtime), bus: bus, tell: events).run()
+            ClockWatch(alarm: alarm, end: end, zone: FolderWatch(path: localtime), bus: bus, tell: events).run()
         }
         thread.name = "aldaba-clock"
         thread.start()

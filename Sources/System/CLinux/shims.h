@@ -59,6 +59,10 @@ static inline int aldaba_watch_add(int watch, const char *folder) {
         watch, folder, IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB);
 }
 
+/// Takes a connection that does not wait and that no program inherits: accept4(2); -1 with errno.
+extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+static inline int aldaba_accept(int socket) { return accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+
 /// A pipe that no program inherits: pipe2(2) with O_CLOEXEC.
 extern int pipe2(int ends[2], int flags);
 static inline int aldaba_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

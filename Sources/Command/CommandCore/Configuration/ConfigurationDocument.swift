@@ -41,6 +41,7 @@ public enum ConfigurationDocument {
     private static func placeholder(_ type: ConfigurationType) -> String {
         switch type {
         case .choice(let choices): choices.joined(separator: "|")
+        case .position: "source"
         case .address: "host:port"
         case .secureURL: "https://host:port"
         case .port: "port"

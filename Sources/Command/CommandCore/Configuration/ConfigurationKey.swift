@@ -28,6 +28,8 @@ public enum ConfigurationType: Sendable, Equatable {
     case flag
     case number(ClosedRange<Int>)
     case choice([String])
+    /// What ``PositionChoice`` reads.
+    case position
 
     /// The kind in a reader's words, as it stands in help and documentation.
     public var words: String {
@@ -40,6 +42,7 @@ public enum ConfigurationType: Sendable, Equatable {
         case .flag: "true or false"
         case .number(let range): "whole number, \(range.lowerBound) to \(range.upperBound)"
         case .choice(let choices): choices.joined(separator: ", ")
+        case .position: "geoclue, file:PATH, socket:PATH, command:COMMAND, none"
         }
     }
 }
@@ -66,6 +69,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     case agentSocket = "agent-socket"
     case presenter
     case presenterHook = "presenter-hook"
+    case position
     case reconnectAfter = "reconnect-after"
     case logLevel = "log-level"
 
@@ -95,7 +99,9 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
                 sentence: "The data folder; without it $XDG_STATE_HOME/aldaba, else ~/.local/state/aldaba.")
         case .host, .apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort: listenerRow
         case .certificate, .certificateKey, .environment, .development, .enrolmentOpen, .enrolmentKey: serverRow
-        case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .presenterHook, .reconnectAfter: agentRow
+        case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .presenterHook, .position,
+            .reconnectAfter:
+            agentRow
         case .logLevel:
             Row(
                 type: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
@@ -182,6 +188,10 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
                 sentence:
                     "A program that is run for each notification where there is no screen, with a JSON object on its "
                     + "standard input.")
+        case .position:
+            Row(
+                type: .position, defaultText: "geoclue", programs: [.agent],
+                sentence: "Who tells where this machine is, for notifications that wait for a place.")
         default:
             Row(
                 type: .number(10...600_000), defaultText: "1000", programs: [.agent],

@@ -34,6 +34,7 @@ extension ConfigurationType {
         case .port: return Int(text).flatMap { (0...65_535).contains($0) ? String($0) : nil }
         case .number(let range): return Int(text).flatMap { range.contains($0) ? String($0) : nil }
         case .choice(let choices): return choices.contains(text) ? text : nil
+        case .position: return PositionChoice(text) == nil ? nil : text
         case .flag:
             switch text.lowercased() {
             case "true", "yes", "on", "1": return "true"

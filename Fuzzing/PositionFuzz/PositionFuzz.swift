@@ -1,0 +1,23 @@
+import AgentCore
+import Foundation
+import FuzzDriver
+import Positions
+
+/// Lines that may be positions: none may trap, what is read is on the earth, and what is refused is not repeated.
+@main
+enum PositionFuzz {
+    static func main() {
+        exit(
+            FuzzDriver.run { data, count in
+                let bytes = Array(UnsafeBufferPointer(start: data, count: count))
+                switch PositionLine.read(bytes) {
+                case .success(let position):
+                    precondition(abs(position.latitude) <= 90 && abs(position.longitude) <= 180, "beyond the earth")
+                    precondition(position.accuracy >= 0 && position.accuracy.isFinite, "no accuracy")
+                    precondition(count <= PositionLine.longest, "too long a line")
+                case .failure(let fault): precondition(!fault.description.isEmpty, "no words")
+                }
+                return 0
+            })
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// Who tells where the machine is, as the key `position` says.
+public enum PositionChoice: Sendable, Hashable {
+    case geoclue
+    /// A file that holds a position.
+    case file(path: String)
+    /// A Unix socket that takes positions.
+    case socket(path: String)
+    /// What a shell runs, and whose output are positions.
+    case command(String)
+    case none
+
+    /// Reads `geoclue`, `file:PATH`, `socket:PATH`, `command:COMMAND` or `none`; anything else is `nil`.
+    public init?(_ text: String) {
+        guard !text.contains("\0") else { return nil }
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        switch (parts[0], parts.count > 1 ? parts[1] : nil) {
+        case ("geoclue", nil): self = .geoclue
+        case ("none", nil): self = .none
+        case ("file", let path?) where !path.isEmpty: self = .file(path: path)
+        case ("socket", let path?) where !path.isEmpty: self = .socket(path: path)
+        case ("command", let command?) where !command.allSatisfy(\.isWhitespace): self = .command(command)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,232 @@
+import AgentCore
+import Foundation
+import MessageBus
+
+/// Where the machine is, as GeoClue says: org.freedesktop.GeoClue2 on the system bus.
+///
+/// It is asked for an exact position, by the name `desktopID`, and the bus may start it. While nothing waits for a place there is no
+/// client of ours, so that GeoClue does not look either. A GeoClue that ends is asked again after 1 s, 2 s, … 60 s; one that
+/// refuses after a minute, two, … an hour, since it may ask a person each time; a machine without GeoClue when one comes.
+public final class GeoCluePosition: PositionSource {
+    public let name = "GeoClue"
+    private let thread: PositionThread
+
+    /// - Parameters:
+    ///   - busAddress: The system bus.
+    ///   - desktopID: Who asks, as GeoClue's configuration and the person know it.
+    public init(busAddress: String, desktopID: String) {
+        thread = PositionThread(name: "aldaba-place") {
+            GeoClueWork(address: busAddress, desktopID: desktopID, teller: $0)
+        }
+    }
+
+    public func start(events: @escaping @Sendable (PositionEvent) -> Void) { thread.start(events: events) }
+    public func rest() { thread.rest() }
+    public func stop() { thread.stop() }
+}
+
+/// The thread's own: one client of GeoClue's.
+///
+/// Only what the connection sends that answered the first call counts, by the bus' word.
+private final class GeoClueWork: PositionWork {
+    private static let service = "org.freedesktop.GeoClue2"
+    private static let client = "\(service).Client"
+    private static let location = "\(service).Location"
+    private static let bus = "org.freedesktop.DBus"
+    private static let properties = "\(bus).Properties"
+    /// How long the bus may take to start it.
+    private static let patience = Duration.seconds(25)
+    /// How long a person may think whether it is allowed.
+    private static let longPatience = Duration.seconds(300)
+    private static let otherwise = "or let something else tell (the setting position)"
+
+    private enum Call { case client, property, start, location }
+
+    private let address: String
+    private let desktopID: String
+    private let teller: PositionTeller
+    private var connection: BusConnection?
+    private var calls = BusCalls<Call>()
+    /// Our client, and GeoClue's unique name.
+    private var session: (owner: String, path: String)?
+    /// A location that is newer than the one that was asked for.
+    private var newer: String?
+    private var nextAttempt: ContinuousClock.Instant?
+    private var pause = GrowingPause()
+    private var longPause = GrowingPause(first: .seconds(60), longest: .seconds(3_600))
+
+    init(address: String, desktopID: String, teller: PositionTeller) {
+        self.address = address
+        self.desktopID = BusValue.plain(desktopID)
+        self.teller = teller
+        do throws(BusFailure) {
+            try connect()
+        } catch {
+            // A machine without a bus at the start is left alone.
+            teller.fail("there is no system bus (\(error)), so GeoClue cannot be asked; start one, \(Self.otherwise)")
+        }
+    }
+
+    var descriptors: [pollfd] {
+        let events = connection?.hasMessagesToSend == true ? Int16(POLLIN) | Int16(POLLOUT) : Int16(POLLIN)
+        return [pollfd(fd: connection?.descriptor ?? -1, events: events, revents: 0)]
+    }
+    var deadline: ContinuousClock.Instant? { [nextAttempt, calls.deadline].compactMap { $0 }.min() }
+
+    func work() {
+        if let nextAttempt, nextAttempt <= .now { attempt() }
+        guard let connection else { return }
+        connection.transfer()
+        while let message = connection.next() { took(message) }
+        if calls.takeLate().contains(where: { $0 != .property }) { tryAgain("GeoClue did not answer in time") }
+        guard !connection.isConnected else { return }
+        self.connection = nil
+        tryAgain("the system bus is gone")
+    }
+
+    func end() {
+        if let session { call(.property, session.path, Self.client, "Stop", to: session.owner) }
+        connection?.transfer()
+        connection = nil
+    }
+
+    // MARK: Asking
+
+    private func connect() throws(BusFailure) {
+        let opened = try BusConnection(address: address)
+        opened.subscribe("type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.service)'")
+        opened.subscribe(
+            "type='signal',sender='\(Self.service)',interface='\(Self.client)',member='LocationUpdated'")
+        connection = opened
+        askForClient()
+    }
+
+    private func attempt() {
+        nextAttempt = nil
+        guard connection == nil else { return askForClient() }
+        do throws(BusFailure) {
+            try connect()
+        } catch {
+            nextAttempt = pause.deadline()
+        }
+    }
+
+    private func askForClient() {
+        nextAttempt = nil
+        call(.client, "/org/freedesktop/GeoClue2/Manager", "\(Self.service).Manager", "GetClient", to: Self.service)
+    }
+
+    private func begin(_ path: String, of owner: String) {
+        session = (owner, path)
+        // 8 is as exact as it can. Every position, since one that is more exact tells more, but no more than one in some
+        // seconds: a crossing takes twenty.
+        let wishes: [(String, BusValue)] = [
+            ("DesktopId", .string(desktopID)), ("RequestedAccuracyLevel", .uint32(8)),
+            ("DistanceThreshold", .uint32(0)), ("TimeThreshold", .uint32(5)),
+        ]
+        for (name, value) in wishes {
+            call(
+                .property, path, Self.properties, "Set", [.string(Self.client), .string(name), .variant(value)],
+                to: owner)
+        }
+        call(.start, path, Self.client, "Start", to: owner)
+    }
+
+    private func askForLocation(_ path: String) {
+        guard let owner = session?.owner else { return }
+        guard !calls.contains(where: { $0 == .location }) else { return newer = path }
+        call(.location, path, Self.properties, "GetAll", [.string(Self.location)], to: owner)
+    }
+
+    private func call(
+        _ call: Call, _ path: String, _ interface: String, _ method: String, _ values: [BusValue] = [], to name: String
+    ) {
+        guard let message = BusMessage(destination: name, path: path, interface: interface, method: method),
+            message.append(values), let serial = connection?.send(message)
+        else { return tryAgain("the call of GeoClue could not be written") }
+        calls.add(call, serial: serial, patience: call == .start ? Self.longPatience : Self.patience)
+    }
+
+    private func tryAgain(_ reason: String) {
+        forget()
+        nextAttempt = pause.deadline()
+        teller.fail("\(reason); it is asked again, \(Self.otherwise)")
+    }
+
+    private func forget() {
+        (session, newer) = (nil, nil)
+        calls = BusCalls()
+    }
+
+    // MARK: Hearing
+
+    private func took(_ message: borrowing BusMessage) {
+        if message.isReply || message.isError {
+            guard let call = calls.take(message.answers) else { return }
+            if message.isError { return refused(call, message.errorName) }
+            return answered(call, message.arguments.first, by: message.sender)
+        }
+        if message.isSignal(Self.client, "LocationUpdated") {
+            guard let session, message.sender == session.owner, message.path == session.path,
+                case .path(let location)? = message.arguments.last, location != "/"
+            else { return }
+            askForLocation(location)
+        } else if message.isSignal(Self.bus, "NameOwnerChanged"), message.sender == Self.bus {
+            guard case .string(let owner)? = message.arguments.last else { return }
+            ownerChanged(owner)
+        }
+    }
+
+    private func ownerChanged(_ owner: String) {
+        if let session, session.owner != owner { return tryAgain("GeoClue has ended") }
+        // One has come to a machine that had none, or after it refused.
+        if session == nil, !owner.isEmpty, calls.deadline == nil { askForClient() }
+    }
+
+    private func answered(_ call: Call, _ value: BusValue?, by owner: String?) {
+        switch (call, value) {
+        case (.client, .path(let path)?): if let owner { begin(path, of: owner) }
+        case (.location, .dictionary(let members)?):
+            tell(members)
+            if let newer {
+                self.newer = nil
+                askForLocation(newer)
+            }
+        case (.property, _), (.start, _): break
+        default: tryAgain("GeoClue's answer has another form than its interface says")
+        }
+    }
+
+    private func tell(_ members: [String: BusValue]) {
+        func number(_ name: String) -> Double? { if case .double(let number)? = members[name] { number } else { nil } }
+        guard let latitude = number("Latitude"), let longitude = number("Longitude") else {
+            return teller.fail("GeoClue's location has no latitude and longitude")
+        }
+        let position = Position(latitude: latitude, longitude: longitude, accuracy: number("Accuracy") ?? 0)
+        // It works, and not only answers.
+        pause.reset()
+        longPause.reset()
+        teller.tell(PositionLine.check(position), of: "GeoClue's location")
+    }
+
+    private func refused(_ call: Call, _ error: String) {
+        switch error {
+        case _ where call == .property: break
+        case "\(Self.bus).Error.ServiceUnknown", "\(Self.bus).Error.NameHasNoOwner":
+            forget()
+            teller.fail("no GeoClue is on the system bus; install the package geoclue-2.0, \(Self.otherwise)")
+        case "\(Self.bus).Error.AccessDenied":
+            forget()
+            nextAttempt = longPause.deadline()
+            teller.fail(
+                "GeoClue does not let \(desktopID) know; allow it in the desktop's settings for privacy or in "
+                    + "geoclue.conf ([\(desktopID)] with allowed=true, system=true and users=), \(Self.otherwise)")
+        // The location is an object of its own, which may have gone since.
+        case _ where call == .location:
+            guard let next = newer else { return }
+            newer = nil
+            askForLocation(next)
+        default: tryAgain("GeoClue answered \(error)")
+        }
+    }
+}

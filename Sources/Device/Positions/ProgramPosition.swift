@@ -1,0 +1,154 @@
+import AgentCore
+import CLinux
+import Foundation
+import MessageBus
+import Synchronization
+
+/// Where the machine is, as a program says: every line that it prints is a position (see `Docs/notification-centre.md`).
+///
+/// It is run by `/bin/sh -c` while something waits for a place, without the agent's own settings in its environment. When it
+/// has ended, it is started again after 1 s, 2 s, … 60 s; one that ran for a minute after 1 s again. It is killed with all
+/// that it started when nothing waits any more, and at the agent's end.
+public final class ProgramPosition: PositionSource {
+    public let name = "the program of the setting position"
+    private let thread: PositionThread
+    private let running = RunningProgram()
+
+    /// - Parameters:
+    ///   - command: What the shell runs.
+    ///   - environment: The agent's environment.
+    public init(command: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
+        let program = ChildProgram(
+            path: "/bin/sh", arguments: ["-c", command],
+            environment: environment.filter { !$0.key.hasPrefix("ALDABA_") })
+        thread = PositionThread(name: "aldaba-place") { [running] in
+            ProgramWork(program: program, running: running, teller: $0)
+        }
+    }
+
+    public func start(events: @escaping @Sendable (PositionEvent) -> Void) { thread.start(events: events) }
+
+    public func rest() {
+        thread.rest()
+        running.kill()
+    }
+
+    public func stop() {
+        thread.stop()
+        // The process may end before the thread has its turn.
+        running.kill()
+    }
+}
+
+/// The program that runs, which any thread may kill.
+private final class RunningProgram: Sendable {
+    private let process = Mutex<pid_t?>(nil)
+
+    func began(_ pid: pid_t) { process.withLock { $0 = pid } }
+
+    /// Kills it and everything in its session; nothing happens when none runs.
+    func kill() { process.withLock { pid in if let pid { _ = Glibc.kill(-pid, SIGKILL) } } }
+
+    /// Kills what is left of it, and waits for its end.
+    ///
+    /// - Returns: Its status, as `waitpid` has it.
+    func end() -> Int32 {
+        kill()
+        guard let pid = process.withLock({ $0 }) else { return 0 }
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
+        // Its number is another's as soon as it was waited for, so nobody may kill by it meanwhile.
+        return process.withLock { process in
+            process = nil
+            var status: Int32 = 0
+            while waitpid(pid, &status, 0) == -1, errno == EINTR {}
+            return status
+        }
+    }
+}
+
+/// The thread's own: starts the program and reads what it prints.
+private final class ProgramWork: PositionWork {
+    /// How long a program must run for its end to be its first.
+    private static let longRun = Duration.seconds(60)
+
+    private let program: ChildProgram
+    private let running: RunningProgram
+    private let teller: PositionTeller
+    private var output: Int32 = -1
+    private var buffer = LineBuffer()
+    private var began = ContinuousClock.now
+    private var pause = GrowingPause()
+    private var nextStart: ContinuousClock.Instant? = .now
+    private var hasTold = false
+
+    init(program: ChildProgram, running: RunningProgram, teller: PositionTeller) {
+        self.program = program
+        self.running = running
+        self.teller = teller
+    }
+
+    var descriptors: [pollfd] { [pollfd(fd: output, events: Int16(POLLIN), revents: 0)] }
+    var deadline: ContinuousClock.Instant? { nextStart }
+
+    func work() {
+        if let nextStart, nextStart <= .now { start() }
+        guard output >= 0 else { return }
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = read(output, &bytes, bytes.count)
+        if count > 0 { return took(buffer.append(bytes.prefix(count))) }
+        guard count == 0 || (errno != EAGAIN && errno != EINTR) else { return }
+        took(buffer.finish().map { [$0] } ?? [])
+        ended(with: finish())
+    }
+
+    func end() { if output >= 0 { _ = finish() } }
+
+    private func start() {
+        nextStart = nil
+        var ends: [Int32] = [-1, -1]
+        guard aldaba_pipe(&ends) == 0 else {
+            nextStart = pause.deadline()
+            return teller.fail("the system has no pipe for a program: \(String(cString: strerror(errno)))")
+        }
+        defer { close(ends[1]) }
+        // Only our end must not wait: the program's is another file.
+        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        do throws(AppLaunchFailure) {
+            running.began(try program.start(output: ends[1]))
+            (output, buffer, began, hasTold) = (ends[0], LineBuffer(), .now, false)
+        } catch {
+            close(ends[0])
+            nextStart = pause.deadline()
+            teller.fail(error.description)
+        }
+    }
+
+    /// Of what came at once the last line counts.
+    private func took(_ lines: [[UInt8]]) {
+        guard let last = lines.last(where: { !$0.allSatisfy(PositionLine.isSpace) }) else { return }
+        let read = PositionLine.read(last)
+        if case .success = read { hasTold = true }
+        teller.tell(read, of: "what the program of the setting position printed")
+    }
+
+    private func finish() -> Int32 {
+        close(output)
+        output = -1
+        return running.end()
+    }
+
+    private func ended(with status: Int32) {
+        if ContinuousClock.now - began >= Self.longRun { pause.reset() }
+        nextStart = pause.deadline()
+        let name = "the program of the setting position"
+        // `waitpid`: the low seven bits are the signal, the next byte what it returned.
+        switch (status & 0x7f, (status >> 8) & 0xff) {
+        case (0, 0) where hasTold: break
+        case (0, 0): teller.fail("\(name) ended without printing a position: \(PositionLine.form)")
+        case (0, 127): teller.fail("the shell does not find \(name)")
+        case (0, let code): teller.fail("\(name) ended with status \(code)")
+        case (let signal, _): teller.fail("\(name) was ended by signal \(signal), or has closed its output")
+        }
+    }
+}
