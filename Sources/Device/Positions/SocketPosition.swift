@@ -61,10 +61,11 @@ private final class SocketWork: PositionWork {
     }
 
     func end() {
-        for peer in peers { close(peer.socket) }
-        peers = []
+        // First the name: who sees the end of a connection can find no socket any more.
         listener?.close()
         listener = nil
+        for peer in peers { close(peer.socket) }
+        peers = []
     }
 
     private func took(_ socket: Int32) {
