@@ -142,7 +142,8 @@ let benchmarks: [Target] = [
         name: "StoreRate", dependencies: ["PushModel", "ServerCore", "StoreSQLite"], path: "Benchmarks/StoreRate",
         swiftSettings: strict),
     .executableTarget(
-        name: "ScheduleRate", dependencies: ["LocalSchedule", "LocalZones"], path: "Benchmarks/ScheduleRate",
+        name: "ScheduleRate", dependencies: ["LocalSchedule", "LocalZones", "UserNotifications"],
+        path: "Benchmarks/ScheduleRate",
         swiftSettings: strict),
     .executableTarget(
         name: "CenterRate", dependencies: ["AgentWire", "AppHost"], path: "Benchmarks/CenterRate",

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import LocalSchedule
 import LocalZones
+import UserNotifications
 
 /// How long local triggers take, and how much memory: `ScheduleRate COUNT`. Prints a JSON object.
 @main
@@ -15,6 +16,7 @@ enum ScheduleRate {
         schedule(count, &figures)
         plainHeap(count, &figures)
         for (name, fields) in patterns { searches(name, fields, &figures) }
+        triggers(&figures)
         let line = try JSONSerialization.data(withJSONObject: figures, options: [.sortedKeys])
         print(String(decoding: line, as: UTF8.self))
     }
@@ -90,6 +92,21 @@ enum ScheduleRate {
         percentiles("\(name), ours", starts, &figures) { _ = pattern.nextFire(in: zone, after: $0) }
         percentiles("\(name), Foundation", Array(starts.prefix(200)), &figures) {
             _ = calendar.nextDate(after: $0.date, matching: fields, matchingPolicy: .strict)
+        }
+    }
+
+    /// What an app asks: `nextTriggerDate()`, of every pattern in turn, without a zone and with one.
+    private static func triggers(_ figures: inout [String: Double]) {
+        let triggers = patterns.flatMap { _, fields in
+            [nil, TimeZone(identifier: "America/New_York")].map { zone in
+                var fields = fields
+                fields.timeZone = zone
+                return UNCalendarNotificationTrigger(dateMatching: fields, repeats: true)
+            }
+        }
+        let starts = (0..<20_000).map { Instant(milliseconds: $0) }
+        percentiles("nextTriggerDate", starts, &figures) {
+            _ = triggers[Int($0.milliseconds) % triggers.count].nextTriggerDate()
         }
     }
 

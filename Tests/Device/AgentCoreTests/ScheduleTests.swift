@@ -49,7 +49,10 @@ struct ScheduleTests {
         try await harness.stop()
     }
 
-    @Test func `one that repeats goes on after a restart, in step with its beginning`() async throws {
+    @Test(arguments: [false, true])
+    func `one that repeats goes on after a restart of the agent or the system, in step with its beginning`(
+        isReboot: Bool
+    ) async throws {
         let harness = try AgentHarness()
         try await harness.start()
         let app = try await harness.readyApp()
@@ -57,8 +60,10 @@ struct ScheduleTests {
         harness.clock.pass(3600)
         #expect(await app.delivery()?.kind == .foreground)
         try await harness.stop()
-        harness.clock.change {
-            $0.wall = $0.wall.advanced(by: 60_000); $0.sinceBoot += 60_000
+        harness.clock.change { moment in
+            moment.wall = moment.wall.advanced(by: 60_000)
+            moment.sinceBoot = isReboot ? 5_000 : moment.sinceBoot + 60_000
+            if isReboot { moment.boot = UUID() }
         }
         try await harness.start()
         #expect(
