@@ -58,7 +58,10 @@ struct ScheduleTests {
         let app = try await harness.readyApp()
         #expect(await add(request("stand up", Self.every(3600)), app) == .done)
         harness.clock.pass(3600)
-        #expect(await app.delivery()?.kind == .foreground)
+        let first = try #require(await app.delivery())
+        #expect(first.kind == .foreground)
+        app.send(.handled(notification: first.id, outcome: .notPresented))
+        _ = await app.inbox.next { if case .handledConfirmed = $0 { true } else { false } }
         try await harness.stop()
         harness.clock.change { moment in
             moment.wall = moment.wall.advanced(by: 60_000)
@@ -124,11 +127,15 @@ struct ScheduleTests {
             }
         }
         #expect(await add(request("tea", Self.every(60, repeats: false)), app) == .done)
+        let due = Self.start.advanced(by: 60_000)
+        #expect(await harness.clock.armed.next { $0 == due } != nil)
         try await harness.stop()
         harness.clock.change {
             $0.wall = $0.wall.advanced(by: (60 + late) * 1000); $0.sinceBoot += (60 + late) * 1000
         }
         try await harness.start()
+        // It is armed when the agent listens to the clock.
+        #expect(await harness.clock.armed.next { $0 == due } != nil)
         harness.clock.tell(.rang)
         if comes { #expect(await harness.desktop.show()?.title == "tea") }
         #expect(try await pending(harness).isEmpty)
