@@ -30,7 +30,9 @@ struct NotifyCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Show it at a time.", valueName: "time")) var at: String?
     @Option(help: ArgumentHelp("Show it again and again.", valueName: "span or day")) var every: String?
     @Option(help: "The time zone of --at (default: wherever this machine is then).") var zone: String?
-    @Option(help: ArgumentHelp("Show it near a place.", valueName: "latitude,longitude,metres")) var near: String?
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Show it near a place.", valueName: "latitude,longitude,metres"))
+    var near: String?
     @Flag(help: "With --near: on leaving the place.") var leaving = false
     @Flag(help: "Play the default sound.") var sound = false
     @Flag(help: "Wait for the answer.") var wait = false

@@ -26,6 +26,7 @@ extension Agent {
             if apps[id]?.takes(manifest) != true { install(manifest, as: id) }
         }
         for (id, file) in loaded.files { apps[id]?.file = file }
+        if loaded.mayChangeUnseen { appsMark = nil }
         lookForRemovals(loaded)
         watchFocus()
     }
@@ -43,6 +44,7 @@ extension Agent {
         apps[id]?.activationToken = known?.activationToken
         let registration = try? store.read { try $0.registration(app: id, environment: configuration.environment) }
         if registration != .ended { wishForToken(id) }
+        placeAgain(id)
     }
 
     func received(_ messages: [AppMessage], from connection: AppConnection) {

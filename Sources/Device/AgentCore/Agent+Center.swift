@@ -102,7 +102,7 @@ extension Agent {
         if request.trigger == nil {
             fire(request, as: mark, app: app)
         } else {
-            enqueue(.scheduled(app: app, request, as: mark, at: parts.clock.now()))
+            schedule(request, as: mark, app: app)
         }
     }
 

@@ -71,7 +71,7 @@ extension Agent {
         confirmations = []
         for identifier in Array(waiters.keys) { failWaiter(identifier, "the agent's store failed") }
         presentations = PresentationFlow(inherited: presentations.unanswered)
-        enter(after: timing.storePause) { $0.loadSchedule() }
+        loadScheduleLater()
     }
 
     private func follow(_ batch: [AgentWrite], _ effects: [AgentEffect]) {
@@ -117,7 +117,7 @@ extension Agent {
             case .responsesDropped, .nothing: break
             }
             if case .presented(let id, _, _, _) = write { presentations.answered(id) }
-            if case .appRemoved = write { loadSchedule() }
+            if case .appRemoved = write { unplaceGone() }
         }
         if isScheduleChanged { rearm() }
         if !stored.isEmpty { AgentStep.acknowledge.take { session?.connection.stored(stored) } }

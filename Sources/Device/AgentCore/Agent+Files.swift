@@ -107,7 +107,7 @@ extension AgentWrite {
     /// The files that were copied for it.
     var copiedFiles: [NotificationAttachment] {
         switch self {
-        case .fired(_, let request, _, _, _, _), .scheduled(_, let request, _, _): request.content.attachments
+        case .fired(_, let request, _, _, _, _), .scheduled(_, let request, _, _, _): request.content.attachments
         default: []
         }
     }

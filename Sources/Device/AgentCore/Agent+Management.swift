@@ -224,7 +224,7 @@ extension Agent {
             if let fault = fault(of: trigger, of: request.identifier, app: Self.shell) {
                 return .failed(message: fault)
             }
-            enqueue(.scheduled(app: Self.shell, request, as: nil, at: parts.clock.now()))
+            schedule(request, as: nil, app: Self.shell)
             return durable()
         }
         failWaiter(request.identifier, "a later notification took its place")

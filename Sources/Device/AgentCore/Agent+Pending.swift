@@ -21,7 +21,9 @@ extension Agent {
 
     private func reason(of waiting: PendingRequest) -> String {
         switch waiting.request.trigger {
-        case .timeInterval(let seconds, let repeats):
+        case .timeInterval(let asked, let repeats):
+            // What a store of before holds may be any number.
+            let seconds = asked.isFinite ? min(max(asked, 0), Self.longestInterval) : 0
             let start = "\(Duration.seconds(seconds).words) after it was added"
             return repeats ? "every \(Duration.seconds(seconds).words) since it was added" : start
         case .calendar(let components, let repeats):

@@ -12,22 +12,55 @@ extension Agent {
     /// How many fire before others have their turn.
     private static let batch = 256
 
-    /// Makes the schedule of what the store holds.
+    /// Has a request wait for its time or place.
+    func schedule(_ request: NotificationRequest, as mark: RequestMark?, app: String) {
+        let now = parts.clock.now()
+        enqueue(
+            .scheduled(
+                app: app, request, as: mark, at: now, offset: parts.zones(.floating)?.offset(at: now.wall)))
+    }
+
+    /// Makes the schedule of what the store holds. What is known of places is kept.
     func loadSchedule() {
+        flush()
         schedule = LocalSchedule(floating: parts.zones(.floating) ?? .utc)
-        regions = RegionWatch(most: Self.mostRegions)
+        isScheduleLoaded = true
+        let now = parts.clock.now()
+        clockAhead = now.wall.milliseconds - now.sinceBoot
         do {
-            for waiting in try store.read({ try $0.pending() }) { place(waiting) }
+            let all = try store.read { try $0.pending() }
+            unplace(regions.keys.filter(Set(regions.keys).subtracting(all.map(\.key)).contains))
+            for waiting in all { place(waiting) }
         } catch {
             logger.error("What waits for its time could not be read.", metadata: [LogKey.error: "\(error)"])
-            enter(after: timing.storePause) { $0.loadSchedule() }
+            loadScheduleLater()
         }
         lookAroundIfNeeded()
         rearm()
     }
 
-    /// Has an app's requests wait by what the person settled now.
+    /// The store failed: what was to fire may not be noted.
+    func loadScheduleLater() {
+        guard !isReloadScheduled else { return }
+        isReloadScheduled = true
+        enter(after: timing.storePause) { agent in
+            agent.isReloadScheduled = false
+            agent.loadSchedule()
+        }
+    }
+
+    /// What the store no longer holds waits no longer.
+    func unplaceGone() {
+        guard let kept = try? store.read({ try $0.pendingKeys() }) else { return }
+        unplace(schedule.keys.filter { !kept.contains($0) } + regions.keys.filter { !kept.contains($0) })
+        rearm()
+    }
+
+    /// Has an app's requests wait by what the person settled now, or since its manifest can be used again.
     func placeAgain(_ app: String) {
+        guard isScheduleLoaded else { return }
+        flush()
+        defer { lookAroundIfNeeded() }
         for waiting in (try? store.read { try $0.pending(app: app) }) ?? [] { place(waiting) }
         rearm()
     }
@@ -45,10 +78,14 @@ extension Agent {
                 metadata: [LogKey.topic: "\(waiting.app)"])
         }
         let entry = LocalSchedule.Entry(
-            trigger: time, added: waiting.added, lastFired: waiting.lastFired, missed: missedPolicy(of: waiting.app))
+            trigger: time, added: waiting.added, addedOffset: waiting.addedOffset, lastFired: waiting.lastFired,
+            missed: missedPolicy(of: waiting.app))
         let now = parts.clock.now()
         if schedule.add(waiting.key, entry, now: now) == .never {
             // There is no other time for it: such as one that passed while it was being stored.
+            logger.notice(
+                "A notification that waited will not come: no other time matches.",
+                metadata: [LogKey.topic: "\(waiting.app)"])
             enqueue(.missed(key: waiting.key, occurrence: now.wall, isLast: true))
         }
     }
@@ -64,6 +101,7 @@ extension Agent {
 
     /// Has the clock ring for what is due next.
     func rearm() {
+        guard !isClockDoubted else { return }
         let now = parts.clock.now()
         let dwelt = regions.nextDeadline.map { now.wall.advanced(by: $0 - now.sinceBoot) }
         let next = [schedule.nextDeadline, dwelt].compactMap { $0 }.min()
@@ -74,11 +112,14 @@ extension Agent {
 
     func took(_ event: AlarmClockEvent) {
         switch event {
-        case .rang: armed = nil
+        case .rang:
+            guard !isClockDoubted else { return }
+            armed = nil
         case .wallClockChanged:
             logger.debug("The clock was set, or the machine has slept: what waits is looked at anew.")
             // What the clock was set past does not ring any more.
             armed = nil
+            guard !doubtClock() else { return }
             follow(schedule.clockChanged(now: parts.clock.now()))
         case .zoneChanged:
             logger.debug("The machine may be in another time zone: what waits is looked at anew.")
@@ -86,6 +127,32 @@ extension Agent {
             follow(schedule.zoneChanged(floating: zone, now: parts.clock.now()))
         }
         lookAtClock()
+    }
+
+    /// More than this no zone explains, in milliseconds.
+    private static let doubtfulStep: Int64 = 90_000_000
+
+    /// A clock that is set ahead by more than a day may be put right in a moment: what that would be too late for, and what it
+    /// would put off for years, waits for a minute.
+    private func doubtClock() -> Bool {
+        let now = parts.clock.now()
+        let ahead = now.wall.milliseconds - now.sinceBoot
+        defer { clockAhead = ahead }
+        clockDoubts += 1
+        guard let before = clockAhead, ahead - before > Self.doubtfulStep else {
+            isClockDoubted = false
+            return false
+        }
+        isClockDoubted = true
+        let number = clockDoubts
+        logger.warning("The clock was set ahead by more than a day; what waits is looked at in a minute.")
+        enter(after: timing.clockPatience) { agent in
+            guard agent.isClockDoubted, agent.clockDoubts == number else { return }
+            agent.isClockDoubted = false
+            agent.follow(agent.schedule.clockChanged(now: agent.parts.clock.now()))
+            agent.lookAtClock()
+        }
+        return true
     }
 
     /// Fires what is due, some at a time.
@@ -105,7 +172,8 @@ extension Agent {
                 if lateBy > MissedPolicy.grace {
                     logger.notice("A notification comes late.", metadata: [LogKey.milliseconds: "\(lateBy)"])
                 }
-                fire(key, occurrence: occurrence, isLast: isLast)
+                // What comes after it comes when the schedule is made anew.
+                guard fire(key, occurrence: occurrence, isLast: isLast) else { return }
             case .missed(let key, let occurrence, let isLast):
                 let app = (try? store.read { try $0.pending(key: key)?.app }) ?? nil
                 logger.notice(
@@ -119,11 +187,14 @@ extension Agent {
     }
 
     /// - Parameter occurrence: `nil` where a place made it fire.
-    private func fire(_ key: Int64, occurrence: Instant?, isLast: Bool) {
+    /// - Returns: Whether the store could be read.
+    private func fire(_ key: Int64, occurrence: Instant?, isLast: Bool) -> Bool {
         do {
             guard let waiting = try store.read({ try $0.pending(key: key) }), let installed = apps[waiting.app] else {
-                // It was taken back, or its app was, since it was placed.
-                return unplace([key])
+                // It was taken back since it was placed, or its manifest cannot be used at this time: then it is placed again.
+                logger.info("A notification whose app is not installed does not come now.")
+                unplace([key])
+                return true
             }
             let content = waiting.request.content
             let isAsked = installed.isInFront
@@ -133,8 +204,10 @@ extension Agent {
                     DueRequest(
                         key: key, app: waiting.app, request: waiting.request, occurrence: occurrence, isLast: isLast),
                     isAsked: isAsked, shows: showing(of: content, app: waiting.app), at: parts.now()))
+            return true
         } catch {
             storeFailed(error)
+            return false
         }
     }
 
@@ -143,8 +216,9 @@ extension Agent {
         let now = parts.clock.now()
         switch trigger {
         case .timeInterval(let seconds, let repeats):
-            return IntervalPattern(seconds: seconds, repeats: repeats) == nil
-                ? "an interval is a number of seconds above 0, and at least 60 when it repeats, not \(seconds)" : nil
+            return IntervalPattern(seconds: seconds, repeats: repeats) == nil || seconds > Self.longestInterval
+                ? "an interval is a number of seconds above 0, at least 60 when it repeats, and at most three hundred years, "
+                    + "not \(seconds)" : nil
         case .calendar(let components, _):
             guard case .calendar(let pattern, let zone, _)? = LocalSchedule.Trigger(trigger, zone: parts.zones) else {
                 return "this machine does not know the time zone \(components.timeZone?.identifier ?? "")"
@@ -177,6 +251,8 @@ extension Agent {
             ? nil : "an app may wait for \(Self.mostRegionsOfOneApp) regions at once"
     }
 
+    /// In seconds.
+    static let longestInterval = 1e10
     /// As on Apple's systems.
     private static let mostRegionsOfOneApp = 20
 
@@ -187,7 +263,7 @@ extension Agent {
     // MARK: Places
 
     /// How many circles are watched for all apps together.
-    private static let mostRegions = 4_096
+    static let mostRegions = 4_096
 
     /// Looks where the machine is as long as something waits for a place.
     func lookAroundIfNeeded() {
@@ -198,7 +274,10 @@ extension Agent {
             if isNeeded { logger.warning("Notifications wait for a place, and nothing tells where this machine is.") }
             return
         }
-        guard isNeeded else { return positions.rest() }
+        guard isNeeded else {
+            regions.forgetPosition()
+            return positions.rest()
+        }
         positions.start { [weak self] event in self?.enter { $0.took(event) } }
     }
 
@@ -207,6 +286,7 @@ extension Agent {
         case .unavailable(let reason):
             logger.warning("Where this machine is, is not known.", metadata: [LogKey.error: "\(reason)"])
             positionFault = reason
+            regions.forgetPosition()
         case .position(let position):
             positionFault = nil
             let reported = regions.positionReported(
@@ -231,7 +311,7 @@ extension Agent {
                 continue
             }
             if !repeats { unplace([crossing.key]) }
-            fire(crossing.key, occurrence: nil, isLast: !repeats)
+            guard fire(crossing.key, occurrence: nil, isLast: !repeats) else { return }
         }
     }
 }

@@ -78,7 +78,14 @@ public actor Agent {
     var returnCount = 0
     /// What waits for its time, and what for a place.
     var schedule = LocalSchedule(floating: .utc)
-    var regions = RegionWatch()
+    var regions = RegionWatch(most: Agent.mostRegions)
+    var isScheduleLoaded = false
+    var isReloadScheduled = false
+    /// How far the wall clock was ahead of the one that nobody sets, when it was last looked at.
+    var clockAhead: Int64?
+    /// Whether the wall clock was set so far ahead that it may be wrong; and how often it was asked.
+    var isClockDoubted = false
+    var clockDoubts = 0
     /// For when the clock is to ring.
     var armed: Instant?
     /// Whether somebody was asked where the machine is.

@@ -7,15 +7,16 @@ extension AgentLedger {
     /// Requests of one app that may wait; beyond that the one that was added first goes.
     static let requestLimit = 64
 
-    func schedule(_ request: NotificationRequest, app: String, at now: Moment) throws -> AgentEffect {
+    func schedule(_ request: NotificationRequest, app: String, at now: Moment, offset: Int?) throws -> AgentEffect {
         var gone = try unschedule([request.identifier], app: app)
         try execute(
             """
-            INSERT INTO pending (app, identifier, request, added_at, boot, since_boot) VALUES (?, ?, ?, ?, ?, ?)
+            INSERT INTO pending (app, identifier, request, added_at, boot, since_boot, zone_offset)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 app, request.identifier, try JSONText.of(request), now.wall.milliseconds, now.boot.uuidString,
-                now.sinceBoot,
+                now.sinceBoot, offset,
             ])
         let key = database.lastInsertedRowID
         gone += try keys(
@@ -23,7 +24,8 @@ extension AgentLedger {
             DELETE FROM pending WHERE key IN (
                 SELECT key FROM pending WHERE app = ? ORDER BY key DESC LIMIT -1 OFFSET ?) RETURNING key
             """, [app, Self.requestLimit])
-        return .scheduled(PendingRequest(key: key, app: app, request: request, added: now), gone: gone)
+        return .scheduled(
+            PendingRequest(key: key, app: app, request: request, added: now, addedOffset: offset), gone: gone)
     }
 
     /// - Parameter identifiers: `nil` for all of the app's.

@@ -39,9 +39,9 @@ struct AgentLedger {
             try note(mark, of: app)
             let (id, isOnScreen) = try fire(request, app: app, isAsked: isAsked, shows: shows, at: at)
             return .fired(id, app: app, isAsked: isAsked, isOnScreen: isOnScreen)
-        case .scheduled(let app, let request, let mark, let at):
+        case .scheduled(let app, let request, let mark, let at, let offset):
             try note(mark, of: app)
-            return try schedule(request, app: app, at: at)
+            return try schedule(request, app: app, at: at, offset: offset)
         case .unscheduled(let app, let identifiers): return .unscheduled(try unschedule(identifiers, app: app))
         case .due(let due, let isAsked, let shows, let at):
             guard try take(due) else { return .nothing }

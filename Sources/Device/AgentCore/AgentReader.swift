@@ -215,6 +215,9 @@ struct AgentReader {
         try PendingRequest.fetch(database, "?1 IS NULL OR app = ?1 ORDER BY key", [app])
     }
 
+    /// The keys of all that waits.
+    func pendingKeys() throws -> Set<Int64> { Set(try Int64.fetchAll(database, sql: "SELECT key FROM pending")) }
+
     /// One request that waits.
     func pending(key: Int64) throws -> PendingRequest? {
         try PendingRequest.fetch(database, "key = ?", [key]).first

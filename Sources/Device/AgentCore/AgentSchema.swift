@@ -121,7 +121,8 @@ enum AgentSchema {
 
     /// `pending` takes the place of `request`: `key` is by what the schedule knows it; `boot` and `since_boot` when it was
     /// added by the clock that nobody sets; `last_fired` the last occurrence that fired or was passed over; `side` where
-    /// the machine was last, with regard to the circle of a region; `fired` how often it has fired.
+    /// the machine was last, with regard to the circle of a region; `fired` how often it has fired; `zone_offset` how many
+    /// seconds east of UTC the machine was when it was added.
     private static let fifth = """
         CREATE TABLE pending (
             key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -134,6 +135,7 @@ enum AgentSchema {
             last_fired INTEGER,
             side TEXT NOT NULL DEFAULT 'unknown',
             fired INTEGER NOT NULL DEFAULT 0,
+            zone_offset INTEGER,
             UNIQUE (app, identifier)
         ) STRICT;
         INSERT INTO pending (app, identifier, request, added_at)

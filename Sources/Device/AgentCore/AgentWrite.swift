@@ -25,7 +25,7 @@ enum AgentWrite: Sendable {
     /// A run of the app has begun: nobody asks again what those before it asked.
     case begun(app: String, run: String)
     /// A request waits for its time or place; one with the same identifier is replaced.
-    case scheduled(app: String, NotificationRequest, as: RequestMark?, at: Moment)
+    case scheduled(app: String, NotificationRequest, as: RequestMark?, at: Moment, offset: Int? = nil)
     /// The time or the place of a request has come.
     case due(DueRequest, isAsked: Bool, shows: Showing, at: Timestamp)
     /// An occurrence was noticed too late to be shown.

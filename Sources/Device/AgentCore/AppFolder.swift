@@ -17,6 +17,7 @@ public struct AppFolder: Sendable {
         for name in names.sorted() where name.hasSuffix(".json") {
             guard let text = FileManager.default.contents(atPath: path + "/" + name) else {
                 content.faults.append((name, "the file cannot be read"))
+                content.mayChangeUnseen = true
                 continue
             }
             do {
@@ -53,6 +54,8 @@ public struct AppFolder: Sendable {
         public var faults: [(file: String, fault: String)] = []
         /// Where each app's manifest lies.
         var files: [String: String] = [:]
+        /// Whether the next look may find something else although nothing is written meanwhile.
+        var mayChangeUnseen = false
         /// Whether the folder could be read.
         public var isReadable: Bool
 

@@ -11,6 +11,8 @@ struct PendingRequest: Sendable, Hashable {
     var request: NotificationRequest
     /// When it was added, by all clocks; what the clocks being set made of that.
     var added: Moment
+    /// How many seconds east of UTC the machine was then.
+    var addedOffset: Int?
     /// The last occurrence that fired or was passed over.
     var lastFired: Instant?
     /// Where the machine was last, with regard to the circle of a region.
@@ -23,20 +25,21 @@ struct PendingRequest: Sendable, Hashable {
     ) throws -> [PendingRequest] {
         let statement = try database.cachedStatement(
             sql: """
-                SELECT key, app, request, added_at, boot, since_boot, last_fired, side, fired FROM pending
+                SELECT key, app, request, added_at, boot, since_boot, last_fired, side, fired, zone_offset FROM pending
                 WHERE \(condition)
                 """)
         return try Row.fetchAll(statement, arguments: arguments).compactMap(PendingRequest.init)
     }
 
     init(
-        key: Int64, app: String, request: NotificationRequest, added: Moment, lastFired: Instant? = nil,
-        side: RegionWatch.State = .unknown
+        key: Int64, app: String, request: NotificationRequest, added: Moment, addedOffset: Int? = nil,
+        lastFired: Instant? = nil, side: RegionWatch.State = .unknown
     ) {
         self.key = key
         self.app = app
         self.request = request
         self.added = added
+        self.addedOffset = addedOffset
         self.lastFired = lastFired
         self.side = side
     }
@@ -57,6 +60,7 @@ struct PendingRequest: Sendable, Hashable {
             lastFired: lastFired.map(Instant.init(milliseconds:)),
             side: RegionWatch.State(rawValue: row[7]) ?? .unknown)
         fired = row[8]
+        addedOffset = row[9]
     }
 }
 

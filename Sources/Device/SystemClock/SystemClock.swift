@@ -11,6 +11,7 @@ public final class SystemClock: AlarmClock {
     private let boot: UUID
     private let localtime: String
     private let busAddress: String?
+    private let events = Mutex<(@Sendable (AlarmClockEvent) -> Void)?>(nil)
 
     /// - Parameters:
     ///   - localtime: The link that says in which zone the machine is.
@@ -35,6 +36,7 @@ public final class SystemClock: AlarmClock {
     }
 
     public func start(events: @escaping @Sendable (AlarmClockEvent) -> Void) {
+        self.events.withLock { $0 = events }
         let thread = Thread { [alarm, end, localtime, busAddress] in
             let bus = busAddress.map { BusWatch(address: $0, tell: events) }
             ClockWatch(alarm: alarm, end: end, zone: FolderWatch(path: localtime), bus: bus, tell: events).run()
@@ -45,10 +47,15 @@ public final class SystemClock: AlarmClock {
 
     public func arm(_ deadline: Instant?) {
         // 0 would turn it off: what is due since 1970 is due now.
-        _ = aldaba_alarm_set(alarm.number, deadline.map { max(1, $0.milliseconds) } ?? 0)
+        let result = aldaba_alarm_set(alarm.number, deadline.map { max(1, $0.milliseconds) } ?? 0)
+        // Who arms it anew before the thread has read that the clock was set takes that word from it.
+        if result != 0, errno == ECANCELED { events.withLock { $0 }?(.wallClockChanged) }
     }
 
-    public func stop() { end.signal() }
+    public func stop() {
+        events.withLock { $0 = nil }
+        end.signal()
+    }
 }
 
 /// Why there is no clock.

@@ -3,7 +3,8 @@ extension LocalSchedule {
     public mutating func add(_ key: Int64, _ entry: Entry, now: Moment) -> Addition {
         remove(key)
         observe(now)
-        var slot = ScheduleSlot(key, entry, now: now)
+        var slot = ScheduleSlot(key, entry, floating: floating, now: now)
+        if slot.forgetFuture(now: now.wall) { corrected.append(key) }
         guard let deadline = slot.firstDeadline(floating: floating, now: now) else { return .never }
         slot.deadline = deadline
         let number: UInt32
@@ -37,6 +38,9 @@ extension LocalSchedule {
     public mutating func timePassed(now: Moment, limit: Int) -> [Directive] {
         observe(now)
         var directives: [Directive] = []
+        while directives.count < limit, let key = corrected.popLast() {
+            if let number = numbers[key] { directives.append(correction(of: slots[Int(number)], now: now)) }
+        }
         while directives.count < limit, let key = unanchored.popLast() {
             if let directive = anchored(key, now: now) { directives.append(directive) }
         }
@@ -52,12 +56,17 @@ extension LocalSchedule {
         observe(now)
         unanchored = []
         for number in wall.slots {
-            let slot = slots[Int(number)]
-            // What the clock was set over is due.
-            guard case .calendar(let pattern, let zone) = slot.timing, slot.deadline > now.wall.milliseconds else {
-                continue
+            if slots[Int(number)].forgetFuture(now: now.wall) {
+                corrected.append(slots[Int(number)].key)
+                if let next = slots[Int(number)].firstDeadline(floating: floating, now: now) { move(number, to: next) }
             }
-            let begun = max(now.wall, slot.lastFired ?? .min)
+            let slot = slots[Int(number)]
+            guard case .calendar(let pattern, let zone) = slot.timing else { continue }
+            let beginning = slot.beginning(floating: floating)
+            // What the clock was set over is due, but for what is of before the entry: there the clock had been wrong.
+            let isOverdue = slot.deadline <= now.wall.milliseconds
+            guard !isOverdue || slot.deadline <= beginning.milliseconds && beginning <= now.wall else { continue }
+            let begun = max(isOverdue ? beginning : now.wall, slot.lastFired ?? .min)
             guard let next = pattern.nextFire(in: zone ?? floating, after: begun) else { continue }
             move(number, to: next.milliseconds)
         }
@@ -78,7 +87,8 @@ extension LocalSchedule {
             else {
                 continue
             }
-            let begun = max(now.wall.advanced(by: -max(0, jump)), slot.lastFired ?? .min)
+            let jumped = now.wall.advanced(by: -max(0, jump))
+            let begun = max(jumped, min(slot.beginning(floating: zone), now.wall), slot.lastFired ?? .min)
             if let next = pattern.nextFire(in: zone, after: begun) {
                 move(number, to: next.milliseconds)
             } else {
@@ -152,6 +162,13 @@ extension LocalSchedule {
     private func anchor(of slot: ScheduleSlot, now: Moment) -> Instant? {
         guard let added = slot.start(byWallOf: now) else { return nil }
         return added.since(slot.added).magnitude >= 1000 ? added : nil
+    }
+
+    /// What the owner is to store of one whose last occurrence was forgotten.
+    private func correction(of slot: ScheduleSlot, now: Moment) -> Directive {
+        let added = Moment(
+            wall: slot.added, boot: now.boot, sinceBoot: slot.added.milliseconds.saturatingDifference(now.ahead))
+        return .anchored(key: slot.key, added: added, lastFired: slot.lastFired)
     }
 
     private mutating func anchored(_ key: Int64, now: Moment) -> Directive? {

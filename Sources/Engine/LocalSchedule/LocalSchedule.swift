@@ -20,13 +20,19 @@ public struct LocalSchedule: Sendable {
         public var trigger: Trigger
         /// When it was added; what `anchored` said since then.
         public var added: Moment
+        /// How many seconds east of UTC the machine was then; `nil` when that is not known: as it is now.
+        public var addedOffset: Int?
         /// The occurrence of the last directive; `nil` when there was none.
         public var lastFired: Instant?
         public var missed: MissedPolicy
 
-        public init(trigger: Trigger, added: Moment, lastFired: Instant? = nil, missed: MissedPolicy = .standard) {
+        public init(
+            trigger: Trigger, added: Moment, addedOffset: Int? = nil, lastFired: Instant? = nil,
+            missed: MissedPolicy = .standard
+        ) {
             self.trigger = trigger
             self.added = added
+            self.addedOffset = addedOffset
             self.lastFired = lastFired
             self.missed = missed
         }
@@ -64,11 +70,16 @@ public struct LocalSchedule: Sendable {
     var clock: Moment?
     /// Intervals that were added with another wall clock than today's.
     var unanchored: [Int64] = []
+    /// What fired when the clock was far ahead, and goes on from now.
+    var corrected: [Int64] = []
 
     /// Nothing waits.
     ///
     /// - Parameter floating: the zone where the machine is.
     public init(floating: ZoneRules) { self.floating = floating }
+
+    /// The keys of all that wait.
+    public var keys: some Collection<Int64> { numbers.keys }
 
     /// How many wait.
     public var count: Int { numbers.count }

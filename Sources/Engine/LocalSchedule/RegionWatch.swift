@@ -46,6 +46,8 @@ public struct RegionWatch: Sendable {
     }
 
     private var watched: [Int64: Watched] = [:]
+    /// The last position, for circles that are added later.
+    private var last: (latitude: Double, longitude: Double, accuracy: Double, since: Int64)?
     private let most: Int
 
     /// - Parameter most: how many circles may be watched.
@@ -62,7 +64,14 @@ public struct RegionWatch: Sendable {
         watched.values.compactMap { $0.candidate.map { $0.since.saturatingSum(Self.dwell) } }.min()
     }
 
-    /// Watches a circle from now on, with what was known of it; one with the same key is replaced.
+    /// The keys of all that are watched.
+    public var keys: some Collection<Int64> { watched.keys }
+
+    /// Nobody knows any more where the machine is.
+    public mutating func forgetPosition() { last = nil }
+
+    /// Watches a circle from now on, with what was known of it and by the last position; one with the same key is replaced,
+    /// and goes on when it is the same circle.
     public mutating func add(
         _ key: Int64, _ region: NotificationTrigger.Region, state: State = .unknown
     ) -> Refusal? {
@@ -70,7 +79,9 @@ public struct RegionWatch: Sendable {
             return .notOnEarth
         }
         guard watched.count < most || watched[key] != nil else { return .full }
+        guard watched[key]?.region != region else { return nil }
         watched[key] = Watched(region: region, state: state)
+        if let last { look(at: key, last.latitude, last.longitude, last.accuracy, since: last.since) }
         return nil
     }
 
@@ -93,19 +104,24 @@ public struct RegionWatch: Sendable {
         }
         // What has lasted until now counts, also when this position is on the other side again.
         let crossings = timePassed(sinceBoot: sinceBoot)
-        for key in Array(watched.keys) {
-            guard var circle = watched[key] else { continue }
-            let side = Self.side(of: circle.region, latitude, longitude, accuracy)
-            switch side {
-            case .unknown,
-                _ where circle.candidate?.state == side:
-                break
-            case circle.state: circle.candidate = nil
-            default: circle.candidate = (side, sinceBoot)
-            }
-            watched[key] = circle
-        }
+        for key in Array(watched.keys) { look(at: key, latitude, longitude, accuracy, since: sinceBoot) }
+        last = (latitude, longitude, accuracy, sinceBoot)
         return .success(crossings)
+    }
+
+    private mutating func look(
+        at key: Int64, _ latitude: Double, _ longitude: Double, _ accuracy: Double, since: Int64
+    ) {
+        guard var circle = watched[key] else { return }
+        let side = Self.side(of: circle.region, latitude, longitude, accuracy)
+        switch side {
+        case .unknown,
+            _ where circle.candidate?.state == side:
+            break
+        case circle.state: circle.candidate = nil
+        default: circle.candidate = (side, since)
+        }
+        watched[key] = circle
     }
 
     /// Time has passed: tells the crossings that have lasted, by key.

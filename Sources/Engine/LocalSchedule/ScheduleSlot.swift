@@ -11,6 +11,8 @@ struct ScheduleSlot: Sendable {
     var timing: Timing
     /// When it was added, by the wall clock.
     var added: Instant
+    /// How many seconds east of UTC the machine was then.
+    private let addedOffset: Int32
     /// When it is due, on its clock.
     var deadline = Int64.max
     private var lastFiredOrMin: Instant
@@ -27,11 +29,12 @@ struct ScheduleSlot: Sendable {
 
     var missed: MissedPolicy { window < 0 ? .drop : .deliver(within: window) }
 
-    init(_ key: Int64, _ entry: LocalSchedule.Entry, now: Moment) {
+    init(_ key: Int64, _ entry: LocalSchedule.Entry, floating: ZoneRules, now: Moment) {
         self.key = key
         if case .deliver(let within) = entry.missed { window = max(0, within) } else { window = -1 }
         lastFiredOrMin = entry.lastFired ?? .min
         added = entry.added.wall
+        addedOffset = Int32(clamping: entry.addedOffset ?? floating.offset(at: entry.added.wall))
         switch entry.trigger {
         case .interval(let pattern):
             timing = .interval(pattern, start: entry.added.sinceBoot)
@@ -50,13 +53,31 @@ struct ScheduleSlot: Sendable {
         return Instant(milliseconds: start.saturatingSum(now.ahead))
     }
 
+    /// How far a clock that was set back may lie before what fired last: more than any zone explains. Beyond that it had been
+    /// wrong, and what fired then counts no more.
+    static let mostSetBack: Int64 = 90_000_000
+
+    /// Forgets an occurrence of a clock that was far ahead; whether there was one.
+    mutating func forgetFuture(now: Instant) -> Bool {
+        guard repeats, let last = lastFired, last.since(now) > Self.mostSetBack else { return false }
+        lastFired = now
+        return true
+    }
+
+    /// When it was added, as it counts for fields of a calendar: what is not later never fires. Where they float that is the time
+    /// which the clocks on the wall showed, wherever the machine was.
+    func beginning(floating: ZoneRules) -> Instant {
+        guard case .calendar(_, nil) = timing else { return added }
+        return added.advanced(by: (Int64(addedOffset) - Int64(floating.offset(at: added))) * 1000)
+    }
+
     /// Its deadline as it is added; `nil` for none.
     func firstDeadline(floating: ZoneRules, now: Moment) -> Int64? {
         guard repeats || lastFired == nil else { return nil }
         switch timing {
         case .calendar(let pattern, let zone):
             // A clock that was ahead when it was added does not put it off until then.
-            let begun = max(min(added, now.wall), lastFired ?? .min)
+            let begun = max(min(beginning(floating: floating), now.wall), lastFired ?? .min)
             return pattern.nextFire(in: zone ?? floating, after: begun)?.milliseconds
         case .interval(let pattern, let start):
             let number = lastFired.map { (Double($0.since(added)) / Double(pattern.milliseconds)).rounded() + 1 } ?? 1

@@ -62,6 +62,8 @@ struct ScheduleTests {
         #expect(first.kind == .foreground)
         app.send(.handled(notification: first.id, outcome: .notPresented))
         _ = await app.inbox.next { if case .handledConfirmed = $0 { true } else { false } }
+        let second = Self.start.advanced(by: 7_200_000)
+        #expect(await harness.clock.armed.next { $0 == second } != nil)
         try await harness.stop()
         harness.clock.change { moment in
             moment.wall = moment.wall.advanced(by: 60_000)
@@ -69,8 +71,8 @@ struct ScheduleTests {
             if isReboot { moment.boot = UUID() }
         }
         try await harness.start()
-        #expect(
-            await harness.clock.armed.next { $0 == Self.start.advanced(by: 7_200_000) } != nil)
+        // It is armed when the agent listens to the clock.
+        #expect(await harness.clock.armed.next { $0 == second } != nil)
         harness.clock.pass(3540)
         #expect(await harness.desktop.show()?.title == "stand up")
         #expect(try await pending(harness).map(\.fired) == [2])
@@ -147,7 +149,8 @@ struct ScheduleTests {
     @Test(
         arguments: [
             .timeInterval(seconds: 0, repeats: false), .timeInterval(seconds: 59, repeats: true),
-            .timeInterval(seconds: .infinity, repeats: false), .calendar(DateComponents(), repeats: false),
+            .timeInterval(seconds: .infinity, repeats: false), .timeInterval(seconds: 1e30, repeats: true),
+            .calendar(DateComponents(), repeats: false),
             .calendar(DateComponents(month: 2, day: 30), repeats: true),
             .calendar(DateComponents(hour: 25), repeats: true),
             .calendar(DateComponents(year: 1999), repeats: false), region(radius: 0), region(radius: .nan),
@@ -208,6 +211,65 @@ struct ScheduleTests {
         }
         #expect(message.contains("20 regions"))
         #expect(await add(request("place 7", Self.region()), app, number: 22) == .done, "in the place of its own")
+        try await harness.stop()
+    }
+
+    @Test func `what is due while its manifest is not there comes when it is there again`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        #expect(await add(request("tea", Self.every(60, repeats: false)), app) == .done)
+        let due = Self.start.advanced(by: 60_000)
+        #expect(await harness.clock.armed.next { $0 == due } != nil)
+        try await harness.stop()
+        let manifest = harness.configuration.appsFolder + "/com.example.todo.json"
+        #expect(rename(manifest, manifest + ".aside") == 0)
+        try await harness.start()
+        #expect(await harness.clock.armed.next { $0 == due } != nil)
+        harness.clock.pass(60)
+        #expect(try await pending(harness).count == 1)
+        #expect(rename(manifest + ".aside", manifest) == 0)
+        try #require(harness.agent.withLock { $0 }).enter { $0.loadApps() }
+        #expect(await harness.clock.armed.next { $0 == due } != nil)
+        harness.clock.tell(.rang)
+        #expect(await harness.desktop.show()?.title == "tea")
+        #expect(try await pending(harness).isEmpty)
+        try await harness.stop()
+    }
+
+    @Test func `a clock that is far ahead for a moment neither fires nor drops anything`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let fields = DateComponents(timeZone: .gmt, year: 2027, month: 1, day: 15, hour: 12)
+        #expect(await add(request("dentist", .calendar(fields, repeats: false)), app) == .done)
+        try await app.close()
+        harness.clock.change { $0.wall = $0.wall.advanced(by: 9 * 365 * 86_400_000) }
+        harness.clock.tell(.wallClockChanged)
+        harness.clock.tell(.rang)
+        #expect(try await pending(harness).count == 1)
+        harness.clock.change { $0.wall = $0.wall.advanced(by: -9 * 365 * 86_400_000) }
+        harness.clock.tell(.wallClockChanged)
+        #expect(try await pending(harness).count == 1)
+        harness.clock.pass(14_400)
+        #expect(await harness.desktop.show()?.title == "dentist")
+        try await harness.stop()
+    }
+
+    @Test func `a clock that stays far ahead is believed`() async throws {
+        let harness = try AgentHarness()
+        var timing = AgentTiming()
+        timing.clockPatience = .milliseconds(1)
+        try await harness.start(timing: timing)
+        let app = try await harness.readyApp()
+        #expect(await add(request("tea", Self.every(60, repeats: false)), app) == .done)
+        try await app.close()
+        harness.clock.change {
+            $0.wall = $0.wall.advanced(by: 9 * 365 * 86_400_000)
+            $0.sinceBoot += 60_000
+        }
+        harness.clock.tell(.wallClockChanged)
+        #expect(await harness.desktop.show()?.title == "tea")
         try await harness.stop()
     }
 

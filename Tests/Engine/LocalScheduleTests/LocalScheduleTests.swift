@@ -108,6 +108,95 @@ struct LocalScheduleTests {
                 == .never)
     }
 
+    @Test func `a clock that was wrong for a while makes nothing fire that was before the entry`() throws {
+        for way in ["set back", "started without a clock"] {
+            var clocks = try Clocks("2026-06-01T10:00:00Z")
+            var schedule = LocalSchedule(floating: .utc)
+            let entry = LocalSchedule.Entry(trigger: daily(hour: 9, repeats: false), added: clocks.now)
+            _ = schedule.add(1, entry, now: clocks.now)
+            if way == "set back" {
+                clocks.step(seconds: -7200)
+                #expect(schedule.clockChanged(now: clocks.now) == [])
+            } else {
+                clocks.restart(after: 60)
+                clocks.step(seconds: -7200)
+                schedule = LocalSchedule(floating: .utc)
+                _ = schedule.add(1, entry, now: clocks.now)
+            }
+            clocks.pass(seconds: 60)
+            #expect(schedule.timePassed(now: clocks.now, limit: 9) == [])
+            clocks.step(seconds: 7200)
+            #expect(schedule.clockChanged(now: clocks.now) == [])
+            #expect(schedule.timePassed(now: clocks.now, limit: 9) == [], "\(way)")
+            #expect(schedule.nextDeadline == (try at("2026-06-02T09:00:00Z")), "\(way)")
+        }
+    }
+
+    @Test func `a zone that is another for a moment makes nothing fire that was before the entry`() throws {
+        let clocks = try Clocks("2026-06-01T08:00:00Z")
+        let berlin = try Zones.named("Berlin")
+        var schedule = LocalSchedule(floating: berlin)
+        // Ten o'clock in Berlin: nine is tomorrow.
+        _ = schedule.add(1, .init(trigger: daily(hour: 9, repeats: false), added: clocks.now), now: clocks.now)
+        _ = schedule.zoneChanged(floating: .utc, now: clocks.now)
+        _ = schedule.zoneChanged(floating: berlin, now: clocks.now)
+        #expect(schedule.timePassed(now: clocks.now, limit: 9) == [])
+        #expect(schedule.nextDeadline == (try at("2026-06-02T07:00:00Z")))
+    }
+
+    @Test func `what the clocks jumped over while the machine was off is due`() throws {
+        var clocks = try Clocks("2026-06-01T07:30:00Z")
+        // Half past eight in London, for nine; a quarter to ten in Berlin.
+        let entry = LocalSchedule.Entry(
+            trigger: daily(hour: 9, repeats: false), added: clocks.now, addedOffset: 3600)
+        clocks.restart(after: 900)
+        var schedule = LocalSchedule(floating: try Zones.named("Berlin"))
+        _ = schedule.add(1, entry, now: clocks.now)
+        #expect(
+            schedule.timePassed(now: clocks.now, limit: 9) == [
+                try fire(1, "2026-06-01T07:00:00Z", lateBy: 2_700_000, isLast: true)
+            ])
+    }
+
+    @Test(arguments: [false, true])
+    func `what fired when the clock was years ahead holds up nothing afterwards`(isRestarted: Bool) throws {
+        var clocks = try Clocks("2026-06-01T08:00:00Z")
+        var schedule = LocalSchedule(floating: .utc)
+        let added = clocks.now
+        _ = schedule.add(1, .init(trigger: daily(hour: 9), added: added), now: added)
+        clocks.step(seconds: 9 * 365 * 86_400)
+        _ = schedule.clockChanged(now: clocks.now)
+        let future = schedule.timePassed(now: clocks.now, limit: 9)
+        guard case .missed(1, let last, isLast: false)? = future.first ?? nil, future.count == 1 else {
+            guard case .fire(1, let last, _, isLast: false)? = future.first else {
+                Issue.record("\(future)")
+                return
+            }
+            return try expectCorrection(of: &schedule, &clocks, added, last, isRestarted)
+        }
+        try expectCorrection(of: &schedule, &clocks, added, last, isRestarted)
+    }
+
+    private func expectCorrection(
+        of schedule: inout LocalSchedule, _ clocks: inout Clocks, _ added: Moment, _ last: Instant, _ isRestarted: Bool
+    ) throws {
+        clocks.step(seconds: -9 * 365 * 86_400)
+        if isRestarted {
+            clocks.restart(after: 60)
+            schedule = LocalSchedule(floating: .utc)
+            _ = schedule.add(1, .init(trigger: daily(hour: 9), added: added, lastFired: last), now: clocks.now)
+        } else {
+            _ = schedule.clockChanged(now: clocks.now)
+        }
+        let told = schedule.timePassed(now: clocks.now, limit: 9)
+        guard case .anchored(1, let kept, lastFired: clocks.now.wall)? = told.first else {
+            Issue.record("\(told)")
+            return
+        }
+        #expect(kept.wall == added.wall)
+        #expect(schedule.nextDeadline == (try at("2026-06-01T09:00:00Z")))
+    }
+
     @Test func `intervals that repeat keep their phase`() throws {
         var clocks = try Clocks("2026-06-01T08:00:00Z")
         var schedule = LocalSchedule(floating: .utc)

@@ -34,6 +34,23 @@ struct RegionWatchTests {
         #expect(watch.state(of: 1) == .outside && watch.nextDeadline == nil)
     }
 
+    @Test func `a circle that comes later knows the last position, and one that comes again goes on`() throws {
+        var watch = RegionWatch()
+        _ = watch.add(1, region())
+        _ = try report(&watch, north: 0, at: 0)
+        _ = watch.timePassed(sinceBoot: 20_000)
+        #expect(watch.add(2, region(latitude: 52.6)) == nil)
+        #expect(
+            watch.timePassed(sinceBoot: 60_000) == [RegionWatch.Crossing(key: 2, state: .outside, fires: false)])
+        _ = try report(&watch, north: 11_119, at: 70)
+        // What is placed anew meanwhile keeps what has begun.
+        #expect(watch.add(2, region(latitude: 52.6), state: .outside) == nil)
+        #expect(watch.timePassed(sinceBoot: 90_000).map(\.fires) == [true, true])
+        watch.forgetPosition()
+        #expect(watch.add(3, region()) == nil && watch.nextDeadline == nil)
+        #expect(watch.keys.sorted() == [1, 2, 3])
+    }
+
     @Test func `a position that contradicts ends a crossing, one too near to tell does not`() throws {
         var watch = RegionWatch()
         _ = watch.add(1, region(), state: .inside)

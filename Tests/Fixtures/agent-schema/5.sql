@@ -75,5 +75,6 @@ CREATE TABLE pending (
     last_fired INTEGER,
     side TEXT NOT NULL DEFAULT 'unknown',
     fired INTEGER NOT NULL DEFAULT 0,
+    zone_offset INTEGER,
     UNIQUE (app, identifier)
 ) STRICT;

@@ -150,7 +150,7 @@ public struct TriggerWords: Sendable {
             return (text, nil)
         }
         let digits = text[text.index(after: sign)...].filter { $0 != ":" }
-        guard digits.count == 4, let number = Int(digits), number / 100 <= 18, number % 100 < 60 else {
+        guard digits.count == 4, let number = Int(digits), number <= 1800, number % 100 < 60 else {
             return (text, nil)
         }
         let seconds = (number / 100 * 60 + number % 100) * 60
