@@ -37,6 +37,8 @@ extension Agent {
         guard let trigger = waiting.request.trigger else { return }
         if case .region(let region, _) = trigger {
             _ = regions.add(waiting.key, region, state: regions.state(of: waiting.key) ?? waiting.side)
+            // Its source tells only what is new.
+            if let lastPosition { took(.position(lastPosition)) }
             return
         }
         guard let time = LocalSchedule.Trigger(trigger, zone: parts.zones) else {
@@ -198,6 +200,7 @@ extension Agent {
             if isNeeded { logger.warning("Notifications wait for a place, and nothing tells where this machine is.") }
             return
         }
+        lastPosition = nil
         guard isNeeded else { return positions.rest() }
         positions.start { [weak self] event in self?.enter { $0.took(event) } }
     }
@@ -206,9 +209,9 @@ extension Agent {
         switch event {
         case .unavailable(let reason):
             logger.warning("Where this machine is, is not known.", metadata: [LogKey.error: "\(reason)"])
-            positionFault = reason
+            (positionFault, lastPosition) = (reason, nil)
         case .position(let position):
-            positionFault = nil
+            (positionFault, lastPosition) = (nil, position)
             let reported = regions.positionReported(
                 latitude: position.latitude, longitude: position.longitude, accuracy: position.accuracy,
                 sinceBoot: parts.clock.now().sinceBoot)

@@ -85,6 +85,8 @@ public actor Agent {
     var isLookingAround = false
     /// Why nobody knows where the machine is; `nil` while somebody does, or nobody asked.
     var positionFault: String?
+    /// Where the machine was last; `nil` while nobody knows, or nobody asked.
+    var lastPosition: Position?
     var isFlushScheduled = false
     var receipts = ReceiptFlow()
     var presentations: PresentationFlow
