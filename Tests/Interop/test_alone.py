@@ -1,49 +1,12 @@
 """An agent without a server and without a screen: the apps' own notifications, a terminal, and a program that is told."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 
 import pytest
 
-from aldaba_process import ARTEFACTS, BINARY, REPOSITORY, clean_environment, run_aldaba
+from alone_agent import SCRIPT, Alone
+from aldaba_notifications import AgentError
 from waiting import wait_until
-
-sys.path.insert(0, str(REPOSITORY / "Examples/PythonClient"))
-from aldaba_notifications import Agent, AgentError  # noqa: E402
-
-SCRIPT = "com.example.script"
-
-
-class Alone:
-    """A running `aldaba agent` that knows of no server."""
-
-    def __init__(self, folder, *flags):
-        self.data, self.socket = folder / "data", str(folder / "data" / "agent.sock")
-        with open(ARTEFACTS / "test_alone.agent.log", "wb") as log:
-            self._process = subprocess.Popen(
-                [str(BINARY), "agent", "--data", str(self.data), *map(str, flags)], env=clean_environment(),
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-        wait_until(lambda: self.aldaba("agent", "status", check=False).returncode == 0, "the agent answers")
-
-    def aldaba(self, *arguments, **options):
-        return run_aldaba(*arguments, "--data", self.data, **options)
-
-    def app(self, **manifest):
-        """Installs a script as an app and connects as it."""
-        draft = self.data / "draft.json"
-        draft.write_text(json.dumps({
-            "id": SCRIPT, "name": "Script", "team": "ALDABADEMO", "executable": sys.executable, "provesBySecret": True,
-            "authorization": "granted", **manifest}))
-        told = self.aldaba("agent", "app", "install", draft, check=False)
-        assert told.returncode == 0, told.stderr
-        return Agent(SCRIPT, open(told.stdout.split()[1]).read(), self.socket)
-
-    def stop(self):
-        os.kill(self._process.pid, signal.SIGTERM)
-        assert self._process.wait(20) == 0
 
 
 @pytest.fixture

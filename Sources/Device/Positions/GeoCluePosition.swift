@@ -6,7 +6,8 @@ import MessageBus
 ///
 /// It is asked for an exact position, by the name `desktopID`, and the bus may start it. While nothing waits for a place there is no
 /// client of ours, so that GeoClue does not look either. A GeoClue that ends is asked again after 1 s, 2 s, … 60 s; one that
-/// refuses after a minute, two, … an hour, since it may ask a person each time; a machine without GeoClue when one comes.
+/// refuses, or waits in vain for the desktop's agent, after a minute, two, … an hour, since it may ask a person each time; a
+/// machine without GeoClue when one comes.
 public final class GeoCluePosition: PositionSource {
     public let name = "GeoClue"
     private let thread: PositionThread
@@ -34,10 +35,11 @@ private final class GeoClueWork: PositionWork {
     private static let location = "\(service).Location"
     private static let bus = "org.freedesktop.DBus"
     private static let properties = "\(bus).Properties"
-    /// How long the bus may take to start it.
+    /// How long the bus may take to start it, and it to answer.
     private static let patience = Duration.seconds(25)
-    /// How long a person may think whether it is allowed.
-    private static let longPatience = Duration.seconds(300)
+    /// How long a person may think whether it is allowed, and the desktop's agent take to come: GeoClue answers then, or
+    /// ends itself, which the bus tells.
+    private static let longPatience = Duration.seconds(3_600)
     private static let otherwise = "or let something else tell (the setting position)"
 
     private enum Call { case client, property, start, location }
@@ -52,6 +54,8 @@ private final class GeoClueWork: PositionWork {
     /// A location that is newer than the one that was asked for.
     private var newer: String?
     private var nextAttempt: ContinuousClock.Instant?
+    /// When to say that it does not answer.
+    private var complaint: ContinuousClock.Instant?
     private var pause = GrowingPause()
     private var longPause = GrowingPause(first: .seconds(60), longest: .seconds(3_600))
 
@@ -71,10 +75,11 @@ private final class GeoClueWork: PositionWork {
         let events = connection?.hasMessagesToSend == true ? Int16(POLLIN) | Int16(POLLOUT) : Int16(POLLIN)
         return [pollfd(fd: connection?.descriptor ?? -1, events: events, revents: 0)]
     }
-    var deadline: ContinuousClock.Instant? { [nextAttempt, calls.deadline].compactMap { $0 }.min() }
+    var deadline: ContinuousClock.Instant? { [nextAttempt, complaint, calls.deadline].compactMap { $0 }.min() }
 
     func work() {
         if let nextAttempt, nextAttempt <= .now { attempt() }
+        if let complaint, complaint <= .now { complain() }
         guard let connection else { return }
         connection.transfer()
         while let message = connection.next() { took(message) }
@@ -113,10 +118,12 @@ private final class GeoClueWork: PositionWork {
 
     private func askForClient() {
         nextAttempt = nil
+        complaint = .now + Self.patience
         call(.client, "/org/freedesktop/GeoClue2/Manager", "\(Self.service).Manager", "GetClient", to: Self.service)
     }
 
     private func begin(_ path: String, of owner: String) {
+        complaint = nil
         session = (owner, path)
         // 8 is as exact as it can. Every position, since one that is more exact tells more, but no more than one in some
         // seconds: a crossing takes twenty.
@@ -144,7 +151,8 @@ private final class GeoClueWork: PositionWork {
         guard let message = BusMessage(destination: name, path: path, interface: interface, method: method),
             message.append(values), let serial = connection?.send(message)
         else { return tryAgain("the call of GeoClue could not be written") }
-        calls.add(call, serial: serial, patience: call == .start ? Self.longPatience : Self.patience)
+        let isLong = call == .start || call == .client
+        calls.add(call, serial: serial, patience: isLong ? Self.longPatience : Self.patience)
     }
 
     private func tryAgain(_ reason: String) {
@@ -153,8 +161,16 @@ private final class GeoClueWork: PositionWork {
         teller.fail("\(reason); it is asked again, \(Self.otherwise)")
     }
 
+    /// GeoClue answers nobody before an agent of the desktop's has come.
+    private func complain() {
+        complaint = nil
+        teller.fail(
+            "GeoClue does not answer; it waits for the desktop's agent that asks the person: start one, \(Self.otherwise)"
+        )
+    }
+
     private func forget() {
-        (session, newer) = (nil, nil)
+        (session, newer, complaint) = (nil, nil, nil)
         calls = BusCalls()
     }
 
@@ -179,8 +195,8 @@ private final class GeoClueWork: PositionWork {
 
     private func ownerChanged(_ owner: String) {
         if let session, session.owner != owner { return tryAgain("GeoClue has ended") }
-        // One has come to a machine that had none, or after it refused.
-        if session == nil, !owner.isEmpty, calls.deadline == nil { askForClient() }
+        // One has come to a machine that had none.
+        if session == nil, !owner.isEmpty, calls.deadline == nil, nextAttempt == nil { askForClient() }
     }
 
     private func answered(_ call: Call, _ value: BusValue?, by owner: String?) {
@@ -215,6 +231,10 @@ private final class GeoClueWork: PositionWork {
         case "\(Self.bus).Error.ServiceUnknown", "\(Self.bus).Error.NameHasNoOwner":
             forget()
             teller.fail("no GeoClue is on the system bus; install the package geoclue-2.0, \(Self.otherwise)")
+        case "\(Self.bus).Error.NoReply" where call == .client:
+            complain()
+            forget()
+            nextAttempt = longPause.deadline()
         case "\(Self.bus).Error.AccessDenied":
             forget()
             nextAttempt = longPause.deadline()

@@ -198,6 +198,26 @@ struct ScheduleTests {
         try await harness.stop()
     }
 
+    @Test func `a place that is waited for later knows where the machine is`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        #expect(await add(request("first", Self.region()), app) == .done)
+        #expect(await harness.positions.looks.next() == true)
+        harness.positions.tell(.position(Position(latitude: 52.6, longitude: 13.4, accuracy: 10)))
+        #expect(await add(request("second", Self.region()), app) == .done)
+        _ = try await pending(harness)
+        harness.clock.pass(20)
+        // Both dwell elsewhere since then, and both are entered.
+        harness.positions.tell(.position(Position(latitude: 52.5, longitude: 13.4, accuracy: 10)))
+        try await app.close()
+        _ = try await pending(harness)
+        harness.clock.pass(20)
+        let shown = [await harness.desktop.show()?.title, await harness.desktop.show()?.title]
+        #expect(Set(shown) == ["first", "second"])
+        try await harness.stop()
+    }
+
     @Test func `an app may wait for twenty places`() async throws {
         let harness = try AgentHarness()
         try await harness.start()
