@@ -6,6 +6,7 @@ import Foundation
 /// What a source tells, one thing after the other.
 struct Listener {
     private var events: AsyncStream<PositionEvent>.Iterator
+    private var last: PositionEvent?
 
     init(_ source: any PositionSource) {
         let (stream, continuation) = AsyncStream.makeStream(of: PositionEvent.self)
@@ -13,7 +14,18 @@ struct Listener {
         events = stream.makeAsyncIterator()
     }
 
-    mutating func next() async -> PositionEvent? { await events.next() }
+    mutating func next() async -> PositionEvent? {
+        last = await events.next()
+        return last
+    }
+
+    /// The next that is another than the last: what changes in several ways, such as its name and then its times, may be told
+    /// of again.
+    mutating func change() async -> PositionEvent? {
+        let known = last
+        while let event = await next() { if event != known { return event } }
+        return nil
+    }
 
     /// The next position.
     mutating func position() async -> Position? {
