@@ -2,7 +2,7 @@ import Testing
 
 @testable import Desktop
 
-/// How this session is found at the login manager, and what makes it ask again.
+/// How the session of the user is found at the login manager, and what makes it ask again.
 struct LoginSessionTests {
     private typealias Question = LoginSession.Question
 
@@ -47,7 +47,7 @@ struct LoginSessionTests {
         #expect(session.handle(.sessionsChanged) == [.ask(.sessionOfProcess)])
     }
 
-    @Test func `a change of this session is asked about, one of another is not`() {
+    @Test func `a change of the own session is asked about, one of another is not`() {
         var session = found()
         #expect(session.handle(.changed(session: "/c2")) == [])
         #expect(session.handle(.changed(session: "/c1")) == [.ask(.lockedHint(session: "/c1"))])
