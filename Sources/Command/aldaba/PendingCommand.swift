@@ -12,18 +12,30 @@ struct PendingCommand: ParsableCommand {
     @OptionGroup var agent: AgentOption
 
     func run() throws {
-        guard case .pending(let waiting) = try agent.connect().ask(.pending(app: app)) else { throw unexpected() }
-        if json { return print(try JSONText.line(waiting)) }
-        if waiting.isEmpty { Terminal.write("Nothing waits.") }
-        for item in waiting {
-            let text = [item.content.title, item.content.subtitle, item.content.body].filter { !$0.isEmpty }
-            print(TerminalText.line("\(item.app)  \(item.identifier)  \(text.joined(separator: " - "))"))
-            let times = item.times.map {
-                Date(timeIntervalSince1970: Double($0) / 1000).formatted(
-                    Date.ISO8601FormatStyle(includingFractionalSeconds: $0 % 1000 != 0))
+        let agent = try agent.connect()
+        var all: [PendingNotification] = []
+        var last: PendingTurn?
+        var isEmpty = true
+        repeat {
+            guard case .pending(let page, let next) = try agent.ask(.pending(app: app, after: last)) else {
+                throw unexpected()
             }
-            print(TerminalText.line("    \(times.isEmpty ? "" : times.joined(separator: ", ") + ": ")\(item.reason)"))
+            if json { all += page } else { page.forEach(Self.show) }
+            isEmpty = isEmpty && page.isEmpty
+            last = next
+        } while last != nil
+        if json { return print(try JSONText.line(all)) }
+        if isEmpty { Terminal.write("Nothing waits.") }
+    }
+
+    private static func show(_ item: PendingNotification) {
+        let text = [item.content.title, item.content.subtitle, item.content.body].filter { !$0.isEmpty }
+        print(TerminalText.line("\(item.app)  \(item.identifier)  \(text.joined(separator: " - "))"))
+        let times = item.times.map {
+            Date(timeIntervalSince1970: Double($0) / 1000).formatted(
+                Date.ISO8601FormatStyle(includingFractionalSeconds: $0 % 1000 != 0))
         }
+        print(TerminalText.line("    \(times.isEmpty ? "" : times.joined(separator: ", ") + ": ")\(item.reason)"))
     }
 }
 

@@ -8,7 +8,7 @@ import PushModel
 extension Agent {
     /// The most of the list that one answer carries, newest last; and how many bytes of it.
     static let listLimit = 256
-    private static let answerLimit = AgentFrame.maximumLength - (64 << 10)
+    static let answerLimit = AgentFrame.maximumLength - (64 << 10)
     /// The most that one request may say, in bytes of JSON: all 64 of an app fit into one answer.
     static let requestSize = 14 << 10
 

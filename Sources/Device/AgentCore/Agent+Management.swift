@@ -84,9 +84,9 @@ extension Agent {
                 return Self.gone(NotificationID(rawValue: id))
             }
             return .list([listed(found)])
-        case .pending(let app):
+        case .pending(let app, let last):
             if let app, apps[app] == nil { return Self.unknown(app) }
-            return .pending(Self.fitting(try waiting(app).reversed()).reversed())
+            return try waiting(app, after: last)
         case .cancel(let app, let identifiers): return try cancel(identifiers, of: app)
         case .act(let id, let action, let text): return try act(NotificationID(rawValue: id), action, text)
         case .dismiss(let id): return try dismiss(NotificationID(rawValue: id))

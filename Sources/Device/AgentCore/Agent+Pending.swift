@@ -7,16 +7,65 @@ extension Agent {
     /// How many of the next times a person is told.
     private static let timeCount = 3
 
-    /// What is due first comes first; what waits for a place comes last.
-    func waiting(_ app: String?) throws -> [PendingNotification] {
+    /// How many one answer tells, so that what is due meanwhile does not wait for it.
+    private static let page = 128
+    /// The most of one of them, in bytes of JSON.
+    private static let mostTold = 64 << 10
+
+    /// What is due first comes first; what waits for a place comes last. A page of it: as many as there may be in one answer.
+    func waiting(_ app: String?, after last: PendingTurn?) throws -> ManagementAnswer {
         let now = parts.clock.now()
-        return try store.read { try $0.pending(app: app) }.map { waiting in
-            PendingNotification(
-                app: waiting.app, appName: apps[waiting.app]?.manifest.name ?? waiting.app,
-                content: localized(waiting.request.content, app: waiting.app), identifier: waiting.request.identifier,
-                times: schedule.nextTimes(waiting.key, count: Self.timeCount, now: now).map(\.milliseconds),
-                reason: reason(of: waiting), fired: waiting.fired)
-        }.sorted { ($0.times.first ?? .max, $0.app, $0.identifier) < ($1.times.first ?? .max, $1.app, $1.identifier) }
+        let turns = try turns(app, after: last.map(LocalSchedule.Turn.init))
+        var page: [PendingNotification] = []
+        var room = Self.answerLimit
+        for (index, turn) in turns.enumerated() {
+            guard let waiting = try store.read({ try $0.pending(key: turn.key) }) else { continue }
+            var told = describe(waiting, now: now)
+            var size = try JSONEncoder().encode(told).count
+            if size > Self.mostTold {
+                // Texts that are looked up may be of any length; the request itself is not.
+                told.content = waiting.request.content
+                size = try JSONEncoder().encode(told).count
+            }
+            room -= size
+            guard room >= 0 else { return .pending(page, next: PendingTurn(turns[index - 1])) }
+            page.append(told)
+        }
+        return .pending(page, next: turns.count < Self.page ? nil : turns.last.map(PendingTurn.init))
+    }
+
+    /// The next so many of what waits.
+    private func turns(_ app: String?, after last: LocalSchedule.Turn?) throws -> [LocalSchedule.Turn] {
+        var turns: [LocalSchedule.Turn]
+        let timeless: any Collection<Int64>
+        if let app {
+            let keys = try store.read { try $0.pendingKeys(app: app) }
+            turns = keys.compactMap(schedule.turn)
+            timeless = keys.filter { schedule.turn(of: $0) == nil }
+        } else {
+            turns = schedule.turns(after: last, limit: Self.page)
+            timeless = stranded.union(regions.keys)
+        }
+        if turns.count < Self.page { turns += timeless.map { LocalSchedule.Turn(deadline: .max, key: $0) } }
+        return Array(turns.filter { turn in last.map { turn > $0 } ?? true }.sorted().prefix(Self.page))
+    }
+
+    private func describe(_ waiting: PendingRequest, now: Moment) -> PendingNotification {
+        PendingNotification(
+            app: waiting.app, appName: apps[waiting.app]?.manifest.name ?? waiting.app,
+            content: localized(waiting.request.content, app: waiting.app), identifier: waiting.request.identifier,
+            times: schedule.nextTimes(waiting.key, count: Self.timeCount, now: now).map(\.milliseconds),
+            reason: reason(of: waiting) + (hindrance(of: waiting) ?? ""), fired: waiting.fired)
+    }
+
+    /// Why it does not come though it waits.
+    private func hindrance(of waiting: PendingRequest) -> String? {
+        if apps[waiting.app] == nil { return "; not before its app is installed again" }
+        guard stranded.contains(waiting.key), case .calendar(let components, _) = waiting.request.trigger else {
+            return nil
+        }
+        guard let zone = components.timeZone, parts.zones(ZoneChoice(zone)) == nil else { return nil }
+        return "; not before this machine knows that time zone"
     }
 
     private func reason(of waiting: PendingRequest) -> String {
@@ -62,6 +111,18 @@ extension Agent {
         }
         enqueue(.unscheduled(app: app, identifiers: identifiers))
         return durable()
+    }
+}
+
+extension PendingTurn {
+    fileprivate init(_ turn: LocalSchedule.Turn) {
+        self.init(deadline: turn.deadline == .max ? nil : turn.deadline.milliseconds, key: turn.key)
+    }
+}
+
+extension LocalSchedule.Turn {
+    fileprivate init(_ turn: PendingTurn) {
+        self.init(deadline: turn.deadline.map(Instant.init(milliseconds:)) ?? .max, key: turn.key)
     }
 }
 

@@ -80,12 +80,14 @@ public actor Agent {
     var schedule = LocalSchedule(floating: .utc)
     var regions = RegionWatch(most: Agent.mostRegions)
     var isScheduleLoaded = false
+    /// What the store holds and nothing waits for now: until its app or its zone is there again, or the clock is believed.
+    var stranded: Set<Int64> = []
     var isReloadScheduled = false
-    /// How far the wall clock was ahead of the one that nobody sets, when it was last looked at.
-    var clockAhead: Int64?
-    /// Whether the wall clock was set so far ahead that it may be wrong; and how often it was asked.
-    var isClockDoubted = false
-    var clockDoubts = 0
+    var clockTrust = ClockTrust()
+    /// When the schedule was first made, on the clock that nobody sets; `nil` before that and when it is long ago.
+    var beginning: Int64?
+    /// Whether what was missed before the beginning is looked at once more.
+    var isKeepingForNow = false
     /// For when the clock is to ring.
     var armed: Instant?
     /// Whether somebody was asked where the machine is.

@@ -212,11 +212,16 @@ struct AgentReader {
 
     /// What waits, of one app or of all, in the order in which it was added.
     func pending(app: String? = nil) throws -> [PendingRequest] {
-        try PendingRequest.fetch(database, "?1 IS NULL OR app = ?1 ORDER BY key", [app])
+        guard let app else { return try PendingRequest.fetch(database, "true ORDER BY key") }
+        return try PendingRequest.fetch(database, "app = ? ORDER BY key", [app])
     }
 
-    /// The keys of all that waits.
-    func pendingKeys() throws -> Set<Int64> { Set(try Int64.fetchAll(database, sql: "SELECT key FROM pending")) }
+    /// The keys of all that waits, of one app or of all.
+    func pendingKeys(app: String? = nil) throws -> Set<Int64> {
+        guard let app else { return Set(try Int64.fetchAll(database, sql: "SELECT key FROM pending")) }
+        let statement = try database.cachedStatement(sql: "SELECT key FROM pending WHERE app = ?")
+        return Set(try Int64.fetchAll(statement, arguments: [app]))
+    }
 
     /// One request that waits.
     func pending(key: Int64) throws -> PendingRequest? {

@@ -13,7 +13,10 @@ public final class LocalZones: Sendable {
 
     private struct Kept: Sendable {
         var files: [String: (stamp: ZoneFiles.Stamp, rules: ZoneRules)] = [:]
+        /// Foundation's, by their names.
         var sampled: [String: ZoneRules] = [:]
+        /// By the names of zones.
+        var named: [String: ZoneRules] = [:]
         /// Equal rules are kept once, under whatever names.
         var shared: Set<ZoneRules> = []
 
@@ -21,8 +24,16 @@ public final class LocalZones: Sendable {
         static let most = 2048
 
         mutating func share(_ rules: ZoneRules) -> ZoneRules {
-            if files.count + sampled.count >= Self.most { self = Kept() }
+            if files.count + named.count >= 2 * Self.most { self = Kept() }
             return shared.insert(rules).memberAfterInsert
+        }
+
+        /// One object for a name as long as its rules are the same.
+        mutating func name(_ rules: ZoneRules, _ name: String) -> ZoneRules {
+            if let known = named[name], known == rules { return known }
+            let renamed = rules.named(name)
+            named[name] = renamed
+            return renamed
         }
     }
 
@@ -57,12 +68,19 @@ public final class LocalZones: Sendable {
 
     /// The rules of a zone by its name, such as `Europe/Berlin`; `nil` when neither the zone files nor Foundation know it.
     ///
-    /// Names that lead out of the folder of zone files are unknown.
+    /// They have that name. Names that lead out of the folder of zone files are unknown. While a file is being written that was
+    /// read before, what it said before holds.
     public func rules(named name: String) -> ZoneRules? {
-        if let path = files.path(named: name), let rules = read(path) { return rules }
+        if let path = files.path(named: name) {
+            if let rules = read(path) { return kept.withLock { $0.name(rules, name) } }
+            if ZoneFiles.stamp(of: path) != nil, let known = kept.withLock({ $0.named[name] }) { return known }
+        }
         guard ZoneFiles.isName(name), let zone = TimeZone(identifier: name) else { return nil }
-        return sampled(zone)
+        return sampled(zone, name)
     }
+
+    /// The folder of the zone files.
+    public var folder: String { files.folder }
 
     /// The file that says where the machine is, when one does: that of `TZ` where it is a path, else `/etc/localtime`.
     public var currentFile: String {
@@ -100,13 +118,13 @@ public final class LocalZones: Sendable {
     }
 
     /// A zone of Foundation's, by its offsets from 1970 to 2100.
-    private func sampled(_ zone: TimeZone) -> ZoneRules {
-        if let known = kept.withLock({ $0.sampled[zone.identifier] }) { return known }
+    private func sampled(_ zone: TimeZone, _ name: String) -> ZoneRules {
+        if let known = kept.withLock({ $0.sampled[name] }) { return known }
         let end = Instant(seconds: 4_102_444_800)
         let read = ZoneRules.sampled(from: Instant(seconds: 0), through: end) { zone.secondsFromGMT(for: $0.date) }
         return kept.withLock { kept in
-            let rules = kept.share(read)
-            kept.sampled[zone.identifier] = rules
+            let rules = kept.name(kept.share(read), name)
+            kept.sampled[name] = rules
             return rules
         }
     }

@@ -11,7 +11,8 @@ struct IndexedHeap: Sendable {
         }
     }
 
-    private var nodes: [Node] = []
+    /// All that wait, the earliest first and the others in no order.
+    private(set) var nodes: [Node] = []
     /// Where each slot's node is.
     private var places: [UInt32] = []
     private static let nowhere = UInt32.max

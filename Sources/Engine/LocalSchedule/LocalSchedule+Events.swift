@@ -4,7 +4,7 @@ extension LocalSchedule {
         remove(key)
         observe(now)
         var slot = ScheduleSlot(key, entry, floating: floating, now: now)
-        if slot.forgetFuture(now: now.wall) { corrected.append(key) }
+        if slot.forgetFuture(now: now.wall) { corrected.insert(key) }
         guard let deadline = slot.firstDeadline(floating: floating, now: now) else { return .never }
         slot.deadline = deadline
         let number: UInt32
@@ -38,26 +38,34 @@ extension LocalSchedule {
     public mutating func timePassed(now: Moment, limit: Int) -> [Directive] {
         observe(now)
         var directives: [Directive] = []
-        while directives.count < limit, let key = corrected.popLast() {
-            if let number = numbers[key] { directives.append(correction(of: slots[Int(number)], now: now)) }
-        }
-        while directives.count < limit, let key = unanchored.popLast() {
-            if let directive = anchored(key, now: now) { directives.append(directive) }
-        }
         while directives.count < limit, let number = due(now) {
-            // An occurrence is told of by the clock by which its beginning is stored.
-            directives.append(anchored(slots[Int(number)].key, now: now) ?? pass(number, now: now))
+            directives.append(stored(number, now: now) ?? pass(number, now: now))
+        }
+        while directives.count < limit, let key = corrected.first ?? unanchored.popLast() {
+            guard let number = numbers[key] else {
+                corrected.remove(key)
+                continue
+            }
+            if let directive = stored(number, now: now) { directives.append(directive) }
         }
         return directives
     }
 
-    /// The wall clock was set. Fields of a calendar are looked up anew; intervals stay where they are.
-    public mutating func clockChanged(now: Moment) -> [Directive] {
+    /// What the owner is to store of one before an occurrence of it is told of, since that counts by the clock as it is now.
+    private mutating func stored(_ number: UInt32, now: Moment) -> Directive? {
+        let key = slots[Int(number)].key
+        return corrected.remove(key) == nil ? anchored(key, now: now) : correction(of: number, now: now)
+    }
+
+    /// The wall clock was set, or the machine has slept: what is due now is told of by `timePassed`.
+    ///
+    /// Fields of a calendar are looked up anew; intervals stay where they are.
+    public mutating func clockChanged(now: Moment) {
         observe(now)
-        unanchored = []
+        unanchored = running.slots.map { slots[Int($0)].key }.sorted(by: >)
         for number in wall.slots {
             if slots[Int(number)].forgetFuture(now: now.wall) {
-                corrected.append(slots[Int(number)].key)
+                corrected.insert(slots[Int(number)].key)
                 if let next = slots[Int(number)].firstDeadline(floating: floating, now: now) { move(number, to: next) }
             }
             let slot = slots[Int(number)]
@@ -70,34 +78,53 @@ extension LocalSchedule {
             guard let next = pattern.nextFire(in: zone ?? floating, after: begun) else { continue }
             move(number, to: next.milliseconds)
         }
-        return running.slots.sorted().compactMap { anchored(slots[Int($0)].key, now: now) }
     }
 
-    /// The machine is in another zone. Fields that float are looked up there; what the clocks on the wall jumped over is due.
+    /// The machine is in another zone, or zones have other rules than before. Fields are looked up anew where that makes a
+    /// difference; what the clocks on the wall there jumped over is due.
     ///
-    /// Tells as `missed` what there is not in the new zone.
-    public mutating func zoneChanged(floating zone: ZoneRules, now: Moment) -> [Directive] {
+    /// Tells as `missed` what there is not by the new rules.
+    /// - Parameters:
+    ///   - zone: the zone where the machine is.
+    ///   - rules: those of a zone by its name, as they are now; `nil` for one that is as before.
+    public mutating func zonesChanged(
+        floating zone: ZoneRules, named rules: (String) -> ZoneRules?, now: Moment
+    ) -> [Directive] {
         observe(now)
-        let jump = Int64(zone.offset(at: now.wall) - floating.offset(at: now.wall)) * 1000
+        let before = floating
         floating = zone
+        var renewed: [String: ZoneRules?] = [:]
         var directives: [Directive] = []
         for number in wall.slots.sorted() {
-            let slot = slots[Int(number)]
-            guard case .calendar(let pattern, zone: nil) = slot.timing, slot.deadline > now.wall.milliseconds
-            else {
+            guard case .calendar(let pattern, let own) = slots[Int(number)].timing else { continue }
+            guard let own else {
+                if before != zone { directives += lookUp(number, pattern, from: before, to: zone, now: now) }
                 continue
             }
-            let jumped = now.wall.advanced(by: -max(0, jump))
-            let begun = max(jumped, min(slot.beginning(floating: zone), now.wall), slot.lastFired ?? .min)
-            if let next = pattern.nextFire(in: zone, after: begun) {
-                move(number, to: next.milliseconds)
-            } else {
-                remove(slot.key)
-                directives.append(
-                    .missed(key: slot.key, occurrence: Instant(milliseconds: slot.deadline), isLast: true))
-            }
+            guard let name = own.name else { continue }
+            let found = renewed[name] ?? rules(name)
+            renewed[name] = .some(found)
+            guard let new = found, new != own else { continue }
+            slots[Int(number)].timing = .calendar(pattern, zone: new)
+            directives += lookUp(number, pattern, from: own, to: new, now: now)
         }
         return directives
+    }
+
+    private mutating func lookUp(
+        _ number: UInt32, _ pattern: CalendarPattern, from old: ZoneRules, to new: ZoneRules, now: Moment
+    ) -> [Directive] {
+        let slot = slots[Int(number)]
+        guard slot.deadline > now.wall.milliseconds else { return [] }
+        let jump = Int64(new.offset(at: now.wall) - old.offset(at: now.wall)) * 1000
+        let jumped = now.wall.advanced(by: -max(0, jump))
+        let begun = max(jumped, min(slot.beginning(floating: floating), now.wall), slot.lastFired ?? .min)
+        if let next = pattern.nextFire(in: new, after: begun) {
+            move(number, to: next.milliseconds)
+            return []
+        }
+        remove(slot.key)
+        return [.missed(key: slot.key, occurrence: Instant(milliseconds: slot.deadline), isLast: true)]
     }
 
     /// Takes over what the clocks say. Another start of the system within one life is that of a process that was kept over
@@ -164,10 +191,18 @@ extension LocalSchedule {
         return added.since(slot.added).magnitude >= 1000 ? added : nil
     }
 
-    /// What the owner is to store of one whose last occurrence was forgotten.
-    private func correction(of slot: ScheduleSlot, now: Moment) -> Directive {
+    /// What the owner is to store of one that had been of a clock far ahead. An interval counts on the clock that nobody sets from
+    /// now on, as the stored moment says.
+    private mutating func correction(of number: UInt32, now: Moment) -> Directive {
+        let slot = slots[Int(number)]
         let added = Moment(
             wall: slot.added, boot: now.boot, sinceBoot: slot.added.milliseconds.saturatingDifference(now.ahead))
+        if case .interval(let pattern, _) = slot.timing, !slot.isRunning {
+            wall.remove(number)
+            slots[Int(number)].timing = .interval(pattern, start: added.sinceBoot)
+            slots[Int(number)].isRunning = true
+            move(number, to: slot.deadline.saturatingDifference(now.ahead))
+        }
         return .anchored(key: slot.key, added: added, lastFired: slot.lastFired)
     }
 

@@ -71,7 +71,7 @@ public struct LocalSchedule: Sendable {
     /// Intervals that were added with another wall clock than today's.
     var unanchored: [Int64] = []
     /// What fired when the clock was far ahead, and goes on from now.
-    var corrected: [Int64] = []
+    var corrected: Set<Int64> = []
 
     /// Nothing waits.
     ///
@@ -90,6 +90,47 @@ public struct LocalSchedule: Sendable {
         guard let top = running.top, let clock else { return byWall }
         let byRunning = Instant(milliseconds: top.deadline.saturatingSum(clock.ahead))
         return min(byWall ?? .max, byRunning)
+    }
+
+    /// One of those that wait, and when it is due.
+    public struct Turn: Hashable, Sendable, Comparable {
+        /// By the wall clock as it was last told of.
+        public var deadline: Instant
+        public var key: Int64
+
+        public init(deadline: Instant, key: Int64) {
+            self.deadline = deadline
+            self.key = key
+        }
+
+        /// Those that are due together come in the order of their keys.
+        public static func < (left: Turn, right: Turn) -> Bool {
+            (left.deadline, left.key) < (right.deadline, right.key)
+        }
+    }
+
+    /// When one is due; `nil` for a key that does not wait.
+    public func turn(of key: Int64) -> Turn? {
+        guard let number = numbers[key] else { return nil }
+        let slot = slots[Int(number)]
+        return turn(IndexedHeap.Node(deadline: slot.deadline, slot: number), ahead: slot.isRunning ? ahead : 0)
+    }
+
+    /// How far the wall clock was ahead of the other one.
+    private var ahead: Int64 { clock?.ahead ?? 0 }
+
+    private func turn(_ node: IndexedHeap.Node, ahead: Int64) -> Turn {
+        Turn(
+            deadline: Instant(milliseconds: node.deadline.saturatingSum(ahead)), key: slots[Int(node.slot)].key)
+    }
+
+    /// The first so many after a turn, in order; `nil` begins with the first of all. Looks at each that waits once.
+    public func turns(after last: Turn?, limit: Int) -> [Turn] {
+        guard limit > 0 else { return [] }
+        var first = FirstTurns(after: last, limit: limit)
+        for node in wall.nodes { first.take(turn(node, ahead: 0)) }
+        for node in running.nodes { first.take(turn(node, ahead: ahead)) }
+        return first.inOrder
     }
 
     /// The next occurrences of one after now, not more than so many; none for a key that does not wait.
@@ -117,6 +158,31 @@ public struct LocalSchedule: Sendable {
             // A wall clock that was set since does not move it.
             pattern.nextFire(start: slot.start(byWallOf: now) ?? slot.added, after: after)
         }
+    }
+}
+
+/// The first of many turns, of which no more than twice as many are kept as are asked for.
+private struct FirstTurns {
+    private let last: LocalSchedule.Turn?
+    private let limit: Int
+    private var turns: [LocalSchedule.Turn] = []
+    /// No turn counts from this on.
+    private var end: LocalSchedule.Turn?
+
+    init(after last: LocalSchedule.Turn?, limit: Int) {
+        self.last = last
+        self.limit = limit
+    }
+
+    var inOrder: [LocalSchedule.Turn] { Array(turns.sorted().prefix(limit)) }
+
+    mutating func take(_ turn: LocalSchedule.Turn) {
+        if let end, turn > end { return }
+        if let last, turn <= last { return }
+        turns.append(turn)
+        guard turns.count >= 2 * limit else { return }
+        turns = inOrder
+        end = turns.last
     }
 }
 

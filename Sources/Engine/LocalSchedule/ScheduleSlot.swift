@@ -57,10 +57,19 @@ struct ScheduleSlot: Sendable {
     /// wrong, and what fired then counts no more.
     static let mostSetBack: Int64 = 90_000_000
 
-    /// Forgets an occurrence of a clock that was far ahead; whether there was one.
+    /// Forgets what is of a clock that was far ahead: an occurrence, and the beginning of an interval that waits on the wall
+    /// clock; whether there was any.
     mutating func forgetFuture(now: Instant) -> Bool {
-        guard repeats, let last = lastFired, last.since(now) > Self.mostSetBack else { return false }
-        lastFired = now
+        guard case .interval(let pattern, _) = timing else {
+            guard repeats, let last = lastFired, last.since(now) > Self.mostSetBack else { return false }
+            lastFired = now
+            return true
+        }
+        let isOfFuture = !isRunning && added.since(now) > Self.mostSetBack
+        if isOfFuture { added = now }
+        guard repeats, let last = lastFired, isOfFuture || last.since(now) > Self.mostSetBack else { return isOfFuture }
+        let passed = now.since(added)
+        lastFired = passed < pattern.milliseconds ? nil : now.advanced(by: -(passed % pattern.milliseconds))
         return true
     }
 

@@ -1,6 +1,6 @@
 /// The offsets from UTC of one time zone: what a zone file says, and how it goes on afterwards.
 ///
-/// A value of one reference: copies share their tables.
+/// A value of one reference: copies share their tables. Two are equal when they say the same, under whatever name.
 public struct ZoneRules: Hashable, Sendable {
     /// A stretch of time with one offset; seconds since 1970, and seconds east of UTC.
     struct Span {
@@ -18,6 +18,19 @@ public struct ZoneRules: Hashable, Sendable {
     static let largestOffset: Int64 = 26 * 3600
 
     private let table: Table
+
+    /// The zone's name in the zone files; `nil` for rules that have none, such as those of an offset.
+    public var name: String? { table.name }
+
+    /// The same rules under a name.
+    public func named(_ name: String) -> ZoneRules {
+        ZoneRules(
+            table: Table(
+                initial: table.initial, transitions: table.transitions, offsets: table.offsets, footer: table.footer,
+                footerStart: table.footerStart, name: name))
+    }
+
+    private init(table: Table) { self.table = table }
 
     /// - Parameters:
     ///   - transitions: when another offset begins, ascending.
@@ -69,13 +82,18 @@ public struct ZoneRules: Hashable, Sendable {
         let offsets: [Int32]
         let footer: ZoneFooter?
         let footerStart: Int64
+        let name: String?
 
-        init(initial: Int64, transitions: [Int64], offsets: [Int32], footer: ZoneFooter?, footerStart: Int64) {
+        init(
+            initial: Int64, transitions: [Int64], offsets: [Int32], footer: ZoneFooter?, footerStart: Int64,
+            name: String? = nil
+        ) {
             self.initial = initial
             self.transitions = transitions
             self.offsets = offsets
             self.footer = footer
             self.footerStart = footerStart
+            self.name = name
         }
 
         func isEqual(to other: Table) -> Bool {

@@ -9,8 +9,9 @@ public enum ManagementCommand: Hashable, Sendable {
     case threads(app: String?)
     /// One notification of the list; answered by ``ManagementAnswer/list(_:)``.
     case show(notification: Int64)
-    /// What waits for its time or place, of one app or of all.
-    case pending(app: String?)
+    /// What waits for its time or place, of one app or of all: as much as one answer carries, from the first on or after
+    /// where another answer ended.
+    case pending(app: String?, after: PendingTurn?)
     /// Takes back what waits.
     case cancel(app: String, identifiers: [String])
     /// Chooses an action of a notification as a person on the desktop does, with text where it asks for some.
@@ -37,8 +38,8 @@ public enum ManagementAnswer: Hashable, Sendable {
     case list([ListedNotification])
     /// The most relevant first.
     case threads([NotificationThread])
-    /// What is due first comes first.
-    case pending([PendingNotification])
+    /// What is due first comes first; where it ended, when there is more.
+    case pending([PendingNotification], next: PendingTurn?)
     /// Names and values, in the order in which they are to be read.
     case settings([Setting])
     /// What a person did with the notification of ``ManagementCommand/notify(_:waits:)``.
@@ -123,7 +124,9 @@ public struct ListedNotification: Codable, Hashable, Sendable {
 }
 
 extension ManagementCommand: Codable {
-    private enum Key: String, CodingKey { case command, app, identifiers, notification, action, text, values, waits }
+    private enum Key: String, CodingKey {
+        case command, app, after, identifiers, notification, action, text, values, waits
+    }
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
@@ -133,7 +136,10 @@ extension ManagementCommand: Codable {
         case "list": self = .list(app: try members.decodeIfPresent(String.self, forKey: .app))
         case "threads": self = .threads(app: try members.decodeIfPresent(String.self, forKey: .app))
         case "show": self = .show(notification: try member(.notification))
-        case "pending": self = .pending(app: try members.decodeIfPresent(String.self, forKey: .app))
+        case "pending":
+            self = .pending(
+                app: try members.decodeIfPresent(String.self, forKey: .app),
+                after: try members.decodeIfPresent(PendingTurn.self, forKey: .after))
         case "cancel": self = .cancel(app: try member(.app), identifiers: try member(.identifiers))
         case "act":
             self = .act(
@@ -164,9 +170,10 @@ extension ManagementCommand: Codable {
         case .show(let notification):
             try begin("show")
             try members.encode(notification, forKey: .notification)
-        case .pending(let app):
+        case .pending(let app, let after):
             try begin("pending")
             try members.encodeIfPresent(app, forKey: .app)
+            try members.encodeIfPresent(after, forKey: .after)
         case .cancel(let app, let identifiers):
             try begin("cancel")
             try members.encode(app, forKey: .app)
@@ -199,7 +206,7 @@ extension ManagementCommand: Codable {
 
 extension ManagementAnswer: Codable {
     private enum Key: String, CodingKey {
-        case answer, message, status, notifications, threads, pending, settings, action, text
+        case answer, message, status, notifications, threads, pending, next, settings, action, text
     }
 
     public init(from decoder: any Decoder) throws {
@@ -211,7 +218,9 @@ extension ManagementAnswer: Codable {
         case "status": self = .status(try member(.status))
         case "list": self = .list(try member(.notifications))
         case "threads": self = .threads(try member(.threads))
-        case "pending": self = .pending(try member(.pending))
+        case "pending":
+            self = .pending(
+                try member(.pending), next: try members.decodeIfPresent(PendingTurn.self, forKey: .next))
         case "settings": self = .settings(try member(.settings))
         case "answered":
             self = .answered(
@@ -239,9 +248,10 @@ extension ManagementAnswer: Codable {
         case .threads(let threads):
             try begin("threads")
             try members.encode(threads, forKey: .threads)
-        case .pending(let pending):
+        case .pending(let pending, let next):
             try begin("pending")
             try members.encode(pending, forKey: .pending)
+            try members.encodeIfPresent(next, forKey: .next)
         case .settings(let settings):
             try begin("settings")
             try members.encode(settings, forKey: .settings)

@@ -25,3 +25,16 @@ public struct PendingNotification: Codable, Hashable, Sendable {
         self.fired = fired
     }
 }
+
+/// Where in the order of all that waits something stands.
+public struct PendingTurn: Codable, Hashable, Sendable {
+    /// When it is due, in milliseconds since 1970; `nil` for what waits for no time, which comes last.
+    public var deadline: Int64?
+    /// The agent's own number of it, by which those stand that are due together.
+    public var key: Int64
+
+    public init(deadline: Int64?, key: Int64) {
+        self.deadline = deadline
+        self.key = key
+    }
+}

@@ -34,13 +34,16 @@ final class AgentHarness: Sendable {
     let agent = Mutex<Agent?>(nil)
     /// What the agent draws for its pauses: the shortest ones, unless a test says otherwise.
     private let random: UInt64
+    private let zones: @Sendable (ZoneChoice) -> ZoneRules?
 
     init(
         folder: TemporaryFolder? = nil, authorization: AppManifest.Authorization = .granted, socket: String? = nil,
         backOffCap: Duration = .milliseconds(2), random: UInt64 = 0,
-        manifest change: (inout AppManifest) -> Void = { _ in }
+        manifest change: (inout AppManifest) -> Void = { _ in },
+        zones: @escaping @Sendable (ZoneChoice) -> ZoneRules? = { LocalZones.shared.rules(for: $0) }
     ) throws {
         self.random = random
+        self.zones = zones
         let folder = try folder ?? TemporaryFolder()
         self.folder = folder
         configuration = AgentConfiguration(
@@ -68,7 +71,7 @@ final class AgentHarness: Sendable {
             activator: activator, focus: focus, parent: { [focus] in focus.parents[$0] }, replyWindow: window,
             stills: stills,
             peerCheck: PeerCheck(executable: { _ in executable }, user: getuid()), clock: clock, positions: positions,
-            zones: { LocalZones.shared.rules(for: $0) }, now: { noon },
+            zones: zones, now: { noon },
             // The store's keeper rests until the agent ends; all other pauses are over at once.
             sleep: { [pauses] duration in
                 guard duration < .seconds(3600) else { return await Self.restUntilCancelled() }

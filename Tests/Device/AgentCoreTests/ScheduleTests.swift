@@ -3,6 +3,7 @@ import AldabaTestSupport
 import Foundation
 import LocalSchedule
 import PushModel
+import Synchronization
 import Testing
 
 @testable import AgentCore
@@ -135,7 +136,9 @@ struct ScheduleTests {
         harness.clock.change {
             $0.wall = $0.wall.advanced(by: (60 + late) * 1000); $0.sinceBoot += (60 + late) * 1000
         }
-        try await harness.start()
+        var timing = AgentTiming()
+        timing.clockPatience = .zero
+        try await harness.start(timing: timing)
         // It is armed when the agent listens to the clock.
         #expect(await harness.clock.armed.next { $0 == due } != nil)
         harness.clock.tell(.rang)
@@ -276,6 +279,110 @@ struct ScheduleTests {
         try await harness.stop()
     }
 
+    @Test(arguments: [true, false])
+    func `what would be too late when the agent begins is kept until the clock had time to be put right`(
+        isPutRight: Bool
+    ) async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let fields = DateComponents(timeZone: .gmt, year: 2027, month: 1, day: 15, hour: 12)
+        #expect(await add(request("dentist", .calendar(fields, repeats: false)), app) == .done)
+        let due = await harness.clock.armed.next { $0 != nil }
+        try await harness.stop()
+        let ahead: Int64 = 9 * 365 * 86_400_000
+        harness.clock.change { $0.wall = $0.wall.advanced(by: ahead) }
+        var timing = AgentTiming()
+        timing.clockPatience = .milliseconds(isPutRight ? 60_000 : 5)
+        try await harness.start(timing: timing)
+        #expect(await harness.clock.armed.next { $0 == due } != nil)
+        harness.clock.tell(.rang)
+        #expect(try await pending(harness).count == 1)
+        if isPutRight {
+            harness.clock.change { $0.wall = $0.wall.advanced(by: -ahead) }
+            harness.clock.tell(.wallClockChanged)
+            #expect(await harness.clock.armed.next { $0 == due } != nil)
+            harness.clock.pass(14_400)
+            #expect(await harness.desktop.show()?.title == "dentist")
+        } else {
+            let agent = try #require(harness.agent.withLock { $0 })
+            // The loop's timers come in their order.
+            await withCheckedContinuation { over in agent.enter(after: .milliseconds(10)) { _ in over.resume() } }
+        }
+        #expect(try await pending(harness).isEmpty)
+        try await harness.stop()
+    }
+
+    @Test(arguments: [nil, "com.example.todo"])
+    func `a terminal is told of all that waits, a page at a time`(app name: String?) async throws {
+        let resources = try TemporaryFolder()
+        let place = resources.url.appendingPathComponent("en.lproj")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        let texts = [("LONG", 40 << 10), ("TOO LONG", 2 << 20)].map { key, length in
+            "\"\(key)\" = \"\(String(repeating: "a", count: length))\";"
+        }
+        try Data(texts.joined(separator: "\n").utf8).write(to: place.appendingPathComponent("Localizable.strings"))
+        let harness = try AgentHarness { $0.resources = resources.url.path }
+        try await harness.start()
+        let app = try await harness.readyApp()
+        for number in 1...63 {
+            var request = request("r\(number)", Self.every(Double(100 * number), repeats: number.isMultiple(of: 2)))
+            // Sixty of them are more than a frame, and one alone would be.
+            request.content.bodyLocalization = .init(key: number == 40 ? "TOO LONG" : "LONG", arguments: [])
+            #expect(await add(request, app, number: Int64(number)) == .done)
+        }
+        #expect(await add(request("place", Self.region()), app, number: 64) == .done)
+        let agent = try #require(harness.agent.withLock { $0 })
+        for number in 1...200 {
+            agent.enter { agent in
+                agent.schedule(
+                    NotificationRequest(
+                        identifier: "s\(number)", content: NotificationContent(), trigger: Self.every(9_000)),
+                    as: nil, app: "com.example.other\(number % 4)")
+            }
+        }
+        var all: [PendingNotification] = []
+        var last: PendingTurn?
+        var pages = 0
+        repeat {
+            let answer = try await agent.waitingForTests(name, after: last)
+            guard case .pending(let page, let next) = answer else {
+                Issue.record("\(answer)")
+                return
+            }
+            #expect(try AgentFrame.encode(AgentMessage.managed(request: 1, answer)).count <= AgentFrame.maximumLength)
+            all += page
+            last = next
+            pages += 1
+        } while last != nil
+        let times = all.map { $0.times.first ?? .max }
+        #expect(times == times.sorted() && pages > 1)
+        #expect(all.count == (name == nil ? 264 : 64) && Set(all.map { $0.app + $0.identifier }).count == all.count)
+        #expect(all.last?.identifier == "place")
+        #expect(all.first { $0.identifier == "r1" }?.content.body.count == 40 << 10)
+        #expect(all.first { $0.identifier == "r40" }?.content.bodyLocalization?.key == "TOO LONG")
+        #expect(all.filter { $0.reason.contains("installed again") }.count == (name == nil ? 200 : 0))
+        try await harness.stop()
+    }
+
+    @Test func `what waits in a zone goes by its rules as they are`() async throws {
+        let hours = Hours()
+        let harness = try AgentHarness(zones: { choice in
+            guard case .named(let name) = choice else { return .utc }
+            return .fixed(secondsFromGMT: hours.number.withLock { $0 } * 3600).named(name)
+        })
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let fields = DateComponents(timeZone: TimeZone(identifier: "Africa/Cairo"), hour: 18)
+        #expect(await add(request("dinner", .calendar(fields, repeats: true)), app) == .done)
+        let before = await harness.clock.armed.next { $0 != nil }
+        hours.number.withLock { $0 = 3 }
+        harness.clock.tell(.zoneChanged)
+        let after = await harness.clock.armed.next { $0 != nil }
+        #expect(before != nil && after == before??.advanced(by: -3_600_000))
+        try await harness.stop()
+    }
+
     @Test func `a clock that stays far ahead is believed`() async throws {
         let harness = try AgentHarness()
         var timing = AgentTiming()
@@ -307,10 +414,20 @@ struct ScheduleTests {
     }
 }
 
+/// How many hours east of UTC a test's zone is.
+private final class Hours: Sendable {
+    let number = Mutex(2)
+}
+
 extension Agent {
     fileprivate func pendingForTests() throws -> [PendingRequest] {
         flush()
         return try store.read { try $0.pending() }
+    }
+
+    fileprivate func waitingForTests(_ app: String?, after last: PendingTurn?) throws -> ManagementAnswer {
+        flush()
+        return try waiting(app, after: last)
     }
 
     fileprivate func faultForTests(of trigger: NotificationTrigger) -> String? {

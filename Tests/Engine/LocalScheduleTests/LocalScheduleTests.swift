@@ -28,6 +28,9 @@ struct LocalScheduleTests {
         }
     }
 
+    /// No zone has other rules.
+    private func asBefore(_ name: String) -> ZoneRules? { nil }
+
     private func interval(_ seconds: Double, repeats: Bool = false) throws -> LocalSchedule.Trigger {
         .interval(try #require(IntervalPattern(seconds: seconds, repeats: repeats)))
     }
@@ -116,7 +119,7 @@ struct LocalScheduleTests {
             _ = schedule.add(1, entry, now: clocks.now)
             if way == "set back" {
                 clocks.step(seconds: -7200)
-                #expect(schedule.clockChanged(now: clocks.now) == [])
+                schedule.clockChanged(now: clocks.now)
             } else {
                 clocks.restart(after: 60)
                 clocks.step(seconds: -7200)
@@ -126,7 +129,7 @@ struct LocalScheduleTests {
             clocks.pass(seconds: 60)
             #expect(schedule.timePassed(now: clocks.now, limit: 9) == [])
             clocks.step(seconds: 7200)
-            #expect(schedule.clockChanged(now: clocks.now) == [])
+            schedule.clockChanged(now: clocks.now)
             #expect(schedule.timePassed(now: clocks.now, limit: 9) == [], "\(way)")
             #expect(schedule.nextDeadline == (try at("2026-06-02T09:00:00Z")), "\(way)")
         }
@@ -138,8 +141,8 @@ struct LocalScheduleTests {
         var schedule = LocalSchedule(floating: berlin)
         // Ten o'clock in Berlin: nine is tomorrow.
         _ = schedule.add(1, .init(trigger: daily(hour: 9, repeats: false), added: clocks.now), now: clocks.now)
-        _ = schedule.zoneChanged(floating: .utc, now: clocks.now)
-        _ = schedule.zoneChanged(floating: berlin, now: clocks.now)
+        _ = schedule.zonesChanged(floating: .utc, named: asBefore, now: clocks.now)
+        _ = schedule.zonesChanged(floating: berlin, named: asBefore, now: clocks.now)
         #expect(schedule.timePassed(now: clocks.now, limit: 9) == [])
         #expect(schedule.nextDeadline == (try at("2026-06-02T07:00:00Z")))
     }
@@ -165,7 +168,7 @@ struct LocalScheduleTests {
         let added = clocks.now
         _ = schedule.add(1, .init(trigger: daily(hour: 9), added: added), now: added)
         clocks.step(seconds: 9 * 365 * 86_400)
-        _ = schedule.clockChanged(now: clocks.now)
+        schedule.clockChanged(now: clocks.now)
         let future = schedule.timePassed(now: clocks.now, limit: 9)
         guard case .missed(1, let last, isLast: false)? = future.first ?? nil, future.count == 1 else {
             guard case .fire(1, let last, _, isLast: false)? = future.first else {
@@ -186,7 +189,7 @@ struct LocalScheduleTests {
             schedule = LocalSchedule(floating: .utc)
             _ = schedule.add(1, .init(trigger: daily(hour: 9), added: added, lastFired: last), now: clocks.now)
         } else {
-            _ = schedule.clockChanged(now: clocks.now)
+            schedule.clockChanged(now: clocks.now)
         }
         let told = schedule.timePassed(now: clocks.now, limit: 9)
         guard case .anchored(1, let kept, lastFired: clocks.now.wall)? = told.first else {
@@ -263,8 +266,9 @@ struct LocalScheduleTests {
         _ = schedule.timePassed(now: clocks.now, limit: 9)
         clocks.step(seconds: 7200)
         let anchor = Moment(wall: try at("2026-06-01T10:00:00Z"), boot: added.boot, sinceBoot: added.sinceBoot)
+        schedule.clockChanged(now: clocks.now)
         #expect(
-            schedule.clockChanged(now: clocks.now)
+            schedule.timePassed(now: clocks.now, limit: 9)
                 == [.anchored(key: 1, added: anchor, lastFired: try at("2026-06-01T11:00:00Z"))])
         #expect(schedule.nextDeadline == (try at("2026-06-01T12:00:00Z")))
         #expect(schedule.timePassed(now: clocks.now, limit: 9) == [])
@@ -308,7 +312,7 @@ struct LocalScheduleTests {
         clocks.pass(seconds: 3600)
         #expect(schedule.timePassed(now: clocks.now, limit: 9) == [try fire(1, "2026-06-01T09:00:00Z")])
         clocks.step(seconds: -7200)
-        _ = schedule.clockChanged(now: clocks.now)
+        schedule.clockChanged(now: clocks.now)
         #expect(schedule.nextDeadline == (try at("2026-06-02T09:00:00Z")))
     }
 
@@ -317,10 +321,10 @@ struct LocalScheduleTests {
         var schedule = LocalSchedule(floating: .utc)
         _ = schedule.add(1, .init(trigger: daily(hour: 9), added: clocks.now), now: clocks.now)
         clocks.step(seconds: -7200)
-        #expect(schedule.clockChanged(now: clocks.now) == [])
+        schedule.clockChanged(now: clocks.now)
         #expect(schedule.nextDeadline == (try at("2026-06-01T09:00:00Z")))
         clocks.step(seconds: 5400)
-        #expect(schedule.clockChanged(now: clocks.now) == [])
+        schedule.clockChanged(now: clocks.now)
         #expect(
             schedule.timePassed(now: clocks.now, limit: 9) == [try fire(1, "2026-06-01T09:00:00Z", lateBy: 1_800_000)])
     }
@@ -332,15 +336,86 @@ struct LocalScheduleTests {
         _ = schedule.add(
             2, .init(trigger: daily(hour: 9, zone: try Zones.named("New York")), added: clocks.now), now: clocks.now)
         _ = schedule.add(3, .init(trigger: daily(hour: 18), added: clocks.now), now: clocks.now)
-        #expect(schedule.zoneChanged(floating: try Zones.named("Berlin"), now: clocks.now) == [])
+        #expect(schedule.zonesChanged(floating: try Zones.named("Berlin"), named: asBefore, now: clocks.now) == [])
         // 8:00 became 14:00: 9:00 was jumped over.
         #expect(
             schedule.timePassed(now: clocks.now, limit: 9) == [try fire(1, "2026-06-01T07:00:00Z", lateBy: 18_000_000)])
         #expect(schedule.nextTimes(2, count: 1, now: clocks.now) == [try at("2026-06-01T13:00:00Z")])
         #expect(schedule.nextTimes(3, count: 1, now: clocks.now) == [try at("2026-06-01T16:00:00Z")])
         clocks.pass(seconds: 60)
-        #expect(schedule.zoneChanged(floating: try Zones.named("New York"), now: clocks.now) == [])
+        #expect(schedule.zonesChanged(floating: try Zones.named("New York"), named: asBefore, now: clocks.now) == [])
         #expect(schedule.nextTimes(1, count: 1, now: clocks.now) == [try at("2026-06-01T13:00:00Z")])
+    }
+
+    /// Rules of always the same offset, under a name.
+    private func rules(_ name: String, hours: Int) -> ZoneRules {
+        .fixed(secondsFromGMT: hours * 3600).named(name)
+    }
+
+    @Test(arguments: [
+        // Where the rule was two hours, it is now three, or one.
+        (3, "2026-06-01T06:00:00Z", 0.0), (1, "2026-06-01T08:00:00Z", 0), (3, "2026-06-01T06:00:00Z", 1800),
+    ])
+    func `where a zone's rules are others, what waits in it goes by the new ones`(
+        hours: Int, first: String, late: Double
+    ) throws {
+        var clocks = try Clocks("2026-06-01T04:00:00Z")
+        var schedule = LocalSchedule(floating: .utc)
+        let other = rules("Asia/Other", hours: 2)
+        for (key, zone) in [(1, rules("Africa/Cairo", hours: 2)), (2, other), (3, .utc)] as [(Int64, ZoneRules)] {
+            _ = schedule.add(key, .init(trigger: daily(hour: 9, zone: zone), added: clocks.now), now: clocks.now)
+        }
+        if late > 0 { clocks.pass(seconds: 7200 + late) }
+        let changed = rules("Africa/Cairo", hours: hours)
+        #expect(
+            schedule.zonesChanged(
+                floating: .utc, named: { $0 == "Africa/Cairo" ? changed : nil }, now: clocks.now) == [])
+        let due = late > 0 ? [try fire(1, first, lateBy: Int64(late * 1000))] : []
+        #expect(schedule.timePassed(now: clocks.now, limit: 9) == due)
+        let next = try at(first).advanced(by: due.isEmpty ? 0 : 86_400_000)
+        #expect(schedule.nextTimes(1, count: 1, now: clocks.now) == [next])
+        #expect(schedule.nextTimes(2, count: 1, now: clocks.now) == [try at("2026-06-01T07:00:00Z")])
+        #expect(schedule.nextTimes(3, count: 1, now: clocks.now) == [try at("2026-06-01T09:00:00Z")])
+    }
+
+    @Test func `what the clock is set over comes before what is only stored anew`() throws {
+        var clocks = try Clocks("2026-06-01T08:00:00Z")
+        var schedule = LocalSchedule(floating: .utc)
+        for key: Int64 in 1...9 {
+            _ = schedule.add(key, .init(trigger: try interval(50_000), added: clocks.now), now: clocks.now)
+        }
+        _ = schedule.add(10, .init(trigger: daily(hour: 9), added: clocks.now), now: clocks.now)
+        clocks.step(seconds: 3600)
+        schedule.clockChanged(now: clocks.now)
+        #expect(schedule.timePassed(now: clocks.now, limit: 1) == [try fire(10, "2026-06-01T09:00:00Z")])
+        var stored: [Int64] = []
+        while case .anchored(let key, _, _)? = schedule.timePassed(now: clocks.now, limit: 1).first {
+            stored.append(key)
+        }
+        #expect(stored == Array(1...9))
+    }
+
+    @Test(arguments: [1, 3, 7, 100])
+    func `all that waits is told in pages, in the order of what is due`(limit: Int) throws {
+        var clocks = try Clocks("2026-06-01T08:00:00Z")
+        var schedule = LocalSchedule(floating: .utc)
+        for key: Int64 in 1...20 {
+            // Two of each time, and an hour on a clock that was set since.
+            let trigger = key.isMultiple(of: 3) ? daily(hour: 9) : try interval(Double(100 * ((key + 1) / 2)))
+            _ = schedule.add(key, .init(trigger: trigger, added: clocks.now), now: clocks.now)
+        }
+        clocks.step(seconds: 1800)
+        schedule.clockChanged(now: clocks.now)
+        var all: [LocalSchedule.Turn] = []
+        while case let page = schedule.turns(after: all.last, limit: limit), !page.isEmpty {
+            #expect(page.count <= limit)
+            all += page
+        }
+        #expect(all == all.sorted() && Set(all.map(\.key)) == Set(1...20) && all.count == 20)
+        #expect(all.allSatisfy { schedule.turn(of: $0.key) == $0 })
+        let first = try at("2026-06-01T08:31:40Z")
+        #expect(all.first?.deadline == first)
+        #expect(schedule.turn(of: 21) == nil && schedule.turns(after: nil, limit: 0) == [])
     }
 
     @Test func `a day that the new zone does not have is told of as missed`() throws {
@@ -350,7 +425,7 @@ struct LocalScheduleTests {
         _ = schedule.add(
             1, .init(trigger: .calendar(day, zone: nil, repeats: false), added: clocks.now), now: clocks.now)
         #expect(
-            schedule.zoneChanged(floating: try Zones.skippingDay(), now: clocks.now)
+            schedule.zonesChanged(floating: try Zones.skippingDay(), named: asBefore, now: clocks.now)
                 == [try missed(1, "2011-12-30T09:00:00Z", isLast: true)])
         #expect(schedule.count == 0)
     }

@@ -77,7 +77,13 @@ enum GoldenMessages {
         ("manage-status", .manage(request: 1, .status)),
         ("manage-list", .manage(request: 2, .list(app: "com.example.todo"))),
         ("manage-threads", .manage(request: 8, .threads(app: "com.example.todo"))),
-        ("manage-pending", .manage(request: 9, .pending(app: nil))),
+        ("manage-pending", .manage(request: 9, .pending(app: nil, after: nil))),
+        (
+            "manage-pending-after",
+            .manage(
+                request: 9,
+                .pending(app: "com.example.todo", after: PendingTurn(deadline: 1_800_000_000_000, key: 7)))
+        ),
         ("manage-cancel", .manage(request: 10, .cancel(app: "com.example.todo", identifiers: ["tea"]))),
         ("manage-show", .manage(request: 9, .show(notification: -4))),
         ("manage-act", .manage(request: 3, .act(notification: -4, action: "reply", text: "soon"))),
@@ -145,11 +151,16 @@ enum GoldenMessages {
             "managed-pending",
             .managed(
                 request: 9,
-                .pending([
-                    PendingNotification(
-                        app: "com.example.todo", appName: "Todo", content: greeting, identifier: "tea",
-                        times: [1_800_000_000_000, 1_800_086_400_000], reason: "whenever hour=9", fired: 2)
-                ]))
+                .pending(
+                    [
+                        PendingNotification(
+                            app: "com.example.todo", appName: "Todo", content: greeting, identifier: "tea",
+                            times: [1_800_000_000_000, 1_800_086_400_000], reason: "whenever hour=9", fired: 2)
+                    ], next: nil))
+        ),
+        (
+            "managed-pending-next",
+            .managed(request: 9, .pending([], next: PendingTurn(deadline: nil, key: 7)))
         ),
         (
             "managed-settings",

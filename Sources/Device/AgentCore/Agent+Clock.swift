@@ -1,0 +1,97 @@
+import LocalSchedule
+import Logging
+import Observability
+
+/// What the clocks say, and when they are to ring.
+extension Agent {
+    /// How many fire before others have their turn.
+    private static let batch = 256
+
+    /// Has the clock ring for what is due next.
+    func rearm() {
+        guard !clockTrust.isDoubted else { return }
+        let now = parts.clock.now()
+        let dwelt = regions.nextDeadline.map { now.wall.advanced(by: $0 - now.sinceBoot) }
+        let next = [schedule.nextDeadline, dwelt].compactMap { $0 }.min()
+        guard next != armed else { return }
+        armed = next
+        parts.clock.arm(next)
+    }
+
+    func took(_ event: AlarmClockEvent) {
+        switch event {
+        case .rang:
+            armed = nil
+        case .wallClockChanged:
+            logger.debug("The clock was set, or the machine has slept: what waits is looked at anew.")
+            // What the clock was set past does not ring any more.
+            armed = nil
+            guard isBelieved() else { return }
+            schedule.clockChanged(now: parts.clock.now())
+            placeStranded()
+        case .zoneChanged:
+            logger.debug("The machine may be in another time zone: what waits is looked at anew.")
+            guard let zone = parts.zones(.floating) else { return }
+            follow(
+                schedule.zonesChanged(
+                    floating: zone, named: { parts.zones(.named($0)) }, now: parts.clock.now()))
+            placeStranded()
+        }
+        lookAtClock()
+    }
+
+    /// Whether the wall clock, which was set, is believed; if not, it is after a while.
+    private func isBelieved() -> Bool {
+        switch clockTrust.clockChanged(parts.clock.now()) {
+        case .believed: return true
+        case .stillDoubted: return false
+        case .doubted(let number):
+            logger.warning("The clock was set ahead by more than a day; what waits is looked at in a minute.")
+            enter(after: timing.clockPatience) { agent in
+                let now = agent.parts.clock.now()
+                guard agent.clockTrust.confirm(number, now) else { return }
+                agent.schedule.clockChanged(now: now)
+                agent.lookAtClock()
+            }
+            return false
+        }
+    }
+
+    /// Fires what is due, some at a time.
+    func lookAtClock() {
+        guard !clockTrust.isDoubted else { return }
+        let now = parts.clock.now()
+        let due = schedule.timePassed(now: now, limit: Self.batch)
+        follow(due)
+        cross(regions.timePassed(sinceBoot: now.sinceBoot))
+        guard due.count < Self.batch else { return enter { $0.lookAtClock() } }
+        rearm()
+    }
+
+    /// What could not wait may be able to now.
+    func placeStranded() {
+        for key in stranded {
+            guard let waiting = (try? store.read { try $0.pending(key: key) }) ?? nil else { continue }
+            place(waiting)
+        }
+    }
+
+    /// Keeps a while what would be gone for ever because its time is over: the clock with which the machine began may be put right.
+    ///
+    /// - Returns: Whether it is kept.
+    func keepForNow(_ key: Int64) -> Bool {
+        guard let beginning, parts.clock.now().sinceBoot - beginning < timing.clockPatience.milliseconds else {
+            return false
+        }
+        if !isKeepingForNow {
+            isKeepingForNow = true
+            enter(after: timing.clockPatience) { agent in
+                agent.beginning = nil
+                agent.placeStranded()
+                agent.lookAtClock()
+            }
+        }
+        stranded.insert(key)
+        return true
+    }
+}

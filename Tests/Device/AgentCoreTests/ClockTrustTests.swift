@@ -1,0 +1,60 @@
+import Foundation
+import LocalSchedule
+import Testing
+
+@testable import AgentCore
+
+struct ClockTrustTests {
+    private static let day: Int64 = 86_400_000
+    private let boot = UUID()
+
+    private func moment(_ sinceBoot: Int64, ahead: Int64) -> Moment {
+        Moment(wall: Instant(milliseconds: sinceBoot + ahead), boot: boot, sinceBoot: sinceBoot)
+    }
+
+    @Test(arguments: [
+        (0, true), (day, true), (day + 3_600_000, true), (day + 3_600_001, false), (3650 * day, false), (-day, true),
+        (-3650 * day, true),
+    ])
+    func `a clock that is set ahead by more than a zone explains is doubted`(step: Int64, isBelieved: Bool) {
+        var trust = ClockTrust()
+        trust.believe(moment(1000, ahead: 0))
+        #expect(trust.clockChanged(moment(2000, ahead: step)) == (isBelieved ? .believed : .doubted(number: 1)))
+        #expect(trust.isDoubted == !isBelieved)
+    }
+
+    @Test func `the first that is heard of is believed`() {
+        var trust = ClockTrust()
+        #expect(trust.clockChanged(moment(1000, ahead: 3650 * Self.day)) == .believed)
+    }
+
+    @Test func `a doubted clock is believed when it has stood for a while, not before, and no other`() {
+        var trust = ClockTrust()
+        trust.believe(moment(1000, ahead: 0))
+        #expect(trust.clockChanged(moment(2000, ahead: 9 * Self.day)) == .doubted(number: 1))
+        // A sleep, or a word of the bus: the clock is as it was.
+        #expect(trust.clockChanged(moment(3000, ahead: 9 * Self.day + 10)) == .stillDoubted)
+        #expect(trust.clockChanged(moment(4000, ahead: 8 * Self.day)) == .doubted(number: 2))
+        #expect(trust.confirm(1, moment(62_000, ahead: 8 * Self.day)) == false)
+        #expect(trust.isDoubted)
+        #expect(trust.confirm(2, moment(64_000, ahead: 8 * Self.day)))
+        #expect(!trust.isDoubted)
+        #expect(trust.confirm(2, moment(65_000, ahead: 8 * Self.day)) == false)
+        #expect(trust.clockChanged(moment(66_000, ahead: 8 * Self.day)) == .believed)
+    }
+
+    @Test func `a clock that is put right is believed at once`() {
+        var trust = ClockTrust()
+        trust.believe(moment(1000, ahead: 0))
+        #expect(trust.clockChanged(moment(2000, ahead: 9 * Self.day)) == .doubted(number: 1))
+        #expect(trust.clockChanged(moment(3000, ahead: 0)) == .believed)
+        #expect(trust.confirm(1, moment(62_000, ahead: 0)) == false)
+    }
+
+    @Test func `no clock is too far away`() {
+        var trust = ClockTrust()
+        trust.believe(moment(0, ahead: .min / 2))
+        #expect(trust.clockChanged(moment(0, ahead: .max / 2)) == .doubted(number: 1))
+        #expect(trust.clockChanged(moment(0, ahead: .min / 2)) == .believed)
+    }
+}
