@@ -37,7 +37,7 @@ struct ClockTrustTests {
         #expect(trust.clockChanged(moment(4000, ahead: 8 * Self.day)) == .doubted(number: 2))
         #expect(trust.confirm(1, moment(62_000, ahead: 8 * Self.day)) == false)
         #expect(trust.isDoubted)
-        #expect(trust.confirm(2, moment(64_000, ahead: 8 * Self.day)))
+        #expect(trust.confirm(2, moment(64_000, ahead: 8 * Self.day)) == true)
         #expect(!trust.isDoubted)
         #expect(trust.confirm(2, moment(65_000, ahead: 8 * Self.day)) == false)
         #expect(trust.clockChanged(moment(66_000, ahead: 8 * Self.day)) == .believed)
