@@ -237,3 +237,33 @@ def test_killed_around_every_deadline(machine):
     assert sorted(listed()) == sorted(names), "each once"
     assert deaths >= 10
     assert machine.pending() == {}
+
+
+def marks(number, begin, end):
+    """How often the clock has shown this second of a minute after one time, and not after another."""
+    return int((end.timestamp() - number) // 60) - int((begin.timestamp() - number) // 60)
+
+
+def test_killed_while_it_repeats(machine):
+    machine.start()
+    before = datetime.now(timezone.utc)
+    schedule(machine, **{f"second {number}": calendar(second=number) for number in range(60)})
+    after = datetime.now(timezone.utc)
+    chance = random.Random(11)
+    deaths = 0
+    while datetime.now(timezone.utc) < after + timedelta(seconds=20):
+        machine.live(chance.uniform(0, 0.5))
+        machine.end(signal.SIGKILL)
+        deaths += 1
+        machine.start()
+    asked = datetime.now(timezone.utc)
+    told = json.loads(machine.aldaba("notifications", "pending", "--json").stdout)
+    answered = datetime.now(timezone.utc)
+    fired = {item["identifier"]: item["fired"] for item in told}
+    assert len(fired) == 60, "none has left"
+    for number in range(60):
+        # What was due while it was asked may have come or not.
+        least, most = marks(number, after, asked - timedelta(seconds=1)), marks(number, before, answered)
+        assert least <= fired[f"second {number}"] <= most, f"second {number}"
+    assert deaths >= 10
+    assert sum(fired.values()) >= 18, "each once"
