@@ -61,6 +61,10 @@ extension Agent {
             switch take(messages[place], from: connection) {
             case .taken: break
             case .refused: return
+            case .waiting(let app):
+                copying[ObjectIdentifier(connection)] = CopyQueue(
+                    connection: connection, app: app, messages: messages[place...], isNext: true)
+                return
             case .copying:
                 copying[ObjectIdentifier(connection)]?.messages = messages[(place + 1)...]
                 return
@@ -69,15 +73,21 @@ extension Agent {
         connection.resume()
     }
 
-    private enum Progress { case taken, refused, copying }
+    private enum Progress {
+        case taken, refused, copying
+        /// Another connection's files are being copied for this app.
+        case waiting(app: String)
+    }
 
     private func take(_ message: AppMessage, from connection: AppConnection) -> Progress {
         switch message {
         case .center(let number, .add(let request)) where !request.content.attachments.isEmpty:
             guard let app = connections[ObjectIdentifier(connection)] else { break }
+            if isCopying(of: app) { return .waiting(app: app) }
             return takeFiles(of: request, number, app: app, connection) ? .copying : .taken
         case .manage(let number, .notify(let request, let waits)) where !request.content.attachments.isEmpty:
             guard connections[ObjectIdentifier(connection)] == nil else { break }
+            if isCopying(of: Self.shell) { return .waiting(app: Self.shell) }
             return notifyWithFiles(request, number, waits: waits, connection) ? .copying : .refused
         default: break
         }

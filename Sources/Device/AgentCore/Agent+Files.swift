@@ -4,11 +4,14 @@ import NIOPosix
 /// Files that come with notifications: copied on a thread that may wait for the disk. What the same connection says
 /// after them, and its end, wait for that, so that everything takes effect in the order in which it was said.
 extension Agent {
-    /// What a connection has said while files of its are being copied.
+    /// What a connection has said while files of its are being copied, or those of another connection of its app.
     struct CopyQueue {
+        var connection: AppConnection
         var app: String
         var messages: ArraySlice<AppMessage> = []
         var isClosed = false
+        /// Whether it waits for another's copying; its first message is then the one with files.
+        var isNext = false
     }
 
     typealias CopyResult = Result<AttachmentStore.Taken, AttachmentFault>
@@ -24,9 +27,7 @@ extension Agent {
             if writes.isEmpty { confirm() }
             return false
         }
-        let fault = copyFault(of: app).map { CenterAnswer.failed(code: $0.code, message: $0.message) }
-        let refusal = refusal(of: request, app: app) ?? fault
-        if let refusal {
+        if let refusal = refusal(of: request, app: app) {
             connection.send([.centerAnswered(request: number, refusal)])
             return false
         }
@@ -37,17 +38,14 @@ extension Agent {
     }
 
     /// One copying at a time for each app, whatever its connections do: it may wait for a disk that does not answer.
-    func copyFault(of app: String) -> AttachmentFault? {
-        guard copying.values.contains(where: { $0.app == app }) else { return nil }
-        return .moveFailed("files of another connection of this app are still being copied")
-    }
+    func isCopying(of app: String) -> Bool { copying.values.contains { $0.app == app } }
 
     /// - Parameter then: Called on the agent's loop, before what the connection said meanwhile.
     func copy(
         _ files: [NotificationAttachment], of app: String, from connection: AppConnection,
         then finish: @escaping @Sendable (isolated Agent, CopyResult) -> Void
     ) {
-        copying[ObjectIdentifier(connection)] = CopyQueue(app: app)
+        copying[ObjectIdentifier(connection)] = CopyQueue(connection: connection, app: app)
         // What is on its way to the store names files too.
         flush()
         let named: Set<String>
@@ -94,12 +92,10 @@ extension Agent {
     private func goOn(_ connection: AppConnection) {
         guard let queue = copying.removeValue(forKey: ObjectIdentifier(connection)) else { return }
         workOff(queue.messages, from: connection)
-        guard queue.isClosed else { return }
-        if copying[ObjectIdentifier(connection)] != nil {
-            copying[ObjectIdentifier(connection)]?.isClosed = true
-        } else {
-            closed(connection)
-        }
+        if queue.isClosed { closed(connection) }
+        let others = copying.values.filter { $0.app == queue.app }
+        guard let next = others.first, others.allSatisfy(\.isNext) else { return }
+        goOn(next.connection)
     }
 }
 

@@ -47,10 +47,6 @@ extension Agent {
         _ request: NotificationRequest, _ number: Int64, waits: Bool, _ connection: AppConnection
     ) -> Bool {
         guard mayManage(connection) else { return false }
-        if let fault = copyFault(of: Self.shell) {
-            connection.refuse(code: "busy", message: fault.message)
-            return false
-        }
         copy(request.content.attachments, of: Self.shell, from: connection) { agent, result in
             var kept = request
             let answer: ManagementAnswer?
