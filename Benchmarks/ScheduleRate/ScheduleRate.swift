@@ -17,6 +17,8 @@ enum ScheduleRate {
         plainHeap(count, &figures)
         for (name, fields) in patterns { searches(name, fields, &figures) }
         triggers(&figures)
+        impossible("Hebrew", .hebrew, DateComponents(month: 13, day: 30, hour: 9), &figures)
+        impossible("Chinese", .chinese, DateComponents(month: 1, hour: 9, weekOfYear: 40), &figures)
         let line = try JSONSerialization.data(withJSONObject: figures, options: [.sortedKeys])
         print(String(decoding: line, as: UTF8.self))
     }
@@ -110,10 +112,35 @@ enum ScheduleRate {
         }
     }
 
-    private static func percentiles(
-        _ name: String, _ starts: [Instant], _ figures: inout [String: Double], _ search: (Instant) -> Void
+    /// A date that no year of another calendar has: looked for at first, in years that nobody has looked at, and again.
+    private static func impossible(
+        _ name: String, _ identifier: Calendar.Identifier, _ fields: DateComponents, _ figures: inout [String: Double]
     ) {
-        for each in starts.prefix(20) { search(each) }
+        let calendar = Calendar(identifier: identifier)
+        var fields = fields
+        (fields.calendar, fields.timeZone) = (calendar, TimeZone(identifier: "America/New_York"))
+        let trigger = UNCalendarNotificationTrigger(dateMatching: fields, repeats: true)
+        var found: Date?
+        figures["\(name) never, first, microseconds"] = microseconds(1) { found = trigger.nextTriggerDate() }
+        guard found == nil, let zone = LocalZones.shared.rules(named: "America/New_York") else { fail("it was found") }
+        percentiles("\(name) never, again", Array(repeating: start, count: 20_000), &figures) { _ in
+            _ = trigger.nextTriggerDate()
+        }
+        figures["\(name) never, Foundation, microseconds"] = microseconds(1) {
+            _ = calendar.nextDate(after: start.date, matching: fields, matchingPolicy: .strict)
+        }
+        let pattern = CalendarPattern(fields)
+        let moments = (1...100).map { start.advanced(by: Int64($0) * 50 * 365 * 86_400_000) }
+        percentiles("\(name) never, elsewhere", moments, warmed: 0, &figures) {
+            _ = pattern.nextFire(in: zone, after: $0)
+        }
+    }
+
+    private static func percentiles(
+        _ name: String, _ starts: [Instant], warmed: Int = 20, _ figures: inout [String: Double],
+        _ search: (Instant) -> Void
+    ) {
+        for each in starts.prefix(warmed) { search(each) }
         let times = starts.map { each in microseconds(1) { search(each) } }.sorted()
         figures["\(name), p50 microseconds"] = times[times.count / 2]
         figures["\(name), p99 microseconds"] = times[times.count * 99 / 100]

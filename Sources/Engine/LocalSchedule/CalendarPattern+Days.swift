@@ -1,6 +1,7 @@
 extension CalendarPattern {
     /// The first matching day at or after one, by its number; `nil` when there is none until the end of a year.
     func firstDay(from start: Int, throughYear last: Int) -> Int? {
+        if let foreign { return firstDay(in: foreign, from: start, throughYear: last) }
         var (year, month, day) = Civil.date(ofDay: start)
         var last = last
         if given.contains(.year) {
@@ -28,6 +29,7 @@ extension CalendarPattern {
 
     /// Whether the fields of a day match.
     func matches(day number: Int) -> Bool {
+        if let foreign { return matches(day: number, in: foreign) }
         let (year, month, day) = Civil.date(ofDay: number)
         return days(year: year, month: month) & (1 << UInt32(day - 1)) != 0
     }

@@ -2,7 +2,6 @@ extension CalendarPattern {
     /// The first matching local time at or after one, both in milliseconds since 1970 of the clocks there; `nil` when
     /// there is none until the end of a year.
     func firstTime(from local: Int64, throughYear last: Int) -> Int64? {
-        if let foreign { return foreign.firstTime(from: local) }
         let day = local.floorDivided(by: Civil.millisecondsPerDay)
         guard let found = firstDay(from: Int(day), throughYear: last) else { return nil }
         if Int64(found) == day {
@@ -16,8 +15,7 @@ extension CalendarPattern {
 
     /// Whether a local time lies on a day whose fields match.
     func matchesDay(of local: Int64) -> Bool {
-        if let foreign { return foreign.matchesDay(of: local) }
-        return matches(day: Int(local.floorDivided(by: Civil.millisecondsPerDay)))
+        matches(day: Int(local.floorDivided(by: Civil.millisecondsPerDay)))
     }
 
     private func beginning(of day: Int) -> Int64? {

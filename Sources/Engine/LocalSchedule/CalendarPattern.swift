@@ -8,7 +8,11 @@ import Foundation
 /// does a field beyond its range. Nanoseconds count to the millisecond.
 ///
 /// Gregorian calendars and those with the same months are reckoned here: gregorian, iso8601, buddhist, republicOfChina, and
-/// japanese from the Reiwa era on. Others are asked of Foundation, without their nanoseconds, which is slower.
+/// japanese from the Reiwa era on. Of others Foundation tells the months, once of each three years that somebody looks at,
+/// and the days are reckoned here; a first look through forty years takes milliseconds, later ones microseconds.
+/// - A month that is given is the one that is no leap month, unless `isLeapMonth` says so; that counts beside other fields only.
+/// - A quarter is three months by their numbers, the last one also a thirteenth.
+/// - Of calendars whose days of the year Foundation does not know, such as the Hindu ones, only weekdays and times match.
 public struct CalendarPattern: Hashable, Sendable {
     /// How the weeks of a year and of a month are counted.
     struct Weeks: Hashable, Sendable {
@@ -35,6 +39,9 @@ public struct CalendarPattern: Hashable, Sendable {
         static let second = Fields(rawValue: 1 << 11)
         static let millisecond = Fields(rawValue: 1 << 12)
         static let era = Fields(rawValue: 1 << 13)
+        /// Whether months are meant that are leap months, or those that are not; no field of its own.
+        static let leapMonth = Fields(rawValue: 1 << 14)
+        static let plainMonth = Fields(rawValue: 1 << 15)
 
         /// What tells one day from another within a week.
         static let singleDay: Fields = [.day, .weekday, .dayOfYear]
@@ -44,8 +51,9 @@ public struct CalendarPattern: Hashable, Sendable {
 
     /// Empty when nothing ever matches.
     var given: Fields = []
-    /// Bit 0 for January; month and quarter together.
+    /// Bit 0 for the first of the year; month and quarter together.
     var months: UInt16 = 0xFFF
+    var era: Int16 = 0
     var year: Int16 = 0
     var weekYear: Int16 = 0
     var dayOfYear: UInt16 = 0
@@ -59,8 +67,8 @@ public struct CalendarPattern: Hashable, Sendable {
     var minute: UInt8 = 0
     var second: UInt8 = 0
     var weeks = Weeks()
-    /// Set when Foundation is to be asked, with `given` telling the fields of the time only.
-    var foreign: ForeignPattern?
+    /// The months when they are not Gregorian.
+    var foreign: ForeignMonths?
 
     /// Matches nothing.
     static let never = CalendarPattern(DateComponents())
@@ -77,23 +85,14 @@ public struct CalendarPattern: Hashable, Sendable {
     /// Packs fields. Their zone is not looked at; their calendar is, and without one they are Gregorian, with weeks that
     /// begin on Sunday, the first week of a year or month being the one with its first day.
     public init(_ components: DateComponents) {
-        guard let reckoning = Reckoning(components) else {
-            foreign = ForeignPattern(components)
-            given = foreign.map { Self.fields(of: $0.fields) } ?? []
-            return
-        }
+        guard let reckoning = CalendarReckoning(components) else { return }
         weeks = reckoning.weeks
-        let isTaken = takeYears(components, reckoning) && takeDays(components) && takeTime(components)
+        foreign = reckoning.months
+        let isTaken =
+            takeYears(components, reckoning) && takeMonths(components, reckoning)
+            && takeDays(components, reckoning.limits)
+            && takeTime(components)
         if !isTaken || !isPossible { given = [] }
-    }
-
-    /// The fields of a time that another calendar has as well; the era stands for all others.
-    private static func fields(of components: DateComponents) -> Fields {
-        var fields: Fields = .era
-        if components.hour != nil { fields.insert(.hour) }
-        if components.minute != nil { fields.insert(.minute) }
-        if components.second != nil { fields.insert(.second) }
-        return fields
     }
 
     /// Takes a field's value into its place; false when it is beyond the range.
@@ -107,34 +106,42 @@ public struct CalendarPattern: Hashable, Sendable {
         return true
     }
 
-    private mutating func takeYears(_ components: DateComponents, _ reckoning: Reckoning) -> Bool {
-        if let era = components.era {
-            guard era == reckoning.era else { return false }
-            given.insert(.era)
-        }
+    private mutating func takeYears(_ components: DateComponents, _ reckoning: CalendarReckoning) -> Bool {
+        if let era = reckoning.era, let given = components.era, given != era { return false }
         let year = components.year.map { $0.addingReportingOverflow(reckoning.yearZero) }
-        guard year?.overflow != true, take(year?.partialValue, 1...9999, .year, \.year) else { return false }
-        return take(components.yearForWeekOfYear, 1...9999, .weekYear, \.weekYear)
-            && components.isLeapMonth != true
+        let years = 1...reckoning.limits.year
+        return take(components.era, 0...1000, .era, \.era)
+            && year?.overflow != true && take(year?.partialValue, years, .year, \.year)
+            && take(components.yearForWeekOfYear, years, .weekYear, \.weekYear)
     }
 
-    private mutating func takeDays(_ components: DateComponents) -> Bool {
+    private mutating func takeMonths(_ components: DateComponents, _ reckoning: CalendarReckoning) -> Bool {
+        let count = reckoning.limits.months
+        months = 1 << UInt16(count) - 1
         if let month = components.month {
-            guard (1...12).contains(month) else { return false }
+            guard (1...count).contains(month) else { return false }
             months &= 1 << (month - 1)
             given.insert(.month)
         }
         if let quarter = components.quarter {
             guard (1...4).contains(quarter) else { return false }
-            months &= 0b111 << ((quarter - 1) * 3)
+            months &= (quarter == 4 ? 0b1111 : 0b111) << ((quarter - 1) * 3)
             given.insert(.month)
         }
-        return take(components.day, 1...31, .day, \.day)
+        guard foreign != nil else { return components.isLeapMonth != true }
+        if let isLeap = components.isLeapMonth ?? (components.month == nil ? nil : false) {
+            given.insert(isLeap ? .leapMonth : .plainMonth)
+        }
+        return true
+    }
+
+    private mutating func takeDays(_ components: DateComponents, _ limits: CalendarReckoning.Limits) -> Bool {
+        take(components.day, 1...limits.day, .day, \.day)
             && take(components.weekday, 1...7, .weekday, \.weekday)
             && take(components.weekdayOrdinal, 1...5, .ordinal, \.ordinal)
             && take(components.weekOfMonth, 0...6, .weekOfMonth, \.weekOfMonth)
-            && take(components.weekOfYear, 1...53, .weekOfYear, \.weekOfYear)
-            && take(components.dayOfYear, 1...366, .dayOfYear, \.dayOfYear)
+            && take(components.weekOfYear, 1...limits.weekOfYear, .weekOfYear, \.weekOfYear)
+            && take(components.dayOfYear, 1...limits.dayOfYear, .dayOfYear, \.dayOfYear)
     }
 
     private mutating func takeTime(_ components: DateComponents) -> Bool {
@@ -145,41 +152,13 @@ public struct CalendarPattern: Hashable, Sendable {
             && take(millisecond, 0...999, .millisecond, \.millisecond)
     }
 
-    /// Whether a month can have the day; an era alone is over already.
+    /// Whether something is given, and a month can have the day; a Gregorian era alone is over already.
     private var isPossible: Bool {
-        guard months != 0, given != .era else { return false }
+        guard months != 0, !given.isSubset(of: foreign == nil ? .era : [.leapMonth, .plainMonth]) else { return false }
+        guard foreign == nil else { return true }
         guard given.contains(.day) else { return true }
         return (1...12).contains { month in
             months & (1 << (month - 1)) != 0 && Int(day) <= Civil.length(ofMonth: month, year: 2000)
         }
-    }
-}
-
-/// How a calendar with Gregorian months counts its years and weeks.
-private struct Reckoning {
-    /// What is added to a year for the Gregorian one.
-    var yearZero = 0
-    /// The era in which the years count.
-    var era = 1
-    var weeks = CalendarPattern.Weeks()
-
-    /// `nil` for other calendars.
-    init?(_ components: DateComponents) {
-        guard let calendar = components.calendar else { return }
-        switch calendar.identifier {
-        case .gregorian, .iso8601: break
-        case .buddhist: (yearZero, era) = (-543, 0)
-        case .republicOfChina: (yearZero, era) = (1911, 1)
-        case .japanese: (yearZero, era) = (2018, 236)
-        default: return nil
-        }
-        // Only those who count weeks ask for them, since a calendar may have to ask its locale.
-        guard components.weekOfMonth != nil || components.weekOfYear != nil || components.yearForWeekOfYear != nil
-        else {
-            return
-        }
-        let (first, days) = (calendar.firstWeekday, calendar.minimumDaysInFirstWeek)
-        guard (1...7).contains(first), (1...7).contains(days) else { return }
-        weeks = CalendarPattern.Weeks(first: UInt8(first - 1), minimumDays: UInt8(days))
     }
 }

@@ -4,8 +4,9 @@ import Foundation
 /// Which circles on the earth the machine is in, and when it crosses into one or out of one.
 ///
 /// A value: positions and times come in, crossings come out. A crossing counts when the position is beyond the circle's edge by
-/// more than it may be wrong, and has stayed so for twenty seconds. What is known of a circle for the first time is no
-/// crossing.
+/// more than it may be wrong, or by half of the radius where that is less, and has stayed so for twenty seconds. A position that
+/// may be wrong by more than the circle is wide, and by more than 100 m, tells only that the machine is outside, where it does.
+/// What is known of a circle for the first time is no crossing.
 public struct RegionWatch: Sendable {
     /// What is known of a circle, for the owner to keep and give back, so that what is crossed meanwhile is noticed.
     public enum State: String, Hashable, Sendable, Codable {
@@ -38,6 +39,8 @@ public struct RegionWatch: Sendable {
 
     /// How long a crossing must last, in milliseconds.
     public static let dwell: Int64 = 20_000
+    /// How many metres a position by what a city has, such as wireless networks, may be wrong.
+    private static let ordinaryAccuracy: Double = 100
 
     private struct Watched: Sendable {
         var region: NotificationTrigger.Region
@@ -147,11 +150,13 @@ public struct RegionWatch: Sendable {
 
     /// On which side of a circle's edge a position certainly is; `unknown` for one too near to tell.
     ///
-    /// No position counts as more uncertain than half of the radius, so that small circles can be entered.
+    /// A position no less exact than the circle is wide, or than 100 m, counts as no more uncertain than half of the radius, so
+    /// that small circles can be entered. Any other is outside where all of what it may mean is, and tells nothing elsewhere.
     private static func side(
         of region: NotificationTrigger.Region, _ latitude: Double, _ longitude: Double, _ accuracy: Double
     ) -> State {
-        let margin = min(accuracy, region.radius / 2)
+        let isExact = accuracy <= max(2 * region.radius, Self.ordinaryAccuracy)
+        let margin = isExact ? min(accuracy, region.radius / 2) : accuracy
         let distance = distance(region.latitude, region.longitude, latitude, longitude)
         if distance + margin < region.radius { return .inside }
         return distance - margin > region.radius ? .outside : .unknown

@@ -1,41 +1,6 @@
 extension ZoneRules {
-    /// When clocks in a zone show a certain time.
-    public enum LocalMoment: Hashable, Sendable {
-        /// Once, as is usual.
-        case one(Instant)
-        /// Twice, since clocks go back over it: the first and the second time.
-        case two(Instant, Instant)
-        /// Never, since clocks skip it: the first instant after the gap.
-        case gap(next: Instant)
-    }
-
     /// No two instants that clocks show alike, and no gap, are further apart than this: one offset at each end.
     static let widest: Int64 = 2 * largestOffset
-
-    /// When clocks show a local time.
-    ///
-    /// - Parameter local: what clocks show, in milliseconds counted from 1970-01-01 00:00 of the same clocks. What is
-    ///   further from there than the calendar reaches (a hundred million years) is taken for its end.
-    public func instants(ofLocal local: Int64) -> LocalMoment {
-        let bound: Int64 = 3_000_000_000_000_000_000
-        let local = Swift.min(Swift.max(local, -bound), bound)
-        let second = local.floorDivided(by: 1000)
-        var found: [Instant] = []
-        var gap: Instant?
-        var look = second - Self.largestOffset
-        // A zone whose offset changes all the time is looked at no further than this many changes.
-        for _ in 0..<512 {
-            let span = span(at: look)
-            if span.start == look, gap == nil, look + span.offset > second { gap = Instant(seconds: look) }
-            if span.start == .min || second - span.offset >= span.start, second < span.localEnd {
-                found.append(Instant(milliseconds: local - span.offset * 1000))
-            }
-            guard span.end <= second + Self.largestOffset, found.count < 2 else { break }
-            look = span.end
-        }
-        guard let first = found.first else { return .gap(next: gap ?? Instant(milliseconds: local)) }
-        return found.count > 1 ? .two(first, found[1]) : .one(first)
-    }
 
     /// The latest local time, in seconds, that clocks have shown before a stretch began; `nil` when nothing was before.
     func shown(before span: Span) -> Int64? {

@@ -62,9 +62,6 @@ public struct ZoneRules: Hashable, Sendable {
     /// The stretch within which a second lies.
     func span(at second: Int64) -> Span { table.span(at: second) }
 
-    /// How many offsets the tables hold; for tests and messages.
-    public var transitionCount: Int { table.transitions.count }
-
     public static func == (left: ZoneRules, right: ZoneRules) -> Bool {
         left.table === right.table || left.table.isEqual(to: right.table)
     }

@@ -134,7 +134,7 @@ struct CalendarPatternTests {
         #expect(CalendarPattern(components).nextFire(in: .utc, after: try at("2026-06-01T00:00:00Z")) == nil)
     }
 
-    @Test func `another calendar is asked of Foundation, with the same rules for clocks`() throws {
+    @Test func `the rules for clocks hold in another calendar as well`() throws {
         let hebrew = DateComponents(calendar: Calendar(identifier: .hebrew), month: 1, day: 1, hour: 9)
         #expect(
             try CalendarPattern(hebrew).next(2, in: Zones.named("New York"), after: "2026-06-01T00:00:00Z") == [
@@ -154,7 +154,7 @@ struct CalendarPatternTests {
         for fields in [
             DateComponents(calendar: calendar), DateComponents(calendar: calendar, hour: 1 << 60),
             DateComponents(calendar: calendar, month: -5), DateComponents(calendar: calendar, year: 61, month: 1),
-            DateComponents(calendar: calendar, nanosecond: 5), DateComponents(calendar: calendar, month: 1, day: 32),
+            DateComponents(calendar: calendar, nanosecond: -5), DateComponents(calendar: calendar, month: 1, day: 32),
         ] {
             #expect(CalendarPattern(fields).nextFire(in: .utc, after: start) == nil, "\(fields)")
         }
@@ -166,7 +166,6 @@ struct CalendarPatternTests {
             let next = CalendarPattern(DateComponents(minute: 30)).nextFire(in: zone, after: after)
             #expect(next.map { $0 > after } ?? (after > Instant(.distantFuture)))
             _ = zone.offset(at: after)
-            _ = zone.instants(ofLocal: after.milliseconds)
         }
     }
 }

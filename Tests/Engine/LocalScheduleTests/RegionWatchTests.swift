@@ -81,12 +81,58 @@ struct RegionWatchTests {
     @Test func `a small circle can be entered with a bad position`() throws {
         var watch = RegionWatch()
         _ = watch.add(1, region(radius: 20), state: .outside)
-        _ = try report(&watch, north: 5, accuracy: 500, at: 0)
+        _ = try report(&watch, north: 5, accuracy: 90, at: 0)
         #expect(watch.timePassed(sinceBoot: 20_000).map(\.state) == [.inside])
-        _ = try report(&watch, north: 29, accuracy: 500, at: 60)
+        _ = try report(&watch, north: 29, accuracy: 90, at: 60)
         #expect(watch.nextDeadline == nil)
-        _ = try report(&watch, north: 31, accuracy: 500, at: 70)
+        _ = try report(&watch, north: 31, accuracy: 90, at: 70)
         #expect(watch.timePassed(sinceBoot: 90_000).map(\.state) == [.outside])
+    }
+
+    /// A position's distance from the middle of a circle, how wrong it may be, and what is known of the circle then.
+    struct Fix: Sendable, CustomTestStringConvertible {
+        var radius: Double
+        var north: Double
+        var accuracy: Double
+        var known = RegionWatch.State.unknown
+        var then: RegionWatch.State
+        var testDescription: String { "\(accuracy) m, \(north) m from the middle of \(radius) m, \(known)" }
+    }
+
+    @Test(arguments: [
+        // By the address of the network: the same city, and another one.
+        Fix(radius: 100, north: 9000, accuracy: 25_000, known: .inside, then: .inside),
+        Fix(radius: 100, north: 0, accuracy: 25_000, known: .outside, then: .outside),
+        Fix(radius: 100, north: 0, accuracy: 25_000, then: .unknown),
+        Fix(radius: 100, north: 9000, accuracy: 25_000, then: .unknown),
+        Fix(radius: 100, north: 25_090, accuracy: 25_000, known: .inside, then: .inside),
+        Fix(radius: 100, north: 26_000, accuracy: 25_000, known: .inside, then: .outside),
+        Fix(radius: 100, north: 26_000, accuracy: 25_000, then: .outside),
+        // As wide as the circle, and a little more.
+        Fix(radius: 100, north: 10, accuracy: 200, known: .outside, then: .inside),
+        Fix(radius: 100, north: 10, accuracy: 201, known: .outside, then: .outside),
+        Fix(radius: 100, north: 160, accuracy: 200, known: .inside, then: .outside),
+        Fix(radius: 100, north: 160, accuracy: 201, known: .inside, then: .inside),
+        Fix(radius: 20, north: 5, accuracy: 100, known: .outside, then: .inside),
+        Fix(radius: 20, north: 5, accuracy: 101, known: .outside, then: .outside),
+        // A large circle is wider than a network's address is wrong.
+        Fix(radius: 50_000, north: 0, accuracy: 25_000, known: .outside, then: .inside),
+        Fix(radius: 100, north: 0, accuracy: .greatestFiniteMagnitude, known: .outside, then: .outside),
+    ])
+    func `a position tells of a circle what it is exact enough for`(fix: Fix) throws {
+        var watch = RegionWatch()
+        _ = watch.add(1, region(radius: fix.radius), state: fix.known)
+        _ = try report(&watch, north: fix.north, accuracy: fix.accuracy, at: 0)
+        _ = watch.timePassed(sinceBoot: 20_000)
+        #expect(watch.state(of: 1) == fix.then)
+    }
+
+    @Test func `an inexact position does not end a crossing that has begun`() throws {
+        var watch = RegionWatch()
+        _ = watch.add(1, region(radius: 100), state: .outside)
+        _ = try report(&watch, north: 0, at: 0)
+        _ = try report(&watch, north: 9000, accuracy: 25_000, at: 10)
+        #expect(watch.timePassed(sinceBoot: 20_000).map(\.state) == [.inside])
     }
 
     @Test(
