@@ -170,8 +170,7 @@ def next_fires(name, after, fields, count, iso=False):
                     found.update(each * 1000 + part for each in chosen if each * 1000 + part > after)
                 elif hour_is_certain:
                     following, length = clock.after_gap(second)
-                    shown = (following + clock.offset(following)) // 86400
-                    if length < 86400 and table.matches(shown, wanted) and following * 1000 > after:
+                    if length < 86400 and following * 1000 > after:
                         found.add(following * 1000)
             continue
         offset = clock.offset(day * 86400 - clock.offset(day * 86400))

@@ -5,8 +5,8 @@ extension CalendarPattern {
     /// The first instant after another at which the fields match in a zone; `nil` when there is none.
     ///
     /// - What clocks skip: a time whose hour is certain (it is given, or the fields are those of days alone) counts once, with
-    ///   the first instant after the gap, if the gap is shorter than a day and the fields of the day match there as well.
-    ///   Other times are passed over, and so are days that are not there, such as 29 February of most years.
+    ///   the first instant after the gap, if the gap is shorter than a day; that may be of the next day. Other times are
+    ///   passed over, and so are days that are not there, such as 29 February of most years.
     /// - What clocks repeat: a time whose hour is certain counts the first time only, another one both times.
     ///
     /// Looks forty years ahead, further only for a year that is given; never past the year 9999. The result is later
@@ -61,7 +61,7 @@ private struct FireSearch {
             var from = at + span.offset * 1000
             if pattern.fixesHour, let shown = shownBefore() {
                 if isEntry, let missing = match(from: shown.latest), missing < from,
-                    from - shown.end < Civil.millisecondsPerDay, pattern.matchesDay(of: from)
+                    from - shown.end < Civil.millisecondsPerDay
                 {
                     return Instant(milliseconds: at)
                 }

@@ -13,11 +13,6 @@ extension CalendarPattern {
         return beginning(of: found)
     }
 
-    /// Whether a local time lies on a day whose fields match.
-    func matchesDay(of local: Int64) -> Bool {
-        matches(day: Int(local.floorDivided(by: Civil.millisecondsPerDay)))
-    }
-
     private func beginning(of day: Int) -> Int64? {
         timeOfDay(from: 0).map { Int64(day) * Civil.millisecondsPerDay + Int64($0) }
     }

@@ -89,7 +89,11 @@ struct CalendarPatternTests {
         Case(
             name: "a gap over the end of a day whose weekday is given",
             fields: { DateComponents(hour: 23, minute: 30, weekday: 7) },
-            zone: "Nuuk", after: "2026-03-28T00:00:00Z", next: ["2026-04-05T00:30:00Z"]),
+            zone: "Nuuk", after: "2026-03-28T02:00:00Z", next: ["2026-03-29T01:00:00Z", "2026-04-05T00:30:00Z"]),
+        Case(
+            name: "a gap over the end of a certain day",
+            fields: { DateComponents(year: 2026, month: 3, day: 28, hour: 23, minute: 30) },
+            zone: "Nuuk", after: "2026-03-28T02:00:00Z", next: ["2026-03-29T01:00:00Z"]),
         Case(
             name: "a gap over the end of any day", fields: { DateComponents(hour: 23, minute: 30) },
             zone: "Nuuk", after: "2026-03-28T02:00:00Z", next: ["2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"]),
