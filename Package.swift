@@ -119,7 +119,7 @@ let house: [Target] = [
 ]
 
 let commands: [Target] = [
-    room("Command", "CommandCore", ["PushModel", "AgentWire", crypto, x509, asn1, yams, logging]),
+    room("Command", "CommandCore", ["PushModel", "AgentWire", "LocalZones", crypto, x509, asn1, yams, logging]),
     .executableTarget(
         name: "aldaba",
         dependencies: [

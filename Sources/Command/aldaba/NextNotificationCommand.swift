@@ -12,7 +12,7 @@ struct NextNotificationCommand: ParsableCommand {
         discussion: """
             Such as `aldaba notifications next --zone Europe/Berlin hour=2 minute=30`. Fields: era, year, month, day, \
             hour, minute, second, nanosecond, weekday (1 is Sunday), weekdayOrdinal, quarter, weekOfMonth, weekOfYear, \
-            yearForWeekOfYear, dayOfYear. No agent is asked.
+            yearForWeekOfYear, dayOfYear. Times are those of the zone's clocks. No agent is asked.
             """)
 
     @Argument(help: ArgumentHelp("What must match, as field=number.", valueName: "field=number"))
@@ -39,7 +39,9 @@ struct NextNotificationCommand: ParsableCommand {
             guard parts.count == 2, let number = Int(parts[1]) else {
                 throw CommandFailure(.usage, "\"\(text)\" is not field=number, such as hour=9")
             }
-            question.fields[String(parts[0])] = number
+            guard question.fields.updateValue(number, forKey: String(parts[0])) == nil else {
+                throw CommandFailure(.usage, "the field \(parts[0]) is given twice")
+            }
         }
         if let after {
             guard let date = try? Date(after, strategy: .iso8601) else {
@@ -49,7 +51,8 @@ struct NextNotificationCommand: ParsableCommand {
         }
         let found = try question.answer()
         if found.isEmpty { Terminal.write("Never.") }
-        for next in found { print(next.date.formatted(.iso8601)) }
+        let rules = try question.rules()
+        for next in found { print(next.text(secondsFromGMT: rules.offset(at: next))) }
     }
 
     private func answerLines() throws {
@@ -83,9 +86,7 @@ struct NextNotificationCommand: ParsableCommand {
             guard (1...NextNotificationCommand.most).contains(count ?? 1) else {
                 throw CommandFailure(.usage, "between 1 and \(NextNotificationCommand.most) can be told")
             }
-            guard let rules = LocalZones.shared.rules(for: zone.map(ZoneChoice.named) ?? .floating) else {
-                throw CommandFailure(.invalidInput, "there is no zone \"\(zone ?? "")\" on this machine")
-            }
+            let rules = try rules()
             let pattern = CalendarPattern(try components())
             var last = after.map { Instant(Date(timeIntervalSince1970: $0)) } ?? Instant(Date())
             var found: [Instant] = []
@@ -94,6 +95,14 @@ struct NextNotificationCommand: ParsableCommand {
                 last = next
             }
             return found
+        }
+
+        func rules() throws -> ZoneRules {
+            let choice = ZoneChoice(try zone.map { name throws(CommandFailure) in try TimeWords.zone(named: name) })
+            guard let rules = LocalZones.shared.rules(for: choice) else {
+                throw CommandFailure(.failed, "the rules of the zone \(zone ?? "of this machine") cannot be read")
+            }
+            return rules
         }
 
         private func components() throws -> DateComponents {

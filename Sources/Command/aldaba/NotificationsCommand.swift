@@ -26,7 +26,7 @@ struct NotificationsCommand: ParsableCommand {
         }
     }
 
-    /// The app under whose name the terminal's own notifications appear, which no status names.
+    /// The app under whose name the terminal's own notifications appear.
     static let terminal = "aldaba.notify"
 
     static func listed(_ agent: AgentOption, app: String? = nil) throws -> [ListedNotification] {
@@ -56,9 +56,8 @@ struct NotificationsCommand: ParsableCommand {
             }
             guard case .status(let status) = try agent.connect().ask(.status) else { throw unexpected() }
             let all = status.apps.filter { app == nil || $0.id == app }.reduce(0) { $0 + $1.listed }
-            let shown = list.filter { $0.notification.topic != NotificationsCommand.terminal }.count
-            if all > shown {
-                Terminal.write("\(all - shown) older ones are not shown; see `threads`, or take some away.")
+            if all > list.count {
+                Terminal.write("\(all - list.count) older ones are not shown; see `threads`, or take some away.")
             }
         }
 

@@ -11,10 +11,11 @@ struct NotifyCommand: ParsableCommand {
             With --wait the command ends when somebody has answered. It prints the button's id, `open` for a click on \
             the notification itself, or `dismiss`; a reply's text follows on the next line.
 
-            With --in, --at, --every or --near it appears then, whether this machine was off meanwhile or not; \
-            `aldaba notifications pending` shows what waits, `aldaba notifications cancel` takes it back. --at takes \
-            09:30, "2026-12-24 18:00" or 2026-12-24T18:00+01:00; --every takes 90m, hour, or with --at day or a day of \
-            the week.
+            With --in, --at, --every or --near it appears then, whether this machine was off meanwhile or not, and the \
+            command prints its id and when it comes; `aldaba notifications pending` shows all that wait, at most 64 of \
+            terminals, `aldaba notifications cancel` takes them back. --at takes 09:30, "2026-12-24 18:00" or \
+            2026-12-24T18:00+01:00; --every takes 90m, hour, or with --at day or a day of the week. What was missed by \
+            more than a day is dropped: `aldaba settings aldaba.notify missed-hours=72` keeps it for longer.
             """)
     @Argument(help: "The title.") var title: String
     @Argument(help: "The text.") var body: String = ""
@@ -37,7 +38,7 @@ struct NotifyCommand: ParsableCommand {
     @Flag(help: "Play the default sound.") var sound = false
     @Flag(help: "Wait for the answer.") var wait = false
     @Option(help: "How many seconds to wait for the answer (exit code 7 after that).") var timeout: Double?
-    @Flag(help: "Print the answer as a JSON object.") var json = false
+    @Flag(help: "Print the answer, or what waits, as a JSON object.") var json = false
     @OptionGroup var agent: AgentOption
 
     func run() throws {
@@ -51,7 +52,14 @@ struct NotifyCommand: ParsableCommand {
         guard !waits || request.trigger == nil else {
             throw CommandFailure(.usage, "--wait and --timeout need a notification that appears at once")
         }
+        guard request.trigger == nil || request.content.actions.isEmpty else {
+            throw CommandFailure(
+                .usage, "--button and --reply need a notification that appears at once: nobody hears a later answer")
+        }
         let answer = try agent.connect().ask(.notify(request, waits: waits), within: waits ? timeout : 10)
+        if case .pending(let waiting, _) = answer {
+            return json ? print(try JSONText.line(waiting.first)) : waiting.forEach { $0.show() }
+        }
         guard case .answered(let action, let text) = answer else { return }
         let word =
             switch action {

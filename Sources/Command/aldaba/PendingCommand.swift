@@ -2,6 +2,7 @@ import AgentWire
 import ArgumentParser
 import CommandCore
 import Foundation
+import LocalSchedule
 
 /// `aldaba notifications pending`: what waits for its time or place.
 struct PendingCommand: ParsableCommand {
@@ -13,29 +14,39 @@ struct PendingCommand: ParsableCommand {
 
     func run() throws {
         let agent = try agent.connect()
-        var all: [PendingNotification] = []
-        var last: PendingTurn?
-        var isEmpty = true
-        repeat {
-            guard case .pending(let page, let next) = try agent.ask(.pending(app: app, after: last)) else {
-                throw unexpected()
-            }
-            if json { all += page } else { page.forEach(Self.show) }
-            isEmpty = isEmpty && page.isEmpty
-            last = next
-        } while last != nil
-        if json { return print(try JSONText.line(all)) }
-        if isEmpty { Terminal.write("Nothing waits.") }
+        if json { return print(try JSONText.line(try agent.pending(app: app))) }
+        let all = try agent.pending(app: app) { $0.show() }
+        if all.isEmpty { Terminal.write("Nothing waits.") }
     }
 
-    private static func show(_ item: PendingNotification) {
-        let text = [item.content.title, item.content.subtitle, item.content.body].filter { !$0.isEmpty }
-        print(TerminalText.line("\(item.app)  \(item.identifier)  \(text.joined(separator: " - "))"))
-        let times = item.times.map {
-            Date(timeIntervalSince1970: Double($0) / 1000).formatted(
-                Date.ISO8601FormatStyle(includingFractionalSeconds: $0 % 1000 != 0))
-        }
-        print(TerminalText.line("    \(times.isEmpty ? "" : times.joined(separator: ", ") + ": ")\(item.reason)"))
+}
+
+extension AgentClient {
+    /// All that waits, of one app or of all, in the order of what is due.
+    ///
+    /// - Parameter tell: Called with each as it comes.
+    func pending(app: String?, tell: (PendingNotification) -> Void = { _ in }) throws -> [PendingNotification] {
+        var all: [PendingNotification] = []
+        var last: PendingTurn?
+        repeat {
+            guard case .pending(let page, let next) = try ask(.pending(app: app, after: last)) else {
+                throw unexpected()
+            }
+            page.forEach(tell)
+            all += page
+            last = next
+        } while last != nil
+        return all
+    }
+}
+
+extension PendingNotification {
+    /// Prints it in two lines: what it is, and when it comes next and why.
+    func show() {
+        let text = [content.title, content.subtitle, content.body].filter { !$0.isEmpty }
+        print(TerminalText.line("\(app)  \(identifier)  \(text.joined(separator: " - "))"))
+        let times = zip(times, offsets).map { Instant(milliseconds: $0).text(secondsFromGMT: $1) }
+        print(TerminalText.line("    \(times.isEmpty ? "" : times.joined(separator: ", ") + ": ")\(reason)"))
     }
 }
 
@@ -43,10 +54,19 @@ struct PendingCommand: ParsableCommand {
 struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel", abstract: "Take back what waits for its time or place.")
-    @Argument(help: "The identifiers, as `pending` shows them.") var identifiers: [String]
+    @Argument(help: "The identifiers, as `pending` shows them.") var identifiers: [String] = []
+    @Flag(help: "All that the app has.") var all = false
     @Option(help: "The app of which they are (default: what `aldaba notify` made).")
     var app = NotificationsCommand.terminal
     @OptionGroup var agent: AgentOption
 
-    func run() throws { _ = try agent.connect().ask(.cancel(app: app, identifiers: identifiers)) }
+    func run() throws {
+        guard all == identifiers.isEmpty else {
+            throw CommandFailure(.usage, "give identifiers, as `aldaba notifications pending` shows them, or --all")
+        }
+        let agent = try agent.connect()
+        let named = all ? try agent.pending(app: app).map(\.identifier) : identifiers
+        guard !named.isEmpty else { return Terminal.write("Nothing waits.") }
+        _ = try agent.ask(.cancel(app: app, identifiers: named))
+    }
 }

@@ -9,10 +9,10 @@ extension Agent {
 
     /// Has the clock ring for what is due next.
     func rearm() {
-        guard !clockTrust.isDoubted else { return }
         let now = parts.clock.now()
         let dwelt = regions.nextDeadline.map { now.wall.advanced(by: $0 - now.sinceBoot) }
-        let next = [schedule.nextDeadline, dwelt].compactMap { $0 }.min()
+        let due = schedule.nextDeadline(isWallBelieved: !clockTrust.isDoubted)
+        let next = [due, dwelt].compactMap { $0 }.min()
         guard next != armed else { return }
         armed = next
         parts.clock.arm(next)
@@ -26,9 +26,10 @@ extension Agent {
             logger.debug("The clock was set, or the machine has slept: what waits is looked at anew.")
             // What the clock was set past does not ring any more.
             armed = nil
-            guard isBelieved() else { return }
-            schedule.clockChanged(now: parts.clock.now())
-            placeStranded()
+            if isBelieved() {
+                schedule.clockChanged(now: parts.clock.now())
+                placeStranded()
+            }
         case .zoneChanged:
             logger.debug("The machine may be in another time zone: what waits is looked at anew.")
             guard let zone = parts.zones(.floating) else { return }
@@ -46,7 +47,8 @@ extension Agent {
         case .believed: return true
         case .stillDoubted: return false
         case .doubted(let number):
-            logger.warning("The clock was set ahead by more than a day; what waits is looked at in a minute.")
+            logger.warning(
+                "The clock was set ahead by more than a day; what waits for a date is looked at in a minute.")
             enter(after: timing.clockPatience) { agent in
                 let now = agent.parts.clock.now()
                 guard agent.clockTrust.confirm(number, now) else { return }
@@ -59,9 +61,8 @@ extension Agent {
 
     /// Fires what is due, some at a time.
     func lookAtClock() {
-        guard !clockTrust.isDoubted else { return }
         let now = parts.clock.now()
-        let due = schedule.timePassed(now: now, limit: Self.batch)
+        let due = schedule.timePassed(now: now, limit: Self.batch, isWallBelieved: !clockTrust.isDoubted)
         follow(due)
         cross(regions.timePassed(sinceBoot: now.sinceBoot))
         guard due.count < Self.batch else { return enter { $0.lookAtClock() } }

@@ -106,8 +106,13 @@ extension Agent {
                 }
             case .unlisted(let ids):
                 for id in ids { withdraw(id) }
-            case .scheduled(let waiting, let gone):
-                unplace(gone)
+            case .scheduled(let waiting, let replaced, let dropped):
+                if !dropped.isEmpty {
+                    logger.warning(
+                        "More wait than may: what was added first does not come.",
+                        metadata: [LogKey.topic: "\(waiting.app)", LogKey.count: "\(dropped.count)"])
+                }
+                unplace(replaced + dropped)
                 place(waiting)
                 lookAroundIfNeeded()
                 isScheduleChanged = true

@@ -107,7 +107,7 @@ extension Agent {
             process: getpid(), device: identity.map { "\($0.device)" },
             isConnected: session != nil && sessionLoggedIn == sessionCount,
             hasServer: server != nil, hasScreen: !(parts.presenter is HeadlessPresenter),
-            apps: try apps.sorted { $0.key < $1.key }.filter { $0.key != Self.shell }.map { id, app in
+            apps: try apps.sorted { $0.key < $1.key }.map { id, app in
                 AgentStatus.App(
                     id: id, name: app.manifest.name, isConnected: app.connection != nil,
                     authorization: app.standing.authorization(under: app.manifest.authorization).rawValue,
@@ -220,8 +220,7 @@ extension Agent {
             if let fault = fault(of: trigger, of: request.identifier, app: Self.shell) {
                 return .failed(message: fault)
             }
-            schedule(request, as: nil, app: Self.shell)
-            return durable()
+            return notifyLater(request)
         }
         failWaiter(request.identifier, "a later notification took its place")
         if waits {
@@ -238,6 +237,25 @@ extension Agent {
         }
         fire(request, as: nil, app: Self.shell)
         return waits ? nil : .done
+    }
+
+    /// A notification of the terminal's own that waits. All shells are one app: none takes another's reminder away unasked.
+    func notifyLater(_ request: NotificationRequest) -> ManagementAnswer {
+        flush()
+        let others = ((try? store.read { try $0.requests(app: Self.shell) }) ?? []).filter {
+            $0.identifier != request.identifier
+        }
+        guard others.count < AgentLedger.requestLimit else {
+            return .failed(
+                message: "\(others.count) notifications of terminals wait already, which is as many as may; see "
+                    + "`aldaba notifications pending --app \(Self.shell)`, and take some back")
+        }
+        schedule(request, as: nil, app: Self.shell)
+        let answer = durable()
+        guard answer == .done, let waiting = try? store.read({ try $0.pending(app: Self.shell) }).last,
+            waiting.request.identifier == request.identifier
+        else { return answer }
+        return .pending([describe(waiting, now: parts.clock.now())], next: nil)
     }
 
     /// Nobody will answer: says so to the terminal that waits.

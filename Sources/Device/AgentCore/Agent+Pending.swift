@@ -50,12 +50,34 @@ extension Agent {
         return Array(turns.filter { turn in last.map { turn > $0 } ?? true }.sorted().prefix(Self.page))
     }
 
-    private func describe(_ waiting: PendingRequest, now: Moment) -> PendingNotification {
-        PendingNotification(
+    func describe(_ waiting: PendingRequest, now: Moment) -> PendingNotification {
+        let times = schedule.nextTimes(waiting.key, count: Self.timeCount, now: now)
+        let zone = zone(of: waiting)
+        let offsets = times.map { zone?.offset(at: $0) ?? 0 }
+        return PendingNotification(
             app: waiting.app, appName: apps[waiting.app]?.manifest.name ?? waiting.app,
             content: localized(waiting.request.content, app: waiting.app), identifier: waiting.request.identifier,
-            times: schedule.nextTimes(waiting.key, count: Self.timeCount, now: now).map(\.milliseconds),
-            reason: reason(of: waiting) + (hindrance(of: waiting) ?? ""), fired: waiting.fired)
+            times: times.map(\.milliseconds), offsets: offsets,
+            reason: reason(of: waiting) + moved(waiting, Array(zip(times, offsets))) + (hindrance(of: waiting) ?? ""),
+            fired: waiting.fired)
+    }
+
+    /// The zone by whose clocks its times are: its own, or the machine's.
+    private func zone(of waiting: PendingRequest) -> ZoneRules? {
+        guard case .calendar(let components, _)? = waiting.request.trigger else { return parts.zones(.floating) }
+        return parts.zones(ZoneChoice(components.timeZone)) ?? parts.zones(.floating)
+    }
+
+    /// What is said of the first time that is not the one that is asked for, since clocks skip that.
+    private func moved(_ waiting: PendingRequest, _ times: [(Instant, Int)]) -> String {
+        guard case .calendar(let components, _)? = waiting.request.trigger, components.hour != nil else { return "" }
+        let moved = times.first { time, offset in
+            let second = (time.milliseconds / 1000 + Int64(offset)) % 86_400
+            return Int(second / 3600) != components.hour
+                || components.minute.map { Int(second / 60 % 60) != $0 } ?? false
+        }
+        guard let (time, offset) = moved else { return "" }
+        return "; clocks skip that time on the way to \(time.text(secondsFromGMT: offset)), which comes instead"
     }
 
     /// Why it does not come though it waits.
@@ -77,28 +99,36 @@ extension Agent {
             return repeats ? "every \(Duration.seconds(seconds).words) since it was added" : start
         case .calendar(let components, let repeats):
             let zone = components.timeZone.flatMap { $0 == .autoupdatingCurrent ? nil : $0.identifier }
+            let here = parts.zones(.floating)?.name.map { " (\($0))" } ?? ""
             return "\(repeats ? "whenever" : "when") \(components.words) in "
-                + (zone ?? "the machine's time zone")
+                + (zone ?? "the machine's time zone\(here)")
         case .region(let region, let repeats):
-            return reason(of: region, repeats: repeats, side: regions.state(of: waiting.key))
+            return reason(of: region, repeats: repeats, key: waiting.key)
         case nil: return ""
         }
     }
 
     private func reason(
-        of region: NotificationTrigger.Region, repeats: Bool, side: RegionWatch.State?
+        of region: NotificationTrigger.Region, repeats: Bool, key: Int64
     ) -> String {
         let crossing = region.onEntry ? region.onExit ? "entering or leaving" : "entering" : "leaving"
         let place = "\(region.radius.formatted()) m around \(region.latitude), \(region.longitude)"
-        let known =
-            switch side ?? .unknown {
-            case .inside: "now inside"
-            case .outside: "now outside"
-            case .unknown:
-                positionFault.map { "where this machine is, is not known: \($0)" } ?? "not known yet where it is"
-            }
-        let source = parts.positions.map { "by \($0.name)" } ?? "nothing tells where this machine is"
-        return "\(repeats ? "each time on" : "on") \(crossing) \(place); \(known); \(source)"
+        return "\(repeats ? "each time on" : "on") \(crossing) \(place); \(standing(key))"
+    }
+
+    /// Where the machine is with regard to a circle, as far as somebody knows, and who tells it.
+    private func standing(_ key: Int64) -> String {
+        let side = regions.state(of: key) ?? .unknown
+        let before = side == .unknown ? "" : "last known \(side.rawValue); "
+        guard let positions = parts.positions else { return "\(before)nothing tells where this machine is" }
+        if let positionFault { return "\(before)where this machine is, is not known: \(positionFault)" }
+        let source = "by \(positions.name)"
+        guard regions.hasPosition else { return "\(before)not known yet where this machine is; \(source)" }
+        let seconds = RegionWatch.dwell / 1000
+        if let crossing = regions.crossing(of: key) {
+            return "\(before)now it seems \(crossing.state.rawValue), which counts after \(seconds) s; \(source)"
+        }
+        return side == .unknown ? "too near to its edge to tell; \(source)" : "now \(side.rawValue); \(source)"
     }
 
     /// Takes back what waits, for a person.

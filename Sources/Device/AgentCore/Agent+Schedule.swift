@@ -1,4 +1,5 @@
 import AgentWire
+import Foundation
 import LocalSchedule
 import Logging
 import Observability
@@ -105,11 +106,8 @@ extension Agent {
         for directive in directives {
             switch directive {
             case .fire(let key, let occurrence, let lateBy, let isLast):
-                if lateBy > MissedPolicy.grace {
-                    logger.notice("A notification comes late.", metadata: [LogKey.milliseconds: "\(lateBy)"])
-                }
                 // What comes after it comes when the schedule is made anew.
-                guard fire(key, occurrence: occurrence, isLast: isLast) else { return }
+                guard fire(key, occurrence: occurrence, lateBy: lateBy, isLast: isLast) else { return }
             case .missed(let key, _, isLast: true) where keepForNow(key): break
             case .missed(let key, let occurrence, let isLast):
                 let app = (try? store.read { try $0.pending(key: key)?.app }) ?? nil
@@ -125,7 +123,7 @@ extension Agent {
 
     /// - Parameter occurrence: `nil` where a place made it fire.
     /// - Returns: Whether the store could be read.
-    func fire(_ key: Int64, occurrence: Instant?, isLast: Bool) -> Bool {
+    func fire(_ key: Int64, occurrence: Instant?, lateBy: Int64 = 0, isLast: Bool) -> Bool {
         do {
             guard let waiting = try store.read({ try $0.pending(key: key) }) else {
                 // It was taken back since it was placed.
@@ -140,6 +138,11 @@ extension Agent {
                 unplace([key])
                 stranded.insert(key)
                 return true
+            }
+            if lateBy > MissedPolicy.grace {
+                logger.notice(
+                    "A notification comes late.",
+                    metadata: [LogKey.topic: "\(waiting.app)", LogKey.milliseconds: "\(lateBy)"])
             }
             let content = waiting.request.content
             let isAsked = installed.isInFront
@@ -164,15 +167,37 @@ extension Agent {
             return IntervalPattern(seconds: seconds, repeats: repeats) == nil || seconds > Self.longestInterval
                 ? "an interval is a number of seconds above 0, at least 60 when it repeats, and at most three hundred years, "
                     + "not \(seconds)" : nil
-        case .calendar(let components, _):
+        case .calendar(let components, let repeats):
             guard case .calendar(let pattern, let zone, _)? = LocalSchedule.Trigger(trigger, zone: parts.zones) else {
                 return "this machine does not know the time zone \(components.timeZone?.identifier ?? "")"
             }
             guard let zone = zone ?? parts.zones(.floating) else { return "this machine's time zone is not known" }
-            return pattern.nextFire(in: zone, after: now.wall) == nil
-                ? "no time in the next forty years matches its date components" : nil
+            if repeats, pattern.isManyAMinute {
+                return "its fields match many times a minute (\(components.words)): give a second too"
+            }
+            guard pattern.nextFire(in: zone, after: now.wall) == nil else { return nil }
+            return Self.fault(of: pattern, components, in: zone, at: now.wall)
         case .region(let region, _): return fault(of: region, of: identifier, app: app)
         }
+    }
+
+    /// Why fields of a calendar match at no time to come.
+    private static func fault(
+        of pattern: CalendarPattern, _ components: DateComponents, in zone: ZoneRules, at now: Instant
+    ) -> String {
+        let words = components.words
+        guard components.year != nil, let past = pattern.nextFire(in: zone, after: .min) else {
+            let until = components.year == nil ? " in the next forty years" : ""
+            return "no date\(until) is of these fields: \(words.isEmpty ? "none are given" : words)"
+        }
+        let offset = zone.offset(at: past)
+        let told = "its time has passed: \(past.text(secondsFromGMT: offset))"
+        // Of a time that clocks show twice the first counts.
+        let nextOffset = zone.offset(at: past.advanced(by: 86_400_000))
+        let again = past.advanced(by: Int64(offset - nextOffset) * 1000)
+        guard again > now, again > past, zone.offset(at: again) == nextOffset else { return told }
+        return
+            "\(told); clocks show it again at \(again.text(secondsFromGMT: nextOffset)), which names it by its offset"
     }
 
     /// In seconds.

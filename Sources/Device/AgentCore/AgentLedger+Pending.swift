@@ -8,7 +8,7 @@ extension AgentLedger {
     static let requestLimit = 64
 
     func schedule(_ request: NotificationRequest, app: String, at now: Moment, offset: Int?) throws -> AgentEffect {
-        var gone = try unschedule([request.identifier], app: app)
+        let replaced = try unschedule([request.identifier], app: app)
         try execute(
             """
             INSERT INTO pending (app, identifier, request, added_at, boot, since_boot, zone_offset)
@@ -19,13 +19,14 @@ extension AgentLedger {
                 now.sinceBoot, offset,
             ])
         let key = database.lastInsertedRowID
-        gone += try keys(
+        let dropped = try keys(
             """
             DELETE FROM pending WHERE key IN (
                 SELECT key FROM pending WHERE app = ? ORDER BY key DESC LIMIT -1 OFFSET ?) RETURNING key
             """, [app, Self.requestLimit])
         return .scheduled(
-            PendingRequest(key: key, app: app, request: request, added: now, addedOffset: offset), gone: gone)
+            PendingRequest(key: key, app: app, request: request, added: now, addedOffset: offset), replaced: replaced,
+            dropped: dropped)
     }
 
     /// - Parameter identifiers: `nil` for all of the app's.

@@ -79,6 +79,9 @@ public final class LocalZones: Sendable {
         return sampled(zone, name)
     }
 
+    /// Whether there is a zone file of a name.
+    public func hasFile(named name: String) -> Bool { files.path(named: name).flatMap(read) != nil }
+
     /// The folder of the zone files.
     public var folder: String { files.folder }
 

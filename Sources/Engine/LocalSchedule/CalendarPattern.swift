@@ -76,6 +76,9 @@ public struct CalendarPattern: Hashable, Sendable {
     /// Whether nothing can ever match, as far as is seen without a search.
     public var isNever: Bool { given.isEmpty }
 
+    /// Whether the fields match at many seconds of one minute.
+    public var isManyAMinute: Bool { given.contains(.millisecond) && !given.contains(.second) }
+
     /// Whether the hour is one certain hour: it is given, or no part of it is.
     var fixesHour: Bool { given.contains(.hour) || given.isDisjoint(with: .belowHour) }
 

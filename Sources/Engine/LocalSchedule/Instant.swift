@@ -41,6 +41,13 @@ public struct Instant: Hashable, Comparable, Sendable, Codable {
         Instant(milliseconds: self.milliseconds.saturatingSum(milliseconds))
     }
 
+    /// What clocks show that are so many seconds east of UTC, to the second, with that offset: `2026-03-29T03:00:00+02:00`.
+    public func text(secondsFromGMT offset: Int) -> String {
+        let zone = TimeZone(secondsFromGMT: offset) ?? .gmt
+        return date.formatted(
+            Date.ISO8601FormatStyle(timeZoneSeparator: .colon, timeZone: zone))
+    }
+
     /// The milliseconds from another one to this; negative when the other is later. Ends at the range of `Int64`.
     public func since(_ other: Instant) -> Int64 { milliseconds.saturatingDifference(other.milliseconds) }
 }

@@ -35,13 +35,15 @@ extension LocalSchedule {
     /// Time has passed: tells what is due, the earliest first, and no more than so many; the rest with the next call.
     ///
     /// Of a repeating one all that was missed counts as one, the newest.
-    public mutating func timePassed(now: Moment, limit: Int) -> [Directive] {
+    ///
+    /// - Parameter isWallBelieved: without it, only what waits on the clock that nobody sets is told of.
+    public mutating func timePassed(now: Moment, limit: Int, isWallBelieved: Bool = true) -> [Directive] {
         observe(now)
         var directives: [Directive] = []
-        while directives.count < limit, let number = due(now) {
+        while directives.count < limit, let number = due(now, isWallBelieved: isWallBelieved) {
             directives.append(stored(number, now: now) ?? pass(number, now: now))
         }
-        while directives.count < limit, let key = corrected.first ?? unanchored.popLast() {
+        while isWallBelieved, directives.count < limit, let key = corrected.first ?? unanchored.popLast() {
             guard let number = numbers[key] else {
                 corrected.remove(key)
                 continue
@@ -157,8 +159,8 @@ extension LocalSchedule {
     }
 
     /// The one that has been due the longest.
-    private func due(_ now: Moment) -> UInt32? {
-        let byWall = wall.top.flatMap { $0.deadline <= now.wall.milliseconds ? $0 : nil }
+    private func due(_ now: Moment, isWallBelieved: Bool) -> UInt32? {
+        let byWall = isWallBelieved ? wall.top.flatMap { $0.deadline <= now.wall.milliseconds ? $0 : nil } : nil
         let byRunning = running.top.flatMap { $0.deadline <= now.sinceBoot ? $0 : nil }
         guard let byWall else { return byRunning?.slot }
         guard let byRunning else { return byWall.slot }

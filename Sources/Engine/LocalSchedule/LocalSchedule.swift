@@ -85,8 +85,13 @@ public struct LocalSchedule: Sendable {
     public var count: Int { numbers.count }
 
     /// When `timePassed` has something to tell, by the wall clock as it was last told of; `nil` when nothing waits.
-    public var nextDeadline: Instant? {
-        let byWall = wall.top.map { Instant(milliseconds: $0.deadline) }
+    public var nextDeadline: Instant? { nextDeadline(isWallBelieved: true) }
+
+    /// When `timePassed` has something to tell.
+    ///
+    /// - Parameter isWallBelieved: without it, what waits on the wall clock does not count.
+    public func nextDeadline(isWallBelieved: Bool) -> Instant? {
+        let byWall = isWallBelieved ? wall.top.map { Instant(milliseconds: $0.deadline) } : nil
         guard let top = running.top, let clock else { return byWall }
         let byRunning = Instant(milliseconds: top.deadline.saturatingSum(clock.ahead))
         return min(byWall ?? .max, byRunning)

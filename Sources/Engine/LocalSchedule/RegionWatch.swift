@@ -31,12 +31,15 @@ public struct RegionWatch: Sendable {
 
     /// Why something is not taken.
     public enum Refusal: Error, Hashable, Sendable {
-        /// A number that is not finite, or beyond what latitudes (90), longitudes (180), radii and accuracies (above 0) are.
+        /// A number that is not finite, or beyond what latitudes (90), longitudes (180), radii (above 0, up to
+        /// ``RegionWatch/largestRadius``) and accuracies (0 and more) are.
         case notOnEarth
         /// As many circles as there may be are watched.
         case full
     }
 
+    /// In metres: beyond half way round the earth there is no outside.
+    public static let largestRadius: Double = 20_000_000
     /// How long a crossing must last, in milliseconds.
     public static let dwell: Int64 = 20_000
     /// How many metres a position by what a city has, such as wireless networks, may be wrong.
@@ -70,15 +73,26 @@ public struct RegionWatch: Sendable {
     /// The keys of all that are watched.
     public var keys: some Collection<Int64> { watched.keys }
 
-    /// Nobody knows any more where the machine is.
-    public mutating func forgetPosition() { last = nil }
+    /// On which side of a circle the machine seems to be, which does not count yet, and since when in milliseconds since the
+    /// system's start; `nil` when it is where it was, or that is not known.
+    public func crossing(of key: Int64) -> (state: State, since: Int64)? { watched[key]?.candidate }
+
+    /// Whether somebody knows where the machine is.
+    public var hasPosition: Bool { last != nil }
+
+    /// Nobody knows any more where the machine is. What has not lasted long enough begins anew with the next position.
+    public mutating func forgetPosition() {
+        last = nil
+        for key in Array(watched.keys) { watched[key]?.candidate = nil }
+    }
 
     /// Watches a circle from now on, with what was known of it and by the last position; one with the same key is replaced,
     /// and goes on when it is the same circle.
     public mutating func add(
         _ key: Int64, _ region: NotificationTrigger.Region, state: State = .unknown
     ) -> Refusal? {
-        guard Self.isOnEarth(region.latitude, region.longitude), region.radius > 0, region.radius.isFinite else {
+        guard Self.isOnEarth(region.latitude, region.longitude), region.radius > 0, region.radius <= Self.largestRadius
+        else {
             return .notOnEarth
         }
         guard watched.count < most || watched[key] != nil else { return .full }

@@ -24,8 +24,8 @@ public enum ManagementCommand: Hashable, Sendable {
     case set(app: String, values: [String: String])
     /// Has an app show its own notification settings, if it said that it has some.
     case openSettings(app: String)
-    /// Shows a notification of the terminal's own, at once or when its trigger says; with `waits`, which needs the first,
-    /// its answer follows.
+    /// Shows a notification of the terminal's own, at once or when its trigger says, which is answered by
+    /// ``ManagementAnswer/pending(_:next:)`` with this one; with `waits`, which needs the first, its answer follows.
     case notify(NotificationRequest, waits: Bool)
 }
 

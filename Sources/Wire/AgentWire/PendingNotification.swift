@@ -7,20 +7,23 @@ public struct PendingNotification: Codable, Hashable, Sendable {
     public var identifier: String
     /// When it will fire next, and after that; milliseconds since 1970. None where a place makes it fire.
     public var times: [Int64]
+    /// How many seconds east of UTC the clocks are then, one for each time: those of the zone in which it waits.
+    public var offsets: [Int]
     /// What makes it fire, in words.
     public var reason: String
     /// How often it has fired.
     public var fired: Int64
 
     public init(
-        app: String, appName: String, content: NotificationContent, identifier: String, times: [Int64], reason: String,
-        fired: Int64
+        app: String, appName: String, content: NotificationContent, identifier: String, times: [Int64], offsets: [Int],
+        reason: String, fired: Int64
     ) {
         self.app = app
         self.appName = appName
         self.content = content
         self.identifier = identifier
         self.times = times
+        self.offsets = offsets
         self.reason = reason
         self.fired = fired
     }

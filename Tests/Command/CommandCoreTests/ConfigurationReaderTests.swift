@@ -65,7 +65,7 @@ func `a flag is set and unset in these ways`(arguments: [String], expected: Bool
             "--apns-port: apns-port is \"70000\"; it takes port, 0 to 65535 (0: a free one)",
             "--nonsense: serve has no such flag; "
                 + "all keys are listed by `aldaba serve --help` and `aldaba agent --help`",
-            "--1: this word has no place here; flags are written --name value",
+            "\"1\": this word has no place here; flags are written --name value",
         ])
 }
 

@@ -25,6 +25,7 @@ struct TriggerWordsTests {
             return components
         }
         #expect(try fields("09:30") == DateComponents(hour: 9, minute: 30, second: 0))
+        #expect(try fields("9:30") == DateComponents(hour: 9, minute: 30, second: 0))
         #expect(try fields("09:30:15") == DateComponents(hour: 9, minute: 30, second: 15))
         #expect(
             try fields("2026-12-24 18:00")
@@ -34,6 +35,8 @@ struct TriggerWordsTests {
                 == DateComponents(
                     timeZone: TimeZone(secondsFromGMT: 20_700), year: 2026, month: 12, day: 24, hour: 18, minute: 0,
                     second: 0))
+        #expect(try fields("2026-12-24 18:00-0330")?.timeZone?.secondsFromGMT() == -12_600)
+        #expect(try fields("2026-12-24 18:00+01")?.timeZone?.secondsFromGMT() == 3600)
         #expect(try fields("2026-12-24T18:00Z")?.timeZone?.secondsFromGMT() == 0)
         #expect(try fields("09:30", zone: "Europe/Berlin")?.timeZone?.identifier == "Europe/Berlin")
         #expect(
@@ -57,13 +60,20 @@ struct TriggerWordsTests {
     @Test(arguments: [
         TriggerWords(in: ""), TriggerWords(in: "0"), TriggerWords(in: "-5m"), TriggerWords(in: "1x"),
         TriggerWords(in: "m"), TriggerWords(in: "99999999999999999999d"), TriggerWords(every: "59s"),
-        TriggerWords(every: "day"), TriggerWords(at: "9:30"), TriggerWords(at: "24:00"), TriggerWords(at: "09:60"),
+        TriggerWords(every: "day"), TriggerWords(at: "9:3"), TriggerWords(at: "24:00"), TriggerWords(at: "09:60"),
         TriggerWords(at: "2026-13-01 09:00"), TriggerWords(at: "tomorrow"), TriggerWords(at: "09:00", every: "5m"),
         TriggerWords(at: "09:00", every: "hour"), TriggerWords(at: "09:00", in: "5m"), TriggerWords(near: "1"),
         TriggerWords(near: "91,0"), TriggerWords(near: "0,0,0"), TriggerWords(near: "0,0,x"),
         TriggerWords(isLeaving: true),
         TriggerWords(zone: "Europe/Berlin"), TriggerWords(at: "09:00", zone: "Mars/Olympus"),
-        TriggerWords(at: "2026-12-24T18:00Z", zone: "Europe/Berlin"),
+        TriggerWords(at: "2026-12-24T18:00Z", zone: "Europe/Berlin"), TriggerWords(at: "2026-x-12-24 18:00"),
+        TriggerWords(at: "2026--12-24 18:00"), TriggerWords(at: "2026-12-24 T 18:00"),
+        TriggerWords(at: "26-12-24 18:00"),
+        TriggerWords(at: "2026-12-24T18:00+0:1:0:0"), TriggerWords(at: "2026-12-24T18:00+:0100"),
+        TriggerWords(at: "2026-12-24T18:00+18:30"), TriggerWords(at: "99999999999-12-24 18:00"),
+        TriggerWords(at: "\u{0669}:30"), TriggerWords(at: "09:00", zone: "BST"), TriggerWords(at: "09:00", zone: "PST"),
+        TriggerWords(at: "09:00", zone: "UTC+05:30"), TriggerWords(at: "09:00", zone: "../localtime"),
+        TriggerWords(near: "0x10,0"), TriggerWords(near: "0,0,20000001"), TriggerWords(near: "0,0,inf"),
     ])
     func `what means nothing is refused with what would be right`(words: TriggerWords) {
         let failure = #expect(throws: CommandFailure.self) { try words.trigger() }

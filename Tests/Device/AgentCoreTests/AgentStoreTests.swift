@@ -137,7 +137,7 @@ struct AgentStoreTests {
             identifier: "tea", content: content, trigger: .timeInterval(seconds: 60, repeats: true))
         let added = Moment(wall: Instant(milliseconds: noon.rawValue), boot: UUID(), sinceBoot: 1)
         guard
-            case .scheduled(let waiting, gone: [])? = try store.commit([
+            case .scheduled(let waiting, replaced: [], dropped: [])? = try store.commit([
                 .scheduled(app: app, request, as: nil, at: added)
             ]).first
         else {

@@ -119,6 +119,34 @@ import Testing
         #expect(all.map(\.identifier) == ["milk", "bread", "milk"])
     }
 
+    @Test func `a request with files is asked again after a break and waits for the files of the first`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let picture = harness.folder.path("picture.png")
+        try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]).write(to: URL(fileURLWithPath: picture))
+        #expect(truncate(picture, 8 << 20) == 0)
+        var content = content()
+        content.attachments = [NotificationAttachment(identifier: "a", path: picture, type: "public.png")]
+        for number: Int64 in 1...5 {
+            let first = try await harness.readyApp(run: "a")
+            first.send(.center(request: number, add("milk \(number)", content)))
+            try await first.close()
+            let second = try await harness.readyApp(run: "a")
+            // What the copying left of the picture in its place is taken then.
+            let answer = await ask(add("milk \(number)", content), second, request: number)
+            #expect(answer == .done)
+            try await second.close()
+            if !FileManager.default.fileExists(atPath: picture) {
+                try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]).write(to: URL(fileURLWithPath: picture))
+                #expect(truncate(picture, 8 << 20) == 0)
+            }
+        }
+        try await harness.stop()
+        let store = try AgentStore.open(path: harness.configuration.databasePath, now: noon).store
+        let all = try store.read { try $0.waiting(app: "com.example.todo", after: 0, limit: 10) }
+        #expect(all.map(\.identifier) == (1...5).map { "milk \($0)" })
+    }
+
     @Test func `a movie's text is shown first, and its still in the same place when it is made`() async throws {
         let harness = try AgentHarness()
         try await harness.start()

@@ -109,7 +109,7 @@ import Testing
         #expect(values["allowed"] == "yes" && values["style"] == "alert" && values["sounds"] == "on")
         #expect(settings.allSatisfy { $0.name == "missed-hours" || $0.allowed.contains($0.value) })
         guard case .status(let status)? = await ask(.status, again) else { return }
-        #expect(status.apps.map(\.id) == [app] && status.apps.first?.authorization == 2)
+        #expect(status.apps.map(\.id) == ["aldaba.notify", app] && status.apps.last?.authorization == 2)
         try await harness.stop()
     }
 

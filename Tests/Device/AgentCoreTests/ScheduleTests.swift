@@ -157,13 +157,68 @@ struct ScheduleTests {
             .calendar(DateComponents(month: 2, day: 30), repeats: true),
             .calendar(DateComponents(hour: 25), repeats: true),
             .calendar(DateComponents(year: 1999), repeats: false), region(radius: 0), region(radius: .nan),
-            region(latitude: 91), region(onEntry: false),
+            region(radius: 20_000_001), region(latitude: 91), region(onEntry: false),
+            .calendar(DateComponents(nanosecond: 5), repeats: true),
         ] as [NotificationTrigger])
     func `what will never fire is refused at once`(trigger: NotificationTrigger) async throws {
         let harness = try AgentHarness()
         try await harness.start()
         let agent = try #require(harness.agent.withLock { $0 })
         #expect(await agent.faultForTests(of: trigger) != nil)
+        try await harness.stop()
+    }
+
+    @Test(
+        arguments: [
+            (DateComponents(year: 2026, month: 2, day: 30, hour: 9), "no date is of these fields: year=2026 month=2"),
+            (DateComponents(month: 2, day: 30), "no date in the next forty years is of these fields: month=2 day=30"),
+            (DateComponents(), "no date in the next forty years is of these fields: none are given"),
+            (
+                DateComponents(timeZone: .gmt, year: 2026, month: 11, day: 21, hour: 16),
+                "its time has passed: 2026-11-21T16:00:00Z"
+            ),
+            (
+                DateComponents(
+                    timeZone: TimeZone(identifier: "Europe/Berlin"), year: 2026, month: 10, day: 25, hour: 2),
+                "its time has passed: 2026-10-25T02:00:00+02:00"
+            ),
+            (DateComponents(hour: 9, nanosecond: 5), "its fields match many times a minute"),
+        ] as [(DateComponents, String)])
+    func `what is refused says why`(fields: DateComponents, words: String) async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let agent = try #require(harness.agent.withLock { $0 })
+        let fault = await agent.faultForTests(of: .calendar(fields, repeats: fields.nanosecond != nil))
+        #expect(fault?.hasPrefix(words) == true, "\(fault ?? "")")
+        try await harness.stop()
+    }
+
+    @Test func `a terminal's reminder takes no other's away, and is told of with its times`() async throws {
+        let harness = try AgentHarness(zones: { _ in .fixed(secondsFromGMT: 7200).named("Test/Zone") })
+        try await harness.start()
+        let agent = try #require(harness.agent.withLock { $0 })
+        let daily = NotificationTrigger.calendar(DateComponents(hour: 9), repeats: true)
+        guard case .pending(let told, nil)? = await agent.notifyForTests(request("medicine", daily)) else {
+            Issue.record("it is not told of")
+            return
+        }
+        #expect(told.first?.identifier == "medicine" && told.first?.offsets == [7200, 7200, 7200])
+        #expect(told.first?.reason == "whenever hour=9 in the machine's time zone (Test/Zone)")
+        for number in 2...64 {
+            guard case .pending? = await agent.notifyForTests(request("\(number)", Self.every(60))) else {
+                Issue.record("\(number) is refused")
+                continue
+            }
+        }
+        guard case .failed(let message)? = await agent.notifyForTests(request("65", Self.every(60))) else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(message.contains("64 notifications of terminals wait already"))
+        guard case .pending? = await agent.notifyForTests(request("medicine", daily)) else {
+            Issue.record("it cannot take its own place")
+            return
+        }
         try await harness.stop()
     }
 
@@ -428,6 +483,10 @@ extension Agent {
     fileprivate func waitingForTests(_ app: String?, after last: PendingTurn?) throws -> ManagementAnswer {
         flush()
         return try waiting(app, after: last)
+    }
+
+    fileprivate func notifyForTests(_ request: NotificationRequest) -> ManagementAnswer? {
+        notifyLater(request)
     }
 
     fileprivate func faultForTests(of trigger: NotificationTrigger) -> String? {

@@ -155,7 +155,8 @@ enum GoldenMessages {
                     [
                         PendingNotification(
                             app: "com.example.todo", appName: "Todo", content: greeting, identifier: "tea",
-                            times: [1_800_000_000_000, 1_800_086_400_000], reason: "whenever hour=9", fired: 2)
+                            times: [1_800_000_000_000, 1_800_086_400_000], offsets: [3600, 7200],
+                            reason: "whenever hour=9", fired: 2)
                     ], next: nil))
         ),
         (

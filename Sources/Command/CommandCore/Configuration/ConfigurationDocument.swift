@@ -10,7 +10,7 @@ public enum ConfigurationDocument {
             A value is taken from the flag `--KEY`, else from the environment variable, else from `aldaba.yaml` in the
             current folder (or the file that `--config` names), else from the default. In the file a key stands as
             `KEY: VALUE`, one a line. Everything that is wrong is reported at once, with where it came from. `up` and
-            `doctor` take the keys of serve, and presenter and reconnect-after.
+            `doctor` take the keys of serve, and presenter, presenter-hook, position and reconnect-after.
 
             | key | environment | of | takes | default | what it does |
             |---|---|---|---|---|---|

@@ -1,6 +1,8 @@
 /// Where a configuration value came from.
 public enum ConfigurationOrigin: Hashable, Sendable, CustomStringConvertible {
     case flag(String)
+    /// A word among the flags that is none.
+    case word(String)
     case environment(String)
     /// A file by its path, and the line.
     case file(String, line: Int)
@@ -10,6 +12,7 @@ public enum ConfigurationOrigin: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .flag(let name): "--\(name)"
+        case .word(let word): "\"\(word)\""
         case .environment(let name): name
         case .file(let path, let line): "\(path):\(line)"
         case .builtIn: "the default"

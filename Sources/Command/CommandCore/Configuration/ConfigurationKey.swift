@@ -9,7 +9,8 @@ public enum ConfiguredProgram: String, Sendable, CaseIterable {
     public func takes(_ key: ConfigurationKey) -> Bool {
         switch self {
         case .serve, .agent: key.row.programs.contains(self)
-        case .up: key.row.programs.contains(.serve) || key == .presenter || key == .reconnectAfter
+        case .up:
+            key.row.programs.contains(.serve) || [.presenter, .presenterHook, .position, .reconnectAfter].contains(key)
         }
     }
 }

@@ -107,7 +107,7 @@ extension ConfigurationReader {
             guard word.hasPrefix("--"), word.count > 2 else {
                 result.faults.append(
                     ConfigurationFault(
-                        origin: .flag(word), what: "this word has no place here",
+                        origin: .word(word), what: "this word has no place here",
                         right: "flags are written --name value"))
                 continue
             }
@@ -134,10 +134,16 @@ extension ConfigurationReader {
         {
             result.take("false", for: key, from: .flag(name))
         } else {
+            // What another program takes has its value with it.
+            if let other = ConfigurationKey(rawValue: name), other.row.type != .flag, attached == nil,
+                rest.first?.hasPrefix("--") == false
+            {
+                rest = rest.dropFirst()
+            }
             result.faults.append(
                 ConfigurationFault(
-                    origin: .flag(name), what: "\(program.rawValue) has no such flag", right: Self.suggestion(for: name)
-                ))
+                    origin: .flag(name), what: "\(program.rawValue) has no such flag",
+                    right: Self.suggestion(for: name, where: program.takes)))
         }
     }
 
@@ -146,8 +152,12 @@ extension ConfigurationReader {
     }
 
     /// The key that a misspelt name comes nearest to, or where the list is.
-    static func suggestion(for name: String) -> String {
-        let near = ConfigurationKey.allCases.map { ($0.rawValue, distance($0.rawValue, name)) }.min { $0.1 < $1.1 }
+    static func suggestion(
+        for name: String, where isTaken: (ConfigurationKey) -> Bool = { _ in true }
+    ) -> String {
+        let near = ConfigurationKey.allCases.filter(isTaken).map { ($0.rawValue, distance($0.rawValue, name)) }.min {
+            $0.1 < $1.1
+        }
         if let near, near.1 <= 3 { return "did you mean \(near.0)?" }
         return "all keys are listed by `aldaba serve --help` and `aldaba agent --help`"
     }

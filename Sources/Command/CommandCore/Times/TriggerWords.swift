@@ -1,5 +1,6 @@
 import AgentWire
 import Foundation
+import LocalSchedule
 
 /// When a notification is to appear, as people say it on a command line.
 public struct TriggerWords: Sendable {
@@ -94,8 +95,9 @@ public struct TriggerWords: Sendable {
             guard at == nil else { throw CommandFailure(.usage, "every hour has no time of day: leave --at out") }
             return .calendar(DateComponents(minute: 0), repeats: true)
         }
-        guard let at, let time = Self.time(at) else {
-            throw CommandFailure(.usage, "every \(word) needs a time of day, such as --at 09:30")
+        guard let at, let time = TimeWords.time(at) else {
+            throw CommandFailure(
+                .usage, "every \(word) needs a time of day, such as --at 09:30\(at.map { ", not \($0)" } ?? "")")
         }
         var components = DateComponents(
             timeZone: try namedZone(), hour: time.hour, minute: time.minute, second: time.second)
@@ -103,83 +105,47 @@ public struct TriggerWords: Sendable {
         return .calendar(components, repeats: true)
     }
 
-    /// `HH:MM` or `HH:MM:SS`.
-    private static func time(_ text: String) -> (hour: Int, minute: Int, second: Int)? {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2 || parts.count == 3, parts.allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isNumber) })
-        else {
-            return nil
-        }
-        let numbers = parts.compactMap { Int($0) }
-        guard numbers.count == parts.count, numbers[0] < 24, numbers[1] < 60, numbers.count < 3 || numbers[2] < 60
-        else {
-            return nil
-        }
-        return (numbers[0], numbers[1], numbers.count == 3 ? numbers[2] : 0)
-    }
-
     private func fields(of text: String) throws(CommandFailure) -> DateComponents {
-        if let time = Self.time(text) {
+        if let time = TimeWords.time(text) {
             return DateComponents(timeZone: try namedZone(), hour: time.hour, minute: time.minute, second: time.second)
         }
-        let (rest, offset) = Self.split(text)
-        let parts = rest.split(whereSeparator: { $0 == " " || $0 == "T" }).map(String.init)
-        let days = (parts.first ?? "").split(separator: "-").compactMap { Int($0) }
-        guard parts.count == 2, days.count == 3, let time = Self.time(parts[1]), (1...12).contains(days[1]),
-            (1...31).contains(days[2])
-        else {
+        guard var components = TimeWords.moment(text) else {
             throw CommandFailure(
                 .usage,
                 "--at must be a time such as 09:30, a day and a time such as \"2026-12-24 18:00\", or one with its "
                     + "offset from UTC such as 2026-12-24T18:00+01:00, not \(text)")
         }
-        if offset != nil, zone != nil {
+        if components.timeZone != nil, zone != nil {
             throw CommandFailure(.usage, "--at has an offset from UTC already: leave --zone out")
         }
-        let fixed = offset.flatMap { TimeZone(secondsFromGMT: $0) }
-        let named = try namedZone()
-        return DateComponents(
-            timeZone: fixed ?? named, year: days[0], month: days[1],
-            day: days[2], hour: time.hour, minute: time.minute, second: time.second)
-    }
-
-    /// The offset from UTC at the end, in seconds: `Z`, `+01:00`, `-0330`.
-    private static func split(_ text: String) -> (rest: String, offset: Int?) {
-        if text.hasSuffix("Z") { return (String(text.dropLast()), 0) }
-        guard let sign = text.lastIndex(where: { $0 == "+" || $0 == "-" }), text[..<sign].contains(":") else {
-            return (text, nil)
-        }
-        let digits = text[text.index(after: sign)...].filter { $0 != ":" }
-        guard digits.count == 4, let number = Int(digits), number <= 1800, number % 100 < 60 else {
-            return (text, nil)
-        }
-        let seconds = (number / 100 * 60 + number % 100) * 60
-        return (String(text[..<sign]), text[sign] == "-" ? -seconds : seconds)
+        if let named = try namedZone() { components.timeZone = named }
+        return components
     }
 
     private func namedZone() throws(CommandFailure) -> TimeZone? {
         guard let zone else { return nil }
-        guard let found = TimeZone(identifier: zone) else {
-            throw CommandFailure(.usage, "there is no time zone \(zone); name one such as Europe/Berlin")
-        }
-        return found
+        return try TimeWords.zone(named: zone)
     }
 
     // MARK: Places
 
     private static let usualRadius = 100.0
 
+    private static func decimal(_ text: String) -> Double? {
+        text.allSatisfy { $0.isASCII && ($0.isNumber || "+-.".contains($0)) } ? Double(text) : nil
+    }
+
     private func region(_ text: String) throws(CommandFailure) -> NotificationTrigger {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-        let numbers = parts.compactMap { Double($0.trimmingCharacters(in: .whitespaces)) }
+        let numbers = parts.compactMap { Self.decimal($0.trimmingCharacters(in: .whitespaces)) }
         guard (2...3).contains(parts.count), numbers.count == parts.count, abs(numbers[0]) <= 90,
             abs(numbers[1]) <= 180,
-            numbers.count < 3 || (numbers[2] > 0 && numbers[2].isFinite)
+            numbers.count < 3 || (numbers[2] > 0 && numbers[2] <= RegionWatch.largestRadius)
         else {
             throw CommandFailure(
                 .usage,
-                "--near must be LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,RADIUS in degrees and metres, such as "
-                    + "52.52,13.405,200, not \(text)")
+                "--near must be LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,RADIUS in degrees and metres (up to "
+                    + "20000000), such as 52.52,13.405,200, not \(text)")
         }
         return .region(
             NotificationTrigger.Region(
