@@ -334,6 +334,26 @@ struct ScheduleTests {
         try await harness.stop()
     }
 
+    @Test func `what does not go by the wall clock does not wait until that is believed`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let fields = DateComponents(timeZone: .gmt, year: 2027, month: 1, day: 15, hour: 12)
+        #expect(await add(request("dentist", .calendar(fields, repeats: false)), app, number: 1) == .done)
+        #expect(await add(request("tea", Self.every(60, repeats: false)), app, number: 2) == .done)
+        try await app.close()
+        let due = Self.start.advanced(by: 60_000)
+        #expect(await harness.clock.armed.next { $0 == due } != nil)
+        let ahead: Int64 = 9 * 365 * 86_400_000
+        harness.clock.change { $0.wall = $0.wall.advanced(by: ahead) }
+        harness.clock.tell(.wallClockChanged)
+        #expect(await harness.clock.armed.next { $0 == due.advanced(by: ahead) } != nil)
+        harness.clock.pass(60)
+        #expect(await harness.desktop.show()?.title == "tea")
+        #expect(try await pending(harness).map(\.request.identifier) == ["dentist"])
+        try await harness.stop()
+    }
+
     @Test(arguments: [true, false])
     func `what would be too late when the agent begins is kept until the clock had time to be put right`(
         isPutRight: Bool

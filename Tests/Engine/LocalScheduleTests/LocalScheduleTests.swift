@@ -378,6 +378,25 @@ struct LocalScheduleTests {
         #expect(schedule.nextTimes(3, count: 1, now: clocks.now) == [try at("2026-06-01T09:00:00Z")])
     }
 
+    @Test func `without the wall clock only intervals of this boot are due`() throws {
+        var clocks = try Clocks("2026-06-01T08:00:00Z")
+        var schedule = LocalSchedule(floating: .utc)
+        _ = schedule.add(1, .init(trigger: try interval(60), added: clocks.now), now: clocks.now)
+        _ = schedule.add(2, .init(trigger: daily(hour: 9), added: clocks.now), now: clocks.now)
+        clocks.step(seconds: 10 * 86_400)
+        #expect(schedule.timePassed(now: clocks.now, limit: 9, isWallBelieved: false) == [])
+        #expect(schedule.nextDeadline(isWallBelieved: false) == (try at("2026-06-11T08:01:00Z")))
+        clocks.pass(seconds: 60)
+        let told = schedule.timePassed(now: clocks.now, limit: 9, isWallBelieved: false)
+        #expect(told.last == (try fire(1, "2026-06-11T08:01:00Z", isLast: true)) && told.count == 2)
+        #expect(schedule.nextDeadline(isWallBelieved: false) == nil)
+        schedule.clockChanged(now: clocks.now)
+        #expect(
+            schedule.timePassed(now: clocks.now, limit: 9) == [
+                try fire(2, "2026-06-10T09:00:00Z", lateBy: 82_860_000)
+            ])
+    }
+
     @Test func `what the clock is set over comes before what is only stored anew`() throws {
         var clocks = try Clocks("2026-06-01T08:00:00Z")
         var schedule = LocalSchedule(floating: .utc)

@@ -34,6 +34,27 @@ struct RegionWatchTests {
         #expect(watch.state(of: 1) == .outside && watch.nextDeadline == nil)
     }
 
+    @Test func `what has not lasted begins anew when the position is lost`() throws {
+        var watch = RegionWatch()
+        _ = watch.add(1, region(), state: .outside)
+        _ = try report(&watch, north: 0, at: 0)
+        #expect(watch.hasPosition)
+        let crossing = try #require(watch.crossing(of: 1))
+        #expect(crossing == (.inside, 0))
+        watch.forgetPosition()
+        #expect(watch.crossing(of: 1) == nil && !watch.hasPosition && watch.nextDeadline == nil)
+        #expect(watch.timePassed(sinceBoot: 30_000) == [])
+        _ = try report(&watch, north: 0, at: 30)
+        #expect(watch.timePassed(sinceBoot: 49_999) == [])
+        #expect(watch.timePassed(sinceBoot: 50_000) == [RegionWatch.Crossing(key: 1, state: .inside, fires: true)])
+    }
+
+    @Test func `a circle has an outside`() {
+        var watch = RegionWatch()
+        #expect(watch.add(1, region(radius: RegionWatch.largestRadius)) == nil)
+        #expect(watch.add(2, region(radius: RegionWatch.largestRadius.nextUp)) == .notOnEarth)
+    }
+
     @Test func `a circle that comes later knows the last position, and one that comes again goes on`() throws {
         var watch = RegionWatch()
         _ = watch.add(1, region())
