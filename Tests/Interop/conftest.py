@@ -5,6 +5,7 @@ import pytest
 from aldaba_process import BINARY, AldabaUp
 from control_client import ControlClient
 from provider import Provider
+from time_machine import TimeMachine
 
 failed_modules = pytest.StashKey()
 
@@ -70,3 +71,11 @@ def send(provider):
         return answer.status, answer.apns_id, answer.reason
 
     return send_one
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """An agent with clocks of the test's, which is not started yet (a TimeMachine)."""
+    made = TimeMachine(tmp_path)
+    yield made
+    made.end()
