@@ -1,7 +1,9 @@
 """Notifications that wait for a place: the real agent with each of its sources, under a clock that runs twenty times as fast."""
 
 import re
+import resource
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -123,6 +125,37 @@ def test_a_socket_answers_what_is_wrong(start, tmp_path):
             peer.sendall(b"here\n")
             peer.settimeout(10)
             assert peer.recv(4096).startswith(b"this line holds no position")
+
+
+def test_a_socket_rests_while_the_agent_has_no_descriptors_left(start, tmp_path):
+    place = tmp_path / "place"
+    alone = start(f"socket:{place}")
+    process = alone.process.pid
+    with alone.app() as app, socket.socket(socket.AF_UNIX) as peer:
+        wait_at_home(app)
+        wait_until(place.is_socket, "the socket is there")
+        used = {int(each.name) for each in Path(f"/proc/{process}/fd").iterdir()}
+        free = next(number for number in range(len(used) + 1) if number not in used)
+        limits = resource.prlimit(process, resource.RLIMIT_NOFILE)
+        resource.prlimit(process, resource.RLIMIT_NOFILE, (free, limits[1]))
+        peer.connect(str(place))
+        peer.sendall(b"%f %f\n" % HOME)
+        wait_for_lines(alone.log, lambda lines: any("takes no connections" in line for line in lines), "it is said")
+        before = ticks(process, "aldaba-place")
+        with pytest.raises(subprocess.TimeoutExpired):
+            alone.process.wait(1)
+        assert ticks(process, "aldaba-place") - before < 20, "the thread sleeps between its tries"
+        resource.prlimit(process, resource.RLIMIT_NOFILE, limits)
+        wait_until(lambda: "now inside" in reason(alone), "the line is read after all")
+
+
+def ticks(process, name):
+    """How many hundredths of a second a thread has worked."""
+    for task in Path(f"/proc/{process}/task").iterdir():
+        if (task / "comm").read_text().strip() == name:
+            fields = (task / "stat").read_text().rpartition(")")[2].split()
+            return int(fields[11]) + int(fields[12])
+    raise AssertionError(f"there is no thread {name}")
 
 
 def test_a_program_says_it_and_ends_when_nothing_waits(start, tmp_path):

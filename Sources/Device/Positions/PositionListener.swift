@@ -10,6 +10,17 @@ struct PositionListener {
     /// Why nobody can listen there, in words.
     struct Fault: Error, CustomStringConvertible {
         var description: String
+        /// Whether another try may find it otherwise.
+        var mayPass = true
+    }
+
+    /// What became of a try to take a connection.
+    enum Accepted: Equatable {
+        case connection(Int32)
+        /// Nobody waits.
+        case nobody
+        /// Somebody waits and cannot be taken, for this `errno`: the socket stays readable.
+        case failed(Int32)
     }
 
     /// Readable when somebody connects.
@@ -21,7 +32,8 @@ struct PositionListener {
     /// Listens. A socket that nobody listens on any more is replaced.
     init(path: String) throws(Fault) {
         guard path.utf8.count <= Self.longestPath else {
-            throw Fault(description: "the path of the socket \(path) is longer than \(Self.longestPath) bytes")
+            throw Fault(
+                description: "the path of the socket \(path) is longer than \(Self.longestPath) bytes", mayPass: false)
         }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         do throws(AgentStartFailure) {
@@ -44,10 +56,18 @@ struct PositionListener {
         (socket, self.path) = (opened, path)
     }
 
-    /// Takes the next connection; `nil` when nobody waits for that.
-    func accept() -> Int32? {
-        let accepted = aldaba_accept(socket)
-        return accepted >= 0 ? accepted : nil
+    /// Takes the next connection.
+    func accept() -> Accepted {
+        while true {
+            let accepted = aldaba_accept(socket)
+            if accepted >= 0 { return .connection(accepted) }
+            switch errno {
+            case EAGAIN: return .nobody
+            // Who is gone already, and a signal, are no reason not to take the next (accept(2)).
+            case EINTR, ECONNABORTED, EPROTO: continue
+            default: return .failed(errno)
+            }
+        }
     }
 
     /// Listens no more, and takes the file away.

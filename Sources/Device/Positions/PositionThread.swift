@@ -62,9 +62,11 @@ final class PositionThread: Sendable {
         }
         if needsThread {
             // It has this object until it is told to stop.
-            let thread = Thread { [self] in run() }
-            thread.name = name
-            thread.start()
+            Thread.detachNewThread { [self] in
+                // Only the thread itself can tell the system its name.
+                Thread.current.name = name
+                run()
+            }
         }
         signal()
     }

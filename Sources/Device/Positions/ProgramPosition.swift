@@ -36,30 +36,56 @@ public final class ProgramPosition: PositionSource {
     public func stop() {
         thread.stop()
         // The process may end before the thread has its turn.
-        running.kill()
+        running.stop()
     }
 }
 
 /// The program that runs, which any thread may kill.
-private final class RunningProgram: Sendable {
-    private let process = Mutex<pid_t?>(nil)
+final class RunningProgram: Sendable {
+    private struct State {
+        var process: pid_t?
+        var isStopped = false
+    }
 
-    func began(_ pid: pid_t) { process.withLock { $0 = pid } }
+    private let state = Mutex(State())
+
+    /// Starts one, unless it was stopped: nobody kills between the start and the number's coming here.
+    ///
+    /// - Returns: Whether it was started.
+    func begin(_ start: () throws(AppLaunchFailure) -> pid_t) throws(AppLaunchFailure) -> Bool {
+        try state.withLock { state throws(AppLaunchFailure) in
+            guard !state.isStopped else { return false }
+            state.process = try start()
+            return true
+        }
+    }
 
     /// Kills it and everything in its session; nothing happens when none runs.
-    func kill() { process.withLock { pid in if let pid { _ = Glibc.kill(-pid, SIGKILL) } } }
+    func kill() { state.withLock { Self.kill($0.process) } }
+
+    /// Kills it, and has none begin any more.
+    func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            Self.kill(state.process)
+        }
+    }
+
+    private static func kill(_ process: pid_t?) {
+        if let process { _ = Glibc.kill(-process, SIGKILL) }
+    }
 
     /// Kills what is left of it, and waits for its end.
     ///
     /// - Returns: Its status, as `waitpid` has it.
     func end() -> Int32 {
         kill()
-        guard let pid = process.withLock({ $0 }) else { return 0 }
+        guard let pid = state.withLock({ $0.process }) else { return 0 }
         var information = siginfo_t()
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
         // Its number is another's as soon as it was waited for, so nobody may kill by it meanwhile.
-        return process.withLock { process in
-            process = nil
+        return state.withLock { state in
+            state.process = nil
             var status: Int32 = 0
             while waitpid(pid, &status, 0) == -1, errno == EINTR {}
             return status
@@ -115,7 +141,11 @@ private final class ProgramWork: PositionWork {
         // Only our end must not wait: the program's is another file.
         _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
         do throws(AppLaunchFailure) {
-            running.began(try program.start(output: ends[1]))
+            let isBegun = try running.begin { () throws(AppLaunchFailure) in try program.start(output: ends[1]) }
+            guard isBegun else {
+                close(ends[0])
+                return
+            }
             (output, buffer, began, hasTold) = (ends[0], LineBuffer(), .now, false)
         } catch {
             close(ends[0])

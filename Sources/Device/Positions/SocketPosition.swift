@@ -1,13 +1,15 @@
 import AgentCore
 import CLinux
 import Foundation
+import MessageBus
 
 /// Where the machine is, as other programs of the same user say: each line that one writes to a Unix socket is a position (see
 /// `Docs/notification-centre.md`).
 ///
 /// The socket (0600, in a folder of the user's own) is there while something waits for a place. Sixteen may be connected; the
 /// one that was silent for longest makes room for another. Who writes what is no position, or a line of more than 256 bytes,
-/// is told what is wrong and disconnected.
+/// is told what is wrong and disconnected. Where the socket cannot be made, and where no connection can be taken, that is tried
+/// again after 1 s, 2 s, … 60 s.
 public final class SocketPosition: PositionSource {
     public let name: String
     private let thread: PositionThread
@@ -34,26 +36,32 @@ private final class SocketWork: PositionWork {
         var lastWord = ContinuousClock.now
     }
 
+    private let path: String
     private let teller: PositionTeller
     private var listener: PositionListener?
     private var peers: [Peer] = []
+    private var pause = GrowingPause()
+    /// When to listen, or to take connections, again; `nil` when that is not waited for.
+    private var nextTry: ContinuousClock.Instant?
 
     init(path: String, teller: PositionTeller) {
-        self.teller = teller
-        do throws(PositionListener.Fault) {
-            listener = try PositionListener(path: path)
-        } catch {
-            teller.fail(error.description)
-        }
+        (self.path, self.teller) = (path, teller)
+        listen()
     }
 
+    /// A socket that stays readable, though nobody can be taken, is left out until the next try.
     var descriptors: [pollfd] {
-        ([listener?.socket ?? -1] + peers.map(\.socket)).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        let listening = nextTry == nil ? listener?.socket ?? -1 : -1
+        return ([listening] + peers.map(\.socket)).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     }
-    var deadline: ContinuousClock.Instant? { nil }
+    var deadline: ContinuousClock.Instant? { nextTry }
 
     func work() {
-        while let socket = listener?.accept() { took(socket) }
+        if let nextTry, nextTry <= .now {
+            self.nextTry = nil
+            if listener == nil { listen() }
+        }
+        if nextTry == nil { takeAll() }
         for index in peers.indices.reversed() where !reads(index) {
             close(peers[index].socket)
             peers.remove(at: index)
@@ -66,6 +74,30 @@ private final class SocketWork: PositionWork {
         listener = nil
         for peer in peers { close(peer.socket) }
         peers = []
+    }
+
+    private func listen() {
+        do throws(PositionListener.Fault) {
+            listener = try PositionListener(path: path)
+            pause.reset()
+        } catch {
+            if error.mayPass { nextTry = pause.deadline() }
+            teller.fail(error.description)
+        }
+    }
+
+    private func takeAll() {
+        while let listener {
+            switch listener.accept() {
+            case .nobody: return
+            case .connection(let socket):
+                pause.reset()
+                took(socket)
+            case .failed(let code):
+                nextTry = pause.deadline()
+                return teller.fail("the socket \(path) takes no connections: \(String(cString: strerror(code)))")
+            }
+        }
     }
 
     private func took(_ socket: Int32) {

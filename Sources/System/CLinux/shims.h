@@ -54,9 +54,13 @@ static inline long long aldaba_clock_read(int clock) {
 
 /// Tells of files that come, go and change in folders; -1 with errno.
 static inline int aldaba_watch_open(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }
-static inline int aldaba_watch_add(int watch, const char *folder) {
-    return inotify_add_watch(
-        watch, folder, IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB);
+
+/// Watches a folder for its own move and end, with `names` also for what becomes of the files in it, beside what it was
+/// watched for before; -1 with errno.
+static inline int aldaba_watch_add(int watch, const char *folder, int names) {
+    const unsigned itself = IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR | IN_MASK_ADD;
+    const unsigned files = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB;
+    return inotify_add_watch(watch, folder, names ? itself | files : itself);
 }
 
 /// Takes a connection that does not wait and that no program inherits: accept4(2); -1 with errno.

@@ -57,6 +57,24 @@ struct FilePositionTests {
         source.stop()
     }
 
+    @Test func `a folder that is moved away and made anew is read anew`() async throws {
+        let files = FileManager.default
+        try files.createDirectory(atPath: folder.path("pos"), withIntermediateDirectories: false)
+        try write("1 2", to: folder.path("pos/place"))
+        let source = FilePosition(path: folder.path("pos/place"))
+        var heard = Listener(source)
+        #expect(await heard.change() == .position(Position(1, 2)))
+        #expect(rename(folder.path("pos"), folder.path("pos.old")) == 0)
+        guard case .unavailable? = await heard.change() else {
+            Issue.record("it is still there")
+            return
+        }
+        try files.createDirectory(atPath: folder.path("pos"), withIntermediateDirectories: false)
+        try write("3 4", to: folder.path("pos/place"))
+        #expect(await heard.change() == .position(Position(3, 4)))
+        source.stop()
+    }
+
     @Test func `a link is read through, and what it leads to is watched`() async throws {
         try FileManager.default.createDirectory(atPath: folder.path("other"), withIntermediateDirectories: false)
         try write("1 2", to: folder.path("other/place"))

@@ -69,4 +69,25 @@ struct ProgramPositionTests {
         #expect(ContinuousClock.now - begin >= .milliseconds(500))
         source.stop()
     }
+
+    @Test func `one that begins while all is stopped does not outlive that`() throws {
+        let running = RunningProgram()
+        let begins = DispatchSemaphore(value: 0)
+        let stopped = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            begins.wait()
+            running.stop()
+            stopped.signal()
+        }
+        var process: pid_t = 0
+        let hasBegun = try running.begin { () throws(AppLaunchFailure) in
+            begins.signal()
+            process = try ChildProgram(path: "/bin/sleep", arguments: ["1000"], environment: [:]).start(output: -1)
+            return process
+        }
+        #expect(hasBegun)
+        stopped.wait()
+        #expect(running.end() & 0x7f == SIGKILL)
+        #expect(try !running.begin { () throws(AppLaunchFailure) in process }, "nothing begins any more")
+    }
 }

@@ -112,6 +112,19 @@ struct SocketPositionTests {
         third.stop()
     }
 
+    @Test func `where somebody else listens it listens when that has ended`() async throws {
+        let (first, _) = try await start()
+        let second = SocketPosition(path: path)
+        var heard = Listener(second)
+        #expect(await heard.fault().contains("another program listens"))
+        let client = try await connect()
+        first.stop()
+        #expect(client.readAll() == "")
+        try await connect().write("1 2\n")
+        #expect(await heard.position() == Position(1, 2))
+        second.stop()
+    }
+
     @Test func `a folder that others can write to, and a path that is too long, are refused with words`() async throws {
         #expect(mkdir(folder.path("open"), 0o777) == 0 && chmod(folder.path("open"), 0o777) == 0)
         for (path, word) in [
