@@ -1,7 +1,9 @@
 """Notifications that wait for a place: the real agent with each of its sources, under a clock that runs twenty times as fast."""
 
+import os
 import re
 import resource
+import signal
 import socket
 import subprocess
 from pathlib import Path
@@ -174,13 +176,18 @@ def test_a_program_says_it_and_ends_when_nothing_waits(start, tmp_path):
     wait_until(lambda: not ran.exists(), "the program has ended")
 
 
-def test_a_program_ends_with_the_agent(start, tmp_path):
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_program_ends_with_the_agent(start, tmp_path, is_killed):
     process = tmp_path / "pid"
     alone = start(f"command:sleep 1000 & echo $! > {process}; wait")
     with alone.app() as app:
         wait_at_home(app)
         pid = wait_until(lambda: process.exists() and process.read_text().strip(), "the program runs")
-    alone.stop()
+    if is_killed:
+        os.kill(alone.process.pid, signal.SIGKILL)
+        alone.process.wait(10)
+    else:
+        alone.stop()
     wait_until(lambda: not Path(f"/proc/{pid}").exists(), "what it started has ended")
     alone.stop = lambda: None
 

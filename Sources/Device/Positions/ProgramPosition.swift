@@ -8,18 +8,27 @@ import Synchronization
 ///
 /// It is run by `/bin/sh -c` while something waits for a place, without the agent's own settings in its environment. When it
 /// has ended, it is started again after 1 s, 2 s, … 60 s; one that ran for a minute after 1 s again. It is killed with all
-/// that it started when nothing waits any more, and at the agent's end.
+/// that it started when nothing waits any more, and at the agent's end, also where that is killed. Its standard input is empty.
 public final class ProgramPosition: PositionSource {
     public let name = "the program of the setting position"
     private let thread: PositionThread
     private let running = RunningProgram()
+
+    /// Runs what it is given, and kills that with all that it started when its standard input ends: the agent has the other end, also
+    /// when it is killed itself.
+    private static let guarded = """
+        exec 3<&0 </dev/null
+        { cat <&3; kill -9 0; } >/dev/null 2>&1 &
+        exec 3<&-
+        exec /bin/sh -c "$1"
+        """
 
     /// - Parameters:
     ///   - command: What the shell runs.
     ///   - environment: The agent's environment.
     public init(command: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
         let program = ChildProgram(
-            path: "/bin/sh", arguments: ["-c", command],
+            path: "/bin/sh", arguments: ["-c", Self.guarded, "sh", command],
             environment: environment.filter { !$0.key.hasPrefix("ALDABA_") })
         thread = PositionThread(name: "aldaba-place") { [running] in
             ProgramWork(program: program, running: running, teller: $0)
@@ -102,6 +111,8 @@ private final class ProgramWork: PositionWork {
     private let running: RunningProgram
     private let teller: PositionTeller
     private var output: Int32 = -1
+    /// Open for as long as the program may run.
+    private var life: Int32 = -1
     private var buffer = LineBuffer()
     private var began = ContinuousClock.now
     private var pause = GrowingPause()
@@ -132,26 +143,37 @@ private final class ProgramWork: PositionWork {
 
     private func start() {
         nextStart = nil
-        var ends: [Int32] = [-1, -1]
-        guard aldaba_pipe(&ends) == 0 else {
-            nextStart = pause.deadline()
-            return teller.fail("the system has no pipe for a program: \(String(cString: strerror(errno)))")
+        guard let (reading, writing) = pipe() else { return }
+        defer { close(writing) }
+        guard let (lifeReading, lifeWriting) = pipe() else {
+            close(reading)
+            return
         }
-        defer { close(ends[1]) }
+        defer { close(lifeReading) }
         // Only our end must not wait: the program's is another file.
-        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        _ = fcntl(reading, F_SETFL, O_NONBLOCK)
         do throws(AppLaunchFailure) {
-            let isBegun = try running.begin { () throws(AppLaunchFailure) in try program.start(output: ends[1]) }
-            guard isBegun else {
-                close(ends[0])
+            let isBegun = try running.begin { () throws(AppLaunchFailure) in
+                try program.start(input: lifeReading, output: writing)
+            }
+            if isBegun {
+                (output, life, buffer, began, hasTold) = (reading, lifeWriting, LineBuffer(), .now, false)
                 return
             }
-            (output, buffer, began, hasTold) = (ends[0], LineBuffer(), .now, false)
         } catch {
-            close(ends[0])
             nextStart = pause.deadline()
             teller.fail(error.description)
         }
+        close(reading)
+        close(lifeWriting)
+    }
+
+    private func pipe() -> (reading: Int32, writing: Int32)? {
+        var ends: [Int32] = [-1, -1]
+        if aldaba_pipe(&ends) == 0 { return (ends[0], ends[1]) }
+        nextStart = pause.deadline()
+        teller.fail("the system has no pipe for a program: \(String(cString: strerror(errno)))")
+        return nil
     }
 
     /// Of what came at once the last line counts.
@@ -165,6 +187,10 @@ private final class ProgramWork: PositionWork {
     private func finish() -> Int32 {
         close(output)
         output = -1
+        defer {
+            close(life)
+            life = -1
+        }
         return running.end()
     }
 
