@@ -1,4 +1,5 @@
 import AgentCore
+import Glibc
 import MessageBus
 
 /// The thread's own: hears over the system bus that the machine has slept (login1) or that its zone was set (timedate1).
@@ -33,28 +34,39 @@ final class BusWatch {
     private var questions = BusCalls<Service>()
     /// The unique names of the services that run.
     private var owners: [Service: String] = [:]
+    /// Whether something may have been said since the last bus went.
+    private var isBehind = false
     private var pause = GrowingPause()
     private var nextAttempt: ContinuousClock.Instant?
 
     init(address: String, tell: @escaping @Sendable (AlarmClockEvent) -> Void) {
         self.address = address
         self.tell = tell
-        connection = open()
     }
 
-    /// The descriptor to poll; -1 when there is none.
-    var descriptor: Int32 { connection?.descriptor ?? -1 }
-    var hasMessagesToSend: Bool { connection?.hasMessagesToSend ?? false }
-    var deadline: ContinuousClock.Instant? { [nextAttempt, questions.deadline].compactMap { $0 }.min() }
+    /// Works until the end is signalled; not at all where there is no bus. Connecting may take as long as the bus likes.
+    func run(until end: ClockEnd, waiting: ClockWait) {
+        var waiting = waiting
+        connection = open()
+        while connection != nil || nextAttempt != nil {
+            let events = connection?.hasMessagesToSend == true ? POLLIN | POLLOUT : POLLIN
+            waiting.wait(
+                for: [(end.descriptor, POLLIN), (connection?.descriptor ?? -1, events)],
+                until: [nextAttempt, questions.deadline].compactMap { $0 }.min())
+            if end.isSignalled { return }
+            work()
+        }
+    }
 
     /// Reads and writes what is possible without waiting.
-    func work() {
+    private func work() {
         if let nextAttempt, nextAttempt <= .now { connectAgain() }
         guard let connection else { return }
         connection.transfer()
         while let message = connection.next() { took(message) }
         _ = questions.takeLate()
-        if !connection.isConnected { lose() }
+        if !connection.isConnected { return lose() }
+        catchUp()
     }
 
     private func open() -> BusConnection? {
@@ -76,8 +88,12 @@ final class BusWatch {
     private func connectAgain() {
         connection = open()
         nextAttempt = connection == nil ? pause.deadline() : nil
-        guard connection != nil else { return }
-        // What was said meanwhile nobody heard.
+    }
+
+    /// Has what was said between two buses looked into, once the new one has answered: from then on it forwards what is said.
+    private func catchUp() {
+        guard isBehind, !questions.contains(where: { _ in true }) else { return }
+        isBehind = false
         tell(.wallClockChanged)
         tell(.zoneChanged)
     }
@@ -86,17 +102,16 @@ final class BusWatch {
         connection = nil
         questions = BusCalls()
         owners = [:]
+        isBehind = true
         nextAttempt = pause.deadline()
     }
 
     private func took(_ message: borrowing BusMessage) {
         if message.isReply || message.isError {
-            guard let service = questions.take(message.answers), case .string(let owner)? = message.arguments.first,
-                message.isReply
-            else { return }
+            guard let service = questions.take(message.answers) else { return }
             // It works, and not only takes connections.
             pause.reset()
-            owners[service] = owner
+            if message.isReply, case .string(let owner)? = message.arguments.first { owners[service] = owner }
         } else if message.isSignal(Self.bus, "NameOwnerChanged"), message.sender == Self.bus {
             guard case (.string(let name)?, .string(let owner)?) = (message.arguments.first, message.arguments.last),
                 let service = Service(rawValue: name)

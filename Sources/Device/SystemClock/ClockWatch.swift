@@ -1,47 +1,37 @@
 import AgentCore
 import CLinux
-import Foundation
-import MessageBus
+import Glibc
 
-/// The thread's own: waits for the timer, the zone, the system bus and the end.
+/// The thread's own: waits for the timer, the zone and the end.
 final class ClockWatch {
     private let alarm: Descriptor
-    private let end: Descriptor
+    private let end: ClockEnd
     private let zone: FolderWatch
-    private let bus: BusWatch?
+    private let calls: ClockCalls
     private let tell: @Sendable (AlarmClockEvent) -> Void
+    private var waiting: ClockWait
 
-    /// - Parameter bus: `nil` hears nothing over the system bus.
     init(
-        alarm: Descriptor, end: Descriptor, zone: FolderWatch, bus: BusWatch?,
+        alarm: Descriptor, end: ClockEnd, zone: FolderWatch, waiting: ClockWait,
         tell: @escaping @Sendable (AlarmClockEvent) -> Void
     ) {
-        self.alarm = alarm
-        self.end = end
-        self.zone = zone
-        self.bus = bus
-        self.tell = tell
+        (self.alarm, self.end, self.zone, self.tell) = (alarm, end, zone, tell)
+        (self.waiting, calls) = (waiting, waiting.calls)
     }
 
     /// Works until the end is signalled.
     func run() {
         while true {
-            var descriptors = [end.number, alarm.number, zone.descriptor].map {
-                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            waiting.wait(
+                for: [end.descriptor, alarm.number, zone.descriptor].map { ($0, POLLIN) }, until: nil)
+            if end.isSignalled { return }
+            // Who has nothing says so at once, and nobody is missed where the system refused to wait.
+            switch calls.readAlarm(alarm.number) {
+            case 1: tell(.rang)
+            case -ECANCELED: tell(.wallClockChanged)
+            default: break
             }
-            let events = bus?.hasMessagesToSend == true ? Int16(POLLIN) | Int16(POLLOUT) : Int16(POLLIN)
-            descriptors.append(pollfd(fd: bus?.descriptor ?? -1, events: events, revents: 0))
-            guard Pause.poll(&descriptors, until: bus?.deadline) else { return }
-            if descriptors[0].revents != 0 { return }
-            if descriptors[1].revents != 0, let event = readAlarm() { tell(event) }
-            if descriptors[2].revents != 0, zone.changes() != 0 { tell(.zoneChanged) }
-            bus?.work()
+            if zone.changes() != 0 { tell(.zoneChanged) }
         }
-    }
-
-    private func readAlarm() -> AlarmClockEvent? {
-        var expirations: UInt64 = 0
-        if read(alarm.number, &expirations, MemoryLayout<UInt64>.size) > 0 { return .rang }
-        return errno == ECANCELED ? .wallClockChanged : nil
     }
 }

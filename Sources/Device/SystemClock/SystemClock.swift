@@ -2,27 +2,39 @@ import AgentCore
 import CLinux
 import Foundation
 import LocalSchedule
+import Logging
 import Synchronization
 
 /// The clocks of this machine.
 public final class SystemClock: AlarmClock {
     private let alarm: Descriptor
-    private let end: Descriptor
+    private let end: ClockEnd
     private let boot: UUID
     private let localtime: String
     private let busAddress: String?
+    private let logger: Logger
+    private let calls: ClockCalls
     private let events = Mutex<(@Sendable (AlarmClockEvent) -> Void)?>(nil)
 
     /// - Parameters:
     ///   - localtime: The link that says in which zone the machine is.
     ///   - busAddress: The system bus, on which the machine's sleep and its zone are told of; `nil` does without, and so does
     ///     a machine where there is none.
+    ///   - logger: Hears of a system that refuses to wait.
     /// - Throws: ``SystemClockFailure`` when the system has no timer left.
-    public init(localtime: String = "/etc/localtime", busAddress: String? = nil) throws(SystemClockFailure) {
+    public convenience init(
+        localtime: String = "/etc/localtime", busAddress: String? = nil, logger: Logger = Logger(label: "aldaba.clock")
+    ) throws(SystemClockFailure) {
+        try self.init(localtime: localtime, busAddress: busAddress, logger: logger, calls: ClockCalls())
+    }
+
+    init(
+        localtime: String = "/etc/localtime", busAddress: String? = nil, logger: Logger = Logger(label: "aldaba.clock"),
+        calls: ClockCalls
+    ) throws(SystemClockFailure) {
         alarm = try Descriptor(aldaba_alarm_open(), "timer")
-        end = try Descriptor(aldaba_wake_up_open(), "counter")
-        self.localtime = localtime
-        self.busAddress = busAddress
+        end = try ClockEnd()
+        (self.localtime, self.busAddress, self.logger, self.calls) = (localtime, busAddress, logger, calls)
         let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
         let id = text.flatMap { UUID(uuidString: $0.trimmingCharacters(in: .whitespacesAndNewlines)) }
         // Where the system does not say which start this is, each process counts as one.
@@ -37,19 +49,25 @@ public final class SystemClock: AlarmClock {
 
     public func start(events: @escaping @Sendable (AlarmClockEvent) -> Void) {
         self.events.withLock { $0 = events }
-        let thread = Thread { [alarm, end, localtime, busAddress] in
-            let bus = busAddress.map { BusWatch(address: $0, tell: events) }
-            ClockWatch(alarm: alarm, end: end, zone: FolderWatch(path: localtime), bus: bus, tell: events).run()
+        // From now on, so that a zone that is set after the first look is noticed. Only the thread uses it from here on.
+        nonisolated(unsafe) let zone = FolderWatch(path: localtime)
+        Thread.detachNewThread { [alarm, end, calls, logger] in
+            Thread.current.name = "aldaba-clock"
+            ClockWatch(alarm: alarm, end: end, zone: zone, waiting: ClockWait(calls, logger), tell: events).run()
         }
-        thread.name = "aldaba-clock"
-        thread.start()
+        guard let busAddress else { return }
+        // A thread of its own: libdbus waits for a bus that takes connections and does not answer, and rings come all the same.
+        Thread.detachNewThread { [end, calls, logger] in
+            Thread.current.name = "aldaba-clockbus"
+            BusWatch(address: busAddress, tell: events).run(until: end, waiting: ClockWait(calls, logger))
+        }
     }
 
     public func arm(_ deadline: Instant?) {
         // 0 would turn it off: what is due since 1970 is due now.
-        let result = aldaba_alarm_set(alarm.number, deadline.map { max(1, $0.milliseconds) } ?? 0)
+        let result = calls.setAlarm(alarm.number, deadline.map { max(1, $0.milliseconds) } ?? 0)
         // Who arms it anew before the thread has read that the clock was set takes that word from it.
-        if result != 0, errno == ECANCELED { events.withLock { $0 }?(.wallClockChanged) }
+        if result == -ECANCELED { events.withLock { $0 }?(.wallClockChanged) }
     }
 
     public func stop() {
@@ -76,10 +94,22 @@ final class Descriptor: Sendable {
     }
 
     deinit { close(number) }
+}
 
-    /// Makes a counter readable.
+/// The end of all threads of a clock.
+final class ClockEnd: Sendable {
+    private let counter: Descriptor
+    private let state = Atomic(false)
+
+    init() throws(SystemClockFailure) { counter = try Descriptor(aldaba_wake_up_open(), "counter") }
+
+    /// Readable from the end on.
+    var descriptor: Int32 { counter.number }
+    var isSignalled: Bool { state.load(ordering: .acquiring) }
+
     func signal() {
+        state.store(true, ordering: .releasing)
         var one: UInt64 = 1
-        _ = write(number, &one, MemoryLayout<UInt64>.size)
+        _ = write(counter.number, &one, MemoryLayout<UInt64>.size)
     }
 }

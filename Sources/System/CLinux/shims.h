@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
@@ -43,6 +44,14 @@ static inline int aldaba_alarm_open(void) { return timerfd_create(CLOCK_REALTIME
 static inline int aldaba_alarm_set(int alarm, long long milliseconds) {
     struct itimerspec when = { { 0, 0 }, { milliseconds / 1000, (milliseconds % 1000) * 1000000 } };
     return timerfd_settime(alarm, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, 0);
+}
+
+/// Whether the timer has expired since that was asked last: 1 or 0; a negative errno value otherwise, -ECANCELED when the
+/// clock was set.
+static inline int aldaba_alarm_read(int alarm) {
+    uint64_t expirations = 0;
+    if (read(alarm, &expirations, sizeof expirations) > 0) return 1;
+    return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 }
 
 /// A clock in milliseconds; CLOCK_BOOTTIME is 7, hidden without _GNU_SOURCE.

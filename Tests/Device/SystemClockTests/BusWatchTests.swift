@@ -129,6 +129,22 @@ struct BusWatchTests {
         clock.stop()
     }
 
+    @Test func `a bus that takes connections no more holds up neither rings nor the zone`() async throws {
+        let folder = try TemporaryFolder()
+        let bus = try FullSocket(folder.path("bus"))
+        let link = folder.path("localtime")
+        let clock = try SystemClock(localtime: link, busAddress: "unix:path=\(folder.path("bus"))")
+        let (stream, continuation) = AsyncStream.makeStream(of: AlarmClockEvent.self)
+        clock.start { continuation.yield($0) }
+        var heard = stream.makeAsyncIterator()
+        clock.arm(clock.now().wall.advanced(by: 20))
+        #expect(await heard.next() == .rang)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "elsewhere")
+        #expect(await heard.next() == .zoneChanged)
+        clock.stop()
+        bus.end()
+    }
+
     @Test func `without a bus it rings all the same`() async throws {
         let clock = try SystemClock(busAddress: "unix:path=/nonexistent/bus")
         let (stream, continuation) = AsyncStream.makeStream(of: AlarmClockEvent.self)
@@ -137,5 +153,34 @@ struct BusWatchTests {
         clock.arm(clock.now().wall.advanced(by: 20))
         #expect(await heard.next() == .rang)
         clock.stop()
+    }
+}
+
+/// A socket at which so many wait already that the next one has to.
+private final class FullSocket {
+    private let listener: Int32
+    private var waiting: [Int32] = []
+
+    init(_ path: String) throws {
+        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        try #require(Self.withAddress(path) { bind(listener, $0, $1) } == 0 && listen(listener, 0) == 0)
+        while true {
+            let peer = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+            waiting.append(peer)
+            guard Self.withAddress(path, { connect(peer, $0, $1) }) == 0 else { break }
+        }
+        try #require(errno == EAGAIN)
+    }
+
+    /// Lets go of who waits.
+    func end() { for each in waiting + [listener] { close(each) } }
+
+    private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+        }
     }
 }

@@ -1,7 +1,11 @@
 import AgentCore
 import AldabaTestSupport
+import CLinux
 import Foundation
 import LocalSchedule
+import Logging
+import MessageBus
+import Synchronization
 import Testing
 
 @testable import SystemClock
@@ -59,4 +63,95 @@ struct SystemClockTests {
         #expect(await heard.next() == .zoneChanged)
         clock.stop()
     }
+
+    @Test func `a zone that is set right after the start is told of`() async throws {
+        for _ in 0..<20 {
+            let folder = try TemporaryFolder()
+            let link = folder.path("localtime")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "one")
+            let clock = try SystemClock(localtime: link)
+            var heard = events(of: clock)
+            try FileManager.default.createSymbolicLink(atPath: link + ".new", withDestinationPath: "two")
+            #expect(rename(link + ".new", link) == 0)
+            #expect(await heard.next() == .zoneChanged)
+            clock.stop()
+        }
+    }
+
+    @Test func `that the clock was set is told of, by who reads the timer and by who arms it`() async throws {
+        let (reads, arms) = (Answers([-ECANCELED]), Answers([0, -ECANCELED]))
+        var calls = ClockCalls()
+        calls.readAlarm = { timer in
+            // The timer itself says nothing when this machine's clock stays as it is.
+            let read = aldaba_alarm_read(timer)
+            return read == 1 ? reads.next() ?? 1 : read
+        }
+        calls.setAlarm = { timer, milliseconds in
+            _ = aldaba_alarm_set(timer, milliseconds)
+            return arms.next() ?? 0
+        }
+        let clock = try SystemClock(calls: calls)
+        var heard = events(of: clock)
+        clock.arm(Instant(milliseconds: 1))
+        #expect(await heard.next() == .wallClockChanged)
+        clock.arm(clock.now().wall.advanced(by: 3_600_000))
+        #expect(await heard.next() == .wallClockChanged)
+        clock.arm(Instant(milliseconds: 1))
+        #expect(await heard.next() == .rang)
+        clock.stop()
+    }
+
+    @Test func `a system that refuses to wait is asked again, and it rings meanwhile`() async throws {
+        let log = Lines()
+        let refusals = Answers([EINVAL, EINVAL, EINVAL, ENOMEM])
+        let mayPass = DispatchSemaphore(value: 0)
+        var calls = ClockCalls()
+        calls.poll = { descriptors, deadline in
+            guard let code = refusals.next() else { return Pause.poll(&descriptors, until: deadline) }
+            errno = code
+            return false
+        }
+        calls.pause = { mayPass.wait() }
+        let clock = try SystemClock(logger: Logger(label: "test") { _ in log }, calls: calls)
+        var heard = events(of: clock)
+        clock.arm(Instant(milliseconds: 1))
+        mayPass.signal()
+        #expect(await heard.next() == .rang)
+        for _ in 0..<3 { mayPass.signal() }
+        clock.arm(Instant(milliseconds: 1))
+        #expect(await heard.next() == .rang)
+        clock.arm(Instant(milliseconds: 1))
+        #expect(await heard.next() == .rang)
+        clock.stop()
+        let lines = log.all
+        #expect(lines.first == .error && lines.count { $0 == .error } == 1, "it is said once")
+    }
+}
+
+/// Answers to be given one after the other.
+private final class Answers: Sendable {
+    private let rest: Mutex<[Int32]>
+
+    init(_ answers: [Int32]) { rest = Mutex(answers) }
+
+    func next() -> Int32? { rest.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+}
+
+/// Keeps how grave each line of a log is.
+private struct Lines: LogHandler {
+    private final class Store: Sendable {
+        let levels = Mutex<[Logger.Level]>([])
+    }
+
+    private let store = Store()
+    var metadata = Logger.Metadata()
+    var logLevel = Logger.Level.trace
+    var all: [Logger.Level] { store.levels.withLock { $0 } }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { store.levels.withLock { $0.append(event.level) } }
 }
