@@ -112,7 +112,8 @@ let house: [Target] = [
             "LocalSchedule", "LocalZones", grdb, nioCore, nioPosix, nioSSL, asyncHTTPClient, logging,
         ]),
     room("Device", "MessageBus", ["CDBus"]),
-    room("Device", "SystemClock", ["CLinux", "AgentCore", "LocalSchedule", "MessageBus", logging]),
+    room(
+        "Device", "SystemClock", ["CLinux", "AgentCore", "LocalSchedule", "MessageBus", "Observability", logging]),
     room("Device", "Positions", ["CLinux", "AgentCore", "MessageBus"]),
     room("Device", "Desktop", ["CLinux", "AgentCore", "MessageBus", "Observability", logging]),
     room("Device", "WindowFocus", ["CXCB", "CLinux", "AgentCore"]),

@@ -117,9 +117,11 @@ def replace(folder, name, other):
 
 def test_what_waits_goes_by_the_zone_files_as_they_are(machine, tmp_path):
     folder = zone_files(tmp_path / "zoneinfo")
+    machine.start(utc("2026-05-31T22:00"), "UTC", TZDIR=str(folder))
+    schedule(machine, cairo=calendar(hour=18, timeZone={"identifier": "Africa/Cairo"}),
+             other=calendar(hour=18, timeZone={"identifier": "Europe/Berlin"}))
+    machine.end()
     machine.start(utc("2026-06-01T06:00"), "UTC", TZDIR=str(folder))
-    cairo = {"timeZone": {"identifier": "Africa/Cairo"}}
-    schedule(machine, cairo=calendar(hour=18, **cairo), other=calendar(hour=18, timeZone={"identifier": "Europe/Berlin"}))
     assert machine.pending()["cairo"][0] == utc("2026-06-01T15:00")
     # As if Egypt had gone over to Tokyo's time: six hours earlier.
     replace(folder, "Africa/Cairo", "Asia/Tokyo")

@@ -53,7 +53,8 @@ struct AgentCommand: AsyncParsableCommand {
             let logger = Logger(label: "aldaba.agent")
             let presenter = try AgentAssembly.presenter(values, environment: environment, logger: logger)
             let clock = try SystemClock(
-                localtime: LocalZones.shared.currentFile, busAddress: SystemBus.address(environment: environment),
+                localtime: LocalZones.shared.currentFile, zoneFolder: LocalZones.shared.folder,
+                busAddress: SystemBus.address(environment: environment),
                 logger: logger)
             let agent = try Agent(
                 configuration: configuration, presenter: presenter, activator: presenter as? DesktopPresenter,

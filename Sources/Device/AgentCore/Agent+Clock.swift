@@ -31,7 +31,8 @@ extension Agent {
                 placeStranded()
             }
         case .zoneChanged:
-            logger.debug("The machine may be in another time zone: what waits is looked at anew.")
+            logger.debug(
+                "The machine may be in another time zone, or zones have other rules: what waits is looked at anew.")
             guard let zone = parts.zones(.floating) else { return }
             follow(
                 schedule.zonesChanged(

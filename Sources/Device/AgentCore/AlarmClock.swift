@@ -26,6 +26,6 @@ public enum AlarmClockEvent: Sendable, Hashable {
     case rang
     /// The wall clock was set, or the machine has slept: what waits is to be looked at anew.
     case wallClockChanged
-    /// The machine may be in another zone.
+    /// The machine may be in another zone, or zones may have other rules.
     case zoneChanged
 }

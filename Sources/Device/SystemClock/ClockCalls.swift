@@ -2,6 +2,7 @@ import CLinux
 import Foundation
 import Logging
 import MessageBus
+import Observability
 
 /// What the clock's threads ask of the system; a test, which may not set this machine's clock, puts answers of its own in their place.
 struct ClockCalls: Sendable {
@@ -29,13 +30,14 @@ struct ClockWait {
     mutating func wait(for descriptors: [(number: Int32, events: Int32)], until deadline: ContinuousClock.Instant?) {
         var polled = descriptors.map { pollfd(fd: $0.number, events: Int16($0.events), revents: 0) }
         if calls.poll(&polled, deadline) {
-            if isRefused { logger.info("the clock's thread can wait again") }
+            if isRefused { logger.info("The clock's thread can wait again.") }
             isRefused = false
             return
         }
         let reason = String(cString: strerror(errno))
         if !isRefused {
-            logger.error("the clock's thread cannot wait, and looks once a second", metadata: ["reason": "\(reason)"])
+            logger.error(
+                "The clock's thread cannot wait, and looks once a second.", metadata: [LogKey.error: "\(reason)"])
         }
         isRefused = true
         calls.pause()

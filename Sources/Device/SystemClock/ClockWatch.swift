@@ -2,20 +2,21 @@ import AgentCore
 import CLinux
 import Glibc
 
-/// The thread's own: waits for the timer, the zone and the end.
+/// The thread's own: waits for the timer, the machine's zone, the rules of all zones, and the end.
 final class ClockWatch {
     private let alarm: Descriptor
     private let end: ClockEnd
     private let zone: FolderWatch
+    private let rules: ZoneFilesWatch
     private let calls: ClockCalls
     private let tell: @Sendable (AlarmClockEvent) -> Void
     private var waiting: ClockWait
 
     init(
-        alarm: Descriptor, end: ClockEnd, zone: FolderWatch, waiting: ClockWait,
+        alarm: Descriptor, end: ClockEnd, zone: FolderWatch, rules: ZoneFilesWatch, waiting: ClockWait,
         tell: @escaping @Sendable (AlarmClockEvent) -> Void
     ) {
-        (self.alarm, self.end, self.zone, self.tell) = (alarm, end, zone, tell)
+        (self.alarm, self.end, self.zone, self.rules, self.tell) = (alarm, end, zone, rules, tell)
         (self.waiting, calls) = (waiting, waiting.calls)
     }
 
@@ -23,7 +24,8 @@ final class ClockWatch {
     func run() {
         while true {
             waiting.wait(
-                for: [end.descriptor, alarm.number, zone.descriptor].map { ($0, POLLIN) }, until: nil)
+                for: [end.descriptor, alarm.number, zone.descriptor, rules.descriptor].map { ($0, POLLIN) },
+                until: rules.deadline)
             if end.isSignalled { return }
             // Who has nothing says so at once, and nobody is missed where the system refused to wait.
             switch calls.readAlarm(alarm.number) {
@@ -31,7 +33,8 @@ final class ClockWatch {
             case -ECANCELED: tell(.wallClockChanged)
             default: break
             }
-            if zone.changes() != 0 { tell(.zoneChanged) }
+            let hasMoved = zone.changes() != 0
+            if rules.hasChanged() || hasMoved { tell(.zoneChanged) }
         }
     }
 }

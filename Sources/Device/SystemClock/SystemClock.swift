@@ -11,6 +11,7 @@ public final class SystemClock: AlarmClock {
     private let end: ClockEnd
     private let boot: UUID
     private let localtime: String
+    private let zoneFolder: String
     private let busAddress: String?
     private let logger: Logger
     private let calls: ClockCalls
@@ -18,23 +19,27 @@ public final class SystemClock: AlarmClock {
 
     /// - Parameters:
     ///   - localtime: The link that says in which zone the machine is.
+    ///   - zoneFolder: The zone files.
     ///   - busAddress: The system bus, on which the machine's sleep and its zone are told of; `nil` does without, and so does
     ///     a machine where there is none.
     ///   - logger: Hears of a system that refuses to wait.
     /// - Throws: ``SystemClockFailure`` when the system has no timer left.
     public convenience init(
-        localtime: String = "/etc/localtime", busAddress: String? = nil, logger: Logger = Logger(label: "aldaba.clock")
+        localtime: String = "/etc/localtime", zoneFolder: String = "/usr/share/zoneinfo", busAddress: String? = nil,
+        logger: Logger = Logger(label: "aldaba.clock")
     ) throws(SystemClockFailure) {
-        try self.init(localtime: localtime, busAddress: busAddress, logger: logger, calls: ClockCalls())
+        try self.init(
+            localtime: localtime, zoneFolder: zoneFolder, busAddress: busAddress, logger: logger, calls: ClockCalls())
     }
 
     init(
-        localtime: String = "/etc/localtime", busAddress: String? = nil, logger: Logger = Logger(label: "aldaba.clock"),
-        calls: ClockCalls
+        localtime: String = "/etc/localtime", zoneFolder: String = "/usr/share/zoneinfo", busAddress: String? = nil,
+        logger: Logger = Logger(label: "aldaba.clock"), calls: ClockCalls
     ) throws(SystemClockFailure) {
         alarm = try Descriptor(aldaba_alarm_open(), "timer")
         end = try ClockEnd()
-        (self.localtime, self.busAddress, self.logger, self.calls) = (localtime, busAddress, logger, calls)
+        (self.localtime, self.zoneFolder, self.busAddress) = (localtime, zoneFolder, busAddress)
+        (self.logger, self.calls) = (logger, calls)
         let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
         let id = text.flatMap { UUID(uuidString: $0.trimmingCharacters(in: .whitespacesAndNewlines)) }
         // Where the system does not say which start this is, each process counts as one.
@@ -49,11 +54,13 @@ public final class SystemClock: AlarmClock {
 
     public func start(events: @escaping @Sendable (AlarmClockEvent) -> Void) {
         self.events.withLock { $0 = events }
-        // From now on, so that a zone that is set after the first look is noticed. Only the thread uses it from here on.
-        nonisolated(unsafe) let zone = FolderWatch(path: localtime)
+        // From now on, so that a zone that is set after the first look is noticed. Only the thread uses them from here on.
+        nonisolated(unsafe) let watches = (FolderWatch(path: localtime), ZoneFilesWatch(folder: zoneFolder))
         Thread.detachNewThread { [alarm, end, calls, logger] in
             Thread.current.name = "aldaba-clock"
-            ClockWatch(alarm: alarm, end: end, zone: zone, waiting: ClockWait(calls, logger), tell: events).run()
+            let waiting = ClockWait(calls, logger)
+            let (zone, rules) = watches
+            ClockWatch(alarm: alarm, end: end, zone: zone, rules: rules, waiting: waiting, tell: events).run()
         }
         guard let busAddress else { return }
         // A thread of its own: libdbus waits for a bus that takes connections and does not answer, and rings come all the same.

@@ -64,6 +64,30 @@ struct SystemClockTests {
         clock.stop()
     }
 
+    @Test func `it tells of other rules of zones, not of each of many files, also in folders that came later`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let zones = folder.path("zoneinfo")
+        let files = FileManager.default
+        try files.createDirectory(atPath: zones + "/Europe", withIntermediateDirectories: true)
+        let clock = try SystemClock(localtime: folder.path("localtime"), zoneFolder: zones)
+        var heard = events(of: clock)
+        for number in 1...300 {
+            try Data("\(number)".utf8).write(to: URL(fileURLWithPath: zones + "/Europe/\(number)"), options: .atomic)
+        }
+        try files.createDirectory(atPath: zones + "/America/Indiana", withIntermediateDirectories: true)
+        #expect(await heard.next() == .zoneChanged)
+        // What it told of more than once, since files came slowly, is over when it rings after a while.
+        clock.arm(clock.now().wall.advanced(by: 1000))
+        var told = 1
+        while await heard.next() == .zoneChanged { told += 1 }
+        #expect(told < 20)
+        try Data().write(to: URL(fileURLWithPath: zones + "/America/Indiana/Knox"))
+        #expect(await heard.next() == .zoneChanged)
+        clock.stop()
+    }
+
     @Test func `a zone that is set right after the start is told of`() async throws {
         for _ in 0..<20 {
             let folder = try TemporaryFolder()

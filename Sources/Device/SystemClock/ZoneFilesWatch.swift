@@ -1,0 +1,61 @@
+import CLinux
+import Foundation
+
+/// Notices other rules of time zones: changes in the folder of the zone files and in those within it, two levels deep, as the
+/// names of zones are. Used by one thread at a time.
+///
+/// An update replaces hundreds of files: what has changed is told of when nothing more has come for a moment, so that who
+/// looks then sees all of it, and once.
+final class ZoneFilesWatch {
+    /// How long nothing may come.
+    private static let quiet = Duration.milliseconds(250)
+    /// Other forms of the same zones, which nobody names.
+    private static let unnamed: Set<String> = ["posix", "right"]
+
+    /// To be polled; -1 where the system gives none: then nothing is noticed.
+    let descriptor: Int32
+    private let folder: String
+    /// When it is to be told that something has changed.
+    private(set) var deadline: ContinuousClock.Instant?
+
+    /// Watches from now on; a folder that is missing is not noticed when it comes.
+    init(folder: String) {
+        self.folder = folder
+        descriptor = aldaba_watch_open()
+        watch()
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Whether zones may have other rules than when it was asked last.
+    func hasChanged() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        var isChanged = false
+        while read(descriptor, &buffer, buffer.count) > 0 { isChanged = true }
+        if isChanged {
+            watch()
+            deadline = .now + Self.quiet
+        }
+        guard let deadline, deadline <= .now else { return false }
+        self.deadline = nil
+        return true
+    }
+
+    /// Watches all folders there are; for one that is watched already nothing changes.
+    private func watch() {
+        guard descriptor >= 0, aldaba_watch_add(descriptor, folder, 1) >= 0 else { return }
+        for region in Self.folders(in: folder) where !Self.unnamed.contains(region) {
+            let path = "\(folder)/\(region)"
+            guard aldaba_watch_add(descriptor, path, 1) >= 0 else { continue }
+            for part in Self.folders(in: path) { _ = aldaba_watch_add(descriptor, "\(path)/\(part)", 1) }
+        }
+    }
+
+    private static func folders(in path: String) -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return names.filter { name in
+            var status = stat()
+            return lstat("\(path)/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        }
+    }
+}
