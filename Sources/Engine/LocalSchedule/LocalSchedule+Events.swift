@@ -63,9 +63,11 @@ extension LocalSchedule {
     ///
     /// Fields of a calendar are looked up anew; intervals stay where they are.
     public mutating func clockChanged(now: Moment) {
+        let isSetBack = now.ahead < mostAhead
         observe(now)
+        if isSetBack { mostAhead = now.ahead }
         unanchored = running.slots.map { slots[Int($0)].key }.sorted(by: >)
-        for number in wall.slots {
+        for number in wall.slots where isSetBack || slots[Int(number)].deadline <= now.wall.milliseconds {
             if slots[Int(number)].forgetFuture(now: now.wall) {
                 corrected.insert(slots[Int(number)].key)
                 if let next = slots[Int(number)].firstDeadline(floating: floating, now: now) { move(number, to: next) }
@@ -133,6 +135,8 @@ extension LocalSchedule {
     /// it: what ran on its clock goes over to the wall clock.
     private mutating func observe(_ now: Moment) {
         if let clock, clock.boot != now.boot {
+            // The clocks of two starts cannot be compared.
+            mostAhead = .max
             for number in running.slots {
                 running.remove(number)
                 slots[Int(number)].added = slots[Int(number)].start(byWallOf: clock) ?? slots[Int(number)].added
@@ -142,6 +146,7 @@ extension LocalSchedule {
             }
         }
         clock = now
+        mostAhead = max(mostAhead, now.ahead)
     }
 
     private mutating func wait(_ number: UInt32) {

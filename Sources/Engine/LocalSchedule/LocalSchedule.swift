@@ -68,6 +68,9 @@ public struct LocalSchedule: Sendable {
     var floating: ZoneRules
     /// What the clocks said last.
     var clock: Moment?
+    /// The most by which the wall clock was ahead of the other since all was last looked up: nothing is due sooner by a clock that
+    /// is no less ahead.
+    var mostAhead = Int64.min
     /// Intervals that were added with another wall clock than today's.
     var unanchored: [Int64] = []
     /// What fired when the clock was far ahead, and goes on from now.
