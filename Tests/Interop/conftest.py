@@ -74,8 +74,8 @@ def send(provider):
 
 
 @pytest.fixture
-def machine(tmp_path):
+def machine(request, tmp_path):
     """An agent with clocks of the test's, which is not started yet (a TimeMachine)."""
-    made = TimeMachine(tmp_path)
+    made = TimeMachine(tmp_path, request.module.__name__)
     yield made
     made.end()

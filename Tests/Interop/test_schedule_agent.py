@@ -9,22 +9,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from time_machine import calendar, schedule, utc
+from time_machine import calendar, heard, schedule, utc
 from waiting import wait_until
 
 SPEED = 120
-
-
-def heard(machine, seconds):
-    """What the app is handed within so long: identifiers and times."""
-    with machine.app() as app:
-        found = []
-        try:
-            while True:
-                got = app.wait_for_notification(seconds)
-                found.append((got["identifier"], datetime.fromtimestamp(got["date"] / 1000, timezone.utc)))
-        except TimeoutError:
-            return found
 
 
 NIGHT, HALF, QUARTER = calendar(hour=2, minute=30), calendar(minute=30), calendar(hour=2, minute=15)

@@ -1,10 +1,11 @@
-"""An agent whose clocks are a test's (libfaketime), and what waits in it."""
+"""An agent with clocks that are not this machine's (libfaketime): they begin where a test says, run as fast, and are set."""
 
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from datetime import datetime, timezone
 from zoneinfo import ZoneInfo
 
@@ -27,8 +28,9 @@ def utc(text):
 class TimeMachine:
     """An `aldaba agent` whose clocks begin where a test says and run as fast; its data outlives its runs."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, name):
         self.folder, self.data = folder, folder / "data"
+        self.log, self._clock = ARTEFACTS / f"{name}.log", folder / "clock"
         self._process = None
         draft = folder / "app.json"
         draft.write_text(json.dumps({
@@ -39,17 +41,36 @@ class TimeMachine:
 
     def start(self, begin=None, zone="UTC", speed=1, **variables):
         """Begins a run; without `begin` with this machine's clocks."""
-        environment = clean_environment(TZ=zone, **variables)
+        environment = clean_environment(TZ=zone) | variables
         if begin is not None:
             local = begin.astimezone(ZoneInfo(zone) if not zone.startswith(":") else self._zone_of_file(zone))
             environment |= {
                 "LD_PRELOAD": FAKETIME, "FAKETIME_NO_CACHE": "1", "FAKETIME_DISABLE_SHM": "1",
                 "FAKETIME": f"@{local:%Y-%m-%d %H:%M:%S} x{speed}"}
-        with open(ARTEFACTS / "time_machine.log", "ab") as log:
+        self._run(environment)
+
+    def start_settable(self, begin, **variables):
+        """Begins a run whose wall clock `set_clock` sets; what counts since the system's start goes on, as on any machine.
+
+        That the clock is set the system does not say, for which the timer would be the machine's own: somebody has to.
+        """
+        self.set_clock(begin)
+        self._run(clean_environment(TZ="UTC") | variables | {
+            "LD_PRELOAD": FAKETIME, "FAKETIME_NO_CACHE": "1", "FAKETIME_DISABLE_SHM": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_TIMESTAMP_FILE": str(self._clock)})
+
+    def set_clock(self, to):
+        draft = self._clock.with_suffix(".new")
+        draft.write_text(f"{to.timestamp() - time.time():+.3f}\n")
+        draft.rename(self._clock)
+
+    def _run(self, environment):
+        with open(self.log, "ab") as log:
             # In the first program that has it libfaketime sets variables, which moves them away from the arguments, by
             # which Swift finds these: so that is `env`, which runs the agent in its place.
             self._process = subprocess.Popen(
-                ["/usr/bin/env", str(BINARY), "agent", "--data", str(self.data), "--presenter", "headless"], env=environment,
+                ["/usr/bin/env", str(BINARY), "agent", "--data", str(self.data), "--presenter", "headless",
+                 "--log-level", "debug"], env=environment,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         wait_until(lambda: self.aldaba("agent", "status", check=False).returncode == 0, "the agent answers")
 
@@ -97,3 +118,15 @@ def schedule(machine, **triggers):
         for identifier, trigger in triggers.items():
             app.center("add", notification={
                 "identifier": identifier, "content": {"title": identifier}, "trigger": trigger})
+
+
+def heard(machine, seconds):
+    """What the app is handed within so long: identifiers and times."""
+    with machine.app() as app:
+        found = []
+        try:
+            while True:
+                got = app.wait_for_notification(seconds)
+                found.append((got["identifier"], datetime.fromtimestamp(got["date"] / 1000, timezone.utc)))
+        except TimeoutError:
+            return found
