@@ -12,7 +12,7 @@ struct NextNotificationCommand: ParsableCommand {
         discussion: """
             Such as `aldaba notifications next --zone Europe/Berlin hour=2 minute=30`. Fields: era, year, month, day, \
             hour, minute, second, nanosecond, weekday (1 is Sunday), weekdayOrdinal, quarter, weekOfMonth, weekOfYear, \
-            yearForWeekOfYear, dayOfYear. Times are those of the zone's clocks. No agent is asked.
+            yearForWeekOfYear, dayOfYear, isLeapMonth (0 or 1). Times are those of the zone's clocks. No agent is asked.
             """)
 
     @Argument(help: ArgumentHelp("What must match, as field=number.", valueName: "field=number"))
@@ -109,9 +109,14 @@ struct NextNotificationCommand: ParsableCommand {
             var components = DateComponents()
             if let calendar { components.calendar = try Self.calendar(calendar) }
             for (name, number) in fields {
+                if name == "isLeapMonth", number == 0 || number == 1 {
+                    components.isLeapMonth = number == 1
+                    continue
+                }
                 guard let path = Self.names[name] else {
                     let known = Self.names.keys.sorted().joined(separator: ", ")
-                    throw CommandFailure(.usage, "there is no field \"\(name)\"; there are \(known)")
+                    throw CommandFailure(
+                        .usage, "there is no field \"\(name)\"; there are \(known), and isLeapMonth, which is 0 or 1")
                 }
                 components[keyPath: path] = number
             }

@@ -173,7 +173,7 @@ extension Duration {
 }
 
 extension DateComponents {
-    /// The fields that are given, such as `hour=9 minute=30`.
+    /// The fields that are given, such as `hour=9 minute=30`, and a calendar that is not the usual one.
     var words: String {
         let fields: [(name: String, value: Int?)] = [
             ("era", era), ("year", year), ("month", month), ("day", day), ("hour", hour), ("minute", minute),
@@ -181,6 +181,9 @@ extension DateComponents {
             ("quarter", quarter), ("weekOfMonth", weekOfMonth), ("weekOfYear", weekOfYear),
             ("yearForWeekOfYear", yearForWeekOfYear), ("dayOfYear", dayOfYear),
         ]
-        return fields.compactMap { field in field.value.map { "\(field.name)=\($0)" } }.joined(separator: " ")
+        var words = fields.compactMap { field in field.value.map { "\(field.name)=\($0)" } }
+        if let isLeapMonth { words.append("isLeapMonth=\(isLeapMonth ? 1 : 0)") }
+        if let calendar, calendar.identifier != .gregorian { words.append("of the calendar \(calendar.identifier)") }
+        return words.joined(separator: " ")
     }
 }
