@@ -245,12 +245,12 @@ final class FakeDesktop: Presenter {
     /// What it says of the screen when it starts; `nil` for nothing.
     let firstWord = Mutex<Bool?>(false)
     let stops = Mutex(0)
-    let starts = Mutex(0)
+    let started = Inbox<Void>()
     private let events = Mutex<(@Sendable (PresenterEvent) -> Void)?>(nil)
 
     func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void) {
         inherited.withLock { $0 = shown }
-        defer { starts.withLock { $0 += 1 } }
+        defer { started.put(()) }
         self.events.withLock { $0 = events }
         if let isLocked = firstWord.withLock({ $0 }) { events(.locked(isLocked)) }
     }
