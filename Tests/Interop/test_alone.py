@@ -1,9 +1,11 @@
 """An agent without a server and without a screen: the apps' own notifications, a terminal, and a program that is told."""
 
 import json
+import subprocess
 
 import pytest
 
+from aldaba_process import BINARY, clean_environment
 from alone_agent import SCRIPT, Alone
 from aldaba_notifications import AgentError
 from waiting import wait_until
@@ -69,3 +71,41 @@ def test_what_a_manifest_says_counts_at_once(start):
             pass
     refused = alone.aldaba("settings", SCRIPT, "allowed=yes", check=False)
     assert refused.returncode == 3 and "policy" in refused.stderr
+
+
+def test_many_at_once_bring_pictures(start, tmp_path):
+    """Files are copied one after the other, for who asks first."""
+    alone = start()
+    pictures = []
+    for number in range(12):
+        pictures.append(tmp_path / f"{number}.png")
+        with open(pictures[-1], "wb") as picture:
+            picture.write(b"\x89PNG\r\n\x1a\n")
+            picture.truncate(8 << 20)
+    asking = [
+        subprocess.Popen(
+            [BINARY, "notify", f"t{number}", "--image", picture, "--data", alone.data], env=clean_environment(),
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for number, picture in enumerate(pictures)]
+    told = [(process.communicate(timeout=60)[0], process.returncode) for process in asking]
+    assert told == [("", 0)] * 12, told
+    shown = json.loads(alone.aldaba("notifications", "list", "--json").stdout)
+    assert sorted(item["content"]["title"] for item in shown) == sorted(f"t{number}" for number in range(12))
+    assert alone.process.poll() is None
+
+
+def test_an_app_brings_pictures_one_after_the_other(start, tmp_path):
+    alone = start()
+    with alone.app() as first:
+        for number in range(4):
+            picture = tmp_path / f"{number}.png"
+            with open(picture, "wb") as file:
+                file.write(b"\x89PNG\r\n\x1a\n")
+                file.truncate(8 << 20)
+            first.send({
+                "type": "center", "request": 100 + number, "command": "add", "notification": {
+                    "identifier": f"a{number}", "content": {
+                        "title": f"a{number}",
+                        "attachments": [{"identifier": "i", "path": str(picture), "type": "public.png"}]}}})
+        done = [first.wait(lambda message: message["type"] == "centerAnswered", 30) for _ in range(4)]
+        assert [(answer["request"], answer["answer"]) for answer in done] == [(100 + n, "done") for n in range(4)]

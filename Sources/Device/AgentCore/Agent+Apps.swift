@@ -62,8 +62,7 @@ extension Agent {
             case .taken: break
             case .refused: return
             case .waiting(let app):
-                copying[ObjectIdentifier(connection)] = CopyQueue(
-                    connection: connection, app: app, messages: messages[place...], isNext: true)
+                wait(connection, of: app, with: messages[place...])
                 return
             case .copying:
                 copying[ObjectIdentifier(connection)]?.messages = messages[(place + 1)...]

@@ -10,8 +10,9 @@ extension Agent {
         var app: String
         var messages: ArraySlice<AppMessage> = []
         var isClosed = false
-        /// Whether it waits for another's copying; its first message is then the one with files.
-        var isNext = false
+        /// Its place among those that wait for another's copying, whose first message is the one with files; `nil` for one whose
+        /// files are being copied.
+        var turn: Int?
     }
 
     typealias CopyResult = Result<AttachmentStore.Taken, AttachmentFault>
@@ -38,7 +39,14 @@ extension Agent {
     }
 
     /// One copying at a time for each app, whatever its connections do: it may wait for a disk that does not answer.
-    func isCopying(of app: String) -> Bool { copying.values.contains { $0.app == app } }
+    func isCopying(of app: String) -> Bool { copying.values.contains { $0.app == app && $0.turn == nil } }
+
+    /// Has a connection wait for its turn: what it says from a message with files on.
+    func wait(_ connection: AppConnection, of app: String, with messages: ArraySlice<AppMessage>) {
+        copyTurns += 1
+        copying[ObjectIdentifier(connection)] = CopyQueue(
+            connection: connection, app: app, messages: messages, turn: copyTurns)
+    }
 
     /// - Parameter then: Called on the agent's loop, before what the connection said meanwhile.
     func copy(
@@ -91,11 +99,22 @@ extension Agent {
 
     private func goOn(_ connection: AppConnection) {
         guard let queue = copying.removeValue(forKey: ObjectIdentifier(connection)) else { return }
+        // Who has waited comes before what this one may still bring.
+        beginNext(of: queue.app)
         workOff(queue.messages, from: connection)
         if queue.isClosed { closed(connection) }
-        let others = copying.values.filter { $0.app == queue.app }
-        guard let next = others.first, others.allSatisfy(\.isNext) else { return }
-        goOn(next.connection)
+        beginNext(of: queue.app)
+    }
+
+    /// Gives those that wait their turn, the first first, until files are being copied.
+    private func beginNext(of app: String) {
+        while !isCopying(of: app),
+            let next = copying.values.filter({ $0.app == app }).min(by: { $0.turn ?? 0 < $1.turn ?? 0 })
+        {
+            copying[ObjectIdentifier(next.connection)] = nil
+            workOff(next.messages, from: next.connection)
+            if next.isClosed { closed(next.connection) }
+        }
     }
 }
 

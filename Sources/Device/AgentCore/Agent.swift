@@ -52,6 +52,7 @@ public actor Agent {
     var arriving: Set<NotificationID> = []
     /// What waits behind files that are being copied, by connection.
     var copying: [ObjectIdentifier: CopyQueue] = [:]
+    var copyTurns = 0
     /// Files that leave their places once the writes are durable.
     var releases: [String] = []
     /// Who waits for the writes to be durable.
