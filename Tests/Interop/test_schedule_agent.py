@@ -86,6 +86,25 @@ def test_a_machine_that_travels(machine):
     assert machine.pending()["floating"][0] == utc("2026-06-02T06:00")
 
 
+def test_a_zone_that_is_set_by_taking_the_link_away(machine):
+    """Nothing is due by the zone that there seems to be between."""
+    link = machine.folder / "localtime"
+    link.symlink_to("/usr/share/zoneinfo/America/New_York")
+    machine.start(utc("2026-06-01T16:40"), f":{link}")
+    schedule(machine, later=calendar(hour=14, minute=41))
+    assert machine.pending()["later"][0] == utc("2026-06-01T18:41")
+    for pause in (0, 0.4):
+        link.unlink()
+        if pause:
+            machine.live(pause)
+        link.symlink_to("/usr/share/zoneinfo/America/New_York")
+        machine.live(1)
+        assert machine.waiting("later", fired=0)[0] == utc("2026-06-01T18:41")
+    link.unlink()
+    link.symlink_to("/usr/share/zoneinfo/America/Chicago")
+    wait_until(lambda: machine.pending()["later"][0] == utc("2026-06-01T19:41"), "it is Chicago's time now")
+
+
 def test_a_year_in_steps(machine):
     """Off for a week each time: of seven nights that were missed the last comes late, once."""
     zone, berlin = "Europe/Berlin", ZoneInfo("Europe/Berlin")

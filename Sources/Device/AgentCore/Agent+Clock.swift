@@ -33,13 +33,24 @@ extension Agent {
         case .zoneChanged:
             logger.debug(
                 "The machine may be in another time zone, or zones have other rules: what waits is looked at anew.")
-            guard let zone = parts.zones(.floating) else { return }
-            follow(
-                schedule.zonesChanged(
-                    floating: zone, named: { parts.zones(.named($0)) }, now: parts.clock.now()))
-            placeStranded()
+            lookAtZones()
+            // Who takes the file away that says where the machine is, and brings another, may need longer.
+            guard !isZoneLookDue else { break }
+            isZoneLookDue = true
+            enter(after: timing.zonePatience) { agent in
+                agent.isZoneLookDue = false
+                agent.lookAtZones()
+                agent.lookAtClock()
+            }
         }
         lookAtClock()
+    }
+
+    private func lookAtZones() {
+        guard let zone = parts.zones(.floating) else { return }
+        follow(
+            schedule.zonesChanged(floating: zone, named: { parts.zones(.named($0)) }, now: parts.clock.now()))
+        placeStranded()
     }
 
     /// Whether the wall clock, which was set, is believed; if not, it is after a while.

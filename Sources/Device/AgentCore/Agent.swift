@@ -89,6 +89,8 @@ public actor Agent {
     var beginning: Int64?
     /// Whether what was missed before the beginning is looked at once more.
     var isKeepingForNow = false
+    /// Whether zones are looked at once more soon.
+    var isZoneLookDue = false
     /// For when the clock is to ring.
     var armed: Instant?
     /// Whether somebody was asked where the machine is.

@@ -9,6 +9,8 @@ public final class LocalZones: Sendable {
         /// Its name in the zone files; `nil` where nothing tells it, such as a copied `/etc/localtime`.
         public var name: String?
         public var rules: ZoneRules
+
+        static let utc = Current(name: "UTC", rules: .utc)
     }
 
     private struct Kept: Sendable {
@@ -17,6 +19,9 @@ public final class LocalZones: Sendable {
         var sampled: [String: ZoneRules] = [:]
         /// By the names of zones.
         var named: [String: ZoneRules] = [:]
+        /// Where the machine was last, by a file, and since when that cannot be read.
+        var current: Current?
+        var missingSince: ContinuousClock.Instant?
         /// Equal rules are kept once, under whatever names.
         var shared: Set<ZoneRules> = []
 
@@ -39,6 +44,7 @@ public final class LocalZones: Sendable {
 
     private let files: ZoneFiles
     private let setting: String?
+    private let patience: Duration
     private let kept = Mutex(Kept())
 
     /// The zones by this process' environment.
@@ -49,21 +55,32 @@ public final class LocalZones: Sendable {
     ///     of what `localtime` says.
     ///   - folder: the zone files.
     ///   - localtime: a zone file, or a link to one.
+    ///   - patience: how long a file that says where the machine is may be missing before that counts.
     public init(
-        environment: [String: String], folder: String = "/usr/share/zoneinfo", localtime: String = "/etc/localtime"
+        environment: [String: String], folder: String = "/usr/share/zoneinfo", localtime: String = "/etc/localtime",
+        patience: Duration = patience
     ) {
         let named = environment["TZDIR"].flatMap { $0.isEmpty ? nil : $0 }
         files = ZoneFiles(folder: named ?? folder, localtime: localtime)
         setting = environment["TZ"]
+        self.patience = patience
     }
+
+    /// How long it may take to set the machine's zone, where the file that says it is taken away first.
+    public static let patience = Duration.seconds(10)
 
     /// The rules of the zone that is chosen; `nil` when neither the zone files nor Foundation know it.
     public func rules(for choice: ZoneChoice) -> ZoneRules? {
         switch choice {
-        case .floating: current().rules
+        case .floating: named(current())
         case .fixed(let seconds): .fixed(secondsFromGMT: seconds)
         case .named(let name): rules(named: name)
         }
+    }
+
+    private func named(_ zone: Current) -> ZoneRules {
+        guard let name = zone.name else { return zone.rules }
+        return kept.withLock { $0.name(zone.rules, name) }
     }
 
     /// The rules of a zone by its name, such as `Europe/Berlin`; `nil` when neither the zone files nor Foundation know it.
@@ -92,20 +109,35 @@ public final class LocalZones: Sendable {
     }
 
     /// The zone where the machine is: as `TZ` says, else by `/etc/localtime`, else UTC. A `TZ` that nobody understands is
-    /// UTC, as for the C library.
+    /// UTC, as for the C library. While a file that said it is away for a moment, it is as it was.
     public func current() -> Current {
-        guard let setting else {
-            if let rules = read(files.localtime) { return Current(name: files.localtimeName(), rules: rules) }
-            return Current(name: "UTC", rules: .utc)
-        }
+        guard let setting else { return current(by: files.localtime, named: files.localtimeName) }
         let text = setting.hasPrefix(":") ? String(setting.dropFirst()) : setting
-        if text.hasPrefix("/"), let rules = read(text) { return Current(name: files.name(ofPath: text), rules: rules) }
+        if text.hasPrefix("/") { return current(by: text) { files.name(ofPath: text) } }
         if !text.isEmpty, let path = files.path(named: text), let rules = read(path) {
             return Current(name: text, rules: rules)
         }
         if let rules = try? ZoneRules(posix: text) { return Current(name: nil, rules: rules) }
         if !text.isEmpty, let rules = rules(named: text) { return Current(name: text, rules: rules) }
-        return Current(name: "UTC", rules: .utc)
+        return .utc
+    }
+
+    /// The zone in a file; UTC where there has been none for a while.
+    private func current(by path: String, named name: () -> String?) -> Current {
+        let found = read(path).map { Current(name: name(), rules: $0) }
+        return kept.withLock { kept in
+            if let found {
+                (kept.current, kept.missingSince) = (found, nil)
+                return found
+            }
+            let since = kept.missingSince ?? .now
+            kept.missingSince = since
+            guard let last = kept.current, .now - since < patience else {
+                kept.current = nil
+                return .utc
+            }
+            return last
+        }
     }
 
     /// The rules in a file; `nil` when there is none that can be read as such.

@@ -4,6 +4,8 @@ import Glibc
 /// A private connection to a message bus; used by one thread only.
 package final class BusConnection {
     private let pointer: OpaquePointer
+    /// Where libdbus says whether it wants to write: its messages, or what it says while the bus gets to know it.
+    private let writing: UnsafeMutablePointer<OpaquePointer?>
 
     /// Connects and says hello to the bus, which answers that before everything that is asked afterwards.
     ///
@@ -16,7 +18,12 @@ package final class BusConnection {
         }
         // All members are set, so `deinit` closes it whatever fails from here on.
         pointer = opened
+        writing = .allocate(capacity: 1)
+        writing.initialize(to: nil)
         dbus_connection_set_exit_on_disconnect(opened, 0)
+        guard aldaba_dbus_watch_writing(opened, writing) != 0 else {
+            throw BusFailure(description: "there is no memory for it")
+        }
         let bus = "org.freedesktop.DBus"
         guard let hello = BusMessage(destination: bus, path: "/org/freedesktop/DBus", interface: bus, method: "Hello")
         else { throw BusFailure(description: "the hello could not be written") }
@@ -35,15 +42,13 @@ package final class BusConnection {
     deinit {
         dbus_connection_close(pointer)
         dbus_connection_unref(pointer)
+        writing.deallocate()
     }
 
     /// Whether the bus is still there; what it sent before its end can be read all the same.
     package var isConnected: Bool { dbus_connection_get_is_connected(pointer) != 0 }
-    /// Whether to poll for writing. Until the bus knows who we are it is its turn after each transfer.
-    package var hasMessagesToSend: Bool {
-        dbus_connection_has_messages_to_send(pointer) != 0 && isAuthenticated
-    }
-    private var isAuthenticated: Bool { dbus_connection_get_is_authenticated(pointer) != 0 }
+    /// Whether to poll for writing.
+    package var hasMessagesToSend: Bool { writing.pointee.map { dbus_watch_get_enabled($0) != 0 } ?? false }
 
     /// The descriptor to poll; -1 when there is none.
     package var descriptor: Int32 {
@@ -63,11 +68,7 @@ package final class BusConnection {
     }
 
     /// Reads and writes what is possible without waiting.
-    package func transfer() {
-        dbus_connection_read_write(pointer, 0)
-        // One transfer may read the bus's turn without writing the answer to it.
-        if !isAuthenticated { dbus_connection_read_write(pointer, 0) }
-    }
+    package func transfer() { dbus_connection_read_write(pointer, 0) }
 
     /// The next message that came.
     package func next() -> BusMessage? {

@@ -37,6 +37,9 @@ final class BusWatch {
     /// Whether something may have been said since the last bus went.
     private var isBehind = false
     private var pause = GrowingPause()
+    /// How long a question may stay unanswered.
+    private var patience = BusCalls<Service>.patience
+    private static let longestPatience = Duration.seconds(600)
     private var nextAttempt: ContinuousClock.Instant?
 
     init(address: String, tell: @escaping @Sendable (AlarmClockEvent) -> Void) {
@@ -64,8 +67,11 @@ final class BusWatch {
         guard let connection else { return }
         connection.transfer()
         while let message = connection.next() { took(message) }
-        _ = questions.takeLate()
         if !connection.isConnected { return lose() }
+        // A bus that takes its time is asked again: who nobody knows is not heard.
+        let late = questions.takeLate()
+        if !late.isEmpty { patience = min(patience * 2, Self.longestPatience) }
+        for service in late { ask(connection, whoIs: service) }
         catchUp()
     }
 
@@ -74,15 +80,19 @@ final class BusWatch {
         for service in Service.allCases {
             opened.subscribe("type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(service.rawValue)'")
             opened.subscribe(service.rule)
-            if let question = BusMessage(
-                destination: Self.bus, path: "/org/freedesktop/DBus", interface: Self.bus, method: "GetNameOwner"),
-                question.append([.string(service.rawValue)]), let serial = opened.send(question)
-            {
-                questions.add(service, serial: serial)
-            }
+            ask(opened, whoIs: service)
         }
         opened.transfer()
         return opened
+    }
+
+    private func ask(_ connection: BusConnection, whoIs service: Service) {
+        guard
+            let question = BusMessage(
+                destination: Self.bus, path: "/org/freedesktop/DBus", interface: Self.bus, method: "GetNameOwner"),
+            question.append([.string(service.rawValue)]), let serial = connection.send(question)
+        else { return }
+        questions.add(service, serial: serial, patience: patience)
     }
 
     private func connectAgain() {
@@ -111,6 +121,7 @@ final class BusWatch {
             guard let service = questions.take(message.answers) else { return }
             // It works, and not only takes connections.
             pause.reset()
+            patience = BusCalls<Service>.patience
             if message.isReply, case .string(let owner)? = message.arguments.first { owners[service] = owner }
         } else if message.isSignal(Self.bus, "NameOwnerChanged"), message.sender == Self.bus {
             guard case (.string(let name)?, .string(let owner)?) = (message.arguments.first, message.arguments.last),

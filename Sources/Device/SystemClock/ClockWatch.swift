@@ -11,6 +11,10 @@ final class ClockWatch {
     private let calls: ClockCalls
     private let tell: @Sendable (AlarmClockEvent) -> Void
     private var waiting: ClockWait
+    /// When it is to be told that zones have changed: when nothing more has come for a moment. An update replaces hundreds of
+    /// files, and a link that is set anew may be taken away first.
+    private var quietAt: ContinuousClock.Instant?
+    private static let quiet = Duration.milliseconds(250)
 
     init(
         alarm: Descriptor, end: ClockEnd, zone: FolderWatch, rules: ZoneFilesWatch, waiting: ClockWait,
@@ -25,7 +29,7 @@ final class ClockWatch {
         while true {
             waiting.wait(
                 for: [end.descriptor, alarm.number, zone.descriptor, rules.descriptor].map { ($0, POLLIN) },
-                until: rules.deadline)
+                until: quietAt)
             if end.isSignalled { return }
             // Who has nothing says so at once, and nobody is missed where the system refused to wait.
             switch calls.readAlarm(alarm.number) {
@@ -33,8 +37,15 @@ final class ClockWatch {
             case -ECANCELED: tell(.wallClockChanged)
             default: break
             }
-            let hasMoved = zone.changes() != 0
-            if rules.hasChanged() || hasMoved { tell(.zoneChanged) }
+            lookAtZones()
         }
+    }
+
+    private func lookAtZones() {
+        let hasMoved = zone.changes() != 0
+        if rules.hasChanged() || hasMoved { quietAt = .now + Self.quiet }
+        guard let quietAt, quietAt <= .now else { return }
+        self.quietAt = nil
+        tell(.zoneChanged)
     }
 }

@@ -4,19 +4,13 @@ import Foundation
 /// Notices other rules of time zones: changes in the folder of the zone files and in those within it, two levels deep, as the
 /// names of zones are. Used by one thread at a time.
 ///
-/// An update replaces hundreds of files: what has changed is told of when nothing more has come for a moment, so that who
-/// looks then sees all of it, and once.
 final class ZoneFilesWatch {
-    /// How long nothing may come.
-    private static let quiet = Duration.milliseconds(250)
     /// Other forms of the same zones, which nobody names.
     private static let unnamed: Set<String> = ["posix", "right"]
 
     /// To be polled; -1 where the system gives none: then nothing is noticed.
     let descriptor: Int32
     private let folder: String
-    /// When it is to be told that something has changed.
-    private(set) var deadline: ContinuousClock.Instant?
 
     /// Watches from now on; a folder that is missing is not noticed when it comes.
     init(folder: String) {
@@ -32,13 +26,8 @@ final class ZoneFilesWatch {
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         var isChanged = false
         while read(descriptor, &buffer, buffer.count) > 0 { isChanged = true }
-        if isChanged {
-            watch()
-            deadline = .now + Self.quiet
-        }
-        guard let deadline, deadline <= .now else { return false }
-        self.deadline = nil
-        return true
+        if isChanged { watch() }
+        return isChanged
     }
 
     /// Watches all folders there are; for one that is watched already nothing changes.

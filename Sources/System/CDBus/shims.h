@@ -22,4 +22,19 @@ static inline DBusError aldaba_dbus_error(void) {
     dbus_error_init(&error);
     return error;
 }
+
+static inline dbus_bool_t aldaba_dbus_watch_added(DBusWatch *watch, void *place) {
+    if (dbus_watch_get_flags(watch) & DBUS_WATCH_WRITABLE) *(DBusWatch **)place = watch;
+    return TRUE;
+}
+
+static inline void aldaba_dbus_watch_removed(DBusWatch *watch, void *place) {
+    if (*(DBusWatch **)place == watch) *(DBusWatch **)place = NULL;
+}
+
+/// Has libdbus keep its wish to write in a place, which must outlive the connection: 0 when there is no memory for that.
+static inline dbus_bool_t aldaba_dbus_watch_writing(DBusConnection *connection, DBusWatch **place) {
+    return dbus_connection_set_watch_functions(
+        connection, aldaba_dbus_watch_added, aldaba_dbus_watch_removed, NULL, place, NULL);
+}
 #endif

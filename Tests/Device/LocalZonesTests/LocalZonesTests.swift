@@ -32,6 +32,28 @@ struct LocalZonesTests {
 
     private func offset(_ rules: ZoneRules?) -> Int? { rules.map { $0.offset(at: now) / 3600 } }
 
+    @Test(arguments: ["localtime", "TZ"])
+    func `a zone that is being set is as it was until the file has been away for a while`(way: String) throws {
+        try folder { path in
+            let link = path + "/localtime"
+            let environment = way == "TZ" ? ["TZ": ":" + link] : [:]
+            let zones = LocalZones(environment: environment, folder: path + "/zones", localtime: link)
+            let hasty = LocalZones(
+                environment: environment, folder: path + "/zones", localtime: link, patience: .zero)
+            #expect(zones.current().name == "UTC" && zones.rules(for: .floating)?.name == "UTC")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "zones/Area/Five")
+            for each in [zones, hasty] { #expect(offset(each.current().rules) == 5) }
+            #expect(unlink(link) == 0)
+            #expect(offset(zones.current().rules) == 5 && offset(zones.rules(for: .floating)) == 5)
+            #expect(hasty.current().name == "UTC")
+            try Data("TZif, half of it".utf8).write(to: URL(filePath: link))
+            #expect(offset(zones.current().rules) == 5)
+            #expect(unlink(link) == 0)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "zones/Minus")
+            for each in [zones, hasty] { #expect(offset(each.current().rules) == -3) }
+        }
+    }
+
     @Test func `a name finds its file, and none leads out of the folder`() throws {
         try folder { path in
             let zones = LocalZones(environment: ["TZDIR": path + "/zones"], localtime: path + "/none")

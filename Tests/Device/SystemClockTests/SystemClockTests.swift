@@ -61,6 +61,10 @@ struct SystemClockTests {
         try files.createSymbolicLink(atPath: link + ".new", withDestinationPath: "zones/two")
         #expect(rename(link + ".new", link) == 0)
         #expect(await heard.next() == .zoneChanged)
+        // Taken away and made anew.
+        #expect(unlink(link) == 0)
+        try files.createSymbolicLink(atPath: link, withDestinationPath: "zones/one")
+        #expect(await heard.next() == .zoneChanged)
         clock.stop()
     }
 
