@@ -27,6 +27,7 @@ extension Agent {
             // What the clock was set past does not ring any more.
             armed = nil
             if isBelieved() {
+                if schedule.forgetsFuture == clockTrust.isBehind { schedule.forgetsFuture = !clockTrust.isBehind }
                 schedule.clockChanged(now: parts.clock.now())
                 placeStranded()
             }
@@ -53,21 +54,39 @@ extension Agent {
         placeStranded()
     }
 
-    /// Whether the wall clock, which was set, is believed; if not, it is after a while.
+    /// Whether the wall clock, which was set, is gone by; if not, it is after a while.
     private func isBelieved() -> Bool {
         switch clockTrust.clockChanged(parts.clock.now()) {
         case .believed: return true
-        case .stillDoubted: return false
+        case .stillDoubted: return clockTrust.isBehind
         case .doubted(let number):
             logger.warning(
                 "The clock was set ahead by more than a day; what waits for a date is looked at in a minute.")
-            enter(after: timing.clockPatience) { agent in
-                let now = agent.parts.clock.now()
-                guard agent.clockTrust.confirm(number, now) else { return }
-                agent.schedule.clockChanged(now: now)
-                agent.lookAtClock()
-            }
+            believe(number, after: timing.clockPatience)
             return false
+        }
+    }
+
+    /// The agent begins.
+    ///
+    /// - Parameter newest: The latest time that the store knows.
+    func beginSchedule(newest: Instant?) {
+        let now = parts.clock.now()
+        isScheduleLoaded = true
+        beginning = now.sinceBoot
+        guard case .doubted(let number) = clockTrust.begin(now, newest: newest) else { return }
+        logger.warning("The clock is far behind what has been already; it may not be set yet.")
+        believe(number, after: timing.behindPatience)
+    }
+
+    /// Believes a clock that has stood for a while.
+    private func believe(_ number: Int, after patience: Duration) {
+        enter(after: patience) { agent in
+            let now = agent.parts.clock.now()
+            guard agent.clockTrust.confirm(number, now) else { return }
+            if !agent.schedule.forgetsFuture { agent.schedule.forgetsFuture = true }
+            agent.schedule.clockChanged(now: now)
+            agent.lookAtClock()
         }
     }
 

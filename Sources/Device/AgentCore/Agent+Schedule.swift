@@ -23,12 +23,10 @@ extension Agent {
         flush()
         schedule = LocalSchedule(floating: parts.zones(.floating) ?? .utc)
         stranded = []
-        let now = parts.clock.now()
-        if !isScheduleLoaded { beginning = now.sinceBoot }
-        isScheduleLoaded = true
-        clockTrust.believe(now)
         do {
             let all = try store.read { try $0.pending() }
+            if !isScheduleLoaded { beginSchedule(newest: all.map { max($0.added.wall, $0.lastFired ?? .min) }.max()) }
+            schedule.forgetsFuture = !clockTrust.isBehind
             unplace(Set(regions.keys).subtracting(all.map(\.key)))
             for waiting in all { place(waiting) }
         } catch {

@@ -1,9 +1,11 @@
 import LocalSchedule
 
-/// Whether the wall clock is believed: one that is set ahead by more than a day may be put right in a moment.
+/// Whether the wall clock is believed.
 ///
-/// A value without a clock. What such a clock would be too late for, and what it would put off for years, waits until the clock
-/// has stood for a while, or was put right.
+/// A value without a clock. One that is set ahead by more than a day may be put right in a moment: what it would be too late for,
+/// and what it would put off for years, waits until the clock has stood for a while, or was put right. One that is behind what the
+/// agent's store knows to have been, when the agent begins, may not be set yet: what has been does not count as a mistake until
+/// then, or for a while.
 struct ClockTrust: Sendable, Hashable {
     /// More than this no zone explains, in milliseconds.
     private static let doubtfulStep: Int64 = 90_000_000
@@ -14,9 +16,14 @@ struct ClockTrust: Sendable, Hashable {
     private var believed: Int64?
     /// How far it is now, while it is doubted.
     private var doubted: Int64?
+    /// What is known to have been, while the clock is behind that.
+    private var known: Instant?
     private var count = 0
 
+    /// Whether it may be ahead of the time.
     var isDoubted: Bool { doubted != nil }
+    /// Whether it may be behind the time.
+    var isBehind: Bool { known != nil }
 
     enum Verdict: Sendable, Hashable {
         case believed
@@ -26,15 +33,34 @@ struct ClockTrust: Sendable, Hashable {
         case stillDoubted
     }
 
+    /// The agent begins.
+    ///
+    /// - Parameter newest: The latest time that the store knows.
+    mutating func begin(_ now: Moment, newest: Instant?) -> Verdict {
+        believe(now)
+        guard let newest, newest.since(now.wall) > Self.doubtfulStep else { return .believed }
+        known = newest
+        count += 1
+        return .doubted(number: count)
+    }
+
     /// The wall clock is believed, whatever it says.
-    mutating func believe(_ now: Moment) {
+    private mutating func believe(_ now: Moment) {
         believed = Self.ahead(now)
-        doubted = nil
+        (doubted, known) = (nil, nil)
     }
 
     /// The wall clock may have been set.
     mutating func clockChanged(_ now: Moment) -> Verdict {
         let ahead = Self.ahead(now)
+        if let known {
+            if known.since(now.wall) <= Self.doubtfulStep {
+                believe(now)
+                return .believed
+            }
+            believed = ahead
+            return .stillDoubted
+        }
         guard let believed, Instant(milliseconds: ahead).since(Instant(milliseconds: believed)) > Self.doubtfulStep
         else {
             believe(now)
@@ -52,7 +78,7 @@ struct ClockTrust: Sendable, Hashable {
     ///
     /// - Returns: Whether it is believed now, and was not before.
     mutating func confirm(_ number: Int, _ now: Moment) -> Bool {
-        guard isDoubted, number == count else { return false }
+        guard isDoubted || isBehind, number == count else { return false }
         believe(now)
         return true
     }

@@ -4,8 +4,10 @@ extension LocalSchedule {
         remove(key)
         observe(now)
         var slot = ScheduleSlot(key, entry, floating: floating, now: now)
-        if slot.forgetFuture(now: now.wall) { corrected.insert(key) }
-        guard let deadline = slot.firstDeadline(floating: floating, now: now) else { return .never }
+        if forgetsFuture, slot.forgetFuture(now: now) { corrected.insert(key) }
+        // A clock that was ahead when it was added does not put it off until then; one that is behind now does not bring it sooner.
+        let begin = forgetsFuture ? now.wall : .max
+        guard let deadline = slot.firstDeadline(floating: floating, now: begin) else { return .never }
         slot.deadline = deadline
         let number: UInt32
         if let unused = free.popLast() {
@@ -68,9 +70,12 @@ extension LocalSchedule {
         if isSetBack { mostAhead = now.ahead }
         unanchored = running.slots.map { slots[Int($0)].key }.sorted(by: >)
         for number in wall.slots where isSetBack || slots[Int(number)].deadline <= now.wall.milliseconds {
-            if slots[Int(number)].forgetFuture(now: now.wall) {
+            if forgetsFuture, slots[Int(number)].forgetFuture(now: now) {
                 corrected.insert(slots[Int(number)].key)
-                if let next = slots[Int(number)].firstDeadline(floating: floating, now: now) { move(number, to: next) }
+                if let next = slots[Int(number)].firstDeadline(floating: floating, now: now.wall) {
+                    wall.remove(number)
+                    move(number, to: next)
+                }
             }
             let slot = slots[Int(number)]
             guard case .calendar(let pattern, let zone) = slot.timing else { continue }
@@ -78,7 +83,7 @@ extension LocalSchedule {
             // What the clock was set over is due, but for what is of before the entry: there the clock had been wrong.
             let isOverdue = slot.deadline <= now.wall.milliseconds
             guard !isOverdue || slot.deadline <= beginning.milliseconds && beginning <= now.wall else { continue }
-            let begun = max(isOverdue ? beginning : now.wall, slot.lastFired ?? .min)
+            let begun = max(isOverdue || !forgetsFuture ? beginning : now.wall, slot.lastFired ?? .min)
             guard let next = pattern.nextFire(in: zone ?? floating, after: begun) else { continue }
             move(number, to: next.milliseconds)
         }
@@ -198,18 +203,12 @@ extension LocalSchedule {
         return added.since(slot.added).magnitude >= 1000 ? added : nil
     }
 
-    /// What the owner is to store of one that had been of a clock far ahead. An interval counts on the clock that nobody sets from
-    /// now on, as the stored moment says.
+    /// What the owner is to store of one that had been of a clock far ahead.
     private mutating func correction(of number: UInt32, now: Moment) -> Directive {
+        if let directive = anchored(slots[Int(number)].key, now: now) { return directive }
         let slot = slots[Int(number)]
         let added = Moment(
             wall: slot.added, boot: now.boot, sinceBoot: slot.added.milliseconds.saturatingDifference(now.ahead))
-        if case .interval(let pattern, _) = slot.timing, !slot.isRunning {
-            wall.remove(number)
-            slots[Int(number)].timing = .interval(pattern, start: added.sinceBoot)
-            slots[Int(number)].isRunning = true
-            move(number, to: slot.deadline.saturatingDifference(now.ahead))
-        }
         return .anchored(key: slot.key, added: added, lastFired: slot.lastFired)
     }
 

@@ -76,6 +76,13 @@ public struct LocalSchedule: Sendable {
     /// What fired when the clock was far ahead, and goes on from now.
     var corrected: Set<Int64> = []
 
+    /// Whether what is of a time far ahead of the wall clock is of a clock that had been ahead, and counts no more. Without that
+    /// it is the wall clock of now that may be wrong: such entries wait as they are, and begin to count by the next
+    /// `clockChanged` after it is set again.
+    public var forgetsFuture = true {
+        didSet { if forgetsFuture { mostAhead = .max } }
+    }
+
     /// Nothing waits.
     ///
     /// - Parameter floating: the zone where the machine is.

@@ -57,19 +57,25 @@ struct ScheduleSlot: Sendable {
     /// wrong, and what fired then counts no more.
     static let mostSetBack: Int64 = 90_000_000
 
-    /// Forgets what is of a clock that was far ahead: an occurrence, and the beginning of an interval that waits on the wall
-    /// clock; whether there was any.
-    mutating func forgetFuture(now: Instant) -> Bool {
+    /// Forgets what is of a clock that was far ahead: an occurrence, and when it was added; whether there was any. An
+    /// interval counts on the clock that nobody sets from then on.
+    mutating func forgetFuture(now: Moment) -> Bool {
+        let isFiredInFuture = repeats && lastFired.map { $0.since(now.wall) > Self.mostSetBack } ?? false
+        let isOfFuture = !isRunning && added.since(now.wall) > Self.mostSetBack
+        guard isOfFuture || isFiredInFuture else { return false }
+        if isOfFuture { added = now.wall }
         guard case .interval(let pattern, _) = timing else {
-            guard repeats, let last = lastFired, last.since(now) > Self.mostSetBack else { return false }
-            lastFired = now
+            if isFiredInFuture { lastFired = now.wall }
             return true
         }
-        let isOfFuture = !isRunning && added.since(now) > Self.mostSetBack
-        if isOfFuture { added = now }
-        guard repeats, let last = lastFired, isOfFuture || last.since(now) > Self.mostSetBack else { return isOfFuture }
-        let passed = now.since(added)
-        lastFired = passed < pattern.milliseconds ? nil : now.advanced(by: -(passed % pattern.milliseconds))
+        if lastFired != nil {
+            let passed = now.wall.since(added)
+            lastFired = passed < pattern.milliseconds ? nil : now.wall.advanced(by: -(passed % pattern.milliseconds))
+        }
+        if !isRunning {
+            timing = .interval(pattern, start: added.milliseconds.saturatingDifference(now.ahead))
+            isRunning = true
+        }
         return true
     }
 
@@ -81,12 +87,13 @@ struct ScheduleSlot: Sendable {
     }
 
     /// Its deadline as it is added; `nil` for none.
-    func firstDeadline(floating: ZoneRules, now: Moment) -> Int64? {
+    ///
+    /// - Parameter now: The latest time at which it counts as added.
+    func firstDeadline(floating: ZoneRules, now: Instant) -> Int64? {
         guard repeats || lastFired == nil else { return nil }
         switch timing {
         case .calendar(let pattern, let zone):
-            // A clock that was ahead when it was added does not put it off until then.
-            let begun = max(min(beginning(floating: floating), now.wall), lastFired ?? .min)
+            let begun = max(min(beginning(floating: floating), now), lastFired ?? .min)
             return pattern.nextFire(in: zone ?? floating, after: begun)?.milliseconds
         case .interval(let pattern, let start):
             let number = lastFired.map { (Double($0.since(added)) / Double(pattern.milliseconds)).rounded() + 1 } ?? 1

@@ -18,7 +18,7 @@ struct ClockTrustTests {
     ])
     func `a clock that is set ahead by more than a zone explains is doubted`(step: Int64, isBelieved: Bool) {
         var trust = ClockTrust()
-        trust.believe(moment(1000, ahead: 0))
+        #expect(trust.begin(moment(1000, ahead: 0), newest: nil) == .believed)
         #expect(trust.clockChanged(moment(2000, ahead: step)) == (isBelieved ? .believed : .doubted(number: 1)))
         #expect(trust.isDoubted == !isBelieved)
     }
@@ -30,7 +30,7 @@ struct ClockTrustTests {
 
     @Test func `a doubted clock is believed when it has stood for a while, not before, and no other`() {
         var trust = ClockTrust()
-        trust.believe(moment(1000, ahead: 0))
+        #expect(trust.begin(moment(1000, ahead: 0), newest: nil) == .believed)
         #expect(trust.clockChanged(moment(2000, ahead: 9 * Self.day)) == .doubted(number: 1))
         // A sleep, or a word of the bus: the clock is as it was.
         #expect(trust.clockChanged(moment(3000, ahead: 9 * Self.day + 10)) == .stillDoubted)
@@ -45,15 +45,32 @@ struct ClockTrustTests {
 
     @Test func `a clock that is put right is believed at once`() {
         var trust = ClockTrust()
-        trust.believe(moment(1000, ahead: 0))
+        #expect(trust.begin(moment(1000, ahead: 0), newest: nil) == .believed)
         #expect(trust.clockChanged(moment(2000, ahead: 9 * Self.day)) == .doubted(number: 1))
         #expect(trust.clockChanged(moment(3000, ahead: 0)) == .believed)
         #expect(trust.confirm(1, moment(62_000, ahead: 0)) == false)
     }
 
+    @Test func `a clock that is behind what has been is believed when it was set, or after a while`() {
+        let newest = Instant(milliseconds: 100 * Self.day)
+        var trust = ClockTrust()
+        #expect(trust.begin(moment(1000, ahead: 99 * Self.day), newest: newest) == .believed)
+        #expect(trust.begin(moment(1000, ahead: 0), newest: newest) == .doubted(number: 1))
+        #expect(trust.isBehind && !trust.isDoubted)
+        #expect(trust.clockChanged(moment(2000, ahead: 50 * Self.day)) == .stillDoubted)
+        #expect(trust.isBehind)
+        #expect(trust.clockChanged(moment(3000, ahead: 4000 * Self.day)) == .believed, "it was off for a while")
+        #expect(!trust.isBehind)
+        #expect(trust.clockChanged(moment(4000, ahead: 5000 * Self.day)) == .doubted(number: 2))
+        var other = ClockTrust()
+        #expect(other.begin(moment(1000, ahead: 0), newest: newest) == .doubted(number: 1))
+        #expect(other.confirm(1, moment(601_000, ahead: 0)) == true)
+        #expect(!other.isBehind)
+    }
+
     @Test func `no clock is too far away`() {
         var trust = ClockTrust()
-        trust.believe(moment(0, ahead: .min / 2))
+        #expect(trust.begin(moment(0, ahead: .min / 2), newest: nil) == .believed)
         #expect(trust.clockChanged(moment(0, ahead: .max / 2)) == .doubted(number: 1))
         #expect(trust.clockChanged(moment(0, ahead: .min / 2)) == .believed)
     }

@@ -334,6 +334,48 @@ struct ScheduleTests {
         try await harness.stop()
     }
 
+    @Test(arguments: [true, false])
+    func `a clock that is years behind when the agent begins takes nothing for a mistake before it is set`(
+        isSet: Bool
+    ) async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        // Noon is eight o'clock UTC of 15 January 2027.
+        let daily = DateComponents(timeZone: .gmt, hour: 9)
+        #expect(await add(request("daily", .calendar(daily, repeats: true)), app, number: 1) == .done)
+        #expect(await add(request("tea", Self.every(86_400, repeats: false)), app, number: 2) == .done)
+        try await app.close()
+        let first = Self.start.advanced(by: 3_600_000)
+        #expect(await harness.clock.armed.next { $0 == first } != nil)
+        harness.clock.pass(3600)
+        #expect(await harness.desktop.show()?.title == "daily")
+        #expect(try await pending(harness).map(\.fired) == [1, 0])
+        try await harness.stop()
+        let behind: Int64 = 27 * 365 * 86_400_000
+        harness.clock.change {
+            $0 = Moment(wall: $0.wall.advanced(by: 600_000 - behind), boot: UUID(), sinceBoot: 5_000)
+        }
+        var timing = AgentTiming()
+        timing.behindPatience = isSet ? .seconds(3600) : .milliseconds(5)
+        try await harness.start(timing: timing)
+        let agent = try #require(harness.agent.withLock { $0 })
+        harness.clock.tell(.rang)
+        if isSet {
+            #expect(try await pending(harness).map(\.lastFired) == [first, nil])
+            harness.clock.change { $0.wall = $0.wall.advanced(by: behind) }
+            harness.clock.tell(.wallClockChanged)
+            let tomorrow = Self.start.advanced(by: 86_400_000)
+            #expect(await harness.clock.armed.next { $0 == tomorrow } != nil, "tea is due as it was")
+            #expect(try await pending(harness).map(\.fired) == [1, 0])
+        } else {
+            await withCheckedContinuation { over in agent.enter(after: .milliseconds(10)) { _ in over.resume() } }
+            let now = harness.clock.now().wall
+            #expect(try await pending(harness).allSatisfy { $0.added.wall <= now && $0.lastFired ?? .min <= now })
+        }
+        try await harness.stop()
+    }
+
     @Test func `what does not go by the wall clock does not wait until that is believed`() async throws {
         let harness = try AgentHarness()
         try await harness.start()

@@ -200,6 +200,30 @@ struct LocalScheduleTests {
         #expect(schedule.nextDeadline == (try at("2026-06-01T09:00:00Z")))
     }
 
+    @Test func `a clock that may be behind brings nothing sooner and takes nothing for a mistake`() throws {
+        var clocks = try Clocks("2026-06-01T10:00:00Z")
+        let added = clocks.now
+        clocks.restart(after: 60)
+        clocks.step(seconds: -9 * 365 * 86_400)
+        var schedule = LocalSchedule(floating: .utc)
+        schedule.forgetsFuture = false
+        _ = schedule.add(1, .init(trigger: daily(hour: 9, repeats: false), added: added), now: clocks.now)
+        _ = schedule.add(2, .init(trigger: try interval(3600), added: added), now: clocks.now)
+        _ = schedule.add(
+            3, .init(trigger: daily(hour: 9), added: added, lastFired: try at("2026-06-01T09:00:00Z")), now: clocks.now)
+        clocks.pass(seconds: 2 * 86_400)
+        #expect(schedule.timePassed(now: clocks.now, limit: 9) == [])
+        schedule.clockChanged(now: clocks.now)
+        #expect(schedule.timePassed(now: clocks.now, limit: 9) == [])
+        clocks.step(seconds: 9 * 365 * 86_400 - 2 * 86_400)
+        schedule.forgetsFuture = true
+        schedule.clockChanged(now: clocks.now)
+        #expect(schedule.timePassed(now: clocks.now, limit: 9) == [])
+        for (key, time) in [(1, "2026-06-02T09:00:00Z"), (2, "2026-06-01T11:00:00Z"), (3, "2026-06-02T09:00:00Z")] {
+            #expect(schedule.turn(of: Int64(key))?.deadline == (try at(time)))
+        }
+    }
+
     @Test func `intervals that repeat keep their phase`() throws {
         var clocks = try Clocks("2026-06-01T08:00:00Z")
         var schedule = LocalSchedule(floating: .utc)
