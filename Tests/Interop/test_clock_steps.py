@@ -22,6 +22,10 @@ class SetClock(TimeMachine):
         self.start_settable(when, **self._bus.environment)
         self._bus.wait_for_rule("timedate1")
 
+    def restarted(self):
+        """What it has said before does not count."""
+        self._looks = self.log.read_text().count("machine has slept")
+
     def step(self, to):
         """Sets the clock; returns when the agent has looked at it."""
         self.set_clock(to)
@@ -69,6 +73,39 @@ def test_a_step_far_ahead_that_is_put_right_changes_nothing(machine):
         assert utc("2026-06-01T09:00").timestamp() <= got["date"] / 1000 <= utc("2026-06-01T09:00:10").timestamp()
         with pytest.raises(TimeoutError):
             app.wait_for_notification(1)
+    assert machine.waiting("daily", fired=1)[0] == utc("2026-06-02T09:00")
+
+
+def test_a_step_far_back_that_is_put_right_changes_nothing(machine):
+    machine.begin(utc("2026-06-01T08:59:57"))
+    schedule(machine, daily=calendar(hour=9), weekly={"type": "timeInterval", "seconds": 604_800, "repeats": True})
+    with machine.app() as app:
+        assert app.wait_for_notification(20)["identifier"] == "daily"
+    weekly = machine.waiting("weekly", fired=0)
+    machine.step(utc("2000-01-01T00:00"))
+    machine.step(utc("2026-06-01T09:00:30"))
+    with machine.app() as app:
+        with pytest.raises(TimeoutError):
+            app.wait_for_notification(3)
+    assert machine.waiting("daily", fired=1)[0] == utc("2026-06-02T09:00")
+    moved = abs((machine.waiting("weekly", fired=0)[0] - weekly[0]).total_seconds())
+    assert moved < 60, "by what the steps of the test are inexact"
+
+
+def test_an_agent_that_begins_far_behind_and_is_put_right(machine):
+    machine.begin(utc("2026-06-01T08:59:57"))
+    schedule(machine, daily=calendar(hour=9), once={**calendar(hour=10), "repeats": False})
+    with machine.app() as app:
+        assert app.wait_for_notification(20)["identifier"] == "daily"
+    machine.end()
+    machine.begin(utc("2000-01-01T09:59:58"))
+    with machine.app() as app:
+        with pytest.raises(TimeoutError):
+            app.wait_for_notification(4)
+    machine.restarted()
+    machine.step(utc("2026-06-01T09:59:58"))
+    with machine.app() as app:
+        assert app.wait_for_notification(20)["identifier"] == "once"
     assert machine.waiting("daily", fired=1)[0] == utc("2026-06-02T09:00")
 
 

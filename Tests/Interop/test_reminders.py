@@ -54,6 +54,7 @@ def test_what_cannot_be_says_why(machine):
         (["--at", "09:00", "--zone", "BST"], 2, "there is no time zone BST"),
         (["--near", "0,0,30000000"], 2, "up to 20000000"),
         (["--in", "5m", "--button", "yes=Yes"], 2, "nobody hears a later answer"),
+        (["y" * 15_000, "--in", "5m"], 3, "it says more than 14336 bytes"),
     ]:
         refused = machine.aldaba("notify", "x", *words, check=False)
         assert (refused.returncode, refused.stdout) == (code, ""), words

@@ -24,8 +24,9 @@ extension Agent {
             armed = nil
         case .wallClockChanged:
             logger.debug("The clock was set, or the machine has slept: what waits is looked at anew.")
-            // What the clock was set past does not ring any more.
+            // What the clock was set past does not ring any more, and asleep nobody stays in a place.
             armed = nil
+            regions.beginDwellAnew(sinceBoot: parts.clock.now().sinceBoot)
             if isBelieved() {
                 if schedule.forgetsFuture == clockTrust.isBehind { schedule.forgetsFuture = !clockTrust.isBehind }
                 schedule.clockChanged(now: parts.clock.now())
@@ -36,10 +37,10 @@ extension Agent {
                 "The machine may be in another time zone, or zones have other rules: what waits is looked at anew.")
             lookAtZones()
             // Who takes the file away that says where the machine is, and brings another, may need longer.
-            guard !isZoneLookDue else { break }
-            isZoneLookDue = true
+            zoneLooks += 1
+            let number = zoneLooks
             enter(after: timing.zonePatience) { agent in
-                agent.isZoneLookDue = false
+                guard agent.zoneLooks == number else { return }
                 agent.lookAtZones()
                 agent.lookAtClock()
             }
@@ -64,6 +65,10 @@ extension Agent {
                 "The clock was set ahead by more than a day; what waits for a date is looked at in a minute.")
             believe(number, after: timing.clockPatience)
             return false
+        case .behind(let number):
+            logger.warning("The clock was set back by more than a day; it may be put right.")
+            believe(number, after: timing.clockPatience)
+            return true
         }
     }
 
@@ -74,7 +79,7 @@ extension Agent {
         let now = parts.clock.now()
         isScheduleLoaded = true
         beginning = now.sinceBoot
-        guard case .doubted(let number) = clockTrust.begin(now, newest: newest) else { return }
+        guard case .behind(let number) = clockTrust.begin(now, newest: newest) else { return }
         logger.warning("The clock is far behind what has been already; it may not be set yet.")
         believe(number, after: timing.behindPatience)
     }
@@ -86,6 +91,7 @@ extension Agent {
             guard agent.clockTrust.confirm(number, now) else { return }
             if !agent.schedule.forgetsFuture { agent.schedule.forgetsFuture = true }
             agent.schedule.clockChanged(now: now)
+            agent.placeStranded()
             agent.lookAtClock()
         }
     }
@@ -100,12 +106,14 @@ extension Agent {
         rearm()
     }
 
-    /// What could not wait may be able to now.
+    /// What could not wait may be able to now; reads each of them.
     func placeStranded() {
+        guard !stranded.isEmpty else { return }
         for key in stranded {
             guard let waiting = (try? store.read { try $0.pending(key: key) }) ?? nil else { continue }
             place(waiting)
         }
+        lookAroundIfNeeded()
     }
 
     /// Keeps a while what would be gone for ever because its time is over: the clock with which the machine began may be put right.

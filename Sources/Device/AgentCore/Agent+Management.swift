@@ -47,6 +47,10 @@ extension Agent {
         _ request: NotificationRequest, _ number: Int64, waits: Bool, _ connection: AppConnection
     ) -> Bool {
         guard mayManage(connection) else { return false }
+        if let fault = fault(of: request, waits: waits) {
+            connection.send([.managed(request: number, .failed(message: fault))])
+            return false
+        }
         copy(request.content.attachments, of: Self.shell, from: connection) { agent, result in
             var kept = request
             let answer: ManagementAnswer?
@@ -56,6 +60,7 @@ extension Agent {
                 answer = agent.notify(kept, Confirmation(connection: connection, request: number), waits: waits)
             case .failure(let fault): answer = .failed(message: fault.message)
             }
+            if case .failed? = answer { agent.attachments.drop(kept.content.attachments) }
             if let answer { connection.send([.managed(request: number, answer)]) }
         }
         return true
@@ -81,7 +86,7 @@ extension Agent {
             }
             return .list([listed(found)])
         case .pending(let app, let last):
-            if let app, apps[app] == nil { return Self.unknown(app) }
+            if let app, try !isKnown(app) { return Self.unknown(app) }
             return try waiting(app, after: last)
         case .cancel(let app, let identifiers): return try cancel(identifiers, of: app)
         case .act(let id, let action, let text): return try act(NotificationID(rawValue: id), action, text)
@@ -211,45 +216,52 @@ extension Agent {
         return durable()
     }
 
-    private func notify(
+    func notify(
         _ request: NotificationRequest, _ waiting: Confirmation, waits: Bool
     ) -> ManagementAnswer? {
-        guard request.content.showsText else { return .failed(message: "a notification needs a title or a body") }
-        if let trigger = request.trigger {
-            guard !waits else { return .failed(message: "only what appears at once can be waited for") }
-            if let fault = fault(of: trigger, of: request.identifier, app: Self.shell) {
-                return .failed(message: fault)
-            }
-            return notifyLater(request)
-        }
+        if let fault = fault(of: request, waits: waits) { return .failed(message: fault) }
+        if request.trigger != nil { return notifyLater(request) }
         failWaiter(request.identifier, "a later notification took its place")
-        if waits {
-            guard waiters.count < Self.waiterLimit else {
-                return .failed(message: "\(Self.waiterLimit) terminals wait for an answer already")
-            }
-            guard showing(of: request.content, app: Self.shell).contains(.screen) else {
-                return .failed(
-                    message:
-                        "it would not come to the screen, so nobody could answer: see the settings (aldaba settings "
-                        + "\(Self.shell)), the quiet hours (aldaba settings all) and its level")
-            }
-            waiters[request.identifier] = waiting
-        }
+        if waits { waiters[request.identifier] = waiting }
         fire(request, as: nil, app: Self.shell)
         return waits ? nil : .done
     }
 
-    /// A notification of the terminal's own that waits. All shells are one app: none takes another's reminder away unasked.
-    func notifyLater(_ request: NotificationRequest) -> ManagementAnswer {
+    /// What is wrong with a notification of the terminal's.
+    private func fault(of request: NotificationRequest, waits: Bool) -> String? {
+        guard request.content.showsText else { return "a notification needs a title or a body" }
+        guard let size = try? AgentFrame.encode(request).count, size <= Self.requestSize else {
+            return "it says more than \(Self.requestSize) bytes"
+        }
+        if let trigger = request.trigger {
+            guard !waits else { return "only what appears at once can be waited for" }
+            return fault(of: trigger, of: request.identifier, app: Self.shell) ?? faultOfCount(with: request)
+        }
+        guard waits else { return nil }
+        guard waiters.count < Self.waiterLimit else {
+            return "\(Self.waiterLimit) terminals wait for an answer already"
+        }
+        guard showing(of: request.content, app: Self.shell).contains(.screen) else {
+            return "it would not come to the screen, so nobody could answer: see the settings (aldaba settings "
+                + "\(Self.shell)), the quiet hours (aldaba settings all) and its level"
+        }
+        return nil
+    }
+
+    /// All shells are one app: none takes another's reminder away unasked.
+    private func faultOfCount(with request: NotificationRequest) -> String? {
         flush()
         let others = ((try? store.read { try $0.requests(app: Self.shell) }) ?? []).filter {
             $0.identifier != request.identifier
         }
-        guard others.count < AgentLedger.requestLimit else {
-            return .failed(
-                message: "\(others.count) notifications of terminals wait already, which is as many as may; see "
-                    + "`aldaba notifications pending --app \(Self.shell)`, and take some back")
-        }
+        return others.count < AgentLedger.requestLimit
+            ? nil
+            : "\(others.count) notifications of terminals wait already, which is as many as may; see "
+                + "`aldaba notifications pending --app \(Self.shell)`, and take some back"
+    }
+
+    /// A notification of the terminal's own that waits.
+    private func notifyLater(_ request: NotificationRequest) -> ManagementAnswer {
         schedule(request, as: nil, app: Self.shell)
         let answer = durable()
         guard answer == .done, let waiting = try? store.read({ try $0.pending(app: Self.shell) }).last,

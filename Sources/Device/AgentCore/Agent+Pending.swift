@@ -20,18 +20,17 @@ extension Agent {
         var room = Self.answerLimit
         for (index, turn) in turns.enumerated() {
             guard let waiting = try store.read({ try $0.pending(key: turn.key) }) else { continue }
-            var told = describe(waiting, now: now)
-            var size = try JSONEncoder().encode(told).count
-            if size > Self.mostTold {
-                // Texts that are looked up may be of any length; the request itself is not.
-                told.content = waiting.request.content
-                size = try JSONEncoder().encode(told).count
-            }
-            room -= size
-            guard room >= 0 else { return .pending(page, next: PendingTurn(turns[index - 1])) }
-            page.append(told)
+            let told = describe(waiting, now: now)
+            room -= try JSONEncoder().encode(told).count
+            if room < 0, index > 0 { return .pending(page, next: PendingTurn(turns[index - 1])) }
+            if room >= 0 { page.append(told) }
         }
         return .pending(page, next: turns.count < Self.page ? nil : turns.last.map(PendingTurn.init))
+    }
+
+    /// Whether an app is installed, or something waits for its being installed again.
+    func isKnown(_ app: String) throws -> Bool {
+        try apps[app] != nil || !store.read { try $0.pendingKeys(app: app) }.isEmpty
     }
 
     /// The next so many of what waits.
@@ -50,13 +49,24 @@ extension Agent {
         return Array(turns.filter { turn in last.map { turn > $0 } ?? true }.sorted().prefix(Self.page))
     }
 
+    /// What it says, of no more than so many bytes: texts that are looked up may be of any length.
+    private func content(of waiting: PendingRequest) -> NotificationContent {
+        let said = waiting.request.content
+        for content in [localized(said, app: waiting.app), said] {
+            if let size = try? JSONEncoder().encode(content).count, size <= Self.mostTold { return content }
+        }
+        var short = NotificationContent()
+        short.title = "\(said.title.prefix(100))…"
+        return short
+    }
+
     func describe(_ waiting: PendingRequest, now: Moment) -> PendingNotification {
         let times = schedule.nextTimes(waiting.key, count: Self.timeCount, now: now)
         let zone = zone(of: waiting)
         let offsets = times.map { zone?.offset(at: $0) ?? 0 }
         return PendingNotification(
             app: waiting.app, appName: apps[waiting.app]?.manifest.name ?? waiting.app,
-            content: localized(waiting.request.content, app: waiting.app), identifier: waiting.request.identifier,
+            content: content(of: waiting), identifier: waiting.request.identifier,
             times: times.map(\.milliseconds), offsets: offsets,
             reason: reason(of: waiting) + moved(waiting, Array(zip(times, offsets))) + (hindrance(of: waiting) ?? ""),
             fired: waiting.fired)
@@ -133,7 +143,7 @@ extension Agent {
 
     /// Takes back what waits, for a person.
     func cancel(_ identifiers: [String], of app: String) throws -> ManagementAnswer {
-        guard apps[app] != nil else { return Self.unknown(app) }
+        guard try isKnown(app) else { return Self.unknown(app) }
         let waiting = Set(try store.read { try $0.requests(app: app) }.map(\.identifier))
         if let wrong = identifiers.first(where: { !waiting.contains($0) }) {
             return .failed(

@@ -15,6 +15,7 @@ extension Agent {
         let isNeeded = regions.count > 0
         guard isNeeded != isLookingAround else { return }
         isLookingAround = isNeeded
+        positionFault = nil
         guard let positions = parts.positions else {
             if isNeeded { logger.warning("Notifications wait for a place, and nothing tells where this machine is.") }
             return
@@ -50,7 +51,13 @@ extension Agent {
         for crossing in crossings {
             enqueue(.crossed(key: crossing.key, side: crossing.state))
             guard crossing.fires else { continue }
-            let waiting = (try? store.read { try $0.pending(key: crossing.key) }) ?? nil
+            let waiting: PendingRequest?
+            do {
+                waiting = try store.read { try $0.pending(key: crossing.key) }
+            } catch {
+                // All circles are watched anew then, from the sides that are stored.
+                return storeFailed(error)
+            }
             guard case .region(_, let repeats)? = waiting?.request.trigger else {
                 unplace([crossing.key])
                 continue
@@ -67,7 +74,7 @@ extension Agent {
         guard trial.add(0, region) == nil else {
             return
                 "its region is not a circle on the earth: a latitude from -90 to 90, a longitude from -180 to 180 and a "
-                + "radius above 0 metres"
+                + "radius above 0 and up to 20000000 metres"
         }
         guard regions.count < Self.mostRegions else {
             return "\(Self.mostRegions) regions are waited for on this machine already"

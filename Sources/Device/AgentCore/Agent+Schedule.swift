@@ -18,7 +18,7 @@ extension Agent {
                 app: app, request, as: mark, at: now, offset: parts.zones(.floating)?.offset(at: now.wall)))
     }
 
-    /// Makes the schedule of what the store holds. What is known of places is kept.
+    /// Makes the schedule of what the store holds, when the agent begins and after the store failed.
     func loadSchedule() {
         flush()
         schedule = LocalSchedule(floating: parts.zones(.floating) ?? .utc)
@@ -27,7 +27,8 @@ extension Agent {
             let all = try store.read { try $0.pending() }
             if !isScheduleLoaded { beginSchedule(newest: all.map { max($0.added.wall, $0.lastFired ?? .min) }.max()) }
             schedule.forgetsFuture = !clockTrust.isBehind
-            unplace(Set(regions.keys).subtracting(all.map(\.key)))
+            // What was crossed and could not be stored is crossed again, from the side that is stored.
+            for key in Array(regions.keys) { regions.remove(key) }
             for waiting in all { place(waiting) }
         } catch {
             logger.error("What waits for its time could not be read.", metadata: [LogKey.error: "\(error)"])
@@ -68,8 +69,12 @@ extension Agent {
         guard let trigger = waiting.request.trigger else { return }
         stranded.remove(waiting.key)
         if case .region(let region, _) = trigger {
-            _ = regions.add(waiting.key, region, state: regions.state(of: waiting.key) ?? waiting.side)
-            return
+            let state = regions.state(of: waiting.key) ?? waiting.side
+            guard let refusal = regions.add(waiting.key, region, state: state) else { return }
+            stranded.insert(waiting.key)
+            return logger.warning(
+                "A notification waits for a place that cannot be watched for.",
+                metadata: [LogKey.topic: "\(waiting.app)", LogKey.error: "\(refusal)"])
         }
         guard let time = LocalSchedule.Trigger(trigger, zone: parts.zones) else {
             stranded.insert(waiting.key)

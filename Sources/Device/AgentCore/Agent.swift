@@ -89,8 +89,8 @@ public actor Agent {
     var beginning: Int64?
     /// Whether what was missed before the beginning is looked at once more.
     var isKeepingForNow = false
-    /// Whether zones are looked at once more soon.
-    var isZoneLookDue = false
+    /// How often zones were to be looked at once more, which tells the last from the others.
+    var zoneLooks = 0
     /// For when the clock is to ring.
     var armed: Instant?
     /// Whether somebody was asked where the machine is.

@@ -125,8 +125,7 @@ enum AgentEffect: Sendable, Equatable {
     case responsesDropped(app: String, count: Int)
     /// An app's own notification is stored; `isOnScreen` when it goes to the screen.
     case fired(NotificationID, app: String, isAsked: Bool, isOnScreen: Bool)
-    /// A request waits; those of these keys do not any more.
-    /// What waits no longer: the one whose place it takes, and what was dropped since too many wait.
+    /// A request waits; no more wait the one whose place it takes, and what was dropped since too many wait.
     case scheduled(PendingRequest, replaced: [Int64], dropped: [Int64])
     /// Requests of these keys wait no longer.
     case unscheduled([Int64])

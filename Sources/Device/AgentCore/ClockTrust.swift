@@ -3,12 +3,12 @@ import LocalSchedule
 /// Whether the wall clock is believed.
 ///
 /// A value without a clock. One that is set ahead by more than a day may be put right in a moment: what it would be too late for,
-/// and what it would put off for years, waits until the clock has stood for a while, or was put right. One that is behind what the
-/// agent's store knows to have been, when the agent begins, may not be set yet: what has been does not count as a mistake until
-/// then, or for a while.
+/// and what it would put off for years, waits until the clock has stood for a while, or was put right. One that is behind what has
+/// been already, since it was set back by more than a day, or since the agent's store knows better when the agent begins, is gone
+/// by; but what has been does not count as a mistake before it is set, or has stood for a while.
 struct ClockTrust: Sendable, Hashable {
     /// More than this no zone explains, in milliseconds.
-    private static let doubtfulStep: Int64 = 90_000_000
+    private static let doubtfulStep = 90_000_000
     /// Clocks that are read one after the other differ by less, in milliseconds.
     private static let sameClock = 1000
 
@@ -27,8 +27,10 @@ struct ClockTrust: Sendable, Hashable {
 
     enum Verdict: Sendable, Hashable {
         case believed
-        /// It waits to be believed; `confirm` is due with this number when it has stood for a while.
+        /// It may be ahead, and waits to be believed; `confirm` is due with this number when it has stood for a while.
         case doubted(number: Int)
+        /// It may be behind; the same.
+        case behind(number: Int)
         /// It waits as before.
         case stillDoubted
     }
@@ -39,9 +41,13 @@ struct ClockTrust: Sendable, Hashable {
     mutating func begin(_ now: Moment, newest: Instant?) -> Verdict {
         believe(now)
         guard let newest, newest.since(now.wall) > Self.doubtfulStep else { return .believed }
-        known = newest
+        return fallBehind(newest)
+    }
+
+    private mutating func fallBehind(_ time: Instant) -> Verdict {
+        known = time
         count += 1
-        return .doubted(number: count)
+        return .behind(number: count)
     }
 
     /// The wall clock is believed, whatever it says.
@@ -61,10 +67,19 @@ struct ClockTrust: Sendable, Hashable {
             believed = ahead
             return .stillDoubted
         }
-        guard let believed, Instant(milliseconds: ahead).since(Instant(milliseconds: believed)) > Self.doubtfulStep
-        else {
+        guard let believed else {
             believe(now)
             return .believed
+        }
+        let step = Instant(milliseconds: ahead).since(Instant(milliseconds: believed))
+        guard step.magnitude > Self.doubtfulStep else {
+            believe(now)
+            return .believed
+        }
+        if step < 0 {
+            let time = Instant(milliseconds: believed).advanced(by: now.sinceBoot)
+            believe(now)
+            return fallBehind(time)
         }
         if let doubted, Instant(milliseconds: ahead).since(Instant(milliseconds: doubted)).magnitude < Self.sameClock {
             return .stillDoubted

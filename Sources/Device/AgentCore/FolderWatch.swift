@@ -62,15 +62,16 @@ package final class FolderWatch {
     /// Watches the way to the file as it is now, and that alone.
     private func watch() {
         guard descriptor >= 0 else { return }
-        let old = names
+        var old = Set(names.keys)
         // While it is looked at it may change; who changes it all the time is noticed by what was watched so far.
         for _ in 0..<8 {
             var way = WatchedWay(to: path, descriptor: descriptor)
             let isComplete = way.follow()
             names = way.names
+            old.formUnion(names.keys)
             if isComplete { break }
         }
-        for watch in old.keys where names[watch] == nil { inotify_rm_watch(descriptor, watch) }
+        for watch in old where names[watch] == nil { inotify_rm_watch(descriptor, watch) }
     }
 }
 

@@ -18,7 +18,7 @@ public final class ProgramPosition: PositionSource {
     /// when it is killed itself.
     private static let guarded = """
         exec 3<&0 </dev/null
-        { cat <&3; kill -9 0; } >/dev/null 2>&1 &
+        { read -r _ <&3; kill -9 0; } >/dev/null 2>&1 &
         exec 3<&-
         exec /bin/sh -c "$1"
         """

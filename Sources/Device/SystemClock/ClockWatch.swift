@@ -15,6 +15,9 @@ final class ClockWatch {
     /// files, and a link that is set anew may be taken away first.
     private var quietAt: ContinuousClock.Instant?
     private static let quiet = Duration.milliseconds(250)
+    /// When it is told at the latest.
+    private var quietBy: ContinuousClock.Instant?
+    private static let longestUnrest = Duration.seconds(5)
 
     init(
         alarm: Descriptor, end: ClockEnd, zone: FolderWatch, rules: ZoneFilesWatch, waiting: ClockWait,
@@ -43,9 +46,12 @@ final class ClockWatch {
 
     private func lookAtZones() {
         let hasMoved = zone.changes() != 0
-        if rules.hasChanged() || hasMoved { quietAt = .now + Self.quiet }
+        if rules.hasChanged() || hasMoved {
+            let latest = quietBy ?? .now + Self.longestUnrest
+            (quietAt, quietBy) = (min(.now + Self.quiet, latest), latest)
+        }
         guard let quietAt, quietAt <= .now else { return }
-        self.quietAt = nil
+        (self.quietAt, quietBy) = (nil, nil)
         tell(.zoneChanged)
     }
 }

@@ -54,6 +54,8 @@ public final class SystemClock: AlarmClock {
 
     public func start(events: @escaping @Sendable (AlarmClockEvent) -> Void) {
         self.events.withLock { $0 = events }
+        // A timer that was never set does not tell that the clock was.
+        arm(nil)
         // From now on, so that a zone that is set after the first look is noticed. Only the thread uses them from here on.
         nonisolated(unsafe) let watches = (FolderWatch(path: localtime), ZoneFilesWatch(folder: zoneFolder))
         Thread.detachNewThread { [alarm, end, calls, logger] in

@@ -3,7 +3,6 @@ import Foundation
 
 /// Notices other rules of time zones: changes in the folder of the zone files and in those within it, two levels deep, as the
 /// names of zones are. Used by one thread at a time.
-///
 final class ZoneFilesWatch {
     /// Other forms of the same zones, which nobody names.
     private static let unnamed: Set<String> = ["posix", "right"]

@@ -34,13 +34,14 @@ open class UNCalendarNotificationTrigger: UNNotificationTrigger, @unchecked Send
     /// The next moment at which the fields match; `nil` when there is none.
     ///
     /// A time that clocks skip counts with the first moment after it, one that they repeat the first time; a month that has
-    /// no such day is passed over.
+    /// no such day is passed over. `nil` too for fields that would match many times a minute and repeat, which are refused.
     open func nextTriggerDate() -> Date? { nextTriggerDate(after: Instant(Date()), zones: .shared) }
 
     /// The first moment after one at which the fields match, by the zones of a machine.
     func nextTriggerDate(after moment: Instant, zones: LocalZones) -> Date? {
         let components = dateComponents
         guard let zone = zones.rules(for: ZoneChoice(components.timeZone)) else { return nil }
-        return CalendarPattern(components).nextFire(in: zone, after: moment)?.date
+        let pattern = CalendarPattern(components)
+        return repeats && pattern.isManyAMinute ? nil : pattern.nextFire(in: zone, after: moment)?.date
     }
 }

@@ -63,9 +63,10 @@ extension LocalSchedule {
 
     /// The wall clock was set, or the machine has slept: what is due now is told of by `timePassed`.
     ///
-    /// Fields of a calendar are looked up anew; intervals stay where they are.
+    /// Fields of a calendar are looked up anew where that makes a difference; intervals stay where they are.
     public mutating func clockChanged(now: Moment) {
-        let isSetBack = now.ahead < mostAhead
+        // Two clocks that are read one after the other seem to move a little.
+        let isSetBack = now.ahead < mostAhead.saturatingDifference(1000)
         observe(now)
         if isSetBack { mostAhead = now.ahead }
         unanchored = running.slots.map { slots[Int($0)].key }.sorted(by: >)

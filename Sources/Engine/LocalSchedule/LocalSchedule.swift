@@ -95,12 +95,9 @@ public struct LocalSchedule: Sendable {
     public var count: Int { numbers.count }
 
     /// When `timePassed` has something to tell, by the wall clock as it was last told of; `nil` when nothing waits.
-    public var nextDeadline: Instant? { nextDeadline(isWallBelieved: true) }
-
-    /// When `timePassed` has something to tell.
     ///
     /// - Parameter isWallBelieved: without it, what waits on the wall clock does not count.
-    public func nextDeadline(isWallBelieved: Bool) -> Instant? {
+    public func nextDeadline(isWallBelieved: Bool = true) -> Instant? {
         let byWall = isWallBelieved ? wall.top.map { Instant(milliseconds: $0.deadline) } : nil
         guard let top = running.top, let clock else { return byWall }
         let byRunning = Instant(milliseconds: top.deadline.saturatingSum(clock.ahead))
@@ -111,8 +108,10 @@ public struct LocalSchedule: Sendable {
     public struct Turn: Hashable, Sendable, Comparable {
         /// By the wall clock as it was last told of.
         public var deadline: Instant
+        /// Its key in the schedule.
         public var key: Int64
 
+        /// One with this key, due then.
         public init(deadline: Instant, key: Int64) {
             self.deadline = deadline
             self.key = key
@@ -131,8 +130,9 @@ public struct LocalSchedule: Sendable {
         return turn(IndexedHeap.Node(deadline: slot.deadline, slot: number), ahead: slot.isRunning ? ahead : 0)
     }
 
-    /// How far the wall clock was ahead of the other one.
-    private var ahead: Int64 { clock?.ahead ?? 0 }
+    /// How far the wall clock was ahead of the other one, at most: so that two looks, between which it seems to be a millisecond
+    /// less, have one order.
+    private var ahead: Int64 { mostAhead == .min || mostAhead == .max ? clock?.ahead ?? 0 : mostAhead }
 
     private func turn(_ node: IndexedHeap.Node, ahead: Int64) -> Turn {
         Turn(

@@ -86,6 +86,11 @@ public struct RegionWatch: Sendable {
         for key in Array(watched.keys) { watched[key]?.candidate = nil }
     }
 
+    /// Has what has not lasted long enough last from now on: meanwhile nobody looked, as the machine may have slept.
+    public mutating func beginDwellAnew(sinceBoot: Int64) {
+        for key in Array(watched.keys) { watched[key]?.candidate?.since = sinceBoot }
+    }
+
     /// Watches a circle from now on, with what was known of it and by the last position; one with the same key is replaced,
     /// and goes on when it is the same circle.
     public mutating func add(
@@ -144,10 +149,11 @@ public struct RegionWatch: Sendable {
     /// Time has passed: tells the crossings that have lasted, by key.
     public mutating func timePassed(sinceBoot: Int64) -> [Crossing] {
         var crossings: [Crossing] = []
-        for key in watched.keys.sorted() {
-            guard var circle = watched[key], let candidate = circle.candidate,
-                sinceBoot.saturatingDifference(candidate.since) >= Self.dwell
-            else { continue }
+        let lasting = watched.filter { _, circle in
+            circle.candidate.map { sinceBoot.saturatingDifference($0.since) >= Self.dwell } ?? false
+        }
+        for key in lasting.keys.sorted() {
+            guard var circle = watched[key], let candidate = circle.candidate else { continue }
             let isAsked = candidate.state == .inside ? circle.region.onEntry : circle.region.onExit
             crossings.append(
                 Crossing(key: key, state: candidate.state, fires: circle.state != .unknown && isAsked))

@@ -36,6 +36,7 @@ public struct PendingTurn: Codable, Hashable, Sendable {
     /// The agent's own number of it, by which those stand that are due together.
     public var key: Int64
 
+    /// The turn of this key, due then.
     public init(deadline: Int64?, key: Int64) {
         self.deadline = deadline
         self.key = key

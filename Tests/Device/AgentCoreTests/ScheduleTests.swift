@@ -2,6 +2,7 @@ import AgentWire
 import AldabaTestSupport
 import Foundation
 import LocalSchedule
+import NIOEmbedded
 import PushModel
 import Synchronization
 import Testing
@@ -210,11 +211,18 @@ struct ScheduleTests {
                 continue
             }
         }
-        guard case .failed(let message)? = await agent.notifyForTests(request("65", Self.every(60))) else {
+        guard case .failed(let reason)? = await agent.notifyForTests(request("65", Self.every(60))) else {
             Issue.record("it was taken")
             return
         }
-        #expect(message.contains("64 notifications of terminals wait already"))
+        #expect(reason.contains("64 notifications of terminals wait already"))
+        var long = request("medicine", daily)
+        long.content.body = String(repeating: "a", count: 15 << 10)
+        guard case .failed(let message)? = await agent.notifyForTests(long) else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(message == "it says more than 14336 bytes")
         guard case .pending? = await agent.notifyForTests(request("medicine", daily)) else {
             Issue.record("it cannot take its own place")
             return
@@ -548,7 +556,8 @@ extension Agent {
     }
 
     fileprivate func notifyForTests(_ request: NotificationRequest) -> ManagementAnswer? {
-        notifyLater(request)
+        let connection = AppConnection(peer: Peer(process: 1, user: 0, program: nil), channel: NIOAsyncTestingChannel())
+        return notify(request, Confirmation(connection: connection, request: 1), waits: false)
     }
 
     fileprivate func faultForTests(of trigger: NotificationTrigger) -> String? {

@@ -149,7 +149,7 @@ private struct Simulation {
         while case let directives = schedule.timePassed(now: clocks.now, limit: pick(1...3)), !directives.isEmpty {
             take(directives)
         }
-        #expect(schedule.nextDeadline.map { $0 > clocks.now.wall } ?? true)
+        #expect(schedule.nextDeadline().map { $0 > clocks.now.wall } ?? true)
     }
 
     mutating func take(_ directives: [LocalSchedule.Directive]) {

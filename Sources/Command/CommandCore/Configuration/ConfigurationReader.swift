@@ -134,12 +134,8 @@ extension ConfigurationReader {
         {
             result.take("false", for: key, from: .flag(name))
         } else {
-            // What another program takes has its value with it.
-            if let other = ConfigurationKey(rawValue: name), other.row.type != .flag, attached == nil,
-                rest.first?.hasPrefix("--") == false
-            {
-                rest = rest.dropFirst()
-            }
+            // What follows may be its value, and a secret: it is not told of as a word of its own.
+            if attached == nil, rest.first?.hasPrefix("--") == false { rest = rest.dropFirst() }
             result.faults.append(
                 ConfigurationFault(
                     origin: .flag(name), what: "\(program.rawValue) has no such flag",
