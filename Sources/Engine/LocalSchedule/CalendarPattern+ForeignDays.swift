@@ -86,11 +86,12 @@ extension CalendarPattern {
         var mask: UInt64 = 0
         for (index, week) in weeks.ones.enumerated() {
             let number = Int(stretch.number) + index - 1
-            let next = index + 1 < weeks.ones.count ? weeks.ones[index + 1] : .max
+            // Where the year after the next begins does not matter to this stretch, if only that is late enough.
+            let next = index + 1 < weeks.ones.count ? weeks.ones[index + 1] : week + 400
             guard !given.contains(.weekYear) || number == Int(weekYear) else { continue }
             let first = given.contains(.weekOfYear) ? week + 7 * (Int(weekOfYear) - 1) : week
             guard first < next else { continue }
-            let count = given.contains(.weekOfYear) ? 7 : min(next - first, 400)
+            let count = given.contains(.weekOfYear) ? 7 : next - first
             mask |= Self.bits(of: first, count: count, from: stretch.days.lowerBound)
         }
         return mask

@@ -111,6 +111,7 @@ public struct CalendarPattern: Hashable, Sendable {
 
     private mutating func takeYears(_ components: DateComponents, _ reckoning: CalendarReckoning) -> Bool {
         if let era = reckoning.era, let given = components.era, given != era { return false }
+        guard components.year.map({ $0 > 0 }) ?? true else { return false }
         let year = components.year.map { $0.addingReportingOverflow(reckoning.yearZero) }
         let years = 1...reckoning.limits.year
         return take(components.era, 0...1000, .era, \.era)

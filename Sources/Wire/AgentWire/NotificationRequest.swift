@@ -49,6 +49,16 @@ public enum NotificationTrigger: Hashable, Sendable {
 extension NotificationTrigger: Codable {
     private enum Key: String, CodingKey { case type, seconds, components, region, repeats }
 
+    /// What Foundation traps on where it does not fit into 32 bits.
+    private struct Weeks: Decodable {
+        struct Calendar: Decodable {
+            var firstWeekday: Int32?
+            var minimumDaysInFirstWeek: Int32?
+        }
+
+        var calendar: Calendar?
+    }
+
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         let repeats = try members.decodeIfPresent(Bool.self, forKey: .repeats) ?? false
@@ -56,6 +66,7 @@ extension NotificationTrigger: Codable {
         case "timeInterval":
             self = .timeInterval(seconds: try members.decode(Double.self, forKey: .seconds), repeats: repeats)
         case "calendar":
+            _ = try members.decode(Weeks.self, forKey: .components)
             self = .calendar(try members.decode(DateComponents.self, forKey: .components), repeats: repeats)
         case "region": self = .region(try members.decode(Region.self, forKey: .region), repeats: repeats)
         default:

@@ -138,6 +138,14 @@ struct CalendarPatternTests {
         #expect(CalendarPattern(components).nextFire(in: .utc, after: try at("2026-06-01T00:00:00Z")) == nil)
     }
 
+    @Test(arguments: [Calendar.Identifier.gregorian, .iso8601, .buddhist, .republicOfChina, .japanese])
+    func `no calendar has a year before its first`(identifier: Calendar.Identifier) {
+        for year in [0, -1, -2000, .min] {
+            let pattern = CalendarPattern(DateComponents(calendar: Calendar(identifier: identifier), year: year))
+            #expect(pattern.nextFire(in: .utc, after: .min) == nil)
+        }
+    }
+
     @Test func `the rules for clocks hold in another calendar as well`() throws {
         let hebrew = DateComponents(calendar: Calendar(identifier: .hebrew), month: 1, day: 1, hour: 9)
         #expect(

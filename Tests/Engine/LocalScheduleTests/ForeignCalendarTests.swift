@@ -115,6 +115,18 @@ struct ForeignCalendarTests {
         }
     }
 
+    @Test(arguments: [
+        (DateComponents(year: 5700, yearForWeekOfYear: 5701), "1940-09-29T00:00:00Z"),
+        (DateComponents(year: 5700, weekOfYear: 1, yearForWeekOfYear: 5701), "1940-09-29T00:00:00Z"),
+        (DateComponents(year: 5700, weekOfYear: 2, yearForWeekOfYear: 5700), "1939-09-17T00:00:00Z"),
+        (DateComponents(weekday: 7, weekOfYear: 52, yearForWeekOfYear: 5700), "1940-09-07T00:00:00Z"),
+    ])
+    func `weeks of years long ago are found`(fields: DateComponents, expected: String) throws {
+        var fields = fields
+        fields.calendar = Calendar(identifier: .hebrew)
+        #expect(CalendarPattern(fields).nextFire(in: .utc, after: .min) == (try at(expected)))
+    }
+
     @Test(
         arguments: [
             (.hebrew, DateComponents(month: 13, day: 30)),

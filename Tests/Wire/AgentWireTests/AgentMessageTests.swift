@@ -49,4 +49,28 @@ struct AgentMessageTests {
         let error = #expect(throws: AgentFrameError.self) { try AppMessage(frame: Array(text.utf8)) }
         #expect(error?.description.contains(reason) == true, "\(error?.description ?? "-")")
     }
+
+    @Test(
+        arguments: [Calendar.Identifier.gregorian, .hebrew, .chinese],
+        ["firstWeekday", "minimumDaysInFirstWeek"])
+    func `a calendar whose weeks are no numbers of any week is refused or read, and traps nothing`(
+        identifier: Calendar.Identifier, member: String
+    ) throws {
+        let fields = DateComponents(calendar: Calendar(identifier: identifier), weekOfYear: 7)
+        let trigger = try JSONEncoder().encode(NotificationTrigger.calendar(fields, repeats: true))
+        let plain = try #require(String(data: trigger, encoding: .utf8))
+        #expect(try Self.trigger(plain) == .calendar(fields, repeats: true))
+        let given = try #require(plain.firstMatch(of: try Regex("\"\(member)\":[0-9]")))
+        for number in ["-9223372036854775808", "-2147483649", "2147483648", "9223372036854775807"] {
+            let text = plain.replacing(given.0, with: "\"\(member)\":\(number)")
+            #expect(throws: DecodingError.self) { try Self.trigger(text) }
+        }
+        for number in ["-2147483648", "-1", "0", "8", "2147483647"] {
+            _ = try Self.trigger(plain.replacing(given.0, with: "\"\(member)\":\(number)"))
+        }
+    }
+
+    private static func trigger(_ text: String) throws -> NotificationTrigger {
+        try JSONDecoder().decode(NotificationTrigger.self, from: Data(text.utf8))
+    }
 }
