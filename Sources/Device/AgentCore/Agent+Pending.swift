@@ -93,11 +93,16 @@ extension Agent {
     /// Why it does not come though it waits.
     private func hindrance(of waiting: PendingRequest) -> String? {
         if apps[waiting.app] == nil { return "; not before its app is installed again" }
-        guard stranded.contains(waiting.key), case .calendar(let components, _) = waiting.request.trigger else {
-            return nil
+        if case .calendar(let components, _) = waiting.request.trigger, let zone = components.timeZone,
+            parts.zones(ZoneChoice(zone)) == nil
+        {
+            return "; not before this machine knows that time zone"
         }
-        guard let zone = components.timeZone, parts.zones(ZoneChoice(zone)) == nil else { return nil }
-        return "; not before this machine knows that time zone"
+        if case .region = waiting.request.trigger { return nil }
+        if stranded.contains(waiting.key) {
+            return "; its time has passed by this machine's clock: kept for a minute, in case that is put right"
+        }
+        return clockTrust.isDoubted ? "; the clock was set far ahead: gone by when it has stood for a minute" : nil
     }
 
     private func reason(of waiting: PendingRequest) -> String {

@@ -25,7 +25,8 @@ extension Agent {
         stranded = []
         do {
             let all = try store.read { try $0.pending() }
-            if !isScheduleLoaded { beginSchedule(newest: all.map { max($0.added.wall, $0.lastFired ?? .min) }.max()) }
+            // What fired may be of a clock that was ahead for a while; that much was added then is less likely.
+            if !isScheduleLoaded { beginSchedule(newest: all.map(\.added.wall).max()) }
             schedule.forgetsFuture = !clockTrust.isBehind
             // What was crossed and could not be stored is crossed again, from the side that is stored.
             for key in Array(regions.keys) { regions.remove(key) }
@@ -179,6 +180,10 @@ extension Agent {
                 return "its fields match many times a minute (\(components.words)): give a second too"
             }
             guard pattern.nextFire(in: zone, after: now.wall) == nil else { return nil }
+            guard CalendarPattern.knowsCalendar(of: components) else {
+                let name = components.calendar.map { "\($0.identifier)" } ?? ""
+                return "this machine does not know the months of the calendar \(name)"
+            }
             return Self.fault(of: pattern, components, in: zone, at: now.wall)
         case .region(let region, _): return fault(of: region, of: identifier, app: app)
         }

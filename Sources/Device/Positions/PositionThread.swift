@@ -148,9 +148,9 @@ final class PositionTeller {
 
     /// - Parameter reason: Without where anybody is.
     func fail(_ reason: String) {
+        endOfQuiet = .now + .milliseconds(100)
         guard reason != fault else { return }
         fault = reason
-        endOfQuiet = .now + .milliseconds(100)
         events(.unavailable(reason: reason))
     }
 

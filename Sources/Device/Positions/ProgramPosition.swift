@@ -107,6 +107,8 @@ private final class ProgramWork: PositionWork {
     /// How long a program must run for its end to be its first.
     private static let longRun = Duration.seconds(60)
 
+    private static let name = "the program of the setting position"
+
     private let program: ChildProgram
     private let running: RunningProgram
     private let teller: PositionTeller
@@ -133,7 +135,12 @@ private final class ProgramWork: PositionWork {
         guard output >= 0 else { return }
         var bytes = [UInt8](repeating: 0, count: 4_096)
         let count = read(output, &bytes, bytes.count)
-        if count > 0 { return took(buffer.append(bytes.prefix(count))) }
+        if count > 0 {
+            took(buffer.append(bytes.prefix(count)))
+            guard buffer.isTooLong else { return }
+            return teller.fail(
+                "\(Self.name) printed a line that is longer than \(PositionLine.longest) bytes: \(PositionLine.form)")
+        }
         guard count == 0 || (errno != EAGAIN && errno != EINTR) else { return }
         took(buffer.finish().map { [$0] } ?? [])
         ended(with: finish())
@@ -181,7 +188,7 @@ private final class ProgramWork: PositionWork {
         guard let last = lines.last(where: { !$0.allSatisfy(PositionLine.isSpace) }) else { return }
         let read = PositionLine.read(last)
         if case .success = read { hasTold = true }
-        teller.tell(read, of: "what the program of the setting position printed")
+        teller.tell(read, of: "what \(Self.name) printed")
     }
 
     private func finish() -> Int32 {
@@ -197,7 +204,7 @@ private final class ProgramWork: PositionWork {
     private func ended(with status: Int32) {
         if ContinuousClock.now - began >= Self.longRun { pause.reset() }
         nextStart = pause.deadline()
-        let name = "the program of the setting position"
+        let name = Self.name
         // `waitpid`: the low seven bits are the signal, the next byte what it returned.
         switch (status & 0x7f, (status >> 8) & 0xff) {
         case (0, 0) where hasTold: break

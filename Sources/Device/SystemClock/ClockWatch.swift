@@ -31,7 +31,7 @@ final class ClockWatch {
     func run() {
         while true {
             waiting.wait(
-                for: [end.descriptor, alarm.number, zone.descriptor, rules.descriptor].map { ($0, POLLIN) },
+                for: ([end.descriptor, alarm.number, zone.descriptor] + rules.descriptors).map { ($0, POLLIN) },
                 until: quietAt)
             if end.isSignalled { return }
             // Who has nothing says so at once, and nobody is missed where the system refused to wait.

@@ -1,3 +1,4 @@
+import AgentCore
 import CLinux
 import Foundation
 
@@ -7,13 +8,17 @@ final class ZoneFilesWatch {
     /// Other forms of the same zones, which nobody names.
     private static let unnamed: Set<String> = ["posix", "right"]
 
-    /// To be polled; -1 where the system gives none: then nothing is noticed.
-    let descriptor: Int32
+    /// To be polled; negative ones where the system gives none: then nothing is noticed.
+    var descriptors: [Int32] { [descriptor, way.descriptor] }
+    private let descriptor: Int32
+    /// The way to the folder, which may be a link, or come later.
+    private let way: FolderWatch
     private let folder: String
 
-    /// Watches from now on; a folder that is missing is not noticed when it comes.
+    /// Watches from now on.
     init(folder: String) {
         self.folder = folder
+        way = FolderWatch(path: folder)
         descriptor = aldaba_watch_open()
         watch()
     }
@@ -23,7 +28,7 @@ final class ZoneFilesWatch {
     /// Whether zones may have other rules than when it was asked last.
     func hasChanged() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
-        var isChanged = false
+        var isChanged = way.changes() != 0
         while read(descriptor, &buffer, buffer.count) > 0 { isChanged = true }
         if isChanged { watch() }
         return isChanged

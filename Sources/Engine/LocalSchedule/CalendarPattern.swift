@@ -76,6 +76,9 @@ public struct CalendarPattern: Hashable, Sendable {
     /// Whether nothing can ever match, as far as is seen without a search.
     public var isNever: Bool { given.isEmpty }
 
+    /// Whether fields are of a calendar whose months are known, or need no months.
+    public static func knowsCalendar(of components: DateComponents) -> Bool { CalendarReckoning(components) != nil }
+
     /// Whether the fields match at many seconds of one minute.
     public var isManyAMinute: Bool { given.contains(.millisecond) && !given.contains(.second) }
 

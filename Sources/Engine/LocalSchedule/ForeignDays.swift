@@ -48,6 +48,15 @@ struct ForeignDays: Sendable {
         cycle = calendar.maximumRange(of: .year).flatMap { $0.lowerBound == 1 && $0.count < 1000 ? $0.count : nil }
     }
 
+    /// Whether its days are called as those of the Gregorian calendar: Foundation takes calendars for that which it does not know.
+    var isGregorian: Bool {
+        [0, 10_000, 20_000].allSatisfy { number in
+            let date = Civil.date(ofDay: number)
+            guard let day = self[number] else { return false }
+            return (day.year, day.month, day.day) == (date.year, date.month, date.day)
+        }
+    }
+
     /// A day by its number; `nil` when Foundation does not tell where in its year it is.
     subscript(number: Int) -> Day? {
         let found = calendar.dateComponents(Self.components, from: Self.date(of: number))

@@ -40,7 +40,8 @@ final class ForeignMonths: Sendable {
     static func table(of identifier: Calendar.Identifier) -> ForeignMonths? {
         tables.withLock { tables in
             if let known = tables[identifier] { return known }
-            let table = ForeignMonths(ForeignDays(identifier))
+            let days = ForeignDays(identifier)
+            let table = days.isGregorian ? nil : ForeignMonths(days)
             tables[identifier] = .some(table)
             return table
         }

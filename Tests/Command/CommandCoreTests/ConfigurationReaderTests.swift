@@ -53,7 +53,7 @@ func `a flag is set and unset in these ways`(arguments: [String], expected: Bool
 @Test func `all faults are reported together, each with its origin and what would be right`() {
     let found = faults { () throws(ConfigurationFaults) in
         try read(
-            ["--apns-port=70000", "--nonsense", "1"], environment: ["ALDABA_LOG_LEVEL": "loud"],
+            ["stray", "--apns-port=70000", "--nonsense", "perhaps a secret"], environment: ["ALDABA_LOG_LEVEL": "loud"],
             file: "host: [1]\napns-prot: 2\n")
     }
     #expect(
@@ -62,10 +62,10 @@ func `a flag is set and unset in these ways`(arguments: [String], expected: Bool
             "aldaba.yaml:2: there is no key \"apns-prot\"; did you mean apns-port?",
             "ALDABA_LOG_LEVEL: log-level is \"loud\"; "
                 + "it takes trace, debug, info, notice, warning, error, critical",
+            "\"stray\": this word has no place here; flags are written --name value",
             "--apns-port: apns-port is \"70000\"; it takes port, 0 to 65535 (0: a free one)",
             "--nonsense: serve has no such flag; "
                 + "all keys are listed by `aldaba serve --help` and `aldaba agent --help`",
-            "\"1\": this word has no place here; flags are written --name value",
         ])
 }
 

@@ -183,6 +183,10 @@ struct ScheduleTests {
                     timeZone: TimeZone(identifier: "Europe/Berlin"), year: 2026, month: 10, day: 25, hour: 2),
                 "its time has passed: 2026-10-25T02:00:00+02:00"
             ),
+            (
+                DateComponents(calendar: Calendar(identifier: .vietnamese), month: 1, day: 1),
+                "this machine does not know the months of the calendar vietnamese"
+            ),
             (DateComponents(hour: 9, nanosecond: 5), "its fields match many times a minute"),
         ] as [(DateComponents, String)])
     func `what is refused says why`(fields: DateComponents, words: String) async throws {
@@ -381,6 +385,32 @@ struct ScheduleTests {
             let now = harness.clock.now().wall
             #expect(try await pending(harness).allSatisfy { $0.added.wall <= now && $0.lastFired ?? .min <= now })
         }
+        try await harness.stop()
+    }
+
+    @Test func `what fired in a run with a clock years ahead comes at its time in the next one`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let daily = DateComponents(timeZone: .gmt, hour: 9)
+        #expect(await add(request("daily", .calendar(daily, repeats: true)), app, number: 1) == .done)
+        try await app.close()
+        let first = Self.start.advanced(by: 3_600_000)
+        #expect(await harness.clock.armed.next { $0 == first } != nil)
+        try await harness.stop()
+        let ahead: Int64 = 9 * 365 * 86_400_000
+        harness.clock.change { $0.wall = $0.wall.advanced(by: ahead) }
+        try await harness.start()
+        #expect(await harness.clock.armed.next { $0 == first } != nil)
+        harness.clock.tell(.rang)
+        #expect(await harness.desktop.show()?.title == "daily")
+        try await harness.stop()
+        harness.clock.change { $0.wall = $0.wall.advanced(by: -ahead) }
+        try await harness.start()
+        #expect(await harness.clock.armed.next { $0 == first } != nil)
+        harness.clock.pass(3600)
+        #expect(await harness.desktop.show()?.title == "daily")
+        #expect(try await pending(harness).map(\.fired) == [2])
         try await harness.stop()
     }
 

@@ -92,6 +92,29 @@ struct SystemClockTests {
         clock.stop()
     }
 
+    @Test func `it tells of other rules where the folder of zones is another, by its name or by a link`() async throws {
+        let folder = try TemporaryFolder()
+        let files = FileManager.default
+        for name in ["one", "two"] {
+            try files.createDirectory(atPath: folder.path(name), withIntermediateDirectories: false)
+        }
+        let link = folder.path("zoneinfo")
+        try files.createSymbolicLink(atPath: link, withDestinationPath: "one")
+        let clock = try SystemClock(localtime: folder.path("localtime"), zoneFolder: link)
+        var heard = events(of: clock)
+        try files.createSymbolicLink(atPath: link + ".new", withDestinationPath: "two")
+        #expect(rename(link + ".new", link) == 0)
+        #expect(await heard.next() == .zoneChanged)
+        try Data().write(to: URL(fileURLWithPath: folder.path("two") + "/Zone"))
+        #expect(await heard.next() == .zoneChanged, "in the folder to which the link leads now")
+        #expect(rename(folder.path("two"), folder.path("three")) == 0)
+        try files.createDirectory(atPath: folder.path("two"), withIntermediateDirectories: false)
+        #expect(await heard.next() == .zoneChanged)
+        try Data().write(to: URL(fileURLWithPath: folder.path("two") + "/Zone"))
+        #expect(await heard.next() == .zoneChanged)
+        clock.stop()
+    }
+
     @Test func `a zone that is set right after the start is told of`() async throws {
         for _ in 0..<20 {
             let folder = try TemporaryFolder()
@@ -107,7 +130,7 @@ struct SystemClockTests {
     }
 
     @Test func `that the clock was set is told of, by who reads the timer and by who arms it`() async throws {
-        let (reads, arms) = (Answers([-ECANCELED]), Answers([0, -ECANCELED]))
+        let (reads, arms) = (Answers([-ECANCELED]), Answers([0, 0, -ECANCELED]))
         var calls = ClockCalls()
         calls.readAlarm = { timer in
             // The timer itself says nothing when this machine's clock stays as it is.

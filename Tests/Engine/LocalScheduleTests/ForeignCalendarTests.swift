@@ -6,7 +6,7 @@ import Testing
 /// Calendars whose months are not Gregorian, beside what Foundation says of each single day.
 struct ForeignCalendarTests {
     private static let identifiers: [Calendar.Identifier] = [
-        .hebrew, .chinese, .coptic, .ethiopicAmeteMihret, .ethiopicAmeteAlem, .indian, .islamic, .islamicCivil,
+        .hebrew, .chinese, .coptic, .ethiopicAmeteMihret, .indian, .islamic, .islamicCivil,
         .islamicTabular, .islamicUmmAlQura, .persian,
     ]
 
@@ -99,6 +99,16 @@ struct ForeignCalendarTests {
             agreed += found == theirs ? 1 : 0
         }
         #expect(agreed > 10)
+    }
+
+    @Test(arguments: [Calendar.Identifier.ethiopicAmeteAlem, .vietnamese, .gujarati])
+    func `a calendar whose months Foundation does not know has no dates, and is said to be unknown`(
+        identifier: Calendar.Identifier
+    ) {
+        let date = DateComponents(calendar: Calendar(identifier: identifier), month: 1, day: 1)
+        #expect(CalendarPattern(date).isNever && !CalendarPattern.knowsCalendar(of: date))
+        let time = DateComponents(calendar: Calendar(identifier: identifier), hour: 9)
+        #expect(!CalendarPattern(time).isNever && CalendarPattern.knowsCalendar(of: time))
     }
 
     private static let horizon = Date(timeIntervalSince1970: Double(CalendarOracle.first + 14_600) * 86_400)
