@@ -28,8 +28,9 @@ extension Agent {
             armed = nil
             regions.beginDwellAnew(sinceBoot: parts.clock.now().sinceBoot)
             if isBelieved() {
-                if schedule.forgetsFuture == clockTrust.isBehind { schedule.forgetsFuture = !clockTrust.isBehind }
-                schedule.clockChanged(now: parts.clock.now())
+                let now = parts.clock.now()
+                if clockTrust.isBehind { schedule.doubtClock(now: now) } else { schedule.trustClock(hasStood: false) }
+                schedule.clockChanged(now: now)
                 placeStranded()
             }
         case .zoneChanged:
@@ -89,7 +90,7 @@ extension Agent {
         enter(after: patience) { agent in
             let now = agent.parts.clock.now()
             guard agent.clockTrust.confirm(number, now) else { return }
-            if !agent.schedule.forgetsFuture { agent.schedule.forgetsFuture = true }
+            agent.schedule.trustClock(hasStood: true)
             agent.schedule.clockChanged(now: now)
             agent.placeStranded()
             agent.lookAtClock()

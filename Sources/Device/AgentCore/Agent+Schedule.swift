@@ -27,7 +27,7 @@ extension Agent {
             let all = try store.read { try $0.pending() }
             // What fired may be of a clock that was ahead for a while; that much was added then is less likely.
             if !isScheduleLoaded { beginSchedule(newest: all.map(\.added.wall).max()) }
-            schedule.forgetsFuture = !clockTrust.isBehind
+            if clockTrust.isBehind { schedule.doubtClock(now: parts.clock.now()) }
             // What was crossed and could not be stored is crossed again, from the side that is stored.
             for key in Array(regions.keys) { regions.remove(key) }
             for waiting in all { place(waiting) }

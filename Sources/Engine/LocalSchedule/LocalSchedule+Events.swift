@@ -4,9 +4,9 @@ extension LocalSchedule {
         remove(key)
         observe(now)
         var slot = ScheduleSlot(key, entry, floating: floating, now: now)
-        if forgetsFuture, slot.forgetFuture(now: now) { corrected.insert(key) }
+        if unsureSince == nil, slot.forgetFuture(now: now) { corrected.insert(key) }
         // A clock that was ahead when it was added does not put it off until then; one that is behind now does not bring it sooner.
-        let begin = forgetsFuture ? now.wall : .max
+        let begin = unsureSince == nil ? now.wall : .max
         guard let deadline = slot.firstDeadline(floating: floating, now: begin) else { return .never }
         slot.deadline = deadline
         let number: UInt32
@@ -69,9 +69,12 @@ extension LocalSchedule {
         let isSetBack = now.ahead < mostAhead.saturatingDifference(1000)
         observe(now)
         if isSetBack { mostAhead = now.ahead }
+        // What has come since it was not sure which clock is right comes now.
+        let begin = now.before(wasUnsureSince)
+        wasUnsureSince = nil
         unanchored = running.slots.map { slots[Int($0)].key }.sorted(by: >)
         for number in wall.slots where isSetBack || slots[Int(number)].deadline <= now.wall.milliseconds {
-            if forgetsFuture, slots[Int(number)].forgetFuture(now: now) {
+            if unsureSince == nil, slots[Int(number)].forgetFuture(now: begin) {
                 corrected.insert(slots[Int(number)].key)
                 if let next = slots[Int(number)].firstDeadline(floating: floating, now: now.wall) {
                     wall.remove(number)
@@ -84,7 +87,7 @@ extension LocalSchedule {
             // What the clock was set over is due, but for what is of before the entry: there the clock had been wrong.
             let isOverdue = slot.deadline <= now.wall.milliseconds
             guard !isOverdue || slot.deadline <= beginning.milliseconds && beginning <= now.wall else { continue }
-            let begun = max(isOverdue || !forgetsFuture ? beginning : now.wall, slot.lastFired ?? .min)
+            let begun = max(isOverdue || unsureSince != nil ? beginning : now.wall, slot.lastFired ?? .min)
             guard let next = pattern.nextFire(in: zone ?? floating, after: begun) else { continue }
             move(number, to: next.milliseconds)
         }

@@ -76,11 +76,23 @@ public struct LocalSchedule: Sendable {
     /// What fired when the clock was far ahead, and goes on from now.
     var corrected: Set<Int64> = []
 
-    /// Whether what is of a time far ahead of the wall clock is of a clock that had been ahead, and counts no more. Without that
-    /// it is the wall clock of now that may be wrong: such entries wait as they are, and begin to count by the next
-    /// `clockChanged` after it is set again.
-    public var forgetsFuture = true {
-        didSet { if forgetsFuture { mostAhead = .max } }
+    /// Since when the wall clock of now may be wrong, rather than that by which something is far ahead of it; `nil` while what is
+    /// far ahead counts as of a clock that had been ahead, and no more.
+    public private(set) var unsureSince: Instant?
+    /// Since when that was not sure until now; the next `clockChanged` looks at all from then on.
+    var wasUnsureSince: Instant?
+
+    /// From now on it may be the wall clock that is wrong, and not what is far ahead of it: that waits as it is.
+    public mutating func doubtClock(now: Moment) { unsureSince = now.wall }
+
+    /// The wall clock is right: `clockChanged`, which is to follow, lets nothing count that is far ahead of it.
+    ///
+    /// - Parameter hasStood: Whether it was not set since it was doubted: then what it has shown meanwhile counts.
+    public mutating func trustClock(hasStood: Bool) {
+        guard unsureSince != nil else { return }
+        wasUnsureSince = hasStood ? unsureSince : nil
+        unsureSince = nil
+        mostAhead = .max
     }
 
     /// Nothing waits.

@@ -15,6 +15,13 @@ public struct Moment: Hashable, Sendable, Codable {
         self.sinceBoot = sinceBoot
     }
 
+    /// This one, or by the same clocks an earlier one of the wall clock.
+    func before(_ wall: Instant?) -> Moment {
+        guard let wall, wall < self.wall else { return self }
+        let passed = self.wall.since(wall)
+        return Moment(wall: wall, boot: boot, sinceBoot: sinceBoot.saturatingDifference(passed))
+    }
+
     /// How far the wall clock is ahead of the other.
     var ahead: Int64 { wall.milliseconds.saturatingDifference(sinceBoot) }
 }

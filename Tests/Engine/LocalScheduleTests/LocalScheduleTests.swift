@@ -206,7 +206,7 @@ struct LocalScheduleTests {
         clocks.restart(after: 60)
         clocks.step(seconds: -9 * 365 * 86_400)
         var schedule = LocalSchedule(floating: .utc)
-        schedule.forgetsFuture = false
+        schedule.doubtClock(now: clocks.now)
         _ = schedule.add(1, .init(trigger: daily(hour: 9, repeats: false), added: added), now: clocks.now)
         _ = schedule.add(2, .init(trigger: try interval(3600), added: added), now: clocks.now)
         _ = schedule.add(
@@ -216,11 +216,30 @@ struct LocalScheduleTests {
         schedule.clockChanged(now: clocks.now)
         #expect(schedule.timePassed(now: clocks.now, limit: 9) == [])
         clocks.step(seconds: 9 * 365 * 86_400 - 2 * 86_400)
-        schedule.forgetsFuture = true
+        schedule.trustClock(hasStood: false)
         schedule.clockChanged(now: clocks.now)
         #expect(schedule.timePassed(now: clocks.now, limit: 9) == [])
         for (key, time) in [(1, "2026-06-02T09:00:00Z"), (2, "2026-06-01T11:00:00Z"), (3, "2026-06-02T09:00:00Z")] {
             #expect(schedule.turn(of: Int64(key))?.deadline == (try at(time)))
+        }
+    }
+
+    @Test func `what comes while it is not sure that the clock is right comes when it is`() throws {
+        var clocks = try Clocks("2026-06-01T08:59:50Z")
+        let added = try Clocks("2026-05-01T08:00:00Z").now
+        var schedule = LocalSchedule(floating: .utc)
+        schedule.doubtClock(now: clocks.now)
+        let ahead = try at("2036-01-01T09:00:00Z")
+        _ = schedule.add(1, .init(trigger: daily(hour: 9), added: added, lastFired: ahead), now: clocks.now)
+        clocks.pass(seconds: 60)
+        #expect(schedule.timePassed(now: clocks.now, limit: 9) == [])
+        schedule.trustClock(hasStood: true)
+        schedule.clockChanged(now: clocks.now)
+        let told = schedule.timePassed(now: clocks.now, limit: 9)
+        #expect(told.last == (try fire(1, "2026-06-01T09:00:00Z", lateBy: 50_000)))
+        guard case .anchored(1, _, lastFired: try at("2026-06-01T08:59:50Z"))? = told.first else {
+            Issue.record("\(told)")
+            return
         }
     }
 
