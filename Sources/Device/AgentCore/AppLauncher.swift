@@ -66,13 +66,10 @@ struct ProcessLauncher: AppLauncher {
 
     /// One thread per app that runs: only a wait on the process itself frees its entry in the process table.
     private func reap(_ pid: pid_t, _ ended: @escaping @Sendable (pid_t) -> Void) {
-        let thread = Thread {
+        OwnThread.begin("aldaba-app", stackSize: 128 << 10) {
             var status: Int32 = 0
             while waitpid(pid, &status, 0) == -1, errno == EINTR {}
             ended(pid)
         }
-        thread.name = "aldaba-app-\(pid)"
-        thread.stackSize = 128 << 10
-        thread.start()
     }
 }

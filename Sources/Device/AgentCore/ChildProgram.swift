@@ -85,14 +85,11 @@ package struct ChildProgram: Sendable {
 
     /// Closes a descriptor when a process has ended; it is left to be waited for, so its number stays its own until then.
     private static func watch(_ pid: pid_t, closing descriptor: Int32) {
-        let thread = Thread {
+        OwnThread.begin("aldaba-child", stackSize: 128 << 10) {
             var information = siginfo_t()
             while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
             close(descriptor)
         }
-        thread.name = "aldaba-child"
-        thread.stackSize = 128 << 10
-        thread.start()
     }
 
     /// Reads until the program has ended; `nil` when it did not in time, or wrote too much.

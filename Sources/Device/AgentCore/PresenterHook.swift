@@ -52,15 +52,13 @@ final class PresenterHook: Sendable {
 
     /// Runs the program on a thread of its own for this one, and then for what waits.
     private func begin(with first: Job) {
-        let thread = Thread { [self] in
+        OwnThread.begin("aldaba-hook") { [self] in
             var job: Job? = first
             while let current = job {
                 current.complete(outcome(of: current.presentation))
                 job = next()
             }
         }
-        thread.name = "aldaba-hook"
-        thread.start()
     }
 
     /// What has waited longest; `nil` ends the run.

@@ -52,13 +52,11 @@ final class ProgramReplyWindow: ReplyWindow {
             return true
         }
         guard mayOpen else { return complete(.unavailable("\(Self.windowLimit) reply windows are open already")) }
-        let thread = Thread { [self] in
+        OwnThread.begin("aldaba-reply") { [self] in
             let answer = run(program, arguments)
             open.withLock { $0 -= 1 }
             complete(answer)
         }
-        thread.name = "aldaba-reply"
-        thread.start()
     }
 
     /// The program to run for a question; `nil` when there is none.

@@ -47,13 +47,11 @@ final class ThumbnailerStills: StillMaker {
             return true
         }
         guard mayRun else { return complete(false) }
-        let thread = Thread { [self] in
+        OwnThread.begin("aldaba-still") { [self] in
             let isMade = thumbnailer(for: path).map { run($0, path, still) } ?? false
             running.withLock { $0 -= 1 }
             complete(isMade)
         }
-        thread.name = "aldaba-still"
-        thread.start()
     }
 
     private func thumbnailer(for path: String) -> Thumbnailer? {

@@ -32,7 +32,9 @@ final class AgentConnection: Sendable {
 
     /// Connects in the background and tells `notify`, on the reading thread, what happens.
     static func open(path: String, notify: @escaping @Sendable (Notice) -> Void) {
-        let thread = Thread {
+        Thread.detachNewThread {
+            // Only the thread itself can tell the system its name, of at most fifteen bytes.
+            Thread.current.name = "aldaba-reader"
             do throws(AgentSocketError) {
                 let connection = AgentConnection(descriptor: try AgentSocket.connect(to: path))
                 notify(.opened(connection))
@@ -44,8 +46,6 @@ final class AgentConnection: Sendable {
                 notify(.ended(error.report))
             }
         }
-        thread.name = "agent reader"
-        thread.start()
     }
 
     /// Lets the thread read the next batch.

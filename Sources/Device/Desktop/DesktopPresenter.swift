@@ -34,13 +34,11 @@ public final class DesktopPresenter: Presenter, AppActivator {
         guard let queue = CommandQueue() else { return nil }
         self.queue = queue
         let verdict = Verdict()
-        let thread = Thread {
+        OwnThread.begin("aldaba-desktop") {
             let worker = BusWorker(address: address, login: login, queue: queue, logger: logger)
             verdict.give(worker.connect(patience: BusWorker.longPatience))
             worker.run()
         }
-        thread.name = "aldaba-desktop"
-        thread.start()
         guard verdict.wait() else {
             _ = queue.put(.stop)
             return nil

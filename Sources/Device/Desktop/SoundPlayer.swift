@@ -37,12 +37,10 @@ final class SoundPlayer: Sendable {
             return true
         }
         guard mayPlay else { return }
-        let thread = Thread { [self] in
+        OwnThread.begin("aldaba-sound") { [self] in
             _ = try? program.run(patience: Self.patience)
             playing.withLock { $0 -= 1 }
         }
-        thread.name = "aldaba-sound"
-        thread.start()
     }
 
     /// The player and what it is told; `nil` when there is none for this sound.

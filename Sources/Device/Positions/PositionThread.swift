@@ -62,11 +62,7 @@ final class PositionThread: Sendable {
         }
         if needsThread {
             // It has this object until it is told to stop.
-            Thread.detachNewThread { [self] in
-                // Only the thread itself can tell the system its name.
-                Thread.current.name = name
-                run()
-            }
+            OwnThread.begin(name) { [self] in run() }
         }
         signal()
     }

@@ -58,16 +58,14 @@ public final class SystemClock: AlarmClock {
         arm(nil)
         // From now on, so that a zone that is set after the first look is noticed. Only the thread uses them from here on.
         nonisolated(unsafe) let watches = (FolderWatch(path: localtime), ZoneFilesWatch(folder: zoneFolder))
-        Thread.detachNewThread { [alarm, end, calls, logger] in
-            Thread.current.name = "aldaba-clock"
+        OwnThread.begin("aldaba-clock") { [alarm, end, calls, logger] in
             let waiting = ClockWait(calls, logger)
             let (zone, rules) = watches
             ClockWatch(alarm: alarm, end: end, zone: zone, rules: rules, waiting: waiting, tell: events).run()
         }
         guard let busAddress else { return }
         // A thread of its own: libdbus waits for a bus that takes connections and does not answer, and rings come all the same.
-        Thread.detachNewThread { [end, calls, logger] in
-            Thread.current.name = "aldaba-clockbus"
+        OwnThread.begin("aldaba-clockbus") { [end, calls, logger] in
             BusWatch(address: busAddress, tell: events).run(until: end, waiting: ClockWait(calls, logger))
         }
     }

@@ -21,9 +21,7 @@ public final class WindowFocus: FocusSource {
 
     public func start(events: @escaping @Sendable (FocusEvent) -> Void) {
         let (display, wakeUp) = (display, wakeUp)
-        let thread = Thread { FocusWatch(display: display, wakeUp: wakeUp, tell: events).run() }
-        thread.name = "aldaba-focus"
-        thread.start()
+        OwnThread.begin("aldaba-focus") { FocusWatch(display: display, wakeUp: wakeUp, tell: events).run() }
     }
 
     public func stop() { wakeUp.end() }
