@@ -6,7 +6,7 @@ import Testing
 /// A machine whose clocks are set, that sleeps, travels, and starts anew; and an owner that keeps what the directives say.
 private struct Simulation {
     var random: SeededGenerator
-    var clocks: LocalScheduleTests.Clocks
+    var clocks: Clocks
     var zone: ZoneRules
     var schedule: LocalSchedule
     var stored: [Int64: LocalSchedule.Entry] = [:]
@@ -18,7 +18,7 @@ private struct Simulation {
 
     init(seed: UInt64) throws {
         random = SeededGenerator(seed: seed)
-        clocks = try LocalScheduleTests.Clocks("2026-03-27T22:00:00Z")
+        clocks = try Clocks("2026-03-27T22:00:00Z")
         zones = try Zones.rules.keys.sorted().map(Zones.named)
         zone = zones[0]
         schedule = LocalSchedule(floating: zone)
@@ -98,7 +98,7 @@ private struct Simulation {
     }
 
     /// The agent ends, something happens, and it takes over what it had stored.
-    mutating func startAnew(_ change: (inout LocalScheduleTests.Clocks) -> Void) {
+    mutating func startAnew(_ change: (inout Clocks) -> Void) {
         change(&clocks)
         schedule = LocalSchedule(floating: zone)
         for key in stored.keys.sorted() {

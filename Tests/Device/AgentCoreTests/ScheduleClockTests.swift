@@ -1,0 +1,250 @@
+import AgentWire
+import AldabaTestSupport
+import Foundation
+import LocalSchedule
+import PushModel
+import Synchronization
+import Testing
+
+@testable import AgentCore
+
+/// What becomes of what waits when clocks are set, and zones are others.
+@Suite(.timeLimit(.minutes(1)))
+struct ScheduleClockTests: WaitingRequests {
+    @Test func `a wall clock that is set does not move an interval, and moves what is of the calendar`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        #expect(await add(request("tea", Self.every(600, repeats: false)), app, number: 1) == .done)
+        let later = Self.start.advanced(by: 7_200_000)
+        var components = Calendar(identifier: .gregorian).dateComponents(
+            in: .gmt, from: later.date)
+        components = DateComponents(timeZone: .gmt, hour: components.hour, minute: components.minute)
+        #expect(await add(request("lunch", .calendar(components, repeats: false)), app, number: 2) == .done)
+        try await app.close()
+        harness.clock.change { $0.wall = $0.wall.advanced(by: 7_140_000) }
+        harness.clock.tell(.wallClockChanged)
+        #expect(await harness.clock.armed.next { $0 == later.advanced(by: -later.milliseconds % 60_000) } != nil)
+        harness.clock.pass(60)
+        #expect(await harness.desktop.show()?.title == "lunch")
+        harness.clock.pass(540)
+        #expect(await harness.desktop.show()?.title == "tea")
+        try await harness.stop()
+    }
+
+    @Test(arguments: [
+        ("deliver", 24, 7200, true), ("drop", 24, 7200, false), ("deliver", 1, 7200, false), ("drop", 24, 30, true),
+    ])
+    func `what was missed comes late, once, where the person lets it`(
+        missed: String, hours: Int, late: Int64, comes: Bool
+    ) async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        try #require(harness.agent.withLock { $0 }).enter { agent in
+            agent.change("com.example.todo") {
+                $0.settings.missed = missed == "drop" ? .drop : .deliver
+                $0.settings.missedHours = hours
+            }
+        }
+        #expect(await add(request("tea", Self.every(60, repeats: false)), app) == .done)
+        let due = Self.start.advanced(by: 60_000)
+        #expect(await harness.clock.armed.next { $0 == due } != nil)
+        try await harness.stop()
+        harness.clock.change {
+            $0.wall = $0.wall.advanced(by: (60 + late) * 1000); $0.sinceBoot += (60 + late) * 1000
+        }
+        var timing = AgentTiming()
+        timing.clockPatience = .zero
+        try await harness.start(timing: timing)
+        // It is armed when the agent listens to the clock.
+        #expect(await harness.clock.armed.next { $0 == due } != nil)
+        harness.clock.tell(.rang)
+        if comes { #expect(await harness.desktop.show()?.title == "tea") }
+        #expect(try await pending(harness).isEmpty)
+        try await harness.stop()
+        harness.desktop.presented.finish()
+        #expect(await harness.desktop.presented.next() == nil)
+    }
+
+    @Test func `a clock that is far ahead for a moment neither fires nor drops anything`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let fields = DateComponents(timeZone: .gmt, year: 2027, month: 1, day: 15, hour: 12)
+        #expect(await add(request("dentist", .calendar(fields, repeats: false)), app) == .done)
+        try await app.close()
+        harness.clock.change { $0.wall = $0.wall.advanced(by: 9 * 365 * 86_400_000) }
+        harness.clock.tell(.wallClockChanged)
+        harness.clock.tell(.rang)
+        #expect(try await pending(harness).count == 1)
+        harness.clock.change { $0.wall = $0.wall.advanced(by: -9 * 365 * 86_400_000) }
+        harness.clock.tell(.wallClockChanged)
+        #expect(try await pending(harness).count == 1)
+        harness.clock.pass(14_400)
+        #expect(await harness.desktop.show()?.title == "dentist")
+        try await harness.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func `a clock that is years behind when the agent begins takes nothing for a mistake before it is set`(
+        isSet: Bool
+    ) async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        // Noon is eight o'clock UTC of 15 January 2027.
+        let daily = DateComponents(timeZone: .gmt, hour: 9)
+        #expect(await add(request("daily", .calendar(daily, repeats: true)), app, number: 1) == .done)
+        #expect(await add(request("tea", Self.every(86_400, repeats: false)), app, number: 2) == .done)
+        try await app.close()
+        let first = Self.start.advanced(by: 3_600_000)
+        #expect(await harness.clock.armed.next { $0 == first } != nil)
+        harness.clock.pass(3600)
+        #expect(await harness.desktop.show()?.title == "daily")
+        #expect(try await pending(harness).map(\.fired) == [1, 0])
+        try await harness.stop()
+        let behind: Int64 = 27 * 365 * 86_400_000
+        harness.clock.change {
+            $0 = Moment(wall: $0.wall.advanced(by: 600_000 - behind), boot: UUID(), sinceBoot: 5_000)
+        }
+        var timing = AgentTiming()
+        timing.behindPatience = isSet ? .seconds(3600) : .milliseconds(5)
+        try await harness.start(timing: timing)
+        let agent = try #require(harness.agent.withLock { $0 })
+        harness.clock.tell(.rang)
+        if isSet {
+            #expect(try await pending(harness).map(\.lastFired) == [first, nil])
+            harness.clock.change { $0.wall = $0.wall.advanced(by: behind) }
+            harness.clock.tell(.wallClockChanged)
+            let tomorrow = Self.start.advanced(by: 86_400_000)
+            #expect(await harness.clock.armed.next { $0 == tomorrow } != nil, "tea is due as it was")
+            #expect(try await pending(harness).map(\.fired) == [1, 0])
+        } else {
+            await withCheckedContinuation { over in agent.enter(after: .milliseconds(10)) { _ in over.resume() } }
+            let now = harness.clock.now().wall
+            #expect(try await pending(harness).allSatisfy { $0.added.wall <= now && $0.lastFired ?? .min <= now })
+        }
+        try await harness.stop()
+    }
+
+    @Test func `what fired in a run with a clock years ahead comes at its time in the next one`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let daily = DateComponents(timeZone: .gmt, hour: 9)
+        #expect(await add(request("daily", .calendar(daily, repeats: true)), app, number: 1) == .done)
+        try await app.close()
+        let first = Self.start.advanced(by: 3_600_000)
+        #expect(await harness.clock.armed.next { $0 == first } != nil)
+        try await harness.stop()
+        let ahead: Int64 = 9 * 365 * 86_400_000
+        harness.clock.change { $0.wall = $0.wall.advanced(by: ahead) }
+        try await harness.start()
+        #expect(await harness.clock.armed.next { $0 == first } != nil)
+        harness.clock.tell(.rang)
+        #expect(await harness.desktop.show()?.title == "daily")
+        try await harness.stop()
+        harness.clock.change { $0.wall = $0.wall.advanced(by: -ahead) }
+        try await harness.start()
+        #expect(await harness.clock.armed.next { $0 == first } != nil)
+        harness.clock.pass(3600)
+        #expect(await harness.desktop.show()?.title == "daily")
+        #expect(try await pending(harness).map(\.fired) == [2])
+        try await harness.stop()
+    }
+
+    @Test func `what does not go by the wall clock does not wait until that is believed`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let fields = DateComponents(timeZone: .gmt, year: 2027, month: 1, day: 15, hour: 12)
+        #expect(await add(request("dentist", .calendar(fields, repeats: false)), app, number: 1) == .done)
+        #expect(await add(request("tea", Self.every(60, repeats: false)), app, number: 2) == .done)
+        try await app.close()
+        let due = Self.start.advanced(by: 60_000)
+        #expect(await harness.clock.armed.next { $0 == due } != nil)
+        let ahead: Int64 = 9 * 365 * 86_400_000
+        harness.clock.change { $0.wall = $0.wall.advanced(by: ahead) }
+        harness.clock.tell(.wallClockChanged)
+        #expect(await harness.clock.armed.next { $0 == due.advanced(by: ahead) } != nil)
+        harness.clock.pass(60)
+        #expect(await harness.desktop.show()?.title == "tea")
+        #expect(try await pending(harness).map(\.request.identifier) == ["dentist"])
+        try await harness.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func `what would be too late when the agent begins is kept until the clock had time to be put right`(
+        isPutRight: Bool
+    ) async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let fields = DateComponents(timeZone: .gmt, year: 2027, month: 1, day: 15, hour: 12)
+        #expect(await add(request("dentist", .calendar(fields, repeats: false)), app) == .done)
+        let due = await harness.clock.armed.next { $0 != nil }
+        try await harness.stop()
+        let ahead: Int64 = 9 * 365 * 86_400_000
+        harness.clock.change { $0.wall = $0.wall.advanced(by: ahead) }
+        var timing = AgentTiming()
+        timing.clockPatience = .milliseconds(isPutRight ? 60_000 : 5)
+        try await harness.start(timing: timing)
+        #expect(await harness.clock.armed.next { $0 == due } != nil)
+        harness.clock.tell(.rang)
+        #expect(try await pending(harness).count == 1)
+        if isPutRight {
+            harness.clock.change { $0.wall = $0.wall.advanced(by: -ahead) }
+            harness.clock.tell(.wallClockChanged)
+            #expect(await harness.clock.armed.next { $0 == due } != nil)
+            harness.clock.pass(14_400)
+            #expect(await harness.desktop.show()?.title == "dentist")
+        } else {
+            let agent = try #require(harness.agent.withLock { $0 })
+            // The loop's timers come in their order.
+            await withCheckedContinuation { over in agent.enter(after: .milliseconds(10)) { _ in over.resume() } }
+        }
+        #expect(try await pending(harness).isEmpty)
+        try await harness.stop()
+    }
+
+    @Test func `what waits in a zone goes by its rules as they are`() async throws {
+        let hours = Hours()
+        let harness = try AgentHarness(zones: { choice in
+            guard case .named(let name) = choice else { return .utc }
+            return .fixed(secondsFromGMT: hours.number.withLock { $0 } * 3600).named(name)
+        })
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let fields = DateComponents(timeZone: TimeZone(identifier: "Africa/Cairo"), hour: 18)
+        #expect(await add(request("dinner", .calendar(fields, repeats: true)), app) == .done)
+        let before = await harness.clock.armed.next { $0 != nil }
+        hours.number.withLock { $0 = 3 }
+        harness.clock.tell(.zoneChanged)
+        let after = await harness.clock.armed.next { $0 != nil }
+        #expect(before != nil && after == before??.advanced(by: -3_600_000))
+        try await harness.stop()
+    }
+
+    @Test func `a clock that stays far ahead is believed`() async throws {
+        let harness = try AgentHarness()
+        var timing = AgentTiming()
+        timing.clockPatience = .milliseconds(1)
+        try await harness.start(timing: timing)
+        let app = try await harness.readyApp()
+        #expect(await add(request("tea", Self.every(60, repeats: false)), app) == .done)
+        try await app.close()
+        harness.clock.change {
+            $0.wall = $0.wall.advanced(by: 9 * 365 * 86_400_000)
+            $0.sinceBoot += 60_000
+        }
+        harness.clock.tell(.wallClockChanged)
+        #expect(await harness.desktop.show()?.title == "tea")
+        try await harness.stop()
+    }
+}
+
+/// How many hours east of UTC a test's zone is.
+private final class Hours: Sendable {
+    let number = Mutex(2)
+}

@@ -1,0 +1,68 @@
+import AgentWire
+import Foundation
+import LocalSchedule
+import NIOEmbedded
+import PushModel
+import Testing
+
+@testable import AgentCore
+
+/// What the suites of requests that wait have in common.
+protocol WaitingRequests {}
+
+extension WaitingRequests {
+    static var start: Instant { Instant(milliseconds: noon.rawValue) }
+
+    func request(_ identifier: String, _ trigger: NotificationTrigger) -> NotificationRequest {
+        var content = NotificationContent()
+        content.title = identifier
+        return NotificationRequest(identifier: identifier, content: content, trigger: trigger)
+    }
+
+    /// What the agent answers to a request.
+    func add(_ request: NotificationRequest, _ app: TestApp, number: Int64 = 1) async -> CenterAnswer? {
+        app.send(.center(request: number, .add(request)))
+        let message = await app.inbox.next { if case .centerAnswered(number, _) = $0 { true } else { false } }
+        guard case .centerAnswered(_, let answer)? = message else { return nil }
+        return answer
+    }
+
+    func pending(_ harness: AgentHarness) async throws -> [PendingRequest] {
+        let agent = try #require(harness.agent.withLock { $0 })
+        return try await agent.pendingForTests()
+    }
+
+    static func every(_ seconds: Double, repeats: Bool = true) -> NotificationTrigger {
+        .timeInterval(seconds: seconds, repeats: repeats)
+    }
+
+    static func region(
+        latitude: Double = 52.5, radius: Double = 100, onEntry: Bool = true
+    ) -> NotificationTrigger {
+        .region(
+            .init(
+                identifier: "home", latitude: latitude, longitude: 13.4, radius: radius, onEntry: onEntry,
+                onExit: false), repeats: false)
+    }
+}
+
+extension Agent {
+    func pendingForTests() throws -> [PendingRequest] {
+        flush()
+        return try store.read { try $0.pending() }
+    }
+
+    func waitingForTests(_ app: String?, after last: PendingTurn?) throws -> ManagementAnswer {
+        flush()
+        return try waiting(app, after: last)
+    }
+
+    func notifyForTests(_ request: NotificationRequest) -> ManagementAnswer? {
+        let connection = AppConnection(peer: Peer(process: 1, user: 0, program: nil), channel: NIOAsyncTestingChannel())
+        return notify(request, Confirmation(connection: connection, request: 1), waits: false)
+    }
+
+    func faultForTests(of trigger: NotificationTrigger) -> String? {
+        fault(of: trigger, of: "x", app: "com.example.todo")
+    }
+}
