@@ -169,6 +169,7 @@ let fuzzers: [Target] =
         fuzzer("AgentWireFuzz", ["AgentWire"]),
         fuzzer("ContentFuzz", ["AgentWire"]),
         fuzzer("ZoneFuzz", ["LocalSchedule"]),
+        fuzzer("PatternFuzz", ["AgentWire", "LocalSchedule"]),
         fuzzer("PositionFuzz", ["AgentCore", "Positions"]),
     ] : []
 
