@@ -8,7 +8,7 @@ import FuzzDriver
 @main
 enum PatternFuzz {
     /// For all that one input asks, on the processor.
-    private static let patience = Duration.seconds(2)
+    private static let patience = Duration.seconds(1)
 
     static func main() {
         exit(
