@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 
 /// Threads for what waits or blocks.
@@ -5,12 +6,12 @@ package enum OwnThread {
     /// Begins one, which the system shows under its name (`/proc/PID/task/TID/comm`).
     ///
     /// - Parameters:
-    ///   - name: At most fifteen bytes; a longer one is not shown.
+    ///   - name: At most fifteen bytes; more is cut off.
     ///   - stackSize: In bytes; `nil` for the usual one.
     package static func begin(_ name: String, stackSize: Int? = nil, _ work: @escaping @Sendable () -> Void) {
         let thread = Thread {
-            // Only the thread itself can tell the system its name.
-            Thread.current.name = name
+            // Foundation names a thread only once it has noted its number, which may be later than this.
+            aldaba_thread_name(name)
             work()
         }
         if let stackSize { thread.stackSize = stackSize }
