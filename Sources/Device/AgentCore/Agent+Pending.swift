@@ -8,7 +8,7 @@ extension Agent {
     private static let timeCount = 3
 
     /// How many one answer tells, so that what is due meanwhile does not wait for it.
-    private static let page = 128
+    private static let page = 32
     /// The most of one of them, in bytes of JSON.
     private static let mostTold = 64 << 10
 
