@@ -35,18 +35,21 @@ extension Agent {
 
     /// The next so many of what waits.
     private func turns(_ app: String?, after last: LocalSchedule.Turn?) throws -> [LocalSchedule.Turn] {
+        func isLater(_ turn: LocalSchedule.Turn) -> Bool { last.map { turn > $0 } ?? true }
         var turns: [LocalSchedule.Turn]
         let timeless: any Collection<Int64>
         if let app {
             let keys = try store.read { try $0.pendingKeys(app: app) }
-            turns = keys.compactMap(schedule.turn)
+            turns = keys.compactMap(schedule.turn).filter(isLater)
             timeless = keys.filter { schedule.turn(of: $0) == nil }
         } else {
             turns = schedule.turns(after: last, limit: Self.page)
             timeless = stranded.union(regions.keys)
         }
-        if turns.count < Self.page { turns += timeless.map { LocalSchedule.Turn(deadline: .max, key: $0) } }
-        return Array(turns.filter { turn in last.map { turn > $0 } ?? true }.sorted().prefix(Self.page))
+        if turns.count < Self.page {
+            turns += timeless.map { LocalSchedule.Turn(deadline: .max, key: $0) }.filter(isLater)
+        }
+        return Array(turns.sorted().prefix(Self.page))
     }
 
     /// What it says, of no more than so many bytes: texts that are looked up may be of any length.
