@@ -28,6 +28,21 @@ enum GoldenMessages {
         return NotificationRequest(
             identifier: "milk", content: content, trigger: .timeInterval(seconds: 90, repeats: true))
     }()
+    static let timed: NotificationRequest = {
+        var fields = DateComponents(
+            calendar: Calendar(identifier: .chinese), timeZone: TimeZone(identifier: "Europe/Berlin"), month: 6,
+            day: 10,
+            hour: 9)
+        fields.calendar?.locale = Locale(identifier: "de_DE")
+        fields.isLeapMonth = true
+        return NotificationRequest(
+            identifier: "feast", content: greeting, trigger: .calendar(fields, repeats: true))
+    }()
+    static let placed = NotificationRequest(
+        identifier: "home", content: greeting,
+        trigger: .region(
+            .init(identifier: "home", latitude: 52.5, longitude: 13.25, radius: 100, onEntry: true, onExit: false),
+            repeats: false))
     static let local = DeliveredNotification(
         id: -4, identifier: "milk", apnsID: nil, topic: "com.example.todo", date: 1_790_000_000_000, payload: "{}",
         content: request.content, trigger: request.trigger)
@@ -66,6 +81,8 @@ enum GoldenMessages {
         ("responseHandled", .responseHandled(response: 6)),
         ("stateChanged", .stateChanged(.inactive)),
         ("center-add", .center(request: 7, .add(request))),
+        ("center-add-calendar", .center(request: 7, .add(timed))),
+        ("center-add-region", .center(request: 7, .add(placed))),
         ("center-pending", .center(request: 8, .pending)),
         ("center-removePending", .center(request: 9, .removePending(["milk", "bread"]))),
         ("center-removePending-all", .center(request: 9, .removePending(nil))),
