@@ -7,8 +7,6 @@ import LocalSchedule
 /// been already, since it was set back by more than a day, or since the agent's store knows better when the agent begins, is gone
 /// by; but what has been does not count as a mistake before it is set, or has stood for a while.
 struct ClockTrust: Sendable, Hashable {
-    /// More than this no zone explains, in milliseconds.
-    private static let doubtfulStep = 90_000_000
     /// Clocks that are read one after the other differ by less, in milliseconds.
     private static let sameClock = 1000
 
@@ -40,7 +38,7 @@ struct ClockTrust: Sendable, Hashable {
     /// - Parameter newest: The latest time that the store knows.
     mutating func begin(_ now: Moment, newest: Instant?) -> Verdict {
         believe(now)
-        guard let newest, newest.since(now.wall) > Self.doubtfulStep else { return .believed }
+        guard let newest, newest.since(now.wall) > LocalSchedule.mostByZones else { return .believed }
         return fallBehind(newest)
     }
 
@@ -60,7 +58,7 @@ struct ClockTrust: Sendable, Hashable {
     mutating func clockChanged(_ now: Moment) -> Verdict {
         let ahead = Self.ahead(now)
         if let known {
-            if known.since(now.wall) <= Self.doubtfulStep {
+            if known.since(now.wall) <= LocalSchedule.mostByZones {
                 believe(now)
                 return .believed
             }
@@ -72,7 +70,7 @@ struct ClockTrust: Sendable, Hashable {
             return .believed
         }
         let step = Instant(milliseconds: ahead).since(Instant(milliseconds: believed))
-        guard step.magnitude > Self.doubtfulStep else {
+        guard step.magnitude > LocalSchedule.mostByZones else {
             believe(now)
             return .believed
         }

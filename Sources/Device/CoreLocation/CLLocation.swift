@@ -11,10 +11,10 @@ public typealias CLLocationDirection = Double
 public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -180, longitude: -180)
 
 /// Where something was, and when. Immutable.
+///
+/// Sendable is unchecked because the class is open; it has constants only, of value types or of classes that are
+/// immutable themselves, and a subclass with variables of its own must say that it is safe.
 open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // Sendable is unchecked because the class is open; it has constants only, of value types or of classes that are
-    // immutable themselves, and a subclass with variables of its own must say that it is safe.
-
     private struct Values: Codable, Hashable {
         var latitude: Double
         var longitude: Double

@@ -56,7 +56,8 @@ public final class SystemClock: AlarmClock {
         self.events.withLock { $0 = events }
         // A timer that was never set does not tell that the clock was.
         arm(nil)
-        // From now on, so that a zone that is set after the first look is noticed. Only the thread uses them from here on.
+        // From now on, so that a zone that is set after the first look is noticed. Unsafe is safe here: nothing else refers to the two,
+        // which are made in this line, and the thread alone uses them, once, from its beginning on.
         nonisolated(unsafe) let watches = (FolderWatch(path: localtime), ZoneFilesWatch(folder: zoneFolder))
         OwnThread.begin("aldaba-clock") { [alarm, end, calls, logger] in
             let waiting = ClockWait(calls, logger)

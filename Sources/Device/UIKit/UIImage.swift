@@ -2,9 +2,9 @@ import Foundation
 
 /// A picture, as the bytes of its file. Nothing is decoded or painted here; a notification's picture is attached by
 /// its file.
+///
+/// Sendable is unchecked because the class is open; it has constants only, of value types.
 open class UIImage: NSObject, @unchecked Sendable {
-    // Sendable is unchecked because the class is open; it has constants only, of value types.
-
     private enum Format: CaseIterable {
         case png, jpeg, gif
 

@@ -4,9 +4,9 @@ import LocalSchedule
 import LocalZones
 
 /// Fires when fields of the calendar match.
+///
+/// Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
 open class UNCalendarNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
-    // Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
-
     override init(_ archive: Archive) { super.init(archive) }
 
     /// Fires at the next moment at which all fields that are given match, and again and again when it repeats.

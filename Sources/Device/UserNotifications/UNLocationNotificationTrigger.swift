@@ -3,9 +3,9 @@ import CoreLocation
 import Foundation
 
 /// Fires when a circle on the earth is entered or left.
+///
+/// Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
 open class UNLocationNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
-    // Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
-
     override init(_ archive: Archive) { super.init(archive) }
 
     /// Fires when the region is entered or left, as its `notifyOnEntry` and `notifyOnExit` say now; keeps a copy of

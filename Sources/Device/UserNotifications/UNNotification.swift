@@ -3,10 +3,10 @@ import AppHost
 import Foundation
 
 /// A notification that was delivered. Immutable.
+///
+/// Sendable is unchecked because the class is open; it has constants only, of value types or of classes that are
+/// immutable themselves, and a subclass with variables of its own must say that it is safe.
 open class UNNotification: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // Sendable is unchecked because the class is open; it has constants only, of value types or of classes that are
-    // immutable themselves, and a subclass with variables of its own must say that it is safe.
-
     let delivered: DeliveredNotification
     private let storedRequest: UNNotificationRequest
 

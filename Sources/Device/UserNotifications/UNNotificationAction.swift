@@ -2,10 +2,10 @@ import AgentWire
 import Foundation
 
 /// A button of a notification. Immutable.
+///
+/// Sendable is unchecked because the class is open; it and its subclass have constants only, of value types or of classes that are
+/// immutable themselves, and a subclass with variables of its own must say that it is safe.
 open class UNNotificationAction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // Sendable is unchecked because the class is open; it and its subclass have constants only, of value types or of classes that are
-    // immutable themselves, and a subclass with variables of its own must say that it is safe.
-
     let wire: NotificationActionDescription
 
     init(_ wire: NotificationActionDescription) { self.wire = wire }
@@ -59,9 +59,9 @@ open class UNNotificationAction: NSObject, NSCopying, NSSecureCoding, @unchecked
 }
 
 /// A button that asks for text. Immutable.
+///
+/// Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
 open class UNTextInputNotificationAction: UNNotificationAction, @unchecked Sendable {
-    // Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
-
     override init(_ wire: NotificationActionDescription) { super.init(wire) }
 
     /// A button that asks for text.
@@ -95,10 +95,10 @@ open class UNTextInputNotificationAction: UNNotificationAction, @unchecked Senda
 }
 
 /// A picture on a button. Immutable.
+///
+/// Sendable is unchecked because the class is open; it has a constant only, of value types or of classes that are
+/// immutable themselves, and a subclass with variables of its own must say that it is safe.
 open class UNNotificationActionIcon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // Sendable is unchecked because the class is open; it has a constant only, of value types or of classes that are
-    // immutable themselves, and a subclass with variables of its own must say that it is safe.
-
     let wire: NotificationActionDescription.Icon
 
     init(_ wire: NotificationActionDescription.Icon) { self.wire = wire }

@@ -16,10 +16,10 @@ public let UNNotificationAttachmentOptionsThumbnailTimeKey = "UNNotificationAtta
 /// A file that belongs to a notification. Immutable.
 ///
 /// The agent takes the file when the notification is added, and looks only then at what is in it.
+///
+/// Sendable is unchecked because the class is open; it has a constant only, of value types or of classes that are
+/// immutable themselves, and a subclass with variables of its own must say that it is safe.
 open class UNNotificationAttachment: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // Sendable is unchecked because the class is open; it has a constant only, of value types or of classes that are
-    // immutable themselves, and a subclass with variables of its own must say that it is safe.
-
     let wire: NotificationAttachment
 
     init(_ wire: NotificationAttachment) { self.wire = wire }

@@ -2,10 +2,10 @@ import AgentWire
 import Foundation
 
 /// A kind of notification with its buttons. Immutable.
+///
+/// Sendable is unchecked because the class is open; it has a constant only, of value types or of classes that are
+/// immutable themselves, and a subclass with variables of its own must say that it is safe.
 open class UNNotificationCategory: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // Sendable is unchecked because the class is open; it has a constant only, of value types or of classes that are
-    // immutable themselves, and a subclass with variables of its own must say that it is safe.
-
     let wire: NotificationCategory
 
     init(_ wire: NotificationCategory) { self.wire = wire }

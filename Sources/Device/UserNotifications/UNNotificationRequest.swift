@@ -2,9 +2,9 @@ import AgentWire
 import Foundation
 
 /// A notification's content with its identifier and trigger. Immutable.
+///
+/// Sendable is unchecked because the class is open. `storedContent` is a private immutable copy that nobody changes, so sharing it is safe; so are the constants.
 open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // `storedContent` is a private immutable copy that nobody changes, so sharing it is safe; so are the constants.
-
     private let storedIdentifier: String
     private let storedContent: UNNotificationContent
     private let storedTrigger: UNNotificationTrigger?

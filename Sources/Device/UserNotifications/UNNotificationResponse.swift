@@ -3,10 +3,10 @@ import AppHost
 import Foundation
 
 /// A person's answer to a notification. Immutable.
+///
+/// Sendable is unchecked because the class is open; it and its subclass have constants only, of value types or of classes that are
+/// immutable themselves, and a subclass with variables of its own must say that it is safe.
 open class UNNotificationResponse: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // Sendable is unchecked because the class is open; it and its subclass have constants only, of value types or of classes that are
-    // immutable themselves, and a subclass with variables of its own must say that it is safe.
-
     /// What is archived of a response.
     struct Archive: Codable, Hashable {
         let notification: DeliveredNotification
@@ -56,9 +56,9 @@ open class UNNotificationResponse: NSObject, NSCopying, NSSecureCoding, @uncheck
 }
 
 /// An answer in the person's own words.
+///
+/// Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
 open class UNTextInputNotificationResponse: UNNotificationResponse, @unchecked Sendable {
-    // Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
-
     /// What the person typed.
     open var userText: String { archive.userText ?? "" }
 }

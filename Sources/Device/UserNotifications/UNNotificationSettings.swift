@@ -2,9 +2,9 @@ import AgentWire
 import Foundation
 
 /// What this app may do. Immutable; read it again to learn of changes.
+///
+/// Sendable is unchecked because the class is open; it has a constant only.
 open class UNNotificationSettings: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // Sendable is unchecked because the class is open; it has a constant only.
-
     private let wire: NotificationSettings
 
     /// Of the agent's values; one that this version does not know counts as the least that is allowed.

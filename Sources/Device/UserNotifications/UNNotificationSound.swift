@@ -12,9 +12,9 @@ public struct UNNotificationSoundName: RawRepresentable, Hashable, Sendable {
 }
 
 /// What is heard with a notification. Immutable.
+///
+/// Sendable is unchecked because the class is open; it has a constant only.
 open class UNNotificationSound: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // Sendable is unchecked because the class is open; it has a constant only.
-
     let wire: NotificationSound
 
     init(_ wire: NotificationSound) { self.wire = wire }

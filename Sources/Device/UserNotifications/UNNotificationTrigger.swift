@@ -2,9 +2,9 @@ import AgentWire
 import Foundation
 
 /// What makes a notification appear. Immutable.
+///
+/// Sendable is unchecked because the class is open; it and its subclasses have constants only.
 open class UNNotificationTrigger: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // Sendable is unchecked because the class is open; it and its subclasses have constants only.
-
     /// What is archived of a trigger.
     enum Archive: Codable, Hashable {
         case push
@@ -60,9 +60,9 @@ open class UNNotificationTrigger: NSObject, NSCopying, NSSecureCoding, @unchecke
 }
 
 /// The trigger of every notification that came from a provider.
+///
+/// Sendable is unchecked because the class is open. Immutable, as its base class.
 open class UNPushNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
-    // Immutable, as its base class.
-
     init() { super.init(.push) }
 
     /// Reads an archive of this module; `nil` for another one.
@@ -70,9 +70,9 @@ open class UNPushNotificationTrigger: UNNotificationTrigger, @unchecked Sendable
 }
 
 /// Fires when so much time has passed.
+///
+/// Sendable is unchecked because the class is open. Immutable, as its base class.
 open class UNTimeIntervalNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
-    // Immutable, as its base class.
-
     override init(_ archive: Archive) { super.init(archive) }
 
     /// Fires so many seconds after the notification is added, and again and again when it repeats.

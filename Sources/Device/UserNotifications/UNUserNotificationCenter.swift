@@ -6,9 +6,9 @@ import Foundation
 ///
 /// Completion handlers run on a private serial queue, in the order of the calls, when the agent has answered:
 /// without an agent they wait for one.
+///
+/// Sendable is unchecked for `storedDelegate`, which is read and written under `lock` only.
 open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
-    // Sendable is unchecked for `storedDelegate`, which is read and written under `lock` only.
-
     private static let shared = UNUserNotificationCenter(host: .shared)
 
     private let host: AppHost

@@ -8,6 +8,9 @@ import AgentWire
 /// - Intervals count on the clock that nobody sets while the system runs in which they were added, afterwards on the wall
 ///   clock. Fields of a calendar are looked up in the zone in question, in the wall clock's time.
 public struct LocalSchedule: Sendable {
+    /// How far clocks on the wall may be apart, in milliseconds: more no zone explains, and one of two such clocks is wrong.
+    public static let mostByZones: Int64 = 90_000_000
+
     /// What makes one due.
     public enum Trigger: Hashable, Sendable {
         case interval(IntervalPattern)

@@ -53,15 +53,11 @@ struct ScheduleSlot: Sendable {
         return Instant(milliseconds: start.saturatingSum(now.ahead))
     }
 
-    /// How far a clock that was set back may lie before what fired last: more than any zone explains. Beyond that it had been
-    /// wrong, and what fired then counts no more.
-    static let mostSetBack: Int64 = 90_000_000
-
     /// Forgets what is of a clock that was far ahead: an occurrence, and when it was added; whether there was any. An
     /// interval counts on the clock that nobody sets from then on.
     mutating func forgetFuture(now: Moment) -> Bool {
-        let isFiredInFuture = repeats && lastFired.map { $0.since(now.wall) > Self.mostSetBack } ?? false
-        let isOfFuture = !isRunning && added.since(now.wall) > Self.mostSetBack
+        let isFiredInFuture = repeats && lastFired.map { $0.since(now.wall) > LocalSchedule.mostByZones } ?? false
+        let isOfFuture = !isRunning && added.since(now.wall) > LocalSchedule.mostByZones
         guard isOfFuture || isFiredInFuture else { return false }
         if isOfFuture { added = now.wall }
         guard case .interval(let pattern, _) = timing else {
