@@ -21,7 +21,11 @@ enum HTTP2Callbacks {
     private static let headersBegan: nghttp2_on_begin_headers_callback = { _, frame, data in
         guard let session = session(data), let frame else { return 0 }
         let id = frame.pointee.hd.stream_id
-        if session.stream(id) == nil { session.expectRequest(on: session.openStream(id)) }
+        if let stream = session.stream(id) {
+            stream.beginHeaderBlock()
+        } else {
+            session.expectRequest(on: session.openStream(id))
+        }
         return 0
     }
 
@@ -30,11 +34,12 @@ enum HTTP2Callbacks {
         guard let session = session(data), let frame, let stream = session.stream(frame.pointee.hd.stream_id) else {
             return 0
         }
-        // Trailers are no part of the head (RFC 9110, section 6.5.1).
+        let bytes = nameLength + valueLength
+        guard stream.countField(bytes: bytes, limits: session.limits) else { return session.refuseHeaders(of: stream) }
+        // Trailers are counted like the head and are no part of it (RFC 9110, section 6.5.1).
         guard !stream.headIsComplete else { return 0 }
-        guard stream.headers.byteCount + nameLength + valueLength <= session.limits.headerBytes else {
-            stream.headersAreTooLarge = true
-            return 0
+        guard session.hold(bytes + HTTP2Limits.fieldOverhead, for: stream) else {
+            return session.refuseHeaders(of: stream)
         }
         stream.headers.append(
             name: UnsafeBufferPointer(start: name, count: nameLength),
@@ -52,8 +57,15 @@ enum HTTP2Callbacks {
         guard let session = session(data), let stream = session.stream(id), !stream.wasDelivered else { return 0 }
         guard stream.body.count + count <= session.limits.bodyBytes else {
             stream.bodyIsTooLarge = true
-            stream.body = []
+            session.dropBody(of: stream)
             deliver(stream, session)
+            return 0
+        }
+        guard session.hold(count, for: stream) else {
+            session.dropBody(of: stream)
+            stream.wasDelivered = true
+            session.requestEnded(on: stream)
+            session.reset(id, code: NGHTTP2_ENHANCE_YOUR_CALM.rawValue)
             return 0
         }
         stream.body.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
@@ -105,7 +117,6 @@ enum HTTP2Callbacks {
             stream.headers.value(status).first == UInt8(ascii: "1")
         {
             stream.headers.removeAll()
-            stream.headersAreTooLarge = false
         } else {
             stream.headIsComplete = true
         }

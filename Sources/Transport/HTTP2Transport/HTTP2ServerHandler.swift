@@ -215,13 +215,9 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
 
     func messageReceived(_ stream: HTTP2Stream) {
         guard let connection, let requestHandler else { return }
-        guard !stream.headersAreTooLarge else {
-            // More than our SETTINGS allow (RFC 9113, section 10.5.1).
-            return connection.session.reset(stream.id, code: NGHTTP2_ENHANCE_YOUR_CALM.rawValue)
-        }
         let request = HTTP2Request(
             stream: stream.id, headers: stream.headers, body: stream.body, bodyIsTooLarge: stream.bodyIsTooLarge)
-        stream.body = []
+        connection.session.dropBody(of: stream)
         requestHandler.requestReceived(request, on: connection)
     }
 

@@ -20,8 +20,18 @@ public struct HTTP2Limits: Sendable, Hashable {
     public var concurrentStreams: UInt32 = 1000
     /// Bytes of one message's header names and values; announced in SETTINGS.
     public var headerBytes: Int = 8000
+    /// Fields of one header block, trailers too. One byte on the wire can name a field of the dynamic table
+    /// (RFC 7541, section 6.1), so bytes alone do not bound the work of a block.
+    public var headerFields: Int = 64
+    /// Header blocks beyond the limits after which a server says GOAWAY: HPACK makes each of them cost more than
+    /// it weighs, since its fields must be decoded all the same.
+    public var excessiveHeaderBlocks: Int = 4
     /// Bytes of one message's body that are kept; a longer body is reported as too large.
     public var bodyBytes: Int = 16 << 10
+    /// Bytes of headers and bodies that all streams of a connection hold together; a stream that needs more is reset.
+    public var heldBytes: Int = 2 << 20
+    /// What a kept field costs beside its bytes.
+    static let fieldOverhead = 16
     /// The connection's receive window.
     public var connectionWindow: Int32 = 1 << 20
     /// Frames that may wait to be written, those of answers' bodies aside; a peer that causes more and reads none
@@ -38,8 +48,13 @@ final class HTTP2Stream {
     var body: [UInt8] = []
     /// The header fields have ended; what follows are trailers. An interim response's do not count.
     var headIsComplete = false
-    var headersAreTooLarge = false
     var bodyIsTooLarge = false
+    /// Fields and bytes of the header block that is being read.
+    private(set) var blockFields = 0
+    private var blockBytes = 0
+    /// Bytes that count against the connection's budget.
+    fileprivate var heldHeaderBytes = 0
+    fileprivate var heldBodyBytes = 0
     /// The message was given to the owner, or never will be.
     var wasDelivered = false
     /// When the request began, while its end is awaited.
@@ -53,12 +68,27 @@ final class HTTP2Stream {
         headers.removeAll()
         body = []
         headIsComplete = false
-        headersAreTooLarge = false
         bodyIsTooLarge = false
         wasDelivered = false
         awaitedSince = nil
         outgoing = []
         outgoingOffset = 0
+        heldHeaderBytes = 0
+        heldBodyBytes = 0
+        beginHeaderBlock()
+    }
+
+    /// A header block begins: the head, an interim one, or trailers.
+    func beginHeaderBlock() {
+        blockFields = 0
+        blockBytes = 0
+    }
+
+    /// Counts a field of the block that is being read; `false` when the block is beyond the limits.
+    func countField(bytes: Int, limits: HTTP2Limits) -> Bool {
+        blockFields += 1
+        blockBytes += bytes
+        return blockFields <= limits.headerFields && blockBytes <= limits.headerBytes
     }
 }
 
@@ -79,8 +109,14 @@ final class HTTP2Session {
     private var spareStreams: [HTTP2Stream] = []
     /// Streams that are open, in either direction.
     private(set) var openStreams = 0
+    /// Bytes of headers and bodies that all streams hold.
+    private(set) var heldBytes = 0
+    /// Header blocks that were beyond the limits.
+    private var excessiveHeaderBlocks = 0
     /// Requests that have begun and not ended.
     private(set) var awaitedRequests = 0
+    /// Room for the head of an ordinary request, provider token included.
+    private static let spareHeaderBytes = 1024
     /// When the bytes that are being fed in arrived.
     private var now = NIODeadline.uptimeNanoseconds(0)
 
@@ -200,6 +236,14 @@ final class HTTP2Session {
     /// Takes back the state of a stream that never got an id.
     func discardDetachedStream(_ stream: HTTP2Stream) {
         openStreams -= 1
+        release(stream)
+    }
+
+    /// Takes back what a stream held. A spare one keeps only what an ordinary request needs.
+    private func release(_ stream: HTTP2Stream) {
+        heldBytes -= stream.heldHeaderBytes + stream.heldBodyBytes
+        stream.reset(id: 0)
+        stream.headers.shrink(toBytes: Self.spareHeaderBytes)
         spareStreams.append(stream)
     }
 
@@ -210,7 +254,38 @@ final class HTTP2Session {
         nghttp2_session_set_stream_user_data(pointer, id, nil)
         openStreams -= 1
         owner?.streamClosed(stream, code: code)
-        spareStreams.append(stream)
+        release(stream)
+    }
+
+    // MARK: The budget
+
+    /// Counts bytes that a stream is about to keep; `false` when the connection holds too much already.
+    func hold(_ bytes: Int, for stream: HTTP2Stream) -> Bool {
+        guard heldBytes + bytes <= limits.heldBytes else { return false }
+        heldBytes += bytes
+        if stream.headIsComplete { stream.heldBodyBytes += bytes } else { stream.heldHeaderBytes += bytes }
+        return true
+    }
+
+    /// Lets go of a body that was handed over or is of no interest.
+    func dropBody(of stream: HTTP2Stream) {
+        heldBytes -= stream.heldBodyBytes
+        stream.heldBodyBytes = 0
+        stream.body = []
+    }
+
+    /// Refuses a header block: its stream is reset, and after a few of them the connection is sent away.
+    ///
+    /// - Returns: What the header callback returns, so that nghttp2 decodes the rest without asking for each field.
+    func refuseHeaders(of stream: HTTP2Stream) -> Int32 {
+        requestEnded(on: stream)
+        stream.wasDelivered = true
+        reset(stream.id, code: NGHTTP2_ENHANCE_YOUR_CALM.rawValue)
+        excessiveHeaderBlocks += 1
+        if role == .server, excessiveHeaderBlocks == limits.excessiveHeaderBlocks {
+            nghttp2_session_terminate_session(pointer, NGHTTP2_ENHANCE_YOUR_CALM.rawValue)
+        }
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
     }
 
     // MARK: Requests that are awaited
@@ -238,7 +313,7 @@ final class HTTP2Session {
         for stream in everyStream where stream.awaitedSince.map({ $0 <= instant }) ?? false {
             requestEnded(on: stream)
             stream.wasDelivered = true
-            stream.body = []
+            dropBody(of: stream)
             reset(stream.id, code: NGHTTP2_CANCEL.rawValue)
         }
     }

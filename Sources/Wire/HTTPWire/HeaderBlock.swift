@@ -69,6 +69,13 @@ public struct HeaderBlock: Sendable, Hashable {
         fields.removeAll(keepingCapacity: true)
     }
 
+    /// Gives back the memory of an empty block that once held more than this many bytes, or 64 fields.
+    public mutating func shrink(toBytes limit: Int) {
+        guard fields.isEmpty else { return }
+        if bytes.capacity > limit { bytes = [] }
+        if fields.capacity > 64 { fields = [] }
+    }
+
     /// The name of a field.
     @inlinable
     public func name(_ index: Int) -> ArraySlice<UInt8> {
