@@ -71,7 +71,10 @@ let house: [Target] = [
     room("Engine", "LocalSchedule", ["AgentWire"]),
 
     room("Transport", "Observability", [logging, metrics, coreMetrics]),
-    room("Transport", "HTTP2Transport", ["CNghttp2", "HTTPWire", nioCore, nioPosix, nioSSL, nioTLS, logging]),
+    room("Transport", "ConnectionAdmission", [nioCore, logging, metrics]),
+    room(
+        "Transport", "HTTP2Transport",
+        ["CNghttp2", "HTTPWire", "ConnectionAdmission", nioCore, nioPosix, nioSSL, nioTLS, logging]),
     room("Transport", "MCSTransport", ["PushModel", "MCSWire", "DeviceSession", nioCore, nioPosix, nioSSL, logging]),
 
     room(
@@ -81,14 +84,14 @@ let house: [Target] = [
     room(
         "Server", "ProviderEndpoint",
         [
-            "PushModel", "HTTPWire", "APNsWire", "HTTP2Transport", "ServerCore", nioCore, nioPosix, nioSSL, logging,
-            metrics,
+            "PushModel", "HTTPWire", "APNsWire", "ConnectionAdmission", "HTTP2Transport", "ServerCore", nioCore,
+            nioPosix, nioSSL, logging, metrics,
         ]),
     room(
         "Server", "DeviceEndpoint",
         [
-            "PushModel", "MCSWire", "DeviceSession", "MCSTransport", "Observability", "ServerCore", nioCore, nioPosix,
-            nioSSL, logging, metrics,
+            "PushModel", "MCSWire", "DeviceSession", "ConnectionAdmission", "MCSTransport", "Observability",
+            "ServerCore", nioCore, nioPosix, nioSSL, logging, metrics,
         ]),
     room(
         "Server", "ControlAPI",
@@ -120,12 +123,15 @@ let house: [Target] = [
 ]
 
 let commands: [Target] = [
-    room("Command", "CommandCore", ["PushModel", "AgentWire", "LocalZones", crypto, x509, asn1, yams, logging]),
+    room(
+        "Command", "CommandCore",
+        ["PushModel", "AgentWire", "LocalZones", "ConnectionAdmission", crypto, x509, asn1, yams, logging]),
     .executableTarget(
         name: "aldaba",
         dependencies: [
-            "PushModel", "HTTPWire", "APNsWire", "MCSWire", "HTTP2Transport", "MCSTransport", "DeviceSession",
-            "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint", "ControlAPI",
+            "PushModel", "HTTPWire", "APNsWire", "MCSWire", "ConnectionAdmission", "HTTP2Transport", "MCSTransport",
+            "DeviceSession", "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint",
+            "ControlAPI",
             "AgentCore", "AgentWire", "LocalSchedule", "LocalZones", "AppHost", "Desktop", "WindowFocus", "SystemClock",
             "MessageBus", "Positions",
             "TodoList",
@@ -189,7 +195,11 @@ let testTargets: [Target] = [
     tests("Engine", "Mailbox", ["Mailbox", "PushModel"]),
     tests("Engine", "DeviceSession", ["DeviceSession", "MCSWire", "PushModel"]),
     tests("Engine", "LocalSchedule", ["LocalSchedule", "AgentWire"]),
-    tests("Transport", "HTTP2Transport", ["HTTP2Transport", "HTTPWire", nioCore, nioPosix, nioEmbedded]),
+    tests(
+        "Transport", "ConnectionAdmission", ["ConnectionAdmission", nioCore, nioPosix, nioEmbedded, logging]),
+    tests(
+        "Transport", "HTTP2Transport",
+        ["ConnectionAdmission", logging, "HTTP2Transport", "HTTPWire", nioCore, nioPosix, nioEmbedded]),
     tests(
         "Transport", "MCSTransport",
         ["MCSTransport", "DeviceSession", "MCSWire", "PushModel", x509, crypto, nioCore, nioPosix, nioSSL, nioEmbedded]),
@@ -209,7 +219,9 @@ let testTargets: [Target] = [
     tests(
         "Server", "DeviceEndpoint",
         [
-            "DeviceEndpoint", "DeviceSession", "MCSTransport", "MCSWire", "ServerCore", "PushModel", x509, crypto,
+            "ConnectionAdmission", "DeviceEndpoint", "DeviceSession", "MCSTransport", "MCSWire", "ServerCore",
+            "PushModel",
+            x509, crypto,
             nioCore, nioPosix, nioSSL, logging,
         ]),
     tests("Device", "AppHost", ["AppHost", "AgentWire"]),

@@ -1,5 +1,6 @@
 import APNsWire
 import CommandCore
+import ConnectionAdmission
 import ControlAPI
 import DeviceEndpoint
 import Foundation
@@ -27,13 +28,22 @@ extension ServeCommand {
         MetricsSystem.bootstrap(registry)
         let logger = Logger(label: "aldaba.serve")
         let core = try await ServerParts(configuration, logger: logger)
+        let openFiles = DescriptorBudget.raiseLimit()
+        let budget = DescriptorBudget(openFiles: openFiles)
+        logger.info(
+            """
+            at most \(openFiles) open files: \(budget.providers) connections of providers, \(budget.devices) of devices, \
+            \(budget.control) of the control API
+            """)
         let ports = BoundPorts()
         let tls = try ServerTLS(configuration)
         let values = configuration.values
         var services: [any Service] = [
             CoreService(parts: core),
-            ProviderService(parts: core, configuration: configuration, tls: tls, bound: ports.apns.known),
-            DeviceService(parts: core, configuration: configuration, tls: tls, bound: ports.device.known),
+            ProviderService(
+                parts: core, configuration: configuration, budget: budget, tls: tls, bound: ports.apns.known),
+            DeviceService(
+                parts: core, configuration: configuration, budget: budget, tls: tls, bound: ports.device.known),
             ControlListener(
                 .secured(core.controlServices(values), tls.control), host: configuration.host,
                 port: values.number(.controlPort), logger: logger, bound: ports.control.known),
@@ -112,6 +122,7 @@ private struct CoreService: Service {
 private struct ProviderService: Service {
     let parts: ServerParts
     let configuration: ServerConfiguration
+    let budget: DescriptorBudget
     let tls: ServerTLS
     let bound: @Sendable (Int) -> Void
 
@@ -120,7 +131,11 @@ private struct ProviderService: Service {
         let endpoint: ProviderEndpoint
         do {
             endpoint = try await ProviderEndpoint.bind(
-                HTTP2Listener.Configuration(host: configuration.host, port: port, tls: tls.provider),
+                HTTP2Listener.Configuration(
+                    host: configuration.host, port: port, tls: tls.provider,
+                    limiter: ConnectionLimiter(
+                        listener: "apns", configuration.admission(total: budget.providers, proof: .seconds(30)),
+                        logger: parts.logger)),
                 environment: configuration.environment, credentials: parts.credentials, apps: parts.apps,
                 tokens: parts.tokens, mailboxes: parts.mailboxes, on: MultiThreadedEventLoopGroup.singleton)
         } catch { throw ServeCommand.cannotListen(configuration.host, port, error) }
@@ -200,6 +215,14 @@ extension ServerConfiguration {
         values.text(.environment).flatMap(PushEnvironment.init) ?? .production
     }
 
+    /// Which connections a listener keeps that may have `total` of them.
+    func admission(total: Int, proof: TimeAmount) -> ConnectionLimiter.Configuration {
+        ConnectionLimiter.Configuration(
+            limits: .init(
+                total: total, perAddress: values.number(.connectionsPerAddress), unproven: min(4096, max(8, total / 2))),
+            exempt: values.addressRanges(.proxies), proofTimeout: proof)
+    }
+
     /// The host that clients on this machine should name.
     var clientHost: String { ["0.0.0.0", "::"].contains(host) ? "127.0.0.1" : host }
 }
@@ -208,13 +231,16 @@ extension ServerConfiguration {
 private struct DeviceService: Service {
     let parts: ServerParts
     let configuration: ServerConfiguration
+    let budget: DescriptorBudget
     let tls: ServerTLS
     let bound: @Sendable (Int) -> Void
 
     func run() async throws {
         let port = configuration.values.number(.devicePort)
+        var endpointConfiguration = DeviceEndpointConfiguration(host: configuration.host, port: port)
+        endpointConfiguration.admission = configuration.admission(total: budget.devices, proof: .seconds(15))
         let endpoint = DeviceEndpoint(
-            configuration: DeviceEndpointConfiguration(host: configuration.host, port: port),
+            configuration: endpointConfiguration,
             tls: tls.device, gateway: parts.mailboxes, group: MultiThreadedEventLoopGroup.singleton,
             logger: parts.logger)
         do { bound(try await endpoint.start()) } catch {

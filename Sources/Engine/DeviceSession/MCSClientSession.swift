@@ -99,14 +99,13 @@ public struct MCSClientSession: Sendable {
         request.resource = request.user
         request.authToken = String(credentials.secret)
         request.deviceID = "android-" + String(credentials.device.rawValue, radix: 16)
-        request.receivedPersistentID = credentials.received.map(\.description)
+        let named = Array(credentials.received.prefix(configuration.loginIDLimit))
+        request.receivedPersistentID = named.map(\.description)
         request.useRmq2 = true
         request.authService = .androidID
         request.networkType = 1
         var directives = [MCSClientDirective.sendVersion(MCSVersion.current)]
-        if !credentials.received.isEmpty {
-            acknowledged.append(Acknowledged(stream: 1, ids: credentials.received))
-        }
+        if !named.isEmpty { acknowledged.append(Acknowledged(stream: 1, ids: named)) }
         emit(.login(request), into: &directives)
         return directives
     }

@@ -68,6 +68,9 @@ public struct MCSClientConfiguration: Hashable, Sendable {
     public var unstoredLimit = 512
     /// How many acknowledged notifications the server may leave unconfirmed before it counts as broken.
     public var unconfirmedLimit = 100_000
+    /// How many received ids a login names; the rest is sent again by the server and dropped. A server reads no
+    /// more than 16 KiB before it knows the device.
+    public var loginIDLimit = 600
     /// How many upstream stanzas may be unconfirmed.
     public var upstreamLimit = 16
 

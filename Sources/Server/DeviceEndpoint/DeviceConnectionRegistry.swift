@@ -11,26 +11,18 @@ final class DeviceConnectionRegistry: Sendable {
     }
 
     private let state = NIOLockedValueBox(State())
-    private let limit: Int
     private let metrics: DeviceEndpointMetrics
 
-    init(limit: Int, metrics: DeviceEndpointMetrics) {
-        self.limit = limit
-        self.metrics = metrics
-    }
+    init(metrics: DeviceEndpointMetrics) { self.metrics = metrics }
 
-    /// Takes a connection in; `false` when there are too many or the endpoint is stopping.
+    /// Takes a connection in; `false` when the endpoint is stopping.
     func add(_ connection: DeviceConnectionPort) -> Bool {
         let count: Int? = state.withLockedValue { state in
-            guard !state.isStopping, state.connections.count < limit else { return nil }
+            guard !state.isStopping else { return nil }
             state.connections[ObjectIdentifier(connection)] = connection
             return state.connections.count
         }
-        if let count {
-            metrics.connections.record(count)
-        } else {
-            metrics.connectionsRefused.increment()
-        }
+        if let count { metrics.connections.record(count) }
         return count != nil
     }
 

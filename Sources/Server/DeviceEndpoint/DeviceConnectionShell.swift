@@ -1,3 +1,4 @@
+import ConnectionAdmission
 import DeviceSession
 import Logging
 import MCSTransport
@@ -12,6 +13,7 @@ struct DeviceConnectionSurroundings: Sendable {
     let gateway: any DeviceGateway
     let configuration: MCSServerConfiguration
     let registry: DeviceConnectionRegistry
+    let limiter: ConnectionLimiter
     let metrics: DeviceEndpointMetrics
     let logger: Logger
 }
@@ -34,8 +36,9 @@ final class DeviceConnectionShell: MCSChannelPeer {
     private var steps: [Step] = []
     private var isPerforming = false
     private var isFinished = false
-    /// Room for the login of a device that names twelve thousand ids; who is not known yet gets no more.
-    private static let maximumSizeBeforeLogin = 256 * 1024
+    /// Room for the login of a device that names as many ids as ``MCSClientConfiguration/loginIDLimit`` allows; who
+    /// is not known yet gets no more.
+    private static let maximumSizeBeforeLogin = 16 * 1024
 
     init(_ surroundings: DeviceConnectionSurroundings, port: DeviceConnectionPort) {
         self.surroundings = surroundings
@@ -58,7 +61,10 @@ final class DeviceConnectionShell: MCSChannelPeer {
     }
 
     func loginAnswered(_ verdict: DeviceLoginVerdict) {
-        if case .welcome(let id) = verdict { sessionID = id }
+        if case .welcome(let id) = verdict {
+            sessionID = id
+            if let channel = channel?.channel { surroundings.limiter.proven(channel) }
+        }
         let answer = MCSLoginAnswer(verdict)
         surroundings.metrics.login(answer)
         perform(session.loginAnswered(answer, at: .now()))

@@ -1,3 +1,4 @@
+import ConnectionAdmission
 import DeviceSession
 import Logging
 import MCSTransport
@@ -50,7 +51,8 @@ public actor DeviceEndpoint {
         let metrics = DeviceEndpointMetrics()
         surroundings = DeviceConnectionSurroundings(
             gateway: gateway, configuration: configuration.session,
-            registry: DeviceConnectionRegistry(limit: configuration.maximumConnections, metrics: metrics),
+            registry: DeviceConnectionRegistry(metrics: metrics),
+            limiter: ConnectionLimiter(listener: "device", configuration.admission, logger: logger),
             metrics: metrics, logger: logger)
     }
 
@@ -99,6 +101,12 @@ public actor DeviceEndpoint {
         return ServerBootstrap(group: group)
             .serverChannelOption(ChannelOptions.backlog, value: 4096)
             .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptFailureLog(listener: "device", logger: surroundings.logger))
+                }
+            }
             .childChannelOption(ChannelOptions.socketOption(.so_keepalive), value: 1)
             .childChannelOption(ChannelOptions.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(ChannelOptions.recvAllocator, value: MCSChannelOptions.receiveAllocator())
@@ -109,10 +117,11 @@ public actor DeviceEndpoint {
             }
     }
 
-    /// Puts the handlers of a new connection in place; throws, which closes it, when there are too many.
+    /// Puts the handlers of a new connection in place; throws, which closes it, when it is not admitted.
     private static func admit(
         _ channel: any Channel, tls: NIOSSLContext, _ surroundings: DeviceConnectionSurroundings
     ) throws {
+        guard surroundings.limiter.admit(channel) else { throw ChannelError.operationUnsupported }
         let port = DeviceConnectionPort(eventLoop: channel.eventLoop, gateway: surroundings.gateway)
         guard surroundings.registry.add(port) else { throw ChannelError.operationUnsupported }
         let shell = DeviceConnectionShell(surroundings, port: port)

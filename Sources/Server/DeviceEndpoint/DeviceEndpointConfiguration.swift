@@ -1,13 +1,16 @@
+import ConnectionAdmission
 import DeviceSession
 
 /// How a device endpoint listens and what it allows.
-public struct DeviceEndpointConfiguration: Hashable, Sendable {
+public struct DeviceEndpointConfiguration: Sendable {
     /// The address to listen on.
     public var host: String
     /// 0 takes a free port; ``DeviceEndpoint/start()`` returns the real one.
     public var port: Int
-    /// How many connections may be open, logged in or not; further ones are closed at once.
-    public var maximumConnections = 200_000
+    /// Which connections are kept. Those that have not logged in are few at a time, so that what they may hold
+    /// before they are known is bounded for all of them together.
+    public var admission = ConnectionLimiter.Configuration(
+        limits: .init(total: 200_000, perAddress: 200_000, unproven: 4096), proofTimeout: .seconds(15))
     /// Times and limits of each session.
     public var session = MCSServerConfiguration()
     /// How long ``DeviceEndpoint/stop()`` waits for connections to end, in milliseconds.

@@ -4,7 +4,6 @@ import Metrics
 /// The endpoint's counters; made once, labels from closed sets only.
 struct DeviceEndpointMetrics: Sendable {
     let connections = Gauge(label: "aldaba_device_connections")
-    let connectionsRefused = Counter(label: "aldaba_device_connections_refused_total")
     let sent = Counter(label: "aldaba_device_notifications_sent_total")
     let notSent = Counter(label: "aldaba_device_notifications_not_sent_total")
     let acknowledged = Counter(label: "aldaba_device_notifications_acknowledged_total")

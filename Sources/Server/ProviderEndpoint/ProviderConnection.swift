@@ -43,8 +43,11 @@ final class ProviderConnection: HTTP2RequestHandler {
             head, body: body, bodyIsTooLarge: bodyIsTooLarge, found: found, memory: &memory, now: mailboxes.now,
             ticket: stream)
         switch decision {
-        case .accept(let acceptance): accept(acceptance, on: connection)
+        case .accept(let acceptance):
+            connection.prove()
+            accept(acceptance, on: connection)
         case .refuse(let refusal, let requester):
+            if requester != nil { connection.prove() }
             refuse(refusal, requester, sentID: head.validID, stream, on: connection)
         case .lookUp(let lookUp):
             guard round < 4 else {

@@ -1,3 +1,4 @@
+import ConnectionAdmission
 import Logging
 import NIOCore
 import NIOPosix
@@ -15,17 +16,24 @@ public final class HTTP2Listener: Sendable {
         public var limits = HTTP2Limits()
         /// A connection on which nothing moves for this long is sent away.
         public var idleTimeout: TimeAmount = .hours(1)
-        /// A connection on which no HTTP/2 begins for this long, handshake included, is closed.
-        public var openingTimeout: TimeAmount = .seconds(30)
+        /// A connection on which no HTTP/2 begins for this long, TLS handshake included, is closed.
+        public var openingTimeout: TimeAmount = .seconds(10)
         /// A request that is not complete for this long is given up: its stream is reset with CANCEL.
         public var requestTimeout: TimeAmount = .seconds(60)
-        /// Connections beyond this are closed at once.
-        public var maximumConnections = 10_000
+        /// Decides which connections are kept.
+        public var limiter: ConnectionLimiter
+        public var logger = Logger(label: "aldaba.http2")
 
-        public init(host: String, port: Int, tls: NIOSSLContext?) {
+        public init(host: String, port: Int, tls: NIOSSLContext?, limiter: ConnectionLimiter? = nil) {
             self.host = host
             self.port = port
             self.tls = tls
+            self.limiter =
+                limiter
+                ?? ConnectionLimiter(
+                    listener: "http2",
+                    ConnectionLimiter.Configuration(
+                        limits: .init(total: 10_000, perAddress: 10_000, unproven: 10_000)), logger: logger)
         }
     }
 
@@ -55,6 +63,12 @@ public final class HTTP2Listener: Sendable {
         let channel = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptFailureLog(listener: "apns", logger: configuration.logger))
+                }
+            }
             .childChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.maxMessagesPerRead, value: 4)
@@ -62,14 +76,14 @@ public final class HTTP2Listener: Sendable {
                 .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 16384, maximum: 65536)
             )
             .childChannelInitializer { channel in
-                guard registry.count < configuration.maximumConnections else { return channel.close() }
+                guard configuration.limiter.admit(channel) else { return channel.close() }
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     if let tls = configuration.tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
                     try pipeline.addHandler(IdleStateHandler(allTimeout: configuration.idleTimeout))
                     try pipeline.addHandler(
                         HTTP2ServerHandler(
-                            limits: configuration.limits, registry: registry,
+                            limits: configuration.limits, registry: registry, limiter: configuration.limiter,
                             openingTimeout: configuration.openingTimeout,
                             requestTimeout: configuration.requestTimeout, makeRequestHandler: makeRequestHandler))
                 }

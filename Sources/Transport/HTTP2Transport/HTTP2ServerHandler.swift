@@ -1,4 +1,5 @@
 import CNghttp2
+import ConnectionAdmission
 import HTTPWire
 import NIOCore
 
@@ -24,6 +25,7 @@ public final class HTTP2ServerConnection {
     fileprivate let session: HTTP2Session
     fileprivate weak var handler: HTTP2ServerHandler?
     public let eventLoop: any EventLoop
+    private var isProven = false
 
     fileprivate init(session: HTTP2Session, eventLoop: any EventLoop) {
         self.session = session
@@ -39,6 +41,13 @@ public final class HTTP2ServerConnection {
     @discardableResult
     public func respond(_ stream: Int32, headers: HeaderBlock, body: [UInt8] = []) -> Bool {
         session.submitResponse(stream, headers: headers, body: body)
+    }
+
+    /// The peer has shown a valid credential: its connection gives way to nobody any more.
+    public func prove() {
+        guard !isProven else { return }
+        isProven = true
+        handler?.prove()
     }
 
     /// Writes what is queued. Answers given inside `requestReceived` are written without it.
@@ -63,6 +72,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     /// The peer broke the protocol: the connection is closing, and what still comes is not read.
     private var isBroken = false
     private let registry: HTTP2ConnectionRegistry?
+    private let limiter: ConnectionLimiter?
     private let openingTimeout: TimeAmount
     private let requestTimeout: TimeAmount
     /// Closes a connection on which no HTTP/2 has begun in time; cancelled by the peer's SETTINGS.
@@ -74,12 +84,14 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     private static let writeSlice = 64 << 10
 
     init(
-        limits: HTTP2Limits, registry: HTTP2ConnectionRegistry? = nil, openingTimeout: TimeAmount = .seconds(30),
+        limits: HTTP2Limits, registry: HTTP2ConnectionRegistry? = nil, limiter: ConnectionLimiter? = nil,
+        openingTimeout: TimeAmount = .seconds(30),
         requestTimeout: TimeAmount = .seconds(60),
         makeRequestHandler: @escaping (HTTP2ServerConnection) -> any HTTP2RequestHandler
     ) {
         self.limits = limits
         self.registry = registry
+        self.limiter = limiter
         self.openingTimeout = openingTimeout
         self.requestTimeout = requestTimeout
         self.makeRequestHandler = makeRequestHandler
@@ -170,6 +182,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
             // Idle again after the goodbye: what is still open will not end by itself.
             if isShuttingDown { return close() }
             shutDown(debugData: Array(#"{"reason":"IdleTimeout"}"#.utf8))
+        case is AdmissionHandler.Overdue: shutDown(debugData: Array(#"{"reason":"IdleTimeout"}"#.utf8))
         case ChannelEvent.inputClosed:
             context.close(promise: nil)
         default:
@@ -180,6 +193,10 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // A broken TLS handshake or a reset socket concerns this connection alone.
         context.close(promise: nil)
+    }
+
+    fileprivate func prove() {
+        if let context { limiter?.proven(context.channel) }
     }
 
     /// Writes what the session has, as long as the channel takes it.

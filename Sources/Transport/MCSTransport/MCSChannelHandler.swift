@@ -58,6 +58,9 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
     /// Whether the connection takes more without piling it up.
     public var isWritable: Bool { context?.channel.isWritable ?? false }
 
+    /// The channel; `nil` once the connection is over.
+    public var channel: (any Channel)? { context?.channel }
+
     /// The address of the other side, for logs.
     public var remoteAddress: SocketAddress? { context?.remoteAddress }
 

@@ -1,3 +1,4 @@
+import ConnectionAdmission
 import DeviceSession
 import Logging
 import MCSTransport
@@ -32,7 +33,10 @@ private final class Connection {
         let metrics = DeviceEndpointMetrics()
         let surroundings = DeviceConnectionSurroundings(
             gateway: gateway, configuration: MCSServerConfiguration(),
-            registry: DeviceConnectionRegistry(limit: 10, metrics: metrics), metrics: metrics,
+            registry: DeviceConnectionRegistry(metrics: metrics),
+            limiter: ConnectionLimiter(
+                listener: "device", DeviceEndpointConfiguration(host: "127.0.0.1", port: 0).admission,
+                logger: Logger(label: "test")), metrics: metrics,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let port = DeviceConnectionPort(eventLoop: channel.eventLoop, gateway: gateway)
         let shell = DeviceConnectionShell(surroundings, port: port)

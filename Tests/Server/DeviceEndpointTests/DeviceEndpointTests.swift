@@ -243,7 +243,7 @@ private final class World {
     }
 
     @Test func `connections beyond the limit are closed at once`() async throws {
-        let world = try await World { $0.maximumConnections = 1 }
+        let world = try await World { $0.admission.limits.total = 1 }
         let first = RecordingDevice()
         let connection = world.logIn(first)
         await first.state.wait { $0.isLoggedIn }

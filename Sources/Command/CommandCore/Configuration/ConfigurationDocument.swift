@@ -42,6 +42,7 @@ public enum ConfigurationDocument {
         switch type {
         case .choice(let choices): choices.joined(separator: "|")
         case .position: "source"
+        case .addressRanges: "addresses"
         case .address: "host:port"
         case .secureURL: "https://host:port"
         case .port: "port"

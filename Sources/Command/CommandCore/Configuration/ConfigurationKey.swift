@@ -31,6 +31,8 @@ public enum ConfigurationType: Sendable, Equatable {
     case choice([String])
     /// What ``PositionChoice`` reads.
     case position
+    /// Addresses and ranges of them, separated by commas; see ``AddressRange``.
+    case addressRanges
 
     /// The kind in a reader's words, as it stands in help and documentation.
     public var words: String {
@@ -43,6 +45,7 @@ public enum ConfigurationType: Sendable, Equatable {
         case .flag: "true or false"
         case .number(let range): "whole number, \(range.lowerBound) to \(range.upperBound)"
         case .choice(let choices): choices.joined(separator: ", ")
+        case .addressRanges: "addresses or ranges like 10.0.0.0/8, separated by commas; none"
         case .position: "geoclue, file:PATH, socket:PATH, command:COMMAND, none"
         }
     }
@@ -58,6 +61,8 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     case controlPort = "control-port"
     case httpPort = "http-port"
     case metricsPort = "metrics-port"
+    case connectionsPerAddress = "connections-per-address"
+    case proxies
     case certificate
     case certificateKey = "certificate-key"
     case environment
@@ -98,7 +103,8 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .path, programs: [.serve, .agent],
                 sentence: "The data folder; without it $XDG_STATE_HOME/aldaba, else ~/.local/state/aldaba.")
-        case .host, .apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort: listenerRow
+        case .host, .apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort, .connectionsPerAddress, .proxies:
+            listenerRow
         case .certificate, .certificateKey, .environment, .development, .enrolmentOpen, .enrolmentKey: serverRow
         case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .presenterHook, .position,
             .reconnectAfter:
@@ -121,6 +127,14 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
         case .controlPort: port("8443", "Enrolment and timelines: https.")
         case .httpPort: port("8080", "The same as control-port without TLS, on loopback; only with development.")
         case .metricsPort: port("9090", "Metrics and health: http on loopback.")
+        case .connectionsPerAddress:
+            Row(
+                type: .number(1...1_000_000), defaultText: "1000", programs: [.serve],
+                sentence: "How many connections one address may have on each TLS listener; an IPv6 /64 counts as one.")
+        case .proxies:
+            Row(
+                type: .addressRanges, defaultText: "127.0.0.0/8,::1", programs: [.serve],
+                sentence: "Addresses behind which are many, which connections-per-address does not bound.")
         default:
             Row(
                 type: .text, defaultText: "127.0.0.1", programs: [.serve],

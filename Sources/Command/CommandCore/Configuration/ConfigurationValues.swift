@@ -1,3 +1,4 @@
+import ConnectionAdmission
 import Foundation
 
 /// The checked values of all keys, each with its origin.
@@ -13,6 +14,11 @@ public struct ConfigurationValues: Sendable {
     /// The value of a key of kind flag.
     public func flag(_ key: ConfigurationKey) -> Bool { text(key) == "true" }
 
+    /// The value of a key of kind addressRanges.
+    public func addressRanges(_ key: ConfigurationKey) -> [AddressRange] {
+        ConfigurationType.addressRanges(in: text(key) ?? "") ?? []
+    }
+
     /// Where the value came from.
     public func origin(_ key: ConfigurationKey) -> ConfigurationOrigin { texts[key]?.origin ?? .builtIn }
 
@@ -27,6 +33,17 @@ public struct ConfigurationValues: Sendable {
 }
 
 extension ConfigurationType {
+    /// The ranges of a list; `nil` when one of them is none. The word `none` is the empty list.
+    static func addressRanges(in text: String) -> [AddressRange]? {
+        if text == "none" { return [] }
+        var ranges: [AddressRange] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let range = AddressRange(part.trimmingCharacters(in: .whitespaces)) else { return nil }
+            ranges.append(range)
+        }
+        return ranges
+    }
+
     /// The value in its plain form, or `nil` when the text is not of this kind.
     func normalized(_ text: String) -> String? {
         switch self {
@@ -35,6 +52,7 @@ extension ConfigurationType {
         case .number(let range): return Int(text).flatMap { range.contains($0) ? String($0) : nil }
         case .choice(let choices): return choices.contains(text) ? text : nil
         case .position: return PositionChoice(text) == nil ? nil : text
+        case .addressRanges: return Self.addressRanges(in: text) == nil ? nil : text
         case .flag:
             switch text.lowercased() {
             case "true", "yes", "on", "1": return "true"

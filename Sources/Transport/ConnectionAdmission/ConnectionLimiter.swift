@@ -1,0 +1,137 @@
+import Logging
+import Metrics
+import NIOCore
+import Synchronization
+
+/// The connections of one listener: admits them, and closes the one that gives way. Thread-safe.
+public final class ConnectionLimiter: Sendable {
+    /// What a limiter is told.
+    public struct Configuration: Sendable {
+        public var limits: ConnectionSlots<ObjectIdentifier>.Limits
+        /// Addresses that are not counted one by one: proxies, behind which are many.
+        public var exempt: [AddressRange]
+        /// How long a connection may take to prove itself.
+        public var proofTimeout: TimeAmount
+
+        public init(
+            limits: ConnectionSlots<ObjectIdentifier>.Limits, exempt: [AddressRange] = [],
+            proofTimeout: TimeAmount = .seconds(30)
+        ) {
+            self.limits = limits
+            self.exempt = exempt
+            self.proofTimeout = proofTimeout
+        }
+    }
+
+    private struct State {
+        var slots: ConnectionSlots<ObjectIdentifier>
+        var channels: [ObjectIdentifier: any Channel] = [:]
+    }
+
+    private let configuration: Configuration
+    private let state: Mutex<State>
+    private let report: RefusalReport
+
+    /// - Parameter listener: The listener's name in metrics and log lines.
+    public init(listener: String, _ configuration: Configuration, logger: Logger) {
+        self.configuration = configuration
+        state = Mutex(State(slots: ConnectionSlots(limits: configuration.limits)))
+        report = RefusalReport(listener: listener, logger: logger)
+    }
+
+    /// How many connections are open.
+    public var count: Int { state.withLock { $0.slots.count } }
+
+    /// Admits a channel that was just accepted, and adds its first handler; call it on the channel's event loop,
+    /// before any other handler is added.
+    ///
+    /// - Returns: `false` when it is to be closed.
+    public func admit(_ channel: any Channel) -> Bool {
+        let connection = ObjectIdentifier(channel)
+        let remote = channel.remoteAddress
+        let isExempt = remote.map { address in configuration.exempt.contains { $0.contains(address) } } ?? true
+        let address = isExempt ? nil : ClientAddress(remote)
+        let (decision, givenUp) = state.withLock { state in
+            let decision = state.slots.opened(connection, from: address)
+            if case .refused = decision { return (decision, nil as (any Channel)?) }
+            state.channels[connection] = channel
+            guard case .replacing(let oldest) = decision else { return (decision, nil) }
+            return (decision, state.channels.removeValue(forKey: oldest))
+        }
+        switch decision {
+        case .refused(let refusal):
+            report.refused(refusal)
+            return false
+        case .replacing:
+            report.replaced()
+            givenUp?.pipeline.fireUserInboundEventTriggered(AdmissionHandler.GiveWay())
+        case .admitted: break
+        }
+        do {
+            try channel.pipeline.syncOperations.addHandler(
+                AdmissionHandler(limiter: self, proofTimeout: configuration.proofTimeout))
+            return true
+        } catch {
+            // The channel is closed already.
+            closed(connection)
+            return false
+        }
+    }
+
+    /// The peer of a channel has shown a valid credential.
+    public func proven(_ channel: any Channel) {
+        guard state.withLock({ $0.slots.proven(ObjectIdentifier(channel)) }) else { return }
+        channel.pipeline.fireUserInboundEventTriggered(AdmissionHandler.Proven())
+    }
+
+    func closed(_ connection: ObjectIdentifier) {
+        state.withLock { state in
+            state.slots.closed(connection)
+            state.channels[connection] = nil
+        }
+    }
+}
+
+/// Counts what was refused, and says so in the log at most once in ten seconds.
+private final class RefusalReport: Sendable {
+    private let listener: String
+    private let logger: Logger
+    private let refusals: [ConnectionRefusal: Counter]
+    private let replacements: Counter
+    private let silentUntil = Mutex(NIODeadline.uptimeNanoseconds(0))
+
+    init(listener: String, logger: Logger) {
+        self.listener = listener
+        self.logger = logger
+        refusals = Dictionary(
+            uniqueKeysWithValues: ConnectionRefusal.allCases.map {
+                (
+                    $0,
+                    Counter(
+                        label: "aldaba_connections_refused_total",
+                        dimensions: [("listener", listener), ("reason", $0.rawValue)])
+                )
+            })
+        replacements = Counter(label: "aldaba_connections_replaced_total", dimensions: [("listener", listener)])
+    }
+
+    func refused(_ refusal: ConnectionRefusal) {
+        refusals[refusal]?.increment()
+        say("connections are refused: \(refusal == .full ? "all slots are taken" : "an address has as many as it may")")
+    }
+
+    func replaced() {
+        replacements.increment()
+        say("connections without a valid credential give way to new ones")
+    }
+
+    private func say(_ text: String) {
+        let now = NIODeadline.now()
+        let isDue = silentUntil.withLock { until in
+            guard now >= until else { return false }
+            until = now + .seconds(10)
+            return true
+        }
+        if isDue { logger.warning("\(text)", metadata: ["aldaba.listener": "\(listener)"]) }
+    }
+}

@@ -1,0 +1,36 @@
+import Glibc
+
+/// How many connections each listener may have, so that the process never runs out of descriptors.
+///
+/// Of the limit (RLIMIT_NOFILE) 96 are kept for the store, logs and listeners, a quarter is the providers', an eighth
+/// the control API's, at most what each can use; the rest is the devices'.
+public struct DescriptorBudget: Hashable, Sendable {
+    /// Kept for everything that is no connection of a listener.
+    public static let reserved = 96
+
+    public let providers: Int
+    public let control: Int
+    public let devices: Int
+
+    /// Divides a limit of open files. One that is too small for the reserve leaves each listener eight.
+    public init(openFiles: Int) {
+        let free = max(64, openFiles - Self.reserved)
+        providers = max(8, min(10_000, free / 4))
+        control = max(8, min(4096, free / 8))
+        devices = max(8, min(200_000, free - providers - control))
+    }
+
+    /// Raises this process's soft limit of open files to its hard limit.
+    ///
+    /// - Returns: The limit that holds from now on.
+    public static func raiseLimit() -> Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        if limit.rlim_cur < limit.rlim_max {
+            var raised = limit
+            raised.rlim_cur = limit.rlim_max
+            if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 { limit = raised }
+        }
+        return Int(clamping: limit.rlim_cur)
+    }
+}

@@ -1,0 +1,93 @@
+import ConnectionAdmission
+import Logging
+import NIOCore
+import NIOEmbedded
+import NIOPosix
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ConnectionLimiterTests {
+    private func limiter(total: Int, proofTimeout: TimeAmount = .seconds(30)) -> ConnectionLimiter {
+        ConnectionLimiter(
+            listener: "test",
+            ConnectionLimiter.Configuration(
+                limits: .init(total: total, perAddress: 10, unproven: 10), proofTimeout: proofTimeout),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    }
+
+    private func connected() throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel()
+        channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 1), promise: nil)
+        return channel
+    }
+
+    @Test func `the connection that gives way is closed, and its slot is free`() throws {
+        let limiter = limiter(total: 1)
+        let (first, second) = (try connected(), try connected())
+        #expect(limiter.admit(first))
+        #expect(limiter.admit(second))
+        #expect(!first.isActive && second.isActive)
+        #expect(limiter.count == 1)
+        second.close(promise: nil)
+        #expect(limiter.count == 0)
+    }
+
+    @Test func `a connection that has proven itself outlives its deadline and keeps its slot`() throws {
+        let limiter = limiter(total: 1)
+        let (first, second) = (try connected(), try connected())
+        #expect(limiter.admit(first))
+        limiter.proven(first)
+        first.embeddedEventLoop.advanceTime(by: .hours(1))
+        #expect(first.isActive)
+        #expect(!limiter.admit(second))
+    }
+
+    @Test func `a connection that does not prove itself is warned, and closed a second later`() throws {
+        let limiter = limiter(total: 1)
+        let channel = try connected()
+        #expect(limiter.admit(channel))
+        let watcher = OverdueWatcher()
+        try channel.pipeline.syncOperations.addHandler(watcher)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(30))
+        #expect(watcher.isOverdue && channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive && limiter.count == 0)
+    }
+
+    @Test func `a listener that fails to accept pauses, and then goes on`() throws {
+        let channel = EmbeddedChannel()
+        let reads = ReadCounter()
+        let log = AcceptFailureLog(
+            listener: "test", logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        try channel.pipeline.syncOperations.addHandlers([reads, log])
+        channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 1), promise: nil)
+        let before = reads.count
+        channel.pipeline.fireErrorCaught(IOError(errnoCode: 24, reason: "accept"))
+        for _ in 0..<1000 { channel.read() }
+        #expect(reads.count == before)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(reads.count == before + 1)
+        channel.read()
+        #expect(reads.count == before + 2)
+    }
+}
+
+/// Notes that its connection is overdue.
+private final class OverdueWatcher: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private(set) var isOverdue = false
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is AdmissionHandler.Overdue { isOverdue = true }
+    }
+}
+
+/// Counts the reads that come through to the socket.
+private final class ReadCounter: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+    private(set) var count = 0
+
+    func read(context: ChannelHandlerContext) {
+        count += 1
+        context.read()
+    }
+}
