@@ -54,6 +54,13 @@ public final class FailingStore<Base: NotificationStore>: NotificationStore {
         base.page(device: device, after: after, limit: limit, now: now, then: complete)
     }
 
+    public func notifications(
+        of device: DeviceID, among ids: [NotificationID],
+        then complete: @escaping @Sendable (Result<Set<NotificationID>, any Error>) -> Void
+    ) {
+        base.notifications(of: device, among: ids, then: complete)
+    }
+
     public func expired(at now: Timestamp, from position: SweepPosition?, limit: Int) throws -> ExpiredSlice {
         try base.expired(at: now, from: position, limit: limit)
     }

@@ -71,7 +71,9 @@ public struct MCSServerSession: Sendable {
         switch state {
         case .awaitingVersion, .awaitingLogin: true
         case .authenticating, .closed: false
-        case .live: pending.count < configuration.pendingLimit
+        case .live:
+            pending.count < configuration.pendingLimit
+                && pending.count(where: \.isUrgent) < configuration.pendingReceiptLimit
         }
     }
 

@@ -80,8 +80,10 @@ public struct MCSServerConfiguration: Hashable, Sendable {
     /// How many acknowledgements and batches of receipts may wait to become durable before the connection is not
     /// read any more.
     public var pendingLimit = 64
+    /// How many batches of receipts may wait among them.
+    public var pendingReceiptLimit = 4
     /// How many receipts one batch may hold.
-    public var receiptLimit = 4096
+    public var receiptLimit = 512
     /// How many packets may follow a login before its answer.
     public var earlyPacketLimit = 64
 

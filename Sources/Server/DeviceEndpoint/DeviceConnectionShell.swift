@@ -36,6 +36,10 @@ final class DeviceConnectionShell: MCSChannelPeer {
     private var steps: [Step] = []
     private var isPerforming = false
     private var isFinished = false
+    /// Receipts of notifications that are unknown or another device's, in this session.
+    private var foreignReceipts = 0
+    /// More of them than what retention may have taken from a device that was away end the session.
+    private static let foreignReceiptLimit = 4096
     /// Room for the login of a device that names as many ids as ``MCSClientConfiguration/loginIDLimit`` allows; who
     /// is not known yet gets no more.
     private static let maximumSizeBeforeLogin = 16 * 1024
@@ -79,6 +83,16 @@ final class DeviceConnectionShell: MCSChannelPeer {
             perform(flow.pageFailed())
         }
         channel?.settle()
+    }
+
+    private func receiptsRecorded(_ outcome: ReceiptOutcome, stream: Int32) {
+        guard case .durable(let ignored) = outcome else { return recorded(stream: stream, durable: false) }
+        if ignored > 0 {
+            surroundings.metrics.receiptsIgnored.increment(by: ignored)
+            foreignReceipts += ignored
+            guard foreignReceipts <= Self.foreignReceiptLimit else { return end(.protocolViolation) }
+        }
+        recorded(stream: stream, durable: true)
     }
 
     private func recorded(stream: Int32, durable: Bool) {
@@ -226,8 +240,8 @@ extension DeviceConnectionShell {
         guard let sessionID else { return }
         surroundings.metrics.receipts.increment(by: reading.receipts.count)
         if reading.ignoredCount > 0 { surroundings.metrics.receiptsIgnored.increment(by: reading.ignoredCount) }
-        surroundings.gateway.record(reading.receipts, of: sessionID) { [port] durable in
-            port.onLoop { $0.recorded(stream: stream, durable: durable) }
+        surroundings.gateway.record(reading.receipts, of: sessionID) { [port] outcome in
+            port.onLoop { $0.receiptsRecorded(outcome, stream: stream) }
         }
     }
 

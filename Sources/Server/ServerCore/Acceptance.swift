@@ -49,6 +49,8 @@ enum MailboxCommand: Sendable {
     case expire(DeviceID)
     case unregister(DeviceID, AppID, PushEnvironment)
     case prune
+    /// Completes when everything that was noted before is durable; `false` when it could not be made so.
+    case flush(@Sendable (Bool) -> Void)
 }
 
 /// What is written behind: it may be lost when there is too much of it, and is counted then.
@@ -62,9 +64,20 @@ extension MailboxCommand {
     /// Whether the command concerns notifications that may still be among the notes.
     var looksAtNotes: Bool {
         switch self {
-        case .acknowledged, .record, .notDelivered: true
+        case .acknowledged, .record, .notDelivered, .flush: true
         case .open(let login, _, _): !login.received.isEmpty
         case .accept, .sent, .close, .expire, .unregister, .prune: false
+        }
+    }
+
+    /// About how many rows the command looks at or changes, an acceptance being one.
+    var weight: Int {
+        switch self {
+        case .sent(_, let ids, _), .notDelivered(_, let ids, _, _), .acknowledged(_, let ids, _): max(1, ids.count)
+        case .record(let receipts, _, _): max(1, receipts.count)
+        case .open(let login, _, _): 4 + login.received.count
+        case .prune: 64
+        case .accept, .close, .expire, .unregister, .flush: 1
         }
     }
 
@@ -72,7 +85,7 @@ extension MailboxCommand {
     var outlivesFailure: Bool {
         switch self {
         case .sent, .notDelivered, .unregister: true
-        case .accept, .open, .acknowledged, .record, .close, .expire, .prune: false
+        case .accept, .open, .acknowledged, .record, .close, .expire, .prune, .flush: false
         }
     }
 }

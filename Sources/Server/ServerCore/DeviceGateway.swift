@@ -31,11 +31,12 @@ public protocol DeviceGateway: Sendable {
     func acknowledged(
         _ session: DeviceSessionID, _ ids: [NotificationID], then complete: @escaping @Sendable (Bool) -> Void)
 
-    /// Records what a device reports; completes with `true` once it is durable, `false` when it could not be.
+    /// Records what a device reports; completes once it is durable, or could not be made so.
     ///
-    /// Receipts of another device's notifications are ignored. The same receipt twice is recorded once.
+    /// Receipts of unknown and of another device's notifications are ignored and counted. The same receipt twice is
+    /// recorded once.
     func record(
-        _ receipts: [Receipt], of session: DeviceSessionID, then complete: @escaping @Sendable (Bool) -> Void)
+        _ receipts: [Receipt], of session: DeviceSessionID, then complete: @escaping @Sendable (ReceiptOutcome) -> Void)
 
     /// Notes that a TTL-0 notification given to `deliver` was not written (the connection was choked or closing).
     func notSent(_ session: DeviceSessionID, _ ids: [NotificationID])
@@ -45,6 +46,13 @@ public protocol DeviceGateway: Sendable {
 
     /// Ends a session; a later one of the same device is left alone.
     func close(_ session: DeviceSessionID)
+}
+
+/// What became of a batch of receipts.
+public enum ReceiptOutcome: Hashable, Sendable {
+    /// Durable, but for this many that are not of the device's notifications.
+    case durable(ignored: Int)
+    case failed
 }
 
 /// A device's proof of itself and what it already has.

@@ -25,6 +25,7 @@ extension MailboxService {
         case .record(let receipts, let session, let complete):
             try record(receipts, session, transaction)
             effects.answer { complete(true) }
+        case .flush(let complete): effects.answer { complete(true) }
         case .close(let session): effects.changeSession(.closed(session))
         case .expire(let device):
             let now = clock()

@@ -1,5 +1,10 @@
 import PushModel
 
+/// The store did not take timelines that are written behind.
+public struct TimelinesNotWritten: Error {
+    public init() {}
+}
+
 extension MailboxService: DeviceGateway {
     nonisolated public func open(
         _ login: DeviceLogin, connection: any DeviceConnection,
@@ -34,10 +39,35 @@ extension MailboxService: DeviceGateway {
         _ = submit(.acknowledged(session, ids, complete))
     }
 
+    /// Whose the notifications are is read beside the writer, so that receipts of what does not exist cost it
+    /// nothing. Notes that are not committed yet are not in the store; those ids go to the writer as they are.
     nonisolated public func record(
-        _ receipts: [Receipt], of session: DeviceSessionID, then complete: @escaping @Sendable (Bool) -> Void
+        _ receipts: [Receipt], of session: DeviceSessionID, then complete: @escaping @Sendable (ReceiptOutcome) -> Void
     ) {
-        _ = submit(.record(receipts, session, complete))
+        let uncommitted = queue.uncommitted(receipts.lazy.map(\.id))
+        let ids = Set(receipts.lazy.map(\.id)).subtracting(uncommitted)
+        guard !ids.isEmpty else {
+            _ = submit(.record(receipts, session) { complete($0 ? .durable(ignored: 0) : .failed) })
+            return
+        }
+        store.notifications(of: session.device, among: Array(ids)) { [self] found in
+            guard case .success(let own) = found else { return complete(.failed) }
+            let known = receipts.filter { uncommitted.contains($0.id) || own.contains($0.id) }
+            let ignored = receipts.count - known.count
+            guard !known.isEmpty else { return complete(.durable(ignored: ignored)) }
+            _ = submit(.record(known, session) { complete($0 ? .durable(ignored: ignored) : .failed) })
+        }
+    }
+
+    /// Waits until every timeline that was written behind so far is durable.
+    ///
+    /// - Throws: ``TimelinesNotWritten`` when the store does not take them.
+    nonisolated public func flushNotes() async throws {
+        guard queue.hasUncommittedNotes else { return }
+        let isDurable = await withCheckedContinuation { continuation in
+            _ = submit(.flush { continuation.resume(returning: $0) })
+        }
+        guard isDurable else { throw TimelinesNotWritten() }
     }
 
     nonisolated public func close(_ session: DeviceSessionID) { _ = submit(.close(session)) }

@@ -5,7 +5,7 @@ import PushModel
 /// What becomes of commands whose batch could not be committed.
 extension MailboxService {
     /// Tells everyone who waits, and keeps what nobody would bring again.
-    func failed(_ commands: ArraySlice<MailboxCommand>, _ error: any Error) {
+    func failed(_ commands: [MailboxCommand], _ error: any Error) {
         failures += 1
         logger.error("a batch could not be committed", metadata: [LogKey.error: "\(error)"])
         Counter(label: "aldaba_store_failures_total").increment()
@@ -34,7 +34,7 @@ extension MailboxService {
         loop.scheduleTask(in: settings.retryPause) {
             self.assumeIsolated { service in
                 service.isRetryScheduled = false
-                _ = service.drainOnce()
+                service.drain()
             }
         }
     }
@@ -49,6 +49,7 @@ extension MailboxService {
         case .open(_, _, let complete): complete(.unavailable)
         case .record(_, _, let complete): complete(false)
         case .acknowledged(_, _, let complete): complete(false)
+        case .flush(let complete): complete(false)
         case .sent, .notDelivered, .close, .expire, .unregister, .prune: break
         }
     }

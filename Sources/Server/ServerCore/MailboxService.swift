@@ -161,30 +161,42 @@ public actor MailboxService {
         loop.execute { self.assumeIsolated { $0.drain() } }
     }
 
-    /// Processes everything that is queued now; `false` when there was nothing.
+    /// Processes one batch of what is queued; `false` when there was nothing, or the store failed.
     ///
     /// After a failed commit the rest of what is queued has failed too, so that nothing overtakes what is deferred.
     @discardableResult
     func drainOnce() -> Bool {
-        let taken = queue.takeCommands()
-        let commands = deferred.isEmpty ? taken : deferred + taken
-        deferred = []
-        var rest = commands[...]
-        while !rest.isEmpty {
-            let batch = rest.prefix(settings.batchLimit)
-            do {
-                try process(batch)
-            } catch {
-                failed(rest, error)
-                break
-            }
-            rest = rest.dropFirst(batch.count)
+        guard processDeferred() else { return false }
+        let batch = queue.takeBatch(limit: settings.batchLimit)
+        guard !batch.isEmpty else { return false }
+        do {
+            try process(batch)
             forgetAbsentDevices()
+        } catch {
+            failed(batch + queue.takeEverything(), error)
+            return false
         }
-        return !taken.isEmpty
+        return true
     }
 
-    private func process(_ commands: ArraySlice<MailboxCommand>) throws {
+    /// Processes what an earlier batch left behind, before anything later; `false` when the store still fails.
+    private func processDeferred() -> Bool {
+        while !deferred.isEmpty {
+            let commands = deferred
+            deferred = []
+            let batch = Array(commands.prefix(settings.batchLimit))
+            do {
+                try process(batch)
+                deferred = Array(commands.dropFirst(batch.count))
+            } catch {
+                failed(commands + queue.takeEverything(), error)
+                return false
+            }
+        }
+        return true
+    }
+
+    private func process(_ commands: [MailboxCommand]) throws {
         var effects = MailboxEffects()
         let notes =
             commands.contains(where: \.looksAtNotes) ? queue.takeNotes(limit: CommandQueue.noteLimit) : []
@@ -198,6 +210,7 @@ public actor MailboxService {
             queue.putBack(notes)
             throw error
         }
+        queue.committed(notes)
         for change in effects.sessionChanges { enter(change) }
         effects.release()
     }
@@ -224,6 +237,7 @@ public actor MailboxService {
                     try transaction.noteUnrecorded(team: team, from: entry.first, to: entry.last, count: entry.count)
                 }
             }
+            queue.committed(notes)
             let lost = unrecorded.values.reduce(0) { $0 + $1.count }
             if lost > 0 { Counter(label: "aldaba_timelines_not_recorded_total").increment(by: lost) }
         } catch {

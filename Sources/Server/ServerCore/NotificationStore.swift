@@ -17,6 +17,13 @@ public protocol NotificationStore: Sendable {
         device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp,
         then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void)
 
+    /// Those of the ids that are of a device's notifications.
+    ///
+    /// Calls `complete` once, on a thread of the store's. Sees every transaction that was durable before.
+    func notifications(
+        of device: DeviceID, among ids: [NotificationID],
+        then complete: @escaping @Sendable (Result<Set<NotificationID>, any Error>) -> Void)
+
     /// Devices and ids that have expired by `now`, from a position in the store's own order.
     ///
     /// Reads at most `limit` rows, so that a sweep never stalls anybody; `next` is `nil` at the end.

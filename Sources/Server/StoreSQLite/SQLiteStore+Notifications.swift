@@ -20,6 +20,24 @@ extension SQLiteStore: NotificationStore {
         }
     }
 
+    public func notifications(
+        of device: DeviceID, among ids: [NotificationID],
+        then complete: @escaping @Sendable (Result<Set<NotificationID>, any Error>) -> Void
+    ) {
+        pool.asyncRead { access in
+            complete(
+                Result {
+                    let statement = try access.get().cachedStatement(
+                        sql: "SELECT 1 FROM message WHERE id = ? AND device = ?")
+                    var own: Set<NotificationID> = []
+                    for id in ids where try Int.fetchOne(statement, arguments: [id.rawValue, device.column]) != nil {
+                        own.insert(id)
+                    }
+                    return own
+                })
+        }
+    }
+
     private static let pageSQL = """
         SELECT pending.id, message.apns_id, app.team, app.topic, message.environment, message.lane,
             message.push_type, message.priority, message.collapse_id, message.accepted_at, pending.expires_at,

@@ -181,8 +181,8 @@ private final class World {
         connection.send([receipt], persistentID: "b")
         let held = await world.gateway.state.wait { ($0.heldRecords?.count ?? 0) == 2 }.heldRecords ?? []
         #expect(device.state.value.upstreamConfirmed == [])
-        held[1](true)
-        held[0](true)
+        held[1](.durable(ignored: 0))
+        held[0](.durable(ignored: 0))
         #expect(await device.state.wait { $0.upstreamConfirmed.count == 2 }.upstreamConfirmed == ["a", "b"])
         world.gateway.state.change { state in
             state.heldRecords = nil

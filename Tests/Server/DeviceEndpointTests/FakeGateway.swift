@@ -12,7 +12,7 @@ final class FakeGateway: DeviceGateway {
         var isAvailable = true
         var recordsDurably = true
         /// Completions of `record` that the test lets go itself.
-        var heldRecords: [@Sendable (Bool) -> Void]?
+        var heldRecords: [@Sendable (ReceiptOutcome) -> Void]?
 
         var acknowledged: [NotificationID] = []
         var sent: [NotificationID] = []
@@ -75,7 +75,7 @@ final class FakeGateway: DeviceGateway {
     }
 
     func record(
-        _ receipts: [Receipt], of session: DeviceSessionID, then complete: @escaping @Sendable (Bool) -> Void
+        _ receipts: [Receipt], of session: DeviceSessionID, then complete: @escaping @Sendable (ReceiptOutcome) -> Void
     ) {
         let answer = state.change { state -> Bool? in
             if state.heldRecords != nil {
@@ -85,7 +85,7 @@ final class FakeGateway: DeviceGateway {
             if state.recordsDurably { state.receipts += receipts }
             return state.recordsDurably
         }
-        if let answer { complete(answer) }
+        if let answer { complete(answer ? .durable(ignored: 0) : .failed) }
     }
 
     func notSent(_ session: DeviceSessionID, _ ids: [NotificationID]) {

@@ -103,10 +103,10 @@ import Testing
                     entry: TimelineEntry(
                         at: server.clock.now.adding(milliseconds: step), state: .presented, source: .agent))
             }
-            let isDurable = await withCheckedContinuation { continuation in
+            let outcome = await withCheckedContinuation { continuation in
                 server.service.record(receipts, of: session) { continuation.resume(returning: $0) }
             }
-            #expect(isDurable)
+            #expect(outcome == .durable(ignored: 0))
             #expect(try await server.timeline(id)?.entries.count == 2 + MailboxService.Settings().lineLimit)
         }
     }
