@@ -71,7 +71,7 @@ let house: [Target] = [
     room("Engine", "LocalSchedule", ["AgentWire"]),
 
     room("Transport", "Observability", [logging, metrics, coreMetrics]),
-    room("Transport", "ConnectionAdmission", [nioCore, logging, metrics]),
+    room("Transport", "ConnectionAdmission", ["Observability", nioCore, logging, metrics]),
     room(
         "Transport", "HTTP2Transport",
         ["CNghttp2", "HTTPWire", "ConnectionAdmission", nioCore, nioPosix, nioSSL, nioTLS, logging]),
@@ -80,12 +80,14 @@ let house: [Target] = [
     room(
         "Server", "ServerCore",
         ["PushModel", "APNsWire", "Mailbox", "Observability", crypto, nioCore, logging, metrics]),
-    room("Server", "StoreSQLite", ["PushModel", "APNsWire", "Mailbox", "ServerCore", grdb, grdbSQLite, logging]),
+    room(
+        "Server", "StoreSQLite",
+        ["CLinux", "PushModel", "APNsWire", "Mailbox", "ServerCore", grdb, grdbSQLite, logging]),
     room(
         "Server", "ProviderEndpoint",
         [
-            "PushModel", "HTTPWire", "APNsWire", "ConnectionAdmission", "HTTP2Transport", "ServerCore", nioCore,
-            nioPosix, nioSSL, logging, metrics,
+            "PushModel", "HTTPWire", "APNsWire", "ConnectionAdmission", "HTTP2Transport", "Observability", "ServerCore",
+            nioCore, nioPosix, nioSSL, logging, metrics,
         ]),
     room(
         "Server", "DeviceEndpoint",

@@ -65,8 +65,10 @@ public final class FailingStore<Base: NotificationStore>: NotificationStore {
         try base.expired(at: now, from: position, limit: limit)
     }
 
-    public func timelines(id: NotificationID?, apnsID: String?) async throws -> [NotificationTimeline] {
-        try await base.timelines(id: id, apnsID: apnsID)
+    public func timelines(
+        id: NotificationID?, apnsID: String?, team: TeamID?
+    ) async throws -> [NotificationTimeline] {
+        try await base.timelines(id: id, apnsID: apnsID, team: team)
     }
 
     public func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID? {

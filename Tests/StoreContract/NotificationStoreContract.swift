@@ -66,7 +66,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
             }
         }
         #expect(try await page().isEmpty)
-        #expect(try await store.timelines(id: NotificationID(rawValue: 10), apnsID: "a").isEmpty)
+        #expect(try await store.timelines(id: NotificationID(rawValue: 10), apnsID: "a", team: nil).isEmpty)
     }
 
     public func `what was removed no longer waits and keeps its timeline`() async throws {
@@ -80,7 +80,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
             try transaction.append(TimelineEntry(at: now, state: .acked, source: .server), to: id)
         }
         #expect(try await page().map(\.id.rawValue) == [11])
-        let timeline = try #require(try await store.timelines(id: id, apnsID: nil).first)
+        let timeline = try #require(try await store.timelines(id: id, apnsID: nil, team: nil).first)
         #expect(timeline.entries.map(\.state) == [.accepted, .stored, .acked])
     }
 
@@ -126,12 +126,66 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
                     at: now,
                     code: "PayloadEmpty", note: "byte 3: expected ':'"))
         }
-        let found = try await store.timelines(id: nil, apnsID: "same")
+        let found = try await store.timelines(id: nil, apnsID: "same", team: nil)
         #expect(found.map(\.id.rawValue) == [10, 11])
         #expect(found[0].apnsID == "SAME" && found[0].device == device && found[0].environment == .sandbox)
         #expect(found[1].entries.map(\.state) == [.failed("PayloadEmpty")])
         #expect(found[1].entries.first?.note == "byte 3: expected ':'")
         #expect(found[1].team == app.team)
+    }
+
+    public func `no team's refusals hide what another team, or the same, had accepted`() async throws {
+        let other = TeamID(rawValue: "OTHER12345")
+        try store.write { transaction in
+            try transaction.insert(record(10, apnsID: "SAME"))
+            for number in 0..<1100 as Range<Int64> {
+                for (offset, team) in [(20_000, other), (40_000, app.team)] as [(Int64, TeamID)] {
+                    try transaction.insert(
+                        RefusalRecord(
+                            id: NotificationID(rawValue: offset + number), team: team, topic: "com.example.other",
+                            apnsID: "same", at: now, code: "BadPriority", note: nil))
+                }
+            }
+        }
+        let own = try await store.timelines(id: nil, apnsID: "same", team: app.team)
+        #expect(own.first?.id.rawValue == 10)
+        #expect(own.dropFirst().map(\.id.rawValue) == Array(41_050..<41_100))
+        #expect(try await store.timelines(id: nil, apnsID: "same", team: other).allSatisfy { $0.team == other })
+        #expect(
+            try await store.timelines(id: NotificationID(rawValue: 10), apnsID: nil, team: other).isEmpty)
+    }
+
+    public func `mail of revoked devices and removed apps is found by the sweep`() async throws {
+        let second = try await store.addApp(
+            topic: Topic(rawValue: "com.example.second"), team: app.team, policy: MailboxPolicy(), at: now)
+        var other = record(11, environment: .production)
+        other.subject.app = second.id
+        try store.write { transaction in
+            try transaction.insert(record(10))
+            try transaction.insert(other)
+        }
+        #expect(try store.expired(at: now, from: nil, limit: 100).ended.isEmpty)
+        #expect(try await store.removeApp(topic: second.topic, at: now) == second)
+        #expect(
+            try store.expired(at: now, from: nil, limit: 100).ended == [
+                RegistrationPlace(device: device, app: second.id, environment: .production)
+            ])
+        #expect(try await store.revokeDevice(device, at: now))
+        #expect(try store.expired(at: now, from: nil, limit: 100).ended.count == 2)
+    }
+
+    public func `the notifications of a device are told from another's and from unknown ones`() async throws {
+        try store.write { try $0.insert(record(10)) }
+        let ids = [10, 11].map { NotificationID(rawValue: $0) }
+        let stranger = try #require(DeviceID(78))
+        #expect(try await notifications(of: device, among: ids) == [ids[0]])
+        #expect(try await notifications(of: stranger, among: ids).isEmpty)
+    }
+
+    private func notifications(of device: DeviceID, among ids: [NotificationID]) async throws -> Set<NotificationID> {
+        try await withCheckedThrowingContinuation { continuation in
+            store.notifications(of: device, among: ids) { continuation.resume(with: $0) }
+        }
     }
 
     public func `the same line of a timeline twice is one`() async throws {
@@ -147,7 +201,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
             #expect(try transaction.device(of: id) == device)
             #expect(try transaction.device(of: NotificationID(rawValue: 99)) == nil)
         }
-        #expect(try await store.timelines(id: id, apnsID: nil).first?.entries.count == 3)
+        #expect(try await store.timelines(id: id, apnsID: nil, team: nil).first?.entries.count == 3)
     }
 
     public func `a sweep finds every device whose mail has expired, slice by slice`() throws {
@@ -205,9 +259,9 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
                     now: now.adding(milliseconds: 2000), limit: 1)
             }
         }
-        #expect(try await store.timelines(id: NotificationID(rawValue: old), apnsID: nil).isEmpty)
-        #expect(try await store.timelines(id: nil, apnsID: "id-\(old)").isEmpty)
-        #expect(try await store.timelines(id: NotificationID(rawValue: fresh), apnsID: nil).count == 1)
+        #expect(try await store.timelines(id: NotificationID(rawValue: old), apnsID: nil, team: nil).isEmpty)
+        #expect(try await store.timelines(id: nil, apnsID: "id-\(old)", team: nil).isEmpty)
+        #expect(try await store.timelines(id: NotificationID(rawValue: fresh), apnsID: nil, team: nil).count == 1)
         #expect(try await page().map(\.payload) == [Array(#"{"n":\#(fresh + 1)}"#.utf8)])
     }
 }

@@ -29,6 +29,66 @@ public struct RegisterStoreContract {
         await #expect(throws: RegisterError.keyIDTaken("KEY1234567")) { try await store.addProviderKey(key) }
     }
 
+    public func `a removed app is gone, and its topic stays its team's`() async throws {
+        let app = try await store.addApp(topic: topic, team: team, policy: MailboxPolicy(), at: now)
+        let device = try #require(DeviceID(5))
+        _ = try await store.register(device: device, app: app.id, environment: .sandbox, at: now)
+        let later = now.adding(milliseconds: 5)
+        #expect(try await store.removeApp(topic: topic, at: later) == app)
+        #expect(try await store.removeApp(topic: topic, at: later) == nil)
+        #expect(try await store.apps().isEmpty)
+        #expect(try await store.registration(device: device, app: app.id, environment: .sandbox)?.endedAt == later)
+        await #expect(throws: RegisterError.topicKept(topic, for: team)) {
+            try await store.addApp(
+                topic: topic, team: TeamID(rawValue: "OTHER12345"), policy: MailboxPolicy(), at: later)
+        }
+        let again = try await store.addApp(topic: topic, team: team, policy: MailboxPolicy(limit: 5), at: later)
+        #expect(try await store.apps() == [again])
+        #expect(try await store.registration(device: device, app: app.id, environment: .sandbox)?.endedAt == later)
+    }
+
+    public func `a revoked key is gone for good`() async throws {
+        let key = ProviderKey(keyID: "KEY1234567", team: team, publicKeyPEM: "PEM", createdAt: now)
+        try await store.addProviderKey(key)
+        #expect(try await store.revokeProviderKey("KEY1234567", at: now) == key)
+        #expect(try await store.revokeProviderKey("KEY1234567", at: now) == nil)
+        #expect(try await store.revokeProviderKey("OTHER12345", at: now) == nil)
+        #expect(try await store.providerKeys().isEmpty)
+        await #expect(throws: RegisterError.keyIDTaken("KEY1234567")) { try await store.addProviderKey(key) }
+    }
+
+    public func `a revoked device has no secret and no registration`() async throws {
+        let device = try #require(DeviceID(5))
+        let app = try await store.addApp(topic: topic, team: team, policy: MailboxPolicy(), at: now)
+        #expect(try await store.addDevice(device, secretHash: [1], at: now))
+        _ = try await store.register(device: device, app: app.id, environment: .sandbox, at: now)
+        let later = now.adding(milliseconds: 5)
+        #expect(try await store.revokeDevice(device, at: later))
+        #expect(try await !store.revokeDevice(device, at: later))
+        #expect(try await store.secretHash(of: device) == nil)
+        #expect(try await store.registration(device: device, app: app.id, environment: .sandbox)?.endedAt == later)
+        #expect(try await store.devicesRevoked(since: later) == [device])
+        #expect(try await store.devicesRevoked(since: later.adding(milliseconds: 1)).isEmpty)
+    }
+
+    public func `every change of the register is a new version`() async throws {
+        var versions: Set<UInt64> = [store.registerVersion]
+        _ = try await store.addApp(topic: topic, team: team, policy: MailboxPolicy(), at: now)
+        versions.insert(store.registerVersion)
+        try await store.addProviderKey(
+            ProviderKey(keyID: "KEY1234567", team: team, publicKeyPEM: "PEM", createdAt: now))
+        versions.insert(store.registerVersion)
+        _ = try await store.revokeProviderKey("KEY1234567", at: now)
+        versions.insert(store.registerVersion)
+        _ = try await store.removeApp(topic: topic, at: now)
+        versions.insert(store.registerVersion)
+        let device = try #require(DeviceID(5))
+        #expect(try await store.addDevice(device, secretHash: [1], at: now))
+        _ = try await store.revokeDevice(device, at: now)
+        versions.insert(store.registerVersion)
+        #expect(versions.count == 6)
+    }
+
     public func `a device id is given once`() async throws {
         let device = try #require(DeviceID(5))
         #expect(try await store.addDevice(device, secretHash: [1], at: now))

@@ -7,7 +7,8 @@ import ServerCore
 /// `aldaba app`: the server's register of apps.
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "app", abstract: "The server's register of apps.", subcommands: [Create.self, List.self])
+        commandName: "app", abstract: "The server's register of apps.",
+        subcommands: [Create.self, List.self, Remove.self])
 
     /// `aldaba app create`.
     struct Create: AsyncParsableCommand {
@@ -53,6 +54,30 @@ struct AppCommand: AsyncParsableCommand {
             } else {
                 for app in apps { try AppCommand.show(app, json: false) }
             }
+        }
+    }
+
+    /// `aldaba app remove`.
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take an app out of the register.",
+            discussion: """
+                Its device tokens end, pushes to it are refused with 400 TopicDisallowed from the next request on, and
+                what waits for it is dropped. The topic stays its team's, which may add it again.
+                """)
+        @Argument(help: "The app's topic, its bundle id: com.example.app.") var topic: String
+        @OptionGroup var location: FolderOption
+        @Flag(help: "Print one JSON object.") var json = false
+
+        func run() async throws {
+            let removed = try await ServerRegister.reading(location.folder) { store in
+                try await store.removeApp(topic: Topic(rawValue: topic), at: presentTime())
+            }
+            guard let removed else {
+                throw CommandFailure(
+                    .invalidInput, "the register has no app \(topic); `aldaba app list` shows those it has")
+            }
+            if json { try AppCommand.show(removed, json: true) } else { print("removed \(removed.topic)") }
         }
     }
 

@@ -3,10 +3,37 @@ import CommandCore
 import Foundation
 import PushModel
 
-/// `aldaba device`: devices that are no agents.
+/// `aldaba device`: the server's devices.
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "device", abstract: "Simulated devices.", subcommands: [Simulate.self])
+        commandName: "device", abstract: "Revoke devices, and simulate some.",
+        subcommands: [Revoke.self, Simulate.self])
+
+    /// `aldaba device revoke`.
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Revoke a device for good.",
+            discussion: """
+                Its session ends within a second or two, it cannot log in again, pushes to its device tokens are refused
+                with 410 Unregistered from the next request on, and what waits for it is dropped.
+                """)
+        @Argument(help: "The device's id, a decimal number, as `aldaba agent status` tells it.") var device: String
+        @OptionGroup var location: FolderOption
+        @Flag(help: "Print one JSON object.") var json = false
+
+        func run() async throws {
+            guard let id = UInt64(device).flatMap(DeviceID.init) else {
+                throw CommandFailure(.invalidInput, "\"\(device)\" is no device's id, a decimal number")
+            }
+            let isRevoked = try await ServerRegister.reading(location.folder) { store in
+                try await store.revokeDevice(id, at: presentTime())
+            }
+            guard isRevoked else {
+                throw CommandFailure(.invalidInput, "the register has no device \(id) that could be revoked")
+            }
+            if json { try print(JSONText.line(["device": id.description])) } else { print("revoked device \(id)") }
+        }
+    }
 
     /// `aldaba device simulate`.
     struct Simulate: AsyncParsableCommand {

@@ -8,8 +8,8 @@ import ServerCore
 /// `aldaba key`: provider keys.
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key", abstract: "Make and list provider keys, and sign provider tokens with them.",
-        subcommands: [Create.self, List.self, Token.self])
+        commandName: "key", abstract: "Make, list and revoke provider keys, and sign provider tokens with them.",
+        subcommands: [Create.self, List.self, Revoke.self, Token.self])
 
     /// `aldaba key create`.
     struct Create: AsyncParsableCommand {
@@ -52,6 +52,32 @@ struct KeyCommand: AsyncParsableCommand {
                         }))
             } else {
                 for key in keys { print("\(key.keyID)  team \(key.team)  since \(key.createdAt)") }
+            }
+        }
+    }
+
+    /// `aldaba key revoke`.
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Revoke a key for good: the server refuses its tokens from the next request on.",
+            discussion: "Connections that were opened with it stay open, and get 403 InvalidProviderToken.")
+        @Argument(help: "The key's id: ten characters A-Z0-9.") var keyID: String
+        @OptionGroup var location: FolderOption
+        @Flag(help: "Print one JSON object.") var json = false
+
+        func run() async throws {
+            let revoked = try await ServerRegister.reading(location.folder) { store in
+                try await store.revokeProviderKey(keyID, at: presentTime())
+            }
+            guard let revoked else {
+                throw CommandFailure(
+                    .invalidInput,
+                    "the register has no key \(keyID) that could be revoked; `aldaba key list` shows those it has")
+            }
+            if json {
+                try print(JSONText.line(["keyId": revoked.keyID, "teamId": revoked.team.rawValue]))
+            } else {
+                print("revoked key \(revoked.keyID) of team \(revoked.team)")
             }
         }
     }

@@ -56,6 +56,7 @@ extension ServeCommand {
                     .development(core.controlServices(values)), port: values.number(.httpPort), logger: logger,
                     bound: ports.http.known))
         }
+        services.append(RegisterWatchService(parts: core))
         services.append(ReadyService(ports: ports, configuration: configuration, ready: ready))
         let group = ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
@@ -100,7 +101,7 @@ struct ServerParts: Sendable {
         return ControlServices(
             enrolment: Enrolment(
                 store: store, apps: apps, tokens: tokens, mailboxes: mailboxes, cell: 0, clock: presentTime),
-            timelines: Timelines(store: store), authentication: credentials,
+            timelines: Timelines(store: store, mailboxes: mailboxes), authentication: credentials,
             enrolmentAccess: isOpen ? .open : values.text(.enrolmentKey).map { .key($0) } ?? .closed,
             clock: presentTime)
     }
@@ -115,6 +116,23 @@ private struct CoreService: Service {
         try? await gracefulShutdown()
         await parts.mailboxes.stop()
         try parts.store.close()
+    }
+}
+
+/// Looks at the register once a second.
+private struct RegisterWatchService: Service {
+    let parts: ServerParts
+
+    func run() async throws {
+        let watch = RegisterWatch(
+            store: parts.store, credentials: parts.credentials, apps: parts.apps, mailboxes: parts.mailboxes,
+            logger: parts.logger)
+        try await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try await Task.sleep(for: .seconds(1))
+                await watch.look()
+            }
+        }
     }
 }
 

@@ -39,6 +39,8 @@ public enum MCSServerCloseReason: String, Sendable, CaseIterable {
     /// The device answered no heartbeat.
     case silent
     case superseded
+    /// The device may not log in any more.
+    case revoked
     /// The store could not read or record; the device is to come again.
     case storeFailed = "store_failed"
     case stopping

@@ -40,6 +40,10 @@ final class DeviceConnectionPort: DeviceConnection {
         end(.superseded)
     }
 
+    func revoked() {
+        end(.revoked)
+    }
+
     func end(_ reason: MCSServerCloseReason) {
         onLoop { $0.end(reason) }
     }

@@ -14,6 +14,8 @@ struct DevicePushGate: Sendable {
     enum Decision {
         case accept(Acceptance)
         case refuse(APNsRefusal, of: Requester?)
+        /// The credential is no good; with the key that its token names, where there is such a key.
+        case refuseCredential(APNsRefusal, CredentialDirectory.KnownKey?)
         /// Something must be read from the store first; then ask again.
         case lookUp(LookUp)
     }
@@ -48,22 +50,22 @@ struct DevicePushGate: Sendable {
     /// Judges a request. Takes the body over only when it accepts.
     func decide(
         _ head: APNsRequestHead, body: [UInt8], bodyIsTooLarge: Bool, found: Found?, memory: inout Memory,
-        now: Timestamp, ticket: Int32
+        ticket: Int32
     ) -> Decision {
         guard head.isPost else { return .refuse(APNsRefusal(.methodNotAllowed), of: nil) }
         let path = head.path
         if case .other = path { return .refuse(APNsRefusal(.badPath), of: nil) }
         let team: TeamID
-        var credential = credentials.known(head.authorization, &memory.credential, now: now)
+        var credential = credentials.known(head.authorization, &memory.credential)
         if case .notAskedYet = credential, case .credential(let found)? = found { credential = found }
         switch credential {
         case .credential(let credential): team = credential.team
-        case .refused(let refusal): return .refuse(refusal, of: nil)
+        case .refused(let refusal, let key): return .refuseCredential(refusal, key)
         case .notAskedYet: return .lookUp(.credential(Array(head.authorization ?? [])))
         }
         do throws(APNsRefusal) {
             return try decide(
-                head, path, team, body: body, bodyIsTooLarge: bodyIsTooLarge, found: found, memory: &memory, now: now,
+                head, path, team, body: body, bodyIsTooLarge: bodyIsTooLarge, found: found, memory: &memory,
                 ticket: ticket)
         } catch {
             let topic = try? head.topic()
@@ -78,13 +80,13 @@ struct DevicePushGate: Sendable {
     /// The steps behind the credential.
     private func decide(
         _ head: APNsRequestHead, _ path: APNsRequestHead.Path, _ team: TeamID, body: [UInt8], bodyIsTooLarge: Bool,
-        found: Found?, memory: inout Memory, now: Timestamp, ticket: Int32
+        found: Found?, memory: inout Memory, ticket: Int32
     ) throws(APNsRefusal) -> Decision {
         if let refusal = head.duplicateRefusal { throw refusal }
         let fields = try head.fields()
         let topic = try head.topic()
         let app: RegisteredApp
-        var knowledge = apps.known(topic, &memory.app, now: now)
+        var knowledge = apps.known(topic, &memory.app)
         if case .notAskedYet = knowledge, case .topic(let found)? = found { knowledge = found }
         switch knowledge {
         case .app(let known): app = known

@@ -13,12 +13,17 @@ final class ProviderConnection: HTTP2RequestHandler {
     private let gate: DevicePushGate
     private let mailboxes: MailboxService
     private let metrics: ProviderMetrics
+    private let refusedTokens: RefusedTokenReport
     private let sink: ProviderSink
     /// Used for every answer, so that none allocates a block of its own.
     private var answer = HeaderBlock()
     private var memory = DevicePushGate.Memory()
 
-    init(gate: DevicePushGate, mailboxes: MailboxService, metrics: ProviderMetrics, connection: HTTP2ServerConnection) {
+    init(
+        gate: DevicePushGate, mailboxes: MailboxService, metrics: ProviderMetrics, refusedTokens: RefusedTokenReport,
+        connection: HTTP2ServerConnection
+    ) {
+        self.refusedTokens = refusedTokens
         self.gate = gate
         self.mailboxes = mailboxes
         self.metrics = metrics
@@ -40,7 +45,7 @@ final class ProviderConnection: HTTP2RequestHandler {
     ) {
         let head = APNsRequestHead(headers)
         let decision = gate.decide(
-            head, body: body, bodyIsTooLarge: bodyIsTooLarge, found: found, memory: &memory, now: mailboxes.now,
+            head, body: body, bodyIsTooLarge: bodyIsTooLarge, found: found, memory: &memory,
             ticket: stream)
         switch decision {
         case .accept(let acceptance):
@@ -48,6 +53,14 @@ final class ProviderConnection: HTTP2RequestHandler {
             accept(acceptance, on: connection)
         case .refuse(let refusal, let requester):
             if requester != nil { connection.prove() }
+            refuse(refusal, requester, sentID: head.validID, stream, on: connection)
+        case .refuseCredential(let refusal, let key):
+            var requester: DevicePushGate.Requester?
+            if let key, refusedTokens.report(refusal, of: key, from: connection.remoteAddress) {
+                requester = DevicePushGate.Requester(
+                    team: key.team, topic: head.topicText,
+                    apnsID: head.validID.map { String(decoding: $0, as: UTF8.self) })
+            }
             refuse(refusal, requester, sentID: head.validID, stream, on: connection)
         case .lookUp(let lookUp):
             guard round < 4 else {

@@ -23,8 +23,11 @@ public final class ProviderEndpoint: Sendable {
     ) async throws -> ProviderEndpoint {
         let gate = DevicePushGate(credentials: credentials, apps: apps, tokens: tokens, environment: environment)
         let metrics = ProviderMetrics()
+        let refusedTokens = RefusedTokenReport(logger: configuration.logger, clock: { mailboxes.now })
         let listener = try await HTTP2Listener.bind(configuration, on: group) { connection in
-            ProviderConnection(gate: gate, mailboxes: mailboxes, metrics: metrics, connection: connection)
+            ProviderConnection(
+                gate: gate, mailboxes: mailboxes, metrics: metrics, refusedTokens: refusedTokens,
+                connection: connection)
         }
         return ProviderEndpoint(listener: listener)
     }

@@ -1,23 +1,32 @@
 import PushModel
 import Synchronization
 
-/// The register's apps in memory. Thread-safe; a topic that is not here may be in the store since.
+/// The register's apps in memory, as of a version of the register. Thread-safe.
+///
+/// Every answer is that of the register's present version: when that has changed, the apps are read again before
+/// anything is answered, so that a removed app is gone, and a new one there, at the next request.
 public final class AppDirectory: Sendable {
+    private struct State {
+        var byTopic: [Topic: RegisteredApp] = [:]
+        /// The register's version when the apps were read; `nil` before the first time.
+        var version: UInt64?
+    }
+
     private let store: any RegisterStore
-    private let clock: @Sendable () -> Timestamp
-    private let byTopic = Mutex<[Topic: RegisteredApp]>([:])
+    private let state = Mutex(State())
     private let reading: SharedReading
 
     public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
-        self.clock = clock
         reading = SharedReading(clock: clock)
     }
 
     /// Reads every app again.
     public func reload() async throws {
+        let version = store.registerVersion
         let apps = try await store.apps()
-        byTopic.withLock { $0 = Dictionary(apps.map { ($0.topic, $0) }, uniquingKeysWith: { $1 }) }
+        let byTopic = Dictionary(apps.map { ($0.topic, $0) }, uniquingKeysWith: { $1 })
+        state.withLock { $0 = State(byTopic: byTopic, version: version) }
     }
 
     /// What is known of a topic without asking the store.
@@ -32,44 +41,47 @@ public final class AppDirectory: Sendable {
     public struct Memory: Sendable {
         fileprivate var topic: ArraySlice<UInt8> = []
         fileprivate var app: RegisteredApp?
-        fileprivate var until = Timestamp(rawValue: .min)
+        fileprivate var version: UInt64 = 0
 
         public init() {}
     }
 
-    /// Answers like ``known(_:)``, from the connection's memory if it is the topic of last time; what is
-    /// remembered is asked for again after a second.
-    public func known(_ topic: ArraySlice<UInt8>, _ memory: inout Memory, now: Timestamp) -> Knowledge {
-        if let app = memory.app, now < memory.until, topic.elementsEqualFast(memory.topic) { return .app(app) }
+    /// Answers like ``known(_:)``, from the connection's memory if it is the topic of last time and the register has
+    /// not changed since.
+    public func known(_ topic: ArraySlice<UInt8>, _ memory: inout Memory) -> Knowledge {
+        let version = store.registerVersion
+        if let app = memory.app, memory.version == version, topic.elementsEqualFast(memory.topic) { return .app(app) }
         let knowledge = known(Topic(rawValue: String(decoding: topic, as: UTF8.self)))
         if case .app(let app) = knowledge {
             memory.topic = ArraySlice(Array(topic))
             memory.app = app
-            memory.until = now.adding(milliseconds: 1000)
+            memory.version = version
         }
         return knowledge
     }
 
     /// Answers from memory.
     public func known(_ topic: Topic) -> Knowledge {
-        if let app = byTopic.withLock({ $0[topic] }) { return .app(app) }
-        guard reading.isFresh(at: clock()) else { return .notAskedYet }
-        // A reading may have ended since.
-        return byTopic.withLock { $0[topic] }.map { .app($0) } ?? .unknownTopic
+        let version = store.registerVersion
+        return state.withLock { state in
+            guard state.version == version else { return .notAskedYet }
+            return state.byTopic[topic].map { .app($0) } ?? .unknownTopic
+        }
     }
 
     /// The app of that topic, from the store if need be; `nil` when there is none.
     ///
-    /// The apps are read for everyone who asks at once, and at most once a second: a topic that the last reading
-    /// did not find is unknown until the second is over.
+    /// The apps are read for everyone who asks at once.
     /// - Throws: when the store cannot be read.
     public func find(_ topic: Topic) async throws -> RegisteredApp? {
-        switch known(topic) {
-        case .app(let app): return app
-        case .unknownTopic: return nil
-        case .notAskedYet: break
+        // A register that changes during a reading is read again; one that never stands still is answered all the same.
+        for _ in 0..<3 {
+            switch known(topic) {
+            case .app(let app): return app
+            case .unknownTopic: return nil
+            case .notAskedYet: try await reading.wait { try await self.reload() }
+            }
         }
-        try await reading.wait { try await self.reload() }
-        return byTopic.withLock { $0[topic] }
+        return state.withLock { $0.byTopic[topic] }
     }
 }

@@ -21,16 +21,30 @@ public final class CredentialDirectory: Sendable {
         }
     }
 
+    /// A key of the register, by the names that its team knows.
+    public struct KnownKey: Hashable, Sendable {
+        public var team: TeamID
+        public var keyID: String
+
+        public init(team: TeamID, keyID: String) {
+            self.team = team
+            self.keyID = keyID
+        }
+    }
+
     /// What is known of a header value without asking the store.
     public enum Knowledge: Sendable {
         case credential(Credential)
-        case refused(APNsRefusal)
-        /// Its key is not known yet: ask with ``find(_:)``.
+        /// Refused; with the key that the token names, where there is such a key.
+        case refused(APNsRefusal, key: KnownKey? = nil)
+        /// The register has changed: ask with ``find(_:)``.
         case notAskedYet
     }
 
     private struct State {
         var keys: [String: (team: TeamID, key: P256.Signing.PublicKey)] = [:]
+        /// The register's version when the keys were read; `nil` before the first time.
+        var version: UInt64?
         var verdicts = GenerationCache<[UInt8], Credential>(capacity: 2048)
     }
 
@@ -49,66 +63,96 @@ public final class CredentialDirectory: Sendable {
     public struct Memory: Sendable {
         fileprivate var authorization: ArraySlice<UInt8> = []
         fileprivate var credential: Credential?
-        fileprivate var until = Timestamp(rawValue: .min)
+        fileprivate var version: UInt64 = 0
+        /// Tokens of known keys whose signature was looked at and is wrong.
+        fileprivate var forgeries = 0
 
         public init() {}
     }
 
+    /// A connection that has shown more wrong signatures than this is refused without a look at further ones: each
+    /// costs as much as ten requests.
+    static let forgeryLimit = 16
+
     /// Judges an `authorization` header like ``known(_:)``, from the connection's memory if it is the one of last
-    /// time; what is remembered is asked for again after a second.
-    public func known(_ authorization: ArraySlice<UInt8>?, _ memory: inout Memory, now: Timestamp) -> Knowledge {
-        if let authorization, let credential = memory.credential, now < memory.until,
+    /// time and the register has not changed since.
+    public func known(_ authorization: ArraySlice<UInt8>?, _ memory: inout Memory) -> Knowledge {
+        let version = store.registerVersion
+        if let authorization, let credential = memory.credential, memory.version == version,
             authorization.elementsEqualFast(memory.authorization)
         {
-            return credential.refusal(at: now).map { .refused($0) } ?? .credential(credential)
+            return Self.knowledge(credential, at: clock())
+        }
+        guard memory.forgeries < Self.forgeryLimit else {
+            return .refused(
+                APNsRefusal(
+                    .tooManyProviderTokenUpdates, note: "the connection has shown too many wrong signatures"))
         }
         let knowledge = known(authorization)
-        if case .credential(let credential) = knowledge, let authorization {
+        switch knowledge {
+        case .credential(let credential):
+            guard let authorization else { break }
             memory.authorization = ArraySlice(Array(authorization))
             memory.credential = credential
-            memory.until = now.adding(milliseconds: 1000)
+            memory.version = version
+        case .refused(let refusal, key: .some) where refusal.reason == .invalidProviderToken: memory.forgeries += 1
+        case .refused, .notAskedYet: break
         }
         return knowledge
     }
 
-    /// Reads every provider key again; one that is not a P-256 public key is passed over.
+    /// Reads every provider key again; one that is not a P-256 public key is passed over. Verdicts of before are
+    /// forgotten.
     public func reload() async throws {
+        let version = store.registerVersion
         var keys: [String: (team: TeamID, key: P256.Signing.PublicKey)] = [:]
         for stored in try await store.providerKeys() {
             guard let key = try? P256.Signing.PublicKey(pemRepresentation: stored.publicKeyPEM) else { continue }
             keys[stored.keyID] = (stored.team, key)
         }
         let read = keys
-        state.withLock { $0.keys = read }
+        state.withLock { $0 = State(keys: read, version: version) }
     }
 
     /// Judges an `authorization` header from memory, checking the signature if its key is known.
+    ///
+    /// Every answer is that of the register's present version: when that has changed, the keys must be read first, so
+    /// that a revoked key is refused, and a new one taken, at the next request.
     public func known(_ authorization: ArraySlice<UInt8>?) -> Knowledge {
-        judge(authorization) { now in reading.isFresh(at: now) }
+        let version = store.registerVersion
+        return judge(authorization) { $0 == version }
     }
 
-    /// - Parameter isUpToDate: Whether a key that is not in memory is not in the store either.
-    private func judge(_ authorization: ArraySlice<UInt8>?, isUpToDate: (Timestamp) -> Bool) -> Knowledge {
+    /// - Parameter isCurrent: Whether keys that were read at a version of the register may be used.
+    private func judge(_ authorization: ArraySlice<UInt8>?, isCurrent: (UInt64?) -> Bool) -> Knowledge {
         guard let authorization, !authorization.isEmpty else {
             return .refused(APNsRefusal(.missingProviderToken, note: "there is no authorization header"))
         }
         let now = clock()
         let bytes = Array(authorization)
-        if let credential = state.withLock({ $0.verdicts.value(bytes) }) {
-            return credential.refusal(at: now).map { .refused($0) } ?? .credential(credential)
+        let (isCurrent, verdict) = state.withLock { state in
+            isCurrent(state.version) ? (true, state.verdicts.value(bytes)) : (false, nil)
         }
+        if let verdict { return Self.knowledge(verdict, at: now) }
         do throws(APNsRefusal) {
             let token = try ProviderToken(authorization: authorization)
-            // Asked before the look into memory, which a reading may change in between.
-            let isUpToDate = isUpToDate(now)
-            if let entry = state.withLock({ $0.keys[token.keyID] }) {
-                return .credential(try credential(token, bytes, entry.team, entry.key, now))
+            guard isCurrent else { return .notAskedYet }
+            guard let entry = state.withLock({ $0.keys[token.keyID] }) else {
+                return .refused(APNsRefusal(.invalidProviderToken, note: "there is no key \(token.keyID)"))
             }
-            return isUpToDate
-                ? .refused(APNsRefusal(.invalidProviderToken, note: "there is no key \(token.keyID)")) : .notAskedYet
+            do throws(APNsRefusal) {
+                return .credential(try credential(token, bytes, entry.team, entry.key, now))
+            } catch {
+                return .refused(error, key: KnownKey(team: entry.team, keyID: token.keyID))
+            }
         } catch {
             return .refused(error)
         }
+    }
+
+    private static func knowledge(_ credential: Credential, at now: Timestamp) -> Knowledge {
+        guard let refusal = credential.refusal(at: now) else { return .credential(credential) }
+        return .refused(refusal, key: KnownKey(team: credential.team, keyID: credential.keyID))
     }
 
     private func credential(
@@ -126,15 +170,17 @@ public final class CredentialDirectory: Sendable {
         return credential
     }
 
-    /// Judges an `authorization` header, reading the keys again if its own is not known.
+    /// Judges an `authorization` header, reading the keys again if the register has changed. Never answers
+    /// `notAskedYet`. The keys are read for everyone who asks at once.
     ///
-    /// The keys are read for everyone who asks at once, and at most once a second: a key id that the last reading
-    /// did not find is unknown until the second is over. Never answers `notAskedYet`.
     /// - Throws: when the store cannot be read.
     public func find(_ authorization: ArraySlice<UInt8>?) async throws -> Knowledge {
-        let first = known(authorization)
-        guard case .notAskedYet = first else { return first }
-        try await reading.wait { try await self.reload() }
+        // A register that changes during a reading is read again; one that never stands still is answered all the same.
+        for _ in 0..<3 {
+            let knowledge = known(authorization)
+            guard case .notAskedYet = knowledge else { return knowledge }
+            try await reading.wait { try await self.reload() }
+        }
         return judge(authorization) { _ in true }
     }
 }
@@ -143,7 +189,7 @@ extension CredentialDirectory: ProviderAuthentication {
     public func team(authorization: String) async throws -> ProviderVerdict {
         switch try await find(ArraySlice(authorization.utf8)) {
         case .credential(let credential): return .team(credential.team)
-        case .refused(let refusal):
+        case .refused(let refusal, _):
             switch refusal.reason {
             case .missingProviderToken: return .missing
             case .expiredProviderToken: return .expired

@@ -98,4 +98,7 @@ public protocol DeviceConnection: AnyObject, Sendable {
 
     /// A newer session of the same device was opened: say so to the peer if the wire can, and close.
     func superseded()
+
+    /// The device was revoked: close. Called on any thread.
+    func revoked()
 }

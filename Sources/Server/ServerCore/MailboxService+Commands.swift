@@ -30,13 +30,7 @@ extension MailboxService {
         case .expire(let device):
             let now = clock()
             try change(device, transaction) { $0.expired(now: now) }
-        case .prune:
-            let now = clock()
-            let isMore = try transaction.prune(
-                timelinesBefore: now.adding(milliseconds: -settings.timelineRetentionMilliseconds),
-                payloadsBefore: now.adding(milliseconds: -settings.payloadRetentionMilliseconds), now: now, limit: 500)
-            isPruning = isMore
-            if isMore { pruneSoon() }
+        case .prune: try prune(transaction)
         case .unregister(let device, let app, let environment):
             try change(device, transaction) { $0.unregistered(app: app, environment: environment) }
         }

@@ -19,6 +19,7 @@ extension MailboxService {
             let slice = try store.expired(at: clock(), from: position, limit: 2000)
             next = slice.next
             for device in slice.devices { _ = submit(.expire(device)) }
+            for place in slice.ended { _ = submit(.unregister(place.device, place.app, place.environment)) }
         } catch {
             logger.warning("the sweep could not read the store", metadata: [LogKey.error: "\(error)"])
         }
@@ -31,7 +32,29 @@ extension MailboxService {
     /// Prunes the next slice of a round after a pause, so that the writer is never held up by it.
     func pruneSoon() {
         guard !isStopped else { return }
-        loop.scheduleTask(in: .milliseconds(200)) { _ = self.submit(.prune) }
+        loop.scheduleTask(in: .nanoseconds(pruningPace.pause)) { _ = self.submit(.prune) }
+    }
+
+    /// Prunes the next slice; the pace follows from how long it took.
+    func prune(_ transaction: any NotificationTransaction) throws {
+        let now = clock()
+        let began = NIODeadline.now()
+        let isMore = try transaction.prune(
+            timelinesBefore: now.adding(milliseconds: -settings.timelineRetentionMilliseconds),
+            payloadsBefore: now.adding(milliseconds: -settings.payloadRetentionMilliseconds), now: now,
+            limit: pruningPace.limit)
+        pruningPace.tookSlice(nanoseconds: (NIODeadline.now() - began).nanoseconds)
+        isPruning = isMore
+        if isMore { pruneSoon() }
+    }
+
+    /// Ends the sessions of devices that were revoked since an instant.
+    nonisolated public func endSessions(of devices: [DeviceID]) {
+        loop.execute {
+            self.assumeIsolated { service in
+                for device in devices { service.sessions[device]?.connection.revoked() }
+            }
+        }
     }
 
     /// Begins a round of pruning once a minute, unless the last one is still under way.

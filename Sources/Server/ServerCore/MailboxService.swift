@@ -31,6 +31,7 @@ public actor MailboxService {
     var isStopped = false
     /// A round of pruning has begun and has more to do.
     var isPruning = false
+    var pruningPace = PruningPace()
     /// What could not be committed and has nobody who would bring it again; it goes before everything else.
     var deferred: [MailboxCommand] = []
     var isRetryScheduled = false

@@ -24,13 +24,17 @@ public protocol NotificationStore: Sendable {
         of device: DeviceID, among ids: [NotificationID],
         then complete: @escaping @Sendable (Result<Set<NotificationID>, any Error>) -> Void)
 
-    /// Devices and ids that have expired by `now`, from a position in the store's own order.
+    /// Devices whose mail has expired by `now`, and registrations of revoked devices and removed apps for which mail
+    /// still waits, from a position in the store's own order.
     ///
     /// Reads at most `limit` rows, so that a sweep never stalls anybody; `next` is `nil` at the end.
     func expired(at now: Timestamp, from position: SweepPosition?, limit: Int) throws -> ExpiredSlice
 
     /// The notifications that an internal id or an `apns-id` names, with their timelines.
-    func timelines(id: NotificationID?, apnsID: String?) async throws -> [NotificationTimeline]
+    ///
+    /// - Parameter team: Only this team's are looked at; `nil` for every team's. Accepted ones come before refused
+    ///   ones, of which the newest 50 of each team are told, so that nobody's refusals hide anything.
+    func timelines(id: NotificationID?, apnsID: String?, team: TeamID?) async throws -> [NotificationTimeline]
 
     /// Whether an id of this team lies where timelines were not recorded.
     func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID?
@@ -53,11 +57,27 @@ public struct SweepPosition: Hashable, Sendable {
 /// What one slice of a sweep found.
 public struct ExpiredSlice: Hashable, Sendable {
     public var devices: Set<DeviceID>
+    /// Whose device was revoked, or app removed.
+    public var ended: Set<RegistrationPlace>
     public var next: SweepPosition?
 
-    public init(devices: Set<DeviceID>, next: SweepPosition?) {
+    public init(devices: Set<DeviceID>, ended: Set<RegistrationPlace> = [], next: SweepPosition?) {
         self.devices = devices
+        self.ended = ended
         self.next = next
+    }
+}
+
+/// An app on a device in one environment.
+public struct RegistrationPlace: Hashable, Sendable {
+    public var device: DeviceID
+    public var app: AppID
+    public var environment: PushEnvironment
+
+    public init(device: DeviceID, app: AppID, environment: PushEnvironment) {
+        self.device = device
+        self.app = app
+        self.environment = environment
     }
 }
 

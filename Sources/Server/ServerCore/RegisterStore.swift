@@ -3,20 +3,44 @@ import PushModel
 
 /// Where apps, provider keys, devices and registrations are durable; the port that a store implements.
 public protocol RegisterStore: Sendable {
+    /// Another number after every change of apps, provider keys and revocations, whichever process made it.
+    ///
+    /// Read on every request, so it costs no more than memory.
+    var registerVersion: UInt64 { get }
+
+    /// The apps that were not removed.
     func apps() async throws -> [RegisteredApp]
 
     /// Adds an app. - Throws: ``RegisterError`` when the topic is taken.
     func addApp(topic: Topic, team: TeamID, policy: MailboxPolicy, at now: Timestamp) async throws -> RegisteredApp
 
+    /// Takes an app out: its registrations end. Its topic stays its team's, which may add it again.
+    ///
+    /// - Returns: The app; `nil` when there is none of that topic.
+    func removeApp(topic: Topic, at now: Timestamp) async throws -> RegisteredApp?
+
+    /// The keys that were not revoked.
     func providerKeys() async throws -> [ProviderKey]
 
     /// Adds a provider's public key. - Throws: ``RegisterError`` when the key id is taken.
     func addProviderKey(_ key: ProviderKey) async throws
 
+    /// Revokes a provider's key for good; `nil` when there is none of that id, or it was revoked before.
+    func revokeProviderKey(_ keyID: String, at now: Timestamp) async throws -> ProviderKey?
+
     /// Adds a device; `false` when the id is taken.
     func addDevice(_ device: DeviceID, secretHash: [UInt8], at now: Timestamp) async throws -> Bool
 
+    /// The hash of a device's secret; `nil` for one that is not enrolled, or was revoked.
     func secretHash(of device: DeviceID) async throws -> [UInt8]?
+
+    /// Revokes a device for good: its registrations end.
+    ///
+    /// - Returns: `false` when there is no such device, or it was revoked before.
+    func revokeDevice(_ device: DeviceID, at now: Timestamp) async throws -> Bool
+
+    /// The devices that were revoked at or after an instant.
+    func devicesRevoked(since instant: Timestamp) async throws -> [DeviceID]
 
     func registration(
         device: DeviceID, app: AppID, environment: PushEnvironment
@@ -81,11 +105,15 @@ public struct Registration: Hashable, Sendable {
 /// Why the register refused an entry.
 public enum RegisterError: Error, Hashable, Sendable, CustomStringConvertible {
     case topicTaken(Topic, by: TeamID)
+    /// The topic was another team's until its app was removed; the timelines of that team are kept under it.
+    case topicKept(Topic, for: TeamID)
     case keyIDTaken(String)
 
     public var description: String {
         switch self {
         case .topicTaken(let topic, let team): "the topic \(topic) already belongs to team \(team)"
+        case .topicKept(let topic, let team):
+            "the topic \(topic) was an app of team \(team), which was removed; only that team can add it again"
         case .keyIDTaken(let keyID): "there already is a key \(keyID)"
         }
     }

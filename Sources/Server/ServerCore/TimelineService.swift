@@ -19,6 +19,8 @@ public struct NotificationTimeline: Hashable, Sendable {
     public var topic: Topic
     public var device: DeviceID?
     public var environment: PushEnvironment?
+    /// Whether it was to be delivered once or never (TTL 0), and waits nowhere.
+    public var isAttempt: Bool
     /// `false` when the notification was accepted but its timeline was not kept, because the bounded
     /// queue of what is written behind was full.
     public var recorded: Bool
@@ -26,7 +28,7 @@ public struct NotificationTimeline: Hashable, Sendable {
 
     public init(
         id: NotificationID, apnsID: String, team: TeamID, topic: Topic, device: DeviceID?,
-        environment: PushEnvironment?, recorded: Bool = true, entries: [TimelineEntry]
+        environment: PushEnvironment?, isAttempt: Bool = false, recorded: Bool = true, entries: [TimelineEntry]
     ) {
         self.id = id
         self.apnsID = apnsID
@@ -34,6 +36,7 @@ public struct NotificationTimeline: Hashable, Sendable {
         self.topic = topic
         self.device = device
         self.environment = environment
+        self.isAttempt = isAttempt
         self.recorded = recorded
         self.entries = entries
     }

@@ -4,14 +4,21 @@ import PushModel
 /// Answers for where a notification is, and why.
 public struct Timelines: TimelineService {
     private let store: any NotificationStore
+    private let mailboxes: MailboxService
+    /// When this server began: attempts of before have nobody any more who could acknowledge them.
+    private let startedAt: Timestamp
 
-    public init(store: any NotificationStore) { self.store = store }
+    public init(store: any NotificationStore, mailboxes: MailboxService) {
+        self.store = store
+        self.mailboxes = mailboxes
+        startedAt = mailboxes.now
+    }
 
     public func timelines(of reference: String, team: TeamID?) async throws -> [NotificationTimeline] {
         let id = NotificationID(text: reference) ?? ServerAPNsID.id(of: reference)
-        let found = try await store.timelines(id: id, apnsID: reference.lowercased())
-            .filter { team == nil || $0.team == team }
-            .map(Self.completed)
+        // What was accepted before this question is in the store when it is read.
+        try await mailboxes.flushNotes()
+        let found = try await store.timelines(id: id, apnsID: reference.lowercased(), team: team).map(completed)
         if found.isEmpty, let id, let owner = try await store.isUnrecorded(id, team: team) {
             return [
                 NotificationTimeline(
@@ -22,11 +29,23 @@ public struct Timelines: TimelineService {
         return found
     }
 
-    private static func completed(_ timeline: NotificationTimeline) -> NotificationTimeline {
+    private func completed(_ timeline: NotificationTimeline) -> NotificationTimeline {
         var timeline = timeline
         if timeline.apnsID.isEmpty { timeline.apnsID = ServerAPNsID.text(of: timeline.id) }
-        timeline.entries = ordered(timeline.entries)
+        if let end = unknownEnd(of: timeline) { timeline.entries.append(end) }
+        timeline.entries = Self.ordered(timeline.entries)
         return timeline
+    }
+
+    /// The end of an attempt that an earlier run of the server left open. It is told, not stored: should the device
+    /// name the notification at a later login, its acknowledgement takes this line's place.
+    private func unknownEnd(of timeline: NotificationTimeline) -> TimelineEntry? {
+        guard timeline.isAttempt, let accepted = timeline.entries.first, accepted.at < startedAt,
+            timeline.entries.allSatisfy({ $0.state == .accepted || $0.state == .sent })
+        else { return nil }
+        return TimelineEntry(
+            at: startedAt, state: .dropped(.offline), source: .server,
+            note: "the server ended before the device acknowledged it; whether it arrived is unknown")
     }
 
     /// How far apart two clocks, or a state and its record, may be before time decides over cause.

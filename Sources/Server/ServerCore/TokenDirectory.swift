@@ -39,6 +39,8 @@ public final class TokenDirectory: Sendable {
 
     private struct State {
         var resolutions: GenerationCache<DeviceToken, Resolution>
+        /// The register's version that the answers are of.
+        var version: UInt64 = 0
         var flights: [Place: Flight] = [:]
 
         /// - Returns: what ``ended(_:)`` must return if the answer is to be kept.
@@ -56,6 +58,7 @@ public final class TokenDirectory: Sendable {
     }
 
     private let store: any RegisterStore
+    private let capacity: Int
     public let sealer: DeviceTokenSealer
     private let state: Mutex<State>
 
@@ -63,12 +66,17 @@ public final class TokenDirectory: Sendable {
     public init(store: any RegisterStore, sealer: DeviceTokenSealer, capacity: Int = 200_000) {
         self.store = store
         self.sealer = sealer
+        self.capacity = capacity
         state = Mutex(State(resolutions: GenerationCache(capacity: capacity)))
     }
 
-    /// Answers from memory.
+    /// Answers from memory. What was read before the register changed is forgotten: the change may have ended it.
     public func known(_ token: DeviceToken) -> Resolution {
-        state.withLock { $0.resolutions.value(token) } ?? .notAskedYet
+        let version = store.registerVersion
+        return state.withLock { state in
+            guard state.version == version else { return .notAskedYet }
+            return state.resolutions.value(token) ?? .notAskedYet
+        }
     }
 
     /// Opens a token and reads its registration.
@@ -77,13 +85,19 @@ public final class TokenDirectory: Sendable {
     public func find(_ token: DeviceToken) async throws -> Resolution {
         guard let subject = sealer.open(token) else { return .bad }
         let place = Place(subject)
+        let version = store.registerVersion
         let changes = state.withLock { $0.began(place) }
         do {
             let registration = try await store.registration(
                 device: subject.device, app: subject.app, environment: subject.environment)
             let resolution = Self.resolution(of: subject, registration)
             state.withLock { state in
-                if state.ended(place) == changes { state.resolutions.insert(resolution, token) }
+                guard state.ended(place) == changes, state.version <= version else { return }
+                if state.version < version {
+                    state.version = version
+                    state.resolutions = GenerationCache(capacity: capacity)
+                }
+                state.resolutions.insert(resolution, token)
             }
             return resolution
         } catch {

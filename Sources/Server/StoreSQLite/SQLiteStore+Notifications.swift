@@ -63,19 +63,29 @@ extension SQLiteStore: NotificationStore {
             let rows = try Row.fetchAll(
                 database.cachedStatement(
                     sql: """
-                        SELECT device, id, expires_at FROM pending WHERE (device, id) > (?, ?)
-                        ORDER BY device, id LIMIT ?
+                        SELECT pending.device, pending.id, pending.expires_at, pending.app, pending.environment,
+                            device.revoked_at IS NOT NULL OR app.removed_at IS NOT NULL
+                        FROM pending LEFT JOIN device ON device.id = pending.device
+                            LEFT JOIN app ON app.id = pending.app
+                        WHERE (pending.device, pending.id) > (?, ?) ORDER BY pending.device, pending.id LIMIT ?
                         """),
                 arguments: [position?.device.column ?? 0, position?.id.rawValue ?? 0, limit])
             var devices: Set<DeviceID> = []
-            for row in rows where (row[2] as Int64) <= now.rawValue {
-                if let device = DeviceID(column: row[0]) { devices.insert(device) }
+            var ended: Set<RegistrationPlace> = []
+            for row in rows {
+                guard let device = DeviceID(column: row[0]) else { continue }
+                if (row[2] as Int64) <= now.rawValue { devices.insert(device) }
+                guard row[5] as Bool else { continue }
+                ended.insert(
+                    RegistrationPlace(
+                        device: device, app: AppID(column: row[3]), environment: PushEnvironment(column: row[4])))
             }
             guard rows.count == limit, let last = rows.last, let device = DeviceID(column: last[0]) else {
-                return ExpiredSlice(devices: devices, next: nil)
+                return ExpiredSlice(devices: devices, ended: ended, next: nil)
             }
             return ExpiredSlice(
-                devices: devices, next: SweepPosition(device: device, id: NotificationID(rawValue: last[1])))
+                devices: devices, ended: ended,
+                next: SweepPosition(device: device, id: NotificationID(rawValue: last[1])))
         }
     }
 
@@ -97,17 +107,31 @@ extension SQLiteStore: NotificationStore {
         }
     }
 
-    public func timelines(id: NotificationID?, apnsID: String?) async throws -> [NotificationTimeline] {
+    public func timelines(
+        id: NotificationID?, apnsID: String?, team: TeamID?
+    ) async throws -> [NotificationTimeline] {
         try await pool.read { database in
             var ids: Set<Int64> = id.map { [$0.rawValue] } ?? []
             if let apnsID {
                 ids.formUnion(
                     try Int64.fetchAll(
-                        database, sql: "SELECT id FROM identity WHERE apns_id = ? LIMIT 1000", arguments: [apnsID]))
+                        database, sql: Self.acceptedSQL, arguments: [apnsID, team?.rawValue, team?.rawValue]))
+                ids.formUnion(
+                    try Int64.fetchAll(
+                        database, sql: team == nil ? Self.everyRefusalSQL : Self.refusalSQL,
+                        arguments: team.map { [apnsID, $0.rawValue] } ?? [apnsID]))
             }
             return try ids.sorted().compactMap { try Self.timeline(NotificationID(rawValue: $0), database) }
+                .filter { team == nil || $0.team == team }
         }
     }
+
+    private static let acceptedSQL = """
+        SELECT identity.id FROM identity JOIN app ON app.id = identity.app
+        WHERE identity.apns_id = ? AND (? IS NULL OR app.team = ?) ORDER BY identity.id DESC LIMIT 1000
+        """
+    private static let refusalSQL = "SELECT id FROM refusal WHERE apns_id = ? AND team = ? ORDER BY id DESC LIMIT 50"
+    private static let everyRefusalSQL = "SELECT id FROM refusal WHERE apns_id = ? LIMIT 50"
 
     private static func timeline(_ id: NotificationID, _ database: Database) throws -> NotificationTimeline? {
         let found = try Row.fetchOne(
@@ -142,6 +166,7 @@ extension SQLiteStore: NotificationStore {
             team: TeamID(rawValue: row["app_team"] ?? row["team"] ?? ""),
             topic: Topic(rawValue: row["app_topic"] ?? row["topic"] ?? ""),
             device: (row["device"] as Int64?).flatMap(DeviceID.init(column:)),
-            environment: (row["environment"] as Int64?).map(PushEnvironment.init(column:)), entries: entries)
+            environment: (row["environment"] as Int64?).map(PushEnvironment.init(column:)),
+            isAttempt: row["code"] == nil && row["expires_at"] == nil, entries: entries)
     }
 }

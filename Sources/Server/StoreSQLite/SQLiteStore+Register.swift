@@ -5,10 +5,21 @@ import PushModel
 import ServerCore
 
 extension SQLiteStore: RegisterStore {
+    public var registerVersion: UInt64 { registerChanges.current }
+
     public func apps() async throws -> [RegisteredApp] {
         try await pool.read { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM app ORDER BY id").map(Self.app)
+            try Row.fetchAll(database, sql: "SELECT * FROM app WHERE removed_at IS NULL ORDER BY id").map(Self.app)
         }
+    }
+
+    /// Changes the register and says so once the change is durable.
+    private func changeRegister<Result: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Result
+    ) async throws -> Result {
+        let result = try await pool.write(body)
+        registerChanges.raise()
+        return result
     }
 
     private static func app(_ row: Row) -> RegisteredApp {
@@ -22,11 +33,17 @@ extension SQLiteStore: RegisterStore {
     public func addApp(
         topic: Topic, team: TeamID, policy: MailboxPolicy, at now: Timestamp
     ) async throws -> RegisteredApp {
-        try await pool.write { database in
-            if let taken = try String.fetchOne(
-                database, sql: "SELECT team FROM app WHERE topic = ?", arguments: [topic.rawValue])
-            {
-                throw RegisterError.topicTaken(topic, by: TeamID(rawValue: taken))
+        try await changeRegister { database in
+            let known = try Row.fetchOne(
+                database, sql: "SELECT id, team, removed_at FROM app WHERE topic = ?", arguments: [topic.rawValue])
+            if let known {
+                let owner = TeamID(rawValue: known["team"])
+                guard known["removed_at"] != nil else { throw RegisterError.topicTaken(topic, by: owner) }
+                guard owner == team else { throw RegisterError.topicKept(topic, for: owner) }
+                try database.execute(
+                    sql: "UPDATE app SET mailbox_limit = ?, overflow = ?, removed_at = NULL WHERE id = ?",
+                    arguments: [policy.limit, policy.overflow.rawValue, known["id"] as Int64])
+                return RegisteredApp(id: AppID(column: known["id"]), topic: topic, team: team, policy: policy)
             }
             try database.execute(
                 sql: "INSERT INTO app(topic, team, mailbox_limit, overflow, created_at) VALUES(?, ?, ?, ?, ?)",
@@ -36,18 +53,47 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
+    public func removeApp(topic: Topic, at now: Timestamp) async throws -> RegisteredApp? {
+        try await changeRegister { database in
+            let found = try Row.fetchOne(
+                database, sql: "SELECT * FROM app WHERE topic = ? AND removed_at IS NULL", arguments: [topic.rawValue])
+            guard let app = found.map(Self.app) else { return nil }
+            try database.execute(
+                sql: """
+                    UPDATE app SET removed_at = ? WHERE id = ?;
+                    UPDATE registration SET ended_at = ? WHERE app = ? AND ended_at IS NULL
+                    """, arguments: [now.rawValue, app.id.column, now.rawValue, app.id.column])
+            return app
+        }
+    }
+
     public func providerKeys() async throws -> [ProviderKey] {
         try await pool.read { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM provider_key ORDER BY created_at, key_id").map { row in
-                ProviderKey(
-                    keyID: row["key_id"], team: TeamID(rawValue: row["team"]), publicKeyPEM: row["public_key"],
-                    createdAt: Timestamp(rawValue: row["created_at"]))
-            }
+            try Row.fetchAll(
+                database, sql: "SELECT * FROM provider_key WHERE revoked_at IS NULL ORDER BY created_at, key_id"
+            ).map(Self.key)
+        }
+    }
+
+    private static func key(_ row: Row) -> ProviderKey {
+        ProviderKey(
+            keyID: row["key_id"], team: TeamID(rawValue: row["team"]), publicKeyPEM: row["public_key"],
+            createdAt: Timestamp(rawValue: row["created_at"]))
+    }
+
+    public func revokeProviderKey(_ keyID: String, at now: Timestamp) async throws -> ProviderKey? {
+        try await changeRegister { database in
+            let found = try Row.fetchOne(
+                database, sql: "SELECT * FROM provider_key WHERE key_id = ? AND revoked_at IS NULL", arguments: [keyID])
+            guard let key = found.map(Self.key) else { return nil }
+            try database.execute(
+                sql: "UPDATE provider_key SET revoked_at = ? WHERE key_id = ?", arguments: [now.rawValue, keyID])
+            return key
         }
     }
 
     public func addProviderKey(_ key: ProviderKey) async throws {
-        try await pool.write { database in
+        try await changeRegister { database in
             try database.execute(
                 sql: "INSERT OR IGNORE INTO provider_key(key_id, team, public_key, created_at) VALUES(?, ?, ?, ?)",
                 arguments: [key.keyID, key.team.rawValue, key.publicKeyPEM, key.createdAt.rawValue])
@@ -67,8 +113,31 @@ extension SQLiteStore: RegisterStore {
     public func secretHash(of device: DeviceID) async throws -> [UInt8]? {
         try await pool.read { database in
             try Data.fetchOne(
-                database, sql: "SELECT secret_hash FROM device WHERE id = ?", arguments: [device.column]
+                database, sql: "SELECT secret_hash FROM device WHERE id = ? AND revoked_at IS NULL",
+                arguments: [device.column]
             ).map { Array($0) }
+        }
+    }
+
+    public func revokeDevice(_ device: DeviceID, at now: Timestamp) async throws -> Bool {
+        try await changeRegister { database in
+            try database.execute(
+                sql: "UPDATE device SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
+                arguments: [now.rawValue, device.column])
+            guard database.changesCount == 1 else { return false }
+            try database.execute(
+                sql: "UPDATE registration SET ended_at = ? WHERE device = ? AND ended_at IS NULL",
+                arguments: [now.rawValue, device.column])
+            return true
+        }
+    }
+
+    public func devicesRevoked(since instant: Timestamp) async throws -> [DeviceID] {
+        try await pool.read { database in
+            try Int64.fetchAll(
+                database, sql: "SELECT id FROM device WHERE revoked_at IS NOT NULL AND revoked_at >= ?",
+                arguments: [instant.rawValue]
+            ).compactMap(DeviceID.init(column:))
         }
     }
 

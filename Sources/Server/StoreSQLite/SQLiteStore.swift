@@ -9,6 +9,8 @@ import ServerCore
 /// The server's store on one SQLite file.
 public final class SQLiteStore: Sendable {
     let pool: DatabasePool
+    /// Raised by every process that changes the register.
+    let registerChanges: SharedCounter
     private let hot: WriterStatements
 
     /// Opens (or makes) the database and brings its schema up to date.
@@ -35,6 +37,7 @@ public final class SQLiteStore: Sendable {
             }
             try Schema.migrator.migrate(pool)
             hot = WriterStatements()
+            registerChanges = try SharedCounter(path: path + "-register")
         } catch {
             throw StoreError.cannotOpen(path: path, reason: "\(error)")
         }

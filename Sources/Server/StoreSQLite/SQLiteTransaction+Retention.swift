@@ -5,30 +5,39 @@ import ServerCore
 /// What leaves the database with time, slice by slice.
 extension SQLiteTransaction {
     func prune(timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int) throws -> Bool {
-        let generator = NotificationIDGenerator(node: 0, highWater: 0)
-        let oldest = generator.floor(at: timelinesBefore)
-        try database.execute(
-            sql: """
-                DELETE FROM identity WHERE (apns_id, device, app, environment, id) IN (
-                    SELECT lower(apns_id), coalesce(device, 0), coalesce(app, 0), coalesce(environment, 0), id
-                    FROM message WHERE id < ? AND apns_id IS NOT NULL ORDER BY id LIMIT ?);
-                DELETE FROM pending WHERE (device, id) IN (
-                    SELECT device, id FROM message WHERE id < ? AND stored ORDER BY id LIMIT ?);
-                DELETE FROM lingering WHERE id < ?;
-                DELETE FROM message WHERE id IN (SELECT id FROM message WHERE id < ? ORDER BY id LIMIT ?)
-                """, arguments: [oldest, limit, oldest, limit, oldest, oldest, limit])
-        let deleted = database.changesCount
-        try database.execute(
-            sql: """
-                DELETE FROM timeline WHERE (id, at, state) IN (
-                    SELECT id, at, state FROM timeline WHERE id < ? ORDER BY id LIMIT ?)
-                """, arguments: [oldest, limit * 4])
-        let deletedLines = database.changesCount
-        try database.execute(sql: "DELETE FROM unrecorded WHERE last < ?", arguments: [oldest])
+        let oldest = NotificationIDGenerator(node: 0, highWater: 0).floor(at: timelinesBefore)
+        // The slice is a range of ids, so that each table is cut by its own key.
+        let beyond = try Int64.fetchOne(
+            database.cachedStatement(sql: "SELECT id FROM message WHERE id < ? ORDER BY id LIMIT 1 OFFSET ?"),
+            arguments: [oldest, limit])
+        let end = beyond ?? oldest
+        try delete(before: end)
+        try database.cachedStatement(sql: "DELETE FROM unrecorded WHERE last < ?").execute(arguments: [oldest])
         let hasNew = try clearNew(before: payloadsBefore, now: now, limit: limit)
         let hasLingering = try clearLingering(before: payloadsBefore, now: now, limit: limit)
-        return deleted == limit || deletedLines == limit * 4 || hasNew || hasLingering
+        return beyond != nil || hasNew || hasLingering
     }
+
+    /// Deletes every notification below an id, with all that belongs to it.
+    private func delete(before end: Int64) throws {
+        for sql in Self.deletions { try database.cachedStatement(sql: sql).execute(arguments: [end]) }
+    }
+
+    private static let deletions = [
+        """
+        DELETE FROM identity WHERE (apns_id, device, app, environment, id) IN (
+            SELECT lower(apns_id), device, app, environment, id FROM message
+            WHERE id < ? AND apns_id IS NOT NULL AND device IS NOT NULL)
+        """,
+        """
+        DELETE FROM refusal WHERE (apns_id, team, id) IN (
+            SELECT lower(apns_id), team, id FROM message WHERE id < ? AND apns_id IS NOT NULL AND code IS NOT NULL)
+        """,
+        "DELETE FROM pending WHERE (device, id) IN (SELECT device, id FROM message WHERE id < ? AND stored)",
+        "DELETE FROM lingering WHERE id < ?",
+        "DELETE FROM timeline WHERE id < ?",
+        "DELETE FROM message WHERE id < ?",
+    ]
 
     /// Clears the payloads of the next messages that have come of age. The position only moves on: what is still
     /// needed goes among the lingering ones.

@@ -84,7 +84,8 @@ struct SQLiteTransaction: NotificationTransaction {
             refusal.code, refusal.note,
         ])
         if let apnsID = refusal.apnsID {
-            try insertIdentity(apnsID, device: 0, app: 0, environment: 0, id: refusal.id)
+            try database.cachedStatement(sql: "INSERT INTO refusal(apns_id, team, id) VALUES(?, ?, ?)")
+                .execute(arguments: [apnsID.lowercased(), refusal.team.rawValue, refusal.id.rawValue])
         }
     }
 
@@ -131,7 +132,8 @@ struct SQLiteTransaction: NotificationTransaction {
     }
 
     func secretHash(of device: DeviceID) throws -> [UInt8]? {
-        let statement = try database.cachedStatement(sql: "SELECT secret_hash FROM device WHERE id = ?")
+        let statement = try database.cachedStatement(
+            sql: "SELECT secret_hash FROM device WHERE id = ? AND revoked_at IS NULL")
         return try Data.fetchOne(statement, arguments: [device.column]).map { Array($0) }
     }
 

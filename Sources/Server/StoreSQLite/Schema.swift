@@ -10,6 +10,9 @@ enum Schema {
         migrator.registerMigration("2 environments and lingering payloads") { database in
             try database.execute(sql: second)
         }
+        migrator.registerMigration("3 revocation and refusals by team") { database in
+            try database.execute(sql: third)
+        }
         return migrator
     }
 
@@ -114,5 +117,24 @@ enum Schema {
         );
         CREATE INDEX lingering_checked_at ON lingering(checked_at);
         DELETE FROM meta WHERE key = 'payloads_cleared';
+        """
+
+    /// Keys, apps and devices can be revoked; their rows stay, for the timelines and so that no name is given twice.
+    /// Refused requests are found by their team, so that no team's hide another's.
+    private static let third = """
+        ALTER TABLE app ADD COLUMN removed_at INTEGER;
+        ALTER TABLE provider_key ADD COLUMN revoked_at INTEGER;
+        ALTER TABLE device ADD COLUMN revoked_at INTEGER;
+        CREATE INDEX device_revoked_at ON device(revoked_at) WHERE revoked_at IS NOT NULL;
+        CREATE TABLE refusal(
+            apns_id TEXT NOT NULL,
+            team TEXT NOT NULL,
+            id INTEGER NOT NULL,
+            PRIMARY KEY(apns_id, team, id)
+        ) WITHOUT ROWID;
+        INSERT INTO refusal(apns_id, team, id)
+            SELECT identity.apns_id, message.team, message.id FROM identity JOIN message ON message.id = identity.id
+            WHERE message.code IS NOT NULL AND message.team IS NOT NULL;
+        DELETE FROM identity WHERE device = 0;
         """
 }

@@ -31,6 +31,14 @@ static inline int aldaba_peer_credentials(int socket, struct aldaba_peer *peer) 
     return getsockopt(socket, SOL_SOCKET, aldaba_peer_credentials_option, peer, &length);
 }
 
+/// Reads, or raises by one, a counter in memory that processes share.
+static inline uint64_t aldaba_shared_counter_read(const void *counter) {
+    return __atomic_load_n((const uint64_t *)counter, __ATOMIC_ACQUIRE);
+}
+static inline void aldaba_shared_counter_raise(void *counter) {
+    __atomic_add_fetch((uint64_t *)counter, 1, __ATOMIC_ACQ_REL);
+}
+
 /// Takes an exclusive lock on an open file without waiting; 0, or -1 with errno (EWOULDBLOCK: held elsewhere).
 static inline int aldaba_lock_file(int file) { return flock(file, LOCK_EX | LOCK_NB); }
 

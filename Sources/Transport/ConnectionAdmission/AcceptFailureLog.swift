@@ -1,6 +1,7 @@
 import Logging
 import Metrics
 import NIOCore
+import Observability
 
 /// Says why a listener cannot accept: first of all that no descriptor is left (EMFILE, ENFILE).
 ///
@@ -35,7 +36,7 @@ public final class AcceptFailureLog: ChannelDuplexHandler {
             silentUntil = now + .seconds(10)
             logger.error(
                 "connections cannot be accepted: \(failure); the limit of open files may be too low",
-                metadata: ["aldaba.listener": "\(listener)"])
+                metadata: [LogKey.listener: "\(listener)"])
         }
     }
 

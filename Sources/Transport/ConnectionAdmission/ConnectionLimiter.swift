@@ -1,6 +1,7 @@
 import Logging
 import Metrics
 import NIOCore
+import Observability
 import Synchronization
 
 /// The connections of one listener: admits them, and closes the one that gives way. Thread-safe.
@@ -132,6 +133,6 @@ private final class RefusalReport: Sendable {
             until = now + .seconds(10)
             return true
         }
-        if isDue { logger.warning("\(text)", metadata: ["aldaba.listener": "\(listener)"]) }
+        if isDue { logger.warning("\(text)", metadata: [LogKey.listener: "\(listener)"]) }
     }
 }

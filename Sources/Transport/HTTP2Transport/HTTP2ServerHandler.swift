@@ -32,6 +32,9 @@ public final class HTTP2ServerConnection {
         self.eventLoop = eventLoop
     }
 
+    /// The peer's address.
+    public var remoteAddress: SocketAddress? { handler?.remoteAddress }
+
     /// Queues the answer of a stream; it is written with the batch it belongs to, see ``flush()``.
     ///
     /// - Parameters:
@@ -194,6 +197,8 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
         // A broken TLS handshake or a reset socket concerns this connection alone.
         context.close(promise: nil)
     }
+
+    fileprivate var remoteAddress: SocketAddress? { context?.remoteAddress }
 
     fileprivate func prove() {
         if let context { limiter?.proven(context.channel) }

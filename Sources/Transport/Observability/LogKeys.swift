@@ -22,6 +22,8 @@ public enum LogKey {
     public static let key = "aldaba.key"
     /// The address and port of a listener or a peer.
     public static let address = "aldaba.address"
+    /// A listener's name.
+    public static let listener = "aldaba.listener"
     /// The path of a file.
     public static let path = "aldaba.path"
     /// What went wrong.

@@ -155,6 +155,9 @@ public struct APNsRequestHead {
         return type
     }
 
+    /// The topic as it was sent; empty when there is none.
+    public var topicText: String { text(.topic) ?? "" }
+
     /// The topic's bytes.
     ///
     /// - Throws: `MissingTopic` or `BadTopic`.

@@ -1,5 +1,8 @@
 import APNsWire
+import AldabaTestSupport
+import Crypto
 import HTTPWire
+import Logging
 import PushModel
 import ServerCore
 import Testing
@@ -26,12 +29,14 @@ import Testing
         var memory = DevicePushGate.Memory()
         return world.gate.decide(
             APNsRequestHead(block), body: world.body, bodyIsTooLarge: world.bodyIsTooLarge, found: found,
-            memory: &memory, now: ProviderWorld.now, ticket: 1)
+            memory: &memory, ticket: 1)
     }
 
     private func reason(_ world: ProviderWorld) async throws -> APNsReason? {
-        guard case .refuse(let refusal, _) = try await decide(world) else { return nil }
-        return refusal.reason
+        switch try await decide(world) {
+        case .refuse(let refusal, _), .refuseCredential(let refusal, _): return refusal.reason
+        case .accept, .lookUp: return nil
+        }
     }
 
     @Test func `a right request is accepted as it was sent`() async throws {
@@ -123,10 +128,37 @@ import Testing
         #expect(requester.team == ProviderWorld.team)
         #expect(requester.topic == "com.example.todo")
         world.set("authorization", "bearer x.y.z")
-        guard case .refuse(_, nil) = try await decide(world) else {
-            Issue.record("a refusal without a valid credential names somebody")
+        guard case .refuseCredential(_, nil) = try await decide(world) else {
+            Issue.record("a refusal of a token that is none names a key")
             return
         }
+    }
+
+    @Test func `a refused token of a known key names the key, so that its team can be told`() async throws {
+        var world = try await ProviderWorld()
+        let forged = try ProviderToken.make(
+            key: P256.Signing.PrivateKey(), keyID: ProviderWorld.keyID, team: ProviderWorld.team,
+            issuedAt: ProviderWorld.now)
+        world.set("authorization", "bearer \(forged)")
+        guard case .refuseCredential(let refusal, let key?) = try await decide(world) else {
+            Issue.record("the refusal names no key")
+            return
+        }
+        #expect(refusal.reason == .invalidProviderToken)
+        #expect(key == CredentialDirectory.KnownKey(team: ProviderWorld.team, keyID: ProviderWorld.keyID))
+    }
+
+    @Test func `a key's refused tokens are noted ten times a minute and no more`() {
+        let clock = ManualClock()
+        let report = RefusedTokenReport(
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), clock: clock.function)
+        let key = CredentialDirectory.KnownKey(team: ProviderWorld.team, keyID: ProviderWorld.keyID)
+        func noted() -> Int {
+            (0..<100).count { _ in report.report(APNsRefusal(.expiredProviderToken), of: key, from: nil) }
+        }
+        #expect(noted() == RefusedTokenReport.notesPerMinute)
+        clock.advance(milliseconds: 60_000)
+        #expect(noted() == RefusedTokenReport.notesPerMinute)
     }
 
     @Test func `an ended registration is 410 with the time of its end`() async throws {

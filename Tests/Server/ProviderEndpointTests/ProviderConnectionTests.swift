@@ -37,7 +37,7 @@ import Testing
             let accepted = try await answer
             #expect(accepted.status == 200 && accepted.body.isEmpty)
             let id = try #require(accepted.header("apns-id").flatMap(ServerAPNsID.id))
-            let timeline = try await endpoint.store.timelines(id: id, apnsID: nil)
+            let timeline = try await endpoint.store.timelines(id: id, apnsID: nil, team: nil)
             #expect(timeline.first?.entries.map(\.state) == [.accepted, .stored])
             #expect(try await endpoint.waiting() == 1)
         }

@@ -11,6 +11,7 @@ import Testing
 
 /// A store with three apps and a device of both environments, and the directories over it; nothing in memory yet.
 struct ProviderWorld {
+    static let keyID = "KEY1234567"
     static let team = TeamID(rawValue: "TEAM123456")
     static let now = Timestamp(seconds: 1_780_272_000)
 
@@ -30,7 +31,7 @@ struct ProviderWorld {
         let key = P256.Signing.PrivateKey()
         try await store.addProviderKey(
             ProviderKey(
-                keyID: "KEY1234567", team: Self.team, publicKeyPEM: key.publicKey.pemRepresentation,
+                keyID: Self.keyID, team: Self.team, publicKeyPEM: key.publicKey.pemRepresentation,
                 createdAt: Self.now))
         app = try await store.addApp(
             topic: Topic(rawValue: "com.example.todo"), team: Self.team, policy: MailboxPolicy(limit: 100_000),
@@ -49,7 +50,7 @@ struct ProviderWorld {
             credentials: CredentialDirectory(store: store, clock: clock),
             apps: AppDirectory(store: store, clock: clock), tokens: TokenDirectory(store: store, sealer: sealer),
             environment: .sandbox)
-        let bearer = try ProviderToken.make(key: key, keyID: "KEY1234567", team: Self.team, issuedAt: Self.now)
+        let bearer = try ProviderToken.make(key: key, keyID: Self.keyID, team: Self.team, issuedAt: Self.now)
         fields = [(":method", "POST"), (":path", ""), ("authorization", "bearer \(bearer)")]
         fields.append(("apns-topic", "com.example.todo"))
         set(":path", "/3/device/\(try token())")

@@ -97,7 +97,11 @@ func withEndpoint(closed: Latch = Latch(), _ body: (RunningEndpoint) async throw
         HTTP2Listener.Configuration(host: "127.0.0.1", port: 0, tls: nil), on: MultiThreadedEventLoopGroup.singleton
     ) { connection in
         WatchedConnection(
-            ProviderConnection(gate: gate, mailboxes: mailboxes, metrics: metrics, connection: connection),
+            ProviderConnection(
+                gate: gate, mailboxes: mailboxes, metrics: metrics,
+                refusedTokens: RefusedTokenReport(
+                    logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
+                    clock: { ProviderWorld.now }), connection: connection),
             closed: closed)
     }
     let client = try await RunningEndpoint.connect(listener.port)

@@ -20,6 +20,7 @@ final class CountingRegister: RegisterStore {
 
     struct Contents: Sendable {
         var reads = 0
+        var version: UInt64 = 1
         var behaviour = Behaviour()
         var apps: [RegisteredApp] = []
         var keys: [ProviderKey] = []
@@ -30,12 +31,26 @@ final class CountingRegister: RegisterStore {
 
     var reads: Int { contents.withLock { $0.reads } }
 
-    func change(_ body: (inout Contents) -> Void) { contents.withLock { body(&$0) } }
+    var registerVersion: UInt64 { contents.withLock { $0.version } }
+
+    /// Changes what the register holds, as a command beside the server does.
+    func change(_ body: (inout Contents) -> Void) {
+        contents.withLock {
+            body(&$0)
+            $0.version += 1
+        }
+    }
+
+    /// Changes registrations, as this server itself does: of those it tells its directories.
+    func changeRegistrations(_ body: (inout Contents) -> Void) { contents.withLock { body(&$0) } }
+
+    /// Changes how reads go; the register stays as it is.
+    func behave(_ behaviour: Behaviour) { contents.withLock { $0.behaviour = behaviour } }
 
     /// Lets the reads that begin from now on wait.
     func hold() -> (entered: Latch, released: Latch) {
         let (entered, released) = (Latch(), Latch())
-        change { $0.behaviour = Behaviour(entered: entered, released: released) }
+        behave(Behaviour(entered: entered, released: released))
         return (entered, released)
     }
 
@@ -63,6 +78,14 @@ final class CountingRegister: RegisterStore {
     func addApp(topic: Topic, team: TeamID, policy: MailboxPolicy, at now: Timestamp) async throws -> RegisteredApp {
         throw Failure()
     }
+
+    func removeApp(topic: Topic, at now: Timestamp) async throws -> RegisteredApp? { throw Failure() }
+
+    func revokeProviderKey(_ keyID: String, at now: Timestamp) async throws -> ProviderKey? { throw Failure() }
+
+    func revokeDevice(_ device: DeviceID, at now: Timestamp) async throws -> Bool { throw Failure() }
+
+    func devicesRevoked(since instant: Timestamp) async throws -> [DeviceID] { throw Failure() }
 
     func addProviderKey(_ key: ProviderKey) async throws { throw Failure() }
 

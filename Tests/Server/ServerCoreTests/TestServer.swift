@@ -16,6 +16,7 @@ typealias FailingStore = StoreContract.FailingStore<SQLiteStore>
 /// A device's connection that keeps what it is given.
 final class RecordingConnection: DeviceConnection {
     let wasSuperseded = Flag()
+    let wasRevoked = Flag()
     private let stream: AsyncStream<[OutgoingNotification]>
     private let continuation: AsyncStream<[OutgoingNotification]>.Continuation
 
@@ -23,6 +24,7 @@ final class RecordingConnection: DeviceConnection {
 
     func deliver(_ notifications: [OutgoingNotification]) { continuation.yield(notifications) }
     func superseded() { wasSuperseded.store(true) }
+    func revoked() { wasRevoked.store(true) }
 
     /// The next delivery.
     func next() async -> [OutgoingNotification]? {
@@ -130,7 +132,8 @@ func withServer(
         clock: clock.function, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     try await body(
         TestServer(
-            store: store, service: service, timelines: Timelines(store: store), clock: clock, app: app,
+            store: store, service: service, timelines: Timelines(store: store, mailboxes: service), clock: clock,
+            app: app,
             credentials: credentials))
     await service.stop()
     try store.base.close()

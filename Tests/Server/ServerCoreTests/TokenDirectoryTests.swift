@@ -32,13 +32,13 @@ import Testing
 
     /// What the store holds, told to the directory as the enrolment does.
     private func change(_ registration: Registration, of subject: TokenSubject) throws {
-        register.change { $0.registration = registration }
+        register.changeRegistrations { $0.registration = registration }
         try tokens.registrationIs(registration, of: subject)
     }
 
     @Test func `the end of a registration is known at once, under earlier keys' tokens too`() async throws {
         let subject = try subject()
-        register.change { $0.registration = active() }
+        register.changeRegistrations { $0.registration = active() }
         let every = try tokens.sealer.everyToken(of: subject)
         #expect(every.count == 2)
         for token in every { #expect(try await tokens.find(token) == .active(subject)) }
@@ -52,7 +52,7 @@ import Testing
     @Test func `a change forgets nothing of other registrations`() async throws {
         let mine = try subject()
         let others = [try subject(8), try subject(7, .production)]
-        register.change { $0.registration = active() }
+        register.changeRegistrations { $0.registration = active() }
         for subject in [mine] + others { _ = try await tokens.find(tokens.sealer.seal(subject)) }
         try change(ended, of: mine)
         for other in others { #expect(tokens.known(try tokens.sealer.seal(other)) == .active(other)) }
@@ -62,7 +62,7 @@ import Testing
     @Test func `registering again with the same outcome forgets nothing`() async throws {
         let subject = try subject()
         let token = try tokens.sealer.seal(subject)
-        register.change { $0.registration = active() }
+        register.changeRegistrations { $0.registration = active() }
         _ = try await tokens.find(token)
         try change(active(), of: subject)
         #expect(tokens.known(token) == .active(subject))
@@ -77,7 +77,7 @@ import Testing
     func `a token that was refused is taken once its generation is registered`(generation: UInt16) async throws {
         let subject = try subject(generation: generation)
         let token = try tokens.sealer.seal(subject)
-        register.change { $0.registration = generation == 0 ? nil : ended }
+        register.changeRegistrations { $0.registration = generation == 0 ? nil : ended }
         #expect(try await tokens.find(token) == .bad)
         #expect(tokens.known(token) == .bad)
         try change(active(generation), of: subject)
@@ -88,7 +88,7 @@ import Testing
 
     @Test func `the token of an earlier generation stays ended`() async throws {
         let token = try tokens.sealer.seal(subject())
-        register.change { $0.registration = ended }
+        register.changeRegistrations { $0.registration = ended }
         #expect(try await tokens.find(token) == .ended(end))
         try change(active(1), of: subject(generation: 1))
         #expect(tokens.known(token) == .ended(end))
@@ -100,7 +100,7 @@ import Testing
         let other = try self.subject(8)
         let token = try tokens.sealer.seal(subject)
         let otherToken = try tokens.sealer.seal(other)
-        register.change { $0.registration = active() }
+        register.changeRegistrations { $0.registration = active() }
         let held = register.hold()
         async let early = tokens.find(token)
         await held.entered.wait()
@@ -121,12 +121,12 @@ import Testing
     @Test func `a look-up that begins after a change is kept although an older one is still on its way`() async throws {
         let subject = try subject()
         let token = try tokens.sealer.seal(subject)
-        register.change { $0.registration = active() }
+        register.changeRegistrations { $0.registration = active() }
         let held = register.hold()
         async let early = tokens.find(token)
         await held.entered.wait()
         try change(ended, of: subject)
-        register.change { $0.behaviour = CountingRegister.Behaviour() }
+        register.changeRegistrations { $0.behaviour = CountingRegister.Behaviour() }
         #expect(try await tokens.find(token) == .ended(end))
         #expect(tokens.known(token) == .ended(end))
         held.released.open()
@@ -137,10 +137,10 @@ import Testing
     @Test func `a store that cannot be read leaves nothing behind`() async throws {
         let subject = try subject()
         let token = try tokens.sealer.seal(subject)
-        register.change { $0.behaviour.fails = true }
+        register.changeRegistrations { $0.behaviour.fails = true }
         await #expect(throws: CountingRegister.Failure.self) { _ = try await tokens.find(token) }
         #expect(tokens.known(token) == .notAskedYet)
-        register.change { contents in
+        register.changeRegistrations { contents in
             contents.behaviour.fails = false
             contents.registration = active()
         }

@@ -27,6 +27,9 @@ import Testing
         ("mailbox", { try $0.`a mailbox is read back as it was`() }),
         ("identity", { try $0.`an identity is found within its window, in any case, for its registration only`() }),
         ("apns-id", { try await $0.`one apns-id may name several notifications, refusals too`() }),
+        ("hiding", { try await $0.`no team's refusals hide what another team, or the same, had accepted`() }),
+        ("revocation", { try await $0.`mail of revoked devices and removed apps is found by the sweep`() }),
+        ("ownership", { try await $0.`the notifications of a device are told from another's and from unknown ones`() }),
         ("timeline", { try await $0.`the same line of a timeline twice is one`() }),
         ("sweep", { try $0.`a sweep finds every device whose mail has expired, slice by slice`() }),
         ("ceiling", { try $0.`the ceiling of ids only rises`() }),
@@ -44,6 +47,10 @@ import Testing
     static let registerRules: [(String, @Sendable (RegisterStoreContract) async throws -> Void)] = [
         ("topic", { try await $0.`a topic belongs to one team`() }),
         ("key", { try await $0.`a key id is given once`() }),
+        ("removal", { try await $0.`a removed app is gone, and its topic stays its team's`() }),
+        ("key revocation", { try await $0.`a revoked key is gone for good`() }),
+        ("device revocation", { try await $0.`a revoked device has no secret and no registration`() }),
+        ("version", { try await $0.`every change of the register is a new version`() }),
         ("device", { try await $0.`a device id is given once`() }),
         ("registration", { try await $0.`a registration keeps its generation until it has ended`() }),
     ]

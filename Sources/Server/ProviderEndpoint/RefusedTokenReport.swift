@@ -1,0 +1,68 @@
+import APNsWire
+import Logging
+import NIOCore
+import Observability
+import PushModel
+import ServerCore
+import Synchronization
+
+/// Tells of provider tokens that name a known key and are refused: to its team by a timeline, to the operator by a log
+/// line. Thread-safe.
+///
+/// Such a token may be the team's own, too old or signed wrongly, or anybody's: the key's id is no secret. So there are
+/// at most ten notes a minute for each key and one log line in ten seconds.
+final class RefusedTokenReport: Sendable {
+    private struct Budget {
+        var minute: Int64
+        var notes = 0
+        var silentUntil: Timestamp
+        var unsaid = 0
+    }
+
+    static let notesPerMinute = 10
+    private static let silenceMilliseconds: Int64 = 10_000
+    /// Keys that are kept track of; there are as many as teams made.
+    private static let keyLimit = 4096
+
+    private let logger: Logger
+    private let clock: @Sendable () -> Timestamp
+    private let budgets = Mutex<[CredentialDirectory.KnownKey: Budget]>([:])
+
+    init(logger: Logger, clock: @escaping @Sendable () -> Timestamp) {
+        self.logger = logger
+        self.clock = clock
+    }
+
+    /// A token was refused.
+    ///
+    /// - Returns: Whether a timeline of the key's team should have it.
+    func report(
+        _ refusal: APNsRefusal, of key: CredentialDirectory.KnownKey, from address: SocketAddress?
+    ) -> Bool {
+        let now = clock()
+        let minute = now.rawValue / 60_000
+        let (notes, unsaid) = budgets.withLock { budgets -> (Bool, Int?) in
+            if budgets.count >= Self.keyLimit, budgets[key] == nil { budgets = [:] }
+            var budget = budgets[key] ?? Budget(minute: minute, silentUntil: now)
+            if budget.minute != minute {
+                budget = Budget(minute: minute, silentUntil: budget.silentUntil, unsaid: budget.unsaid)
+            }
+            budget.notes += 1
+            let isSaid = now >= budget.silentUntil
+            let unsaid = budget.unsaid
+            budget.unsaid = isSaid ? 0 : budget.unsaid + 1
+            if isSaid { budget.silentUntil = now.adding(milliseconds: Self.silenceMilliseconds) }
+            budgets[key] = budget
+            return (budget.notes <= Self.notesPerMinute, isSaid ? unsaid : nil)
+        }
+        if let unsaid {
+            logger.warning(
+                "a provider token was refused: \(refusal.reason.rawValue), \(refusal.note ?? refusal.reason.sentence)",
+                metadata: [
+                    LogKey.key: "\(key.keyID)", LogKey.team: "\(key.team)",
+                    LogKey.address: "\(address.map { "\($0)" } ?? "unknown")", LogKey.count: "\(unsaid + 1)",
+                ])
+        }
+        return notes
+    }
+}

@@ -1,0 +1,63 @@
+import Logging
+import Observability
+import PushModel
+import Synchronization
+
+/// Brings changes of the register to what is open: sessions of revoked devices end.
+///
+/// Requests need no watch: the directories ask for the register's version each time. The watch also reads keys and apps
+/// anew once in a while, for changes that no process told of.
+public final class RegisterWatch: Sendable {
+    private struct State {
+        var version: UInt64?
+        var lookedAt: Timestamp
+        var readAt: Timestamp
+    }
+
+    /// How far back revocations are asked for beyond the last look: another process writes the instant before the
+    /// change is durable.
+    static let overlapMilliseconds: Int64 = 60_000
+    /// How often keys and apps are read anew although nothing was told.
+    static let readingMilliseconds: Int64 = 30_000
+
+    private let store: any RegisterStore
+    private let credentials: CredentialDirectory
+    private let apps: AppDirectory
+    private let mailboxes: MailboxService
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    public init(
+        store: any RegisterStore, credentials: CredentialDirectory, apps: AppDirectory, mailboxes: MailboxService,
+        logger: Logger
+    ) {
+        self.store = store
+        self.credentials = credentials
+        self.apps = apps
+        self.mailboxes = mailboxes
+        self.logger = logger
+        state = Mutex(State(lookedAt: mailboxes.now, readAt: mailboxes.now))
+    }
+
+    /// Looks once; call it about once a second, one call at a time. What cannot be read is looked at again next time.
+    public func look() async {
+        let now = mailboxes.now
+        let version = store.registerVersion
+        let (hasChanged, isDue, since) = state.withLock { state in
+            (
+                state.version != version, now.milliseconds(since: state.readAt) >= Self.readingMilliseconds,
+                state.lookedAt
+            )
+        }
+        guard hasChanged || isDue else { return }
+        do {
+            try await credentials.reload()
+            try await apps.reload()
+            let revoked = try await store.devicesRevoked(since: since.adding(milliseconds: -Self.overlapMilliseconds))
+            if !revoked.isEmpty { mailboxes.endSessions(of: revoked) }
+            state.withLock { $0 = State(version: version, lookedAt: now, readAt: now) }
+        } catch {
+            logger.warning("the register could not be read", metadata: [LogKey.error: "\(error)"])
+        }
+    }
+}

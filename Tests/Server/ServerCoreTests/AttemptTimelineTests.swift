@@ -1,0 +1,87 @@
+import AldabaTestSupport
+import Logging
+import PushModel
+import Testing
+
+@testable import ServerCore
+
+/// What is told of notifications that are delivered once or never.
+@Suite(.timeLimit(.minutes(1))) struct AttemptTimelineTests {
+    @Test func `a look-up right after an attempt waits for its timeline`() async throws {
+        var settings = MailboxService.Settings()
+        settings.notePause = .hours(1)
+        try await withServer(settings: settings) { server in
+            for _ in 0..<40 {
+                let id = try #require(server.service.attempt(server.acceptance(expiry: .once)))
+                #expect(try await server.timeline(id)?.entries.map(\.state) == [.accepted, .dropped(.offline)])
+            }
+        }
+    }
+
+    @Test func `a look-up of timelines that cannot be written says so`() async throws {
+        var settings = MailboxService.Settings()
+        settings.notePause = .hours(1)
+        try await withServer(settings: settings) { server in
+            _ = server.service.attempt(server.acceptance(expiry: .once))
+            server.store.isFailing.store(true)
+            let id = try #require(server.service.attempt(server.acceptance(expiry: .once)))
+            await #expect(throws: TimelinesNotWritten.self) { _ = try await server.timeline(id) }
+            server.store.isFailing.store(false)
+            #expect(try await server.timeline(id)?.entries.map(\.state) == [.accepted, .dropped(.offline)])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `an attempt that an earlier run of the server left open says that its outcome is unknown`(
+        wasWritten: Bool
+    ) async throws {
+        try await withServer { server in
+            let session = try await server.login(RecordingConnection())
+            let id = try #require(server.service.attempt(server.acceptance(expiry: .once)))
+            if wasWritten { server.service.sent(session, [id]) }
+            await server.settle(session)
+            let open: [NotificationState] = wasWritten ? [.accepted, .sent] : [.accepted]
+            #expect(try await server.timeline(id)?.entries.map(\.state) == open)
+            // Timelines of a server that began later.
+            server.clock.advance(milliseconds: 10_000)
+            let later = Timelines(store: server.store, mailboxes: server.service)
+            let lost = try #require(try await later.timelines(of: id.description, team: nil).first)
+            #expect(lost.entries.map(\.state) == open + [.dropped(.offline)])
+            #expect(lost.entries.last?.note?.contains("unknown") == true)
+            // The device had it after all, and says so at its next login.
+            _ = try await server.login(RecordingConnection(), received: [id])
+            let found = try #require(try await later.timelines(of: id.description, team: nil).first)
+            #expect(found.entries.map(\.state) == open + [.acked])
+        }
+    }
+
+    @Test func `what waits is not an attempt, whenever the server began`() async throws {
+        try await withServer { server in
+            let id = try #require(try await server.accept(server.acceptance()).id)
+            server.clock.advance(milliseconds: 10_000)
+            let later = Timelines(store: server.store, mailboxes: server.service)
+            let found = try #require(try await later.timelines(of: id.description, team: nil).first)
+            #expect(found.entries.map(\.state) == [.accepted, .stored])
+        }
+    }
+
+    @Test func `a revoked device's session ends, and its next login is refused`() async throws {
+        try await withServer { server in
+            let connection = RecordingConnection()
+            _ = try await server.login(connection)
+            let credentials = CredentialDirectory(store: server.store.base, clock: server.clock.function)
+            let apps = AppDirectory(store: server.store.base, clock: server.clock.function)
+            let watch = RegisterWatch(
+                store: server.store.base, credentials: credentials, apps: apps, mailboxes: server.service,
+                logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+            await watch.look()
+            #expect(try await server.store.base.revokeDevice(server.credentials.device, at: server.clock.now))
+            await watch.look()
+            guard case .refused = await server.loginVerdict(RecordingConnection()) else {
+                Issue.record("a revoked device was let in")
+                return
+            }
+            #expect(connection.wasRevoked.load())
+        }
+    }
+}
