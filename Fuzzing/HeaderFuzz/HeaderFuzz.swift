@@ -21,8 +21,10 @@ enum HeaderFuzz {
                 _ = head.isPost
                 if case .device(let digits) = head.path { _ = DeviceToken(hexadecimal: digits) }
                 _ = head.duplicateRefusal
-                _ = try? head.fields()
-                _ = try? head.topic()
+                let fields = try? head.fields()
+                if let topic = try? head.topic() {
+                    _ = try? AddressedTopic(topic: topic, pushType: fields?.pushType).withoutSuffix()
+                }
                 if let id = head.validID { _ = ServerAPNsID.id(of: String(decoding: id, as: UTF8.self)) }
                 return 0
             })

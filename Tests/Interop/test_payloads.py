@@ -64,22 +64,43 @@ def sized(size):
 
 
 @pytest.mark.parametrize(
-    ("size", "push_type", "expected"),
+    ("size", "push_type", "suffix", "expected"),
     [
-        (0, "alert", (400, "PayloadEmpty")),
-        (4096, "alert", (200, None)),
-        (4097, "alert", (413, "PayloadTooLarge")),
-        (5120, "voip", (200, None)),
-        (5121, "voip", (413, "PayloadTooLarge")),
-        (20_000, "alert", (413, "PayloadTooLarge")),
-        (300_000, "alert", (413, "PayloadTooLarge")),
+        (0, "alert", "", (400, "PayloadEmpty")),
+        (4096, "alert", "", (200, None)),
+        (4097, "alert", "", (413, "PayloadTooLarge")),
+        (5120, "voip", ".voip", (200, None)),
+        (5121, "voip", ".voip", (413, "PayloadTooLarge")),
+        (5120, None, ".voip", (200, None)),
+        (20_000, "alert", "", (413, "PayloadTooLarge")),
+        (300_000, "alert", "", (413, "PayloadTooLarge")),
     ],
 )
-def test_the_size_limit_is_exact(size, push_type, expected, send, path):
+def test_the_size_limit_is_exact(size, push_type, suffix, expected, send, path):
     body = sized(size) if size else b""
-    status, _, reason = send(path["deviceToken"], body, apns_push_type=push_type)
+    status, _, reason = send(
+        path["deviceToken"], body, apns_push_type=push_type, apns_topic=path["topic"] + suffix)
     assert (status, reason) == expected
     assert send(path["deviceToken"], GOOD)[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("suffix", "push_type"),
+    [
+        (".location-query", "location"), (".voip", "voip"), (".complication", "complication"),
+        (".pushkit.fileprovider", "fileprovider"), (".push-type.liveactivity", "liveactivity"),
+        (".voip-ptt", "pushtotalk"), (".push-type.widgets", "widgets"), (".push-type.controls", "controls"),
+    ],
+)
+def test_a_push_type_with_a_suffix_reaches_the_app_before_it(suffix, push_type, send, control, path):
+    token, topic = path["deviceToken"], path["topic"]
+    for sent in (push_type, None):
+        status, apns_id, _ = send(token, GOOD, apns_topic=topic + suffix, apns_push_type=sent)
+        assert status == 200
+        assert control.notifications(apns_id)[0]["topic"] == topic
+        control.wait_for_last_state(apns_id, "handed")
+    assert send(token, GOOD, apns_topic=topic, apns_push_type=push_type)[2] == "InvalidPushType"
+    assert send(token, GOOD, apns_topic=topic + suffix, apns_push_type="alert")[2] == "InvalidPushType"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import HTTP2Transport
 import HTTPWire
 import NIOPosix
 import NIOSSL
+import PushModel
 
 /// `aldaba send`: a provider's client. It speaks to the server as any other: HTTP/2 over TLS, with a provider token.
 struct SendCommand: AsyncParsableCommand {
@@ -16,7 +17,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "The alert's body.") var body: String?
     @Option(help: "A file with the whole payload, or - for standard input.") var payload: String?
     @Option(help: "apns-priority: 10, 5 or 1.") var priority: String?
-    @Option(help: "apns-push-type.") var pushType: String?
+    @Option(help: "apns-push-type; a suffix that it asks for is added to the topic.") var pushType: String?
     @Option(help: "apns-expiration: seconds since 1970, or 0 for one attempt.") var expiration: String?
     @Option(help: "apns-collapse-id.") var collapseID: String?
     @Option(help: "apns-id, a UUID.") var id: String?
@@ -79,6 +80,14 @@ struct SendCommand: AsyncParsableCommand {
         return bytes
     }
 
+    /// The app's topic with the suffix that its push type asks for.
+    private var sentTopic: String {
+        guard let suffix = pushType.flatMap(PushType.init)?.topicSuffix?.description, !topic.hasSuffix(suffix) else {
+            return topic
+        }
+        return topic + suffix
+    }
+
     private func headers(host: String, port: Int) throws -> HeaderBlock {
         var headers = HeaderBlock()
         headers.append(":method", "POST")
@@ -86,7 +95,7 @@ struct SendCommand: AsyncParsableCommand {
         headers.append(":authority", ServerAddresses.authority(host, port))
         headers.append(":path", "/3/device/\(token)")
         headers.append("authorization", "bearer \(try signing.token(location))")
-        headers.append("apns-topic", topic)
+        headers.append("apns-topic", sentTopic)
         headers.append("apns-push-type", pushType ?? "alert")
         let optional = [
             ("apns-priority", priority), ("apns-expiration", expiration), ("apns-collapse-id", collapseID),

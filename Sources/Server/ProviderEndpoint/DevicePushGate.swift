@@ -84,20 +84,16 @@ struct DevicePushGate: Sendable {
     ) throws(APNsRefusal) -> Decision {
         if let refusal = head.duplicateRefusal { throw refusal }
         let fields = try head.fields()
-        let topic = try head.topic()
         let app: RegisteredApp
-        var knowledge = apps.known(topic, &memory.app)
-        if case .notAskedYet = knowledge, case .topic(let found)? = found { knowledge = found }
-        switch knowledge {
-        case .app(let known): app = known
-        case .unknownTopic:
-            throw APNsRefusal(.topicDisallowed, note: "no app has the topic \(String(decoding: topic, as: UTF8.self))")
-        case .notAskedYet: return .lookUp(.topic(Topic(rawValue: String(decoding: topic, as: UTF8.self))))
+        let pushType: PushType?
+        switch try addressee(try head.topic(), fields.pushType, found: found, memory: &memory) {
+        case .app(let known, let type): (app, pushType) = (known, type)
+        case .lookUp(let topic): return .lookUp(.topic(topic))
         }
         guard app.team == team else {
             throw APNsRefusal(.topicDisallowed, note: "the topic \(app.topic) is not one of team \(team)")
         }
-        try checkPayload(body, tooLarge: bodyIsTooLarge, fields.pushType)
+        try checkPayload(body, tooLarge: bodyIsTooLarge, pushType)
         guard case .device(let digits) = path else {
             throw APNsRefusal(.missingDeviceToken, note: "the path ends before the device token")
         }
@@ -118,10 +114,38 @@ struct DevicePushGate: Sendable {
                 Acceptance(
                     app: app, subject: subject,
                     notification: Notification(
-                        apnsID: fields.apnsID, topic: app.topic, pushType: fields.pushType,
+                        apnsID: fields.apnsID, topic: app.topic, pushType: pushType,
                         priority: fields.priority, expiry: fields.expiry, collapseID: fields.collapseID,
                         payload: body), ticket: ticket))
         }
+    }
+
+    /// The app that a notification is for, with its push type.
+    private enum Addressee {
+        case app(RegisteredApp, PushType?)
+        case lookUp(Topic)
+    }
+
+    private func addressee(
+        _ topic: ArraySlice<UInt8>, _ type: PushType?, found: Found?, memory: inout Memory
+    ) throws(APNsRefusal) -> Addressee {
+        func named(_ topic: ArraySlice<UInt8>) -> Topic { Topic(rawValue: String(decoding: topic, as: UTF8.self)) }
+        let addressed = try AddressedTopic(topic: topic, pushType: type)
+        var knowledge = apps.known(addressed.topic, &memory.app)
+        if case .notAskedYet = knowledge, case .topic(let found)? = found { knowledge = found }
+        switch knowledge {
+        case .app(let app): return .app(app, type)
+        case .notAskedYet: return .lookUp(named(addressed.topic))
+        case .unknownTopic: break
+        }
+        if let (topic, implied) = try addressed.withoutSuffix() {
+            switch apps.known(named(topic)) {
+            case .app(let app): return .app(app, implied)
+            case .notAskedYet: return .lookUp(named(topic))
+            case .unknownTopic: break
+            }
+        }
+        throw APNsRefusal(.topicDisallowed, note: "no app has the topic \(named(addressed.topic))")
     }
 
     private func checkPayload(_ body: [UInt8], tooLarge: Bool, _ type: PushType?) throws(APNsRefusal) {

@@ -84,18 +84,107 @@ import Testing
         #expect(try await reason(world) == nil)
     }
 
-    @Test(arguments: [
-        (nil, 4096, true), (nil, 4097, false), ("background", 4096, true), ("background", 4097, false),
-        ("voip", 5120, true), ("voip", 5121, false),
-    ])
+    @Test(
+        arguments: [
+            ("", nil, 4096, true), ("", nil, 4097, false), ("", "background", 4096, true),
+            ("", "background", 4097, false), (".voip", "voip", 5120, true), (".voip", "voip", 5121, false),
+            (".voip", nil, 5120, true), (".voip", nil, 5121, false), (".voip-ptt", "pushtotalk", 4097, false),
+        ] as [(String, String?, Int, Bool)])
     func `a payload may have as many bytes as its push type allows`(
-        type: String?, count: Int, isAccepted: Bool
+        suffix: String, type: String?, count: Int, isAccepted: Bool
     ) async throws {
         var world = try await ProviderWorld()
+        world.set("apns-topic", "com.example.todo" + suffix)
         world.set("apns-push-type", type)
         world.body = ProviderWorld.payload(bytes: count)
         #expect(world.body.count == count)
         #expect(try await reason(world) == (isAccepted ? nil : .payloadTooLarge))
+    }
+
+    /// What a request to a topic comes to: the topic of the app and the push type, or the reason of a refusal.
+    private func addressee(
+        _ topic: String, _ type: String?, in world: ProviderWorld
+    ) async throws -> (String, PushType?) {
+        var request = world
+        request.set("apns-topic", topic)
+        request.set("apns-push-type", type)
+        switch try await decide(request) {
+        case .accept(let acceptance): return (acceptance.notification.topic.rawValue, acceptance.notification.pushType)
+        case .refuse(let refusal, _): return (refusal.reason.rawValue, nil)
+        case .lookUp: return ("", nil)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("com.example.todo.voip", "voip", .voip), ("com.example.todo.voip", nil, .voip),
+            ("com.example.todo.push-type.liveactivity", "liveactivity", .liveactivity), ("com.example.todo", nil, nil),
+        ] as [(String, String?, PushType?)])
+    func `a topic with its push type's suffix is the app's own`(
+        topic: String, type: String?, carried: PushType?
+    ) async throws {
+        let world = try await ProviderWorld()
+        #expect(try await addressee(topic, type, in: world) == ("com.example.todo", carried))
+    }
+
+    @Test func `a topic without the suffix that its push type asks for is refused`() async throws {
+        let world = try await ProviderWorld()
+        #expect(try await addressee("com.example.todo", "voip", in: world) == ("InvalidPushType", nil))
+        #expect(try await addressee("com.example.todo.voip", "liveactivity", in: world) == ("InvalidPushType", nil))
+        #expect(try await addressee("com.example.todo.voip", "alert", in: world) == ("InvalidPushType", nil))
+        #expect(try await addressee("com.foreign.app.voip", "voip", in: world) == ("TopicDisallowed", nil))
+        #expect(try await addressee("com.unknown.voip", nil, in: world) == ("TopicDisallowed", nil))
+    }
+
+    /// A device token of `com.example.todo` is none of the other apps': that tells which app was found.
+    @Test(
+        arguments: [
+            ("com.example.call.voip", "alert", "com.example.call.voip"),
+            ("com.example.call.voip", nil, "com.example.call.voip"),
+            ("com.example.call.voip", "voip", "com.example.call"),
+            ("com.example.call.voip.voip", "voip", "com.example.call.voip"),
+            ("com.example.call.voip.voip", nil, "com.example.call.voip"),
+        ] as [(String, String?, String)])
+    func `a bundle id may end like a suffix: the push type decides`(
+        topic: String, type: String?, app: String
+    ) async throws {
+        var world = try await ProviderWorld()
+        world.set("apns-topic", topic)
+        world.set("apns-push-type", type)
+        guard case .refuse(let refusal, _) = try await decide(world) else {
+            Issue.record("a device token of another app was accepted")
+            return
+        }
+        #expect(refusal.note == "the device token is not one of \(app)")
+    }
+
+    @Test func `what a connection remembers of a suffixed topic holds for its push type only`() async throws {
+        let world = try await ProviderWorld()
+        try await world.gate.credentials.reload()
+        try await world.gate.apps.reload()
+        var memory = DevicePushGate.Memory()
+        var tells: [String] = []
+        for type in ["voip", nil, "alert", "voip"] as [String?] {
+            var request = world
+            request.set("apns-topic", "com.example.call.voip")
+            request.set("apns-push-type", type)
+            var block = HeaderBlock()
+            for (name, value) in request.fields { block.append(name, value) }
+            var found: DevicePushGate.Found?
+            while true {
+                let decision = world.gate.decide(
+                    APNsRequestHead(block), body: world.body, bodyIsTooLarge: false, found: found, memory: &memory,
+                    now: ProviderWorld.now, ticket: 1)
+                if case .lookUp(let lookUp) = decision {
+                    found = try await world.gate.found(lookUp)
+                    continue
+                }
+                if case .refuse(let refusal, _) = decision { tells.append(refusal.note ?? "") }
+                break
+            }
+        }
+        let apps = tells.compactMap { $0.split(separator: " ").last.map(String.init) }
+        #expect(apps == ["com.example.call", "com.example.call.voip", "com.example.call.voip", "com.example.call"])
     }
 
     @Test func `what memory does not know is looked up, not refused`() async throws {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ProviderEndpoint
 
-/// A store with three apps and a device of both environments, and the directories over it; nothing in memory yet.
+/// A store with a few apps and a device of both environments, and the directories over it; nothing in memory yet.
 struct ProviderWorld {
     static let keyID = "KEY1234567"
     static let team = TeamID(rawValue: "TEAM123456")
@@ -36,7 +36,11 @@ struct ProviderWorld {
         app = try await store.addApp(
             topic: Topic(rawValue: "com.example.todo"), team: Self.team, policy: MailboxPolicy(limit: 100_000),
             at: Self.now)
-        for (topic, team) in [("com.example.other", Self.team), ("com.foreign.app", TeamID(rawValue: "OTHER12345"))] {
+        let others = [
+            ("com.example.other", Self.team), ("com.example.call.voip", Self.team), ("com.example.call", Self.team),
+            ("com.foreign.app", TeamID(rawValue: "OTHER12345")),
+        ]
+        for (topic, team) in others {
             _ = try await store.addApp(
                 topic: Topic(rawValue: topic), team: team, policy: MailboxPolicy(), at: Self.now)
         }
@@ -112,7 +116,9 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault("apns-push-type", "loud", .invalidPushType),
         Fault("apns-topic", nil, .missingTopic),
         Fault("apns-topic", "com example", .badTopic),
+        Fault("apns-push-type", "voip", .invalidPushType),
         Fault("apns-topic", "com.unknown", .topicDisallowed),
+        Fault("apns-topic", "com.example.todo.voip-pt", .topicDisallowed),
         Fault("apns-topic", "com.foreign.app", .topicDisallowed),
         Fault("body", .payloadTooLarge) { $0.bodyIsTooLarge = true },
         Fault("body", .payloadTooLarge) { $0.body = ProviderWorld.payload(bytes: 4097) },
