@@ -172,7 +172,7 @@ let fuzzers: [Target] =
         .target(name: "FuzzDriver", path: "Fuzzing/FuzzDriver", swiftSettings: strict),
         fuzzer("PayloadFuzz", ["APNsWire"]),
         fuzzer("HeaderFuzz", ["APNsWire", "HTTPWire"]),
-        fuzzer("ProviderTokenFuzz", ["APNsWire", "PushModel"]),
+        fuzzer("ProviderTokenFuzz", ["APNsWire", "PushModel", crypto]),
         fuzzer("MCSFuzz", ["MCSWire", "PushModel"]),
         fuzzer("AgentWireFuzz", ["AgentWire"]),
         fuzzer("ContentFuzz", ["AgentWire"]),

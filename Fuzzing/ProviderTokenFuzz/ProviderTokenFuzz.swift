@@ -1,4 +1,5 @@
 import APNsWire
+import Crypto
 import Foundation
 import FuzzDriver
 import PushModel
@@ -7,11 +8,13 @@ import PushModel
 @main
 enum ProviderTokenFuzz {
     static func main() {
+        let key = P256.Signing.PrivateKey()
         exit(
             FuzzDriver.run { data, count in
                 let bytes = Array(UnsafeBufferPointer(start: data, count: count))
                 for candidate in [bytes, Array("bearer ".utf8) + bytes] {
                     guard let token = try? ProviderToken(authorization: candidate) else { continue }
+                    _ = token.isSigned(by: key.publicKey)
                     _ = token.refusal(at: Timestamp(seconds: 1_780_000_000))
                 }
                 return 0

@@ -61,6 +61,31 @@ def test_curl(path, bearer):
     handed(path, re.search(r"(?m)^apns-id: ([\w-]+)", done.stdout)[1])
 
 
+TOKEN_BY_OPENSSL = r"""
+base64url() { openssl base64 -e -A | tr -- '+/' '-_' | tr -d =; }
+header=$(printf '{ "alg": "ES256", "kid": "%s" }' "$KEY_ID" | base64url)
+claims=$(printf '{ "iss": "%s", "iat": %d }' "$TEAM_ID" "$(date +%s)" | base64url)
+signature=$(printf '%s.%s' "$header" "$claims" | openssl dgst -binary -sha256 -sign "$KEY" | base64url)
+printf '%s.%s.%s' "$header" "$claims" "$signature"
+"""
+
+
+def test_curl_with_a_token_made_by_openssl(path):
+    """What a person has at hand: `openssl dgst -sign` writes the signature as DER."""
+    variables = {"KEY_ID": path["keyId"], "TEAM_ID": path["teamId"], "KEY": path["key"]}
+    for _ in range(4):
+        token = subprocess.run(
+            ["sh", "-euc", TOKEN_BY_OPENSSL], env=clean_environment(**variables), capture_output=True, text=True,
+            check=True, timeout=30).stdout
+        done = run(
+            "curl", "--http2", "--silent", "--show-error", "--include", "--cacert", path["ca"],
+            "--header", f"authorization: bearer {token}", "--header", f"apns-topic: {path['topic']}",
+            "--header", "apns-push-type: alert", "--data", PAYLOAD,
+            f"{path['apns']}/3/device/{path['deviceToken']}")
+        assert done.stdout.startswith("HTTP/2 200"), done.stdout
+    handed(path, re.search(r"(?m)^apns-id: ([\w-]+)", done.stdout)[1])
+
+
 def test_nghttp(path, bearer, payload_file):
     done = run(
         "nghttp", "--verbose", "--data", payload_file,

@@ -131,6 +131,7 @@ REFUSALS = {
     "the algorithm is HS256": (bearer(signed_with_the_public_key), INVALID),
     "the algorithm is said to be RS256": (jwt_header(alg="RS256"), INVALID),
     "the algorithm is missing": (jwt_header(alg=None), INVALID),
+    "the token has critical extensions": (jwt_header(crit=["b64"], b64=True), INVALID),
     "the key id is unknown": (jwt_header(kid="UNKNOWN123"), INVALID),
     "the key id is missing": (jwt_header(kid=None), INVALID),
     "the key id is a path": (jwt_header(kid="../../etc/"), INVALID),

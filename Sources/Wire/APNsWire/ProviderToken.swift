@@ -5,7 +5,7 @@ import PushModel
 /// A provider's token: an ES256 JSON Web Token (RFC 7519, RFC 7515), parsed but not yet verified.
 ///
 /// Taken as the known libraries write them: `iat` as an integer, a float or a digit string; extra header
-/// fields and claims; white space inside the JSON. Source: Apple, "Establishing a token-based connection to APNs".
+/// fields and claims; white space inside the JSON; the signature as `r ‖ s` or DER. Source: Apple, "Establishing a token-based connection to APNs".
 public struct ProviderToken: Sendable {
     /// `kid`: ten characters that name the key.
     public let keyID: String
@@ -14,7 +14,7 @@ public struct ProviderToken: Sendable {
     /// `iat`.
     public let issuedAt: Timestamp
     private let signedPart: [UInt8]
-    private let signature: Data
+    private let signature: P256.Signing.ECDSASignature
 
     /// How old a token may be; `iat` older than that is `ExpiredProviderToken`.
     public static let lifetimeMilliseconds: Int64 = 3_600_000
@@ -42,29 +42,32 @@ public struct ProviderToken: Sendable {
         let parts = compact.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw invalid("the token has \(parts.count) parts where three belong") }
         guard let headerBytes = Base64URL.decode(parts[0]), let claimBytes = Base64URL.decode(parts[1]),
-            let signature = Base64URL.decode(parts[2])
+            let signatureBytes = Base64URL.decode(parts[2])
         else { throw invalid("a part of the token is not base64url") }
         guard let header = try? JSONDecoder().decode(Header.self, from: Data(headerBytes)) else {
             throw invalid("the token's header is not JSON with alg and kid")
         }
+        // Its extensions must be understood (RFC 7515, section 4.1.11), and none is.
+        guard !header.hasCriticalExtensions else { throw invalid("crit names extensions, none is understood") }
         guard header.alg == "ES256" else { throw invalid("alg is \(header.alg.prefix(20)), only ES256 is allowed") }
         guard TeamID.hasShape(header.kid) else { throw invalid("kid is not ten characters A-Z0-9") }
         guard let claims = try? JSONDecoder().decode(Claims.self, from: Data(claimBytes)) else {
             throw invalid("the token's claims are not JSON with iss and a numeric iat")
         }
         guard TeamID.hasShape(claims.iss) else { throw invalid("iss is not ten characters A-Z0-9") }
-        guard signature.count == 64 else { throw invalid("the signature has \(signature.count) bytes, not 64") }
+        guard let signature = TokenSignature.read(signatureBytes) else {
+            throw invalid("the signature's \(signatureBytes.count) bytes are neither the 64 of r and s nor DER")
+        }
         keyID = header.kid
         team = TeamID(rawValue: claims.iss)
         issuedAt = Timestamp(seconds: claims.iat.seconds)
         signedPart = Array(compact[..<parts[1].endIndex])
-        self.signature = Data(signature)
+        self.signature = signature
     }
 
     /// Whether the signature is this key's.
     public func isSigned(by key: P256.Signing.PublicKey) -> Bool {
-        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
-        return key.isValidSignature(signature, for: Data(signedPart))
+        key.isValidSignature(signature, for: Data(signedPart))
     }
 
     /// Whether the token's time is right; the refusal says why not.
@@ -97,6 +100,17 @@ public struct ProviderToken: Sendable {
     private struct Header: Decodable {
         var alg: String
         var kid: String
+        /// Whether there is a member `crit`, whatever is in it.
+        var hasCriticalExtensions: Bool
+
+        private enum CodingKeys: CodingKey { case alg, kid, crit }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            alg = try container.decode(String.self, forKey: .alg)
+            kid = try container.decode(String.self, forKey: .kid)
+            hasCriticalExtensions = container.contains(.crit)
+        }
     }
 
     private struct Claims: Decodable {

@@ -66,6 +66,70 @@ import Testing
         #expect(throws: APNsRefusal.self) { try ProviderToken(compact: bytes) }
     }
 
+    @Test(arguments: [#"["b64"]"#, "[]", "null", "7"])
+    func `a token with critical extensions is refused, since none is understood`(crit: String) throws {
+        let bytes = try compact(
+            header: #"{"alg":"ES256","kid":"KEY1234567","crit":\#(crit),"b64":true}"#, claims: Self.claims)
+        let error = #expect(throws: APNsRefusal.self) { try ProviderToken(compact: bytes) }
+        #expect(error?.reason == .invalidProviderToken)
+        #expect(error?.note?.contains("crit") == true)
+    }
+
+    private static let claims = #"{"iss":"TEAM123456","iat":1780000000}"#
+
+    /// What is signed, with the two numbers of its signature, 32 bytes each.
+    private func signed() throws -> (r: [UInt8], s: [UInt8]) {
+        let raw = try Array(
+            key.signature(for: Data("\(encoded(header)).\(encoded(Self.claims))".utf8)).rawRepresentation)
+        return (Array(raw[..<32]), Array(raw[32...]))
+    }
+
+    /// A DER number, of the shortest form.
+    private func number(_ bytes: [UInt8]) -> [UInt8] {
+        var digits = Array(bytes.drop { $0 == 0 })
+        if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }
+        return [0x02, UInt8(digits.count)] + digits
+    }
+
+    private func sequence(_ content: [UInt8]) -> [UInt8] { [0x30, UInt8(content.count)] + content }
+
+    @Test func `a signature is taken as r and s, and as DER`() throws {
+        // Half of all numbers have a zero in front, and one in 256 is shorter than 32 bytes.
+        for _ in 0..<500 {
+            let (r, s) = try signed()
+            for form in [r + s, sequence(number(r) + number(s))] {
+                let token = try ProviderToken(compact: compact(header: header, claims: Self.claims, signature: form))
+                #expect(token.isSigned(by: key.publicKey))
+                #expect(!token.isSigned(by: P256.Signing.PrivateKey().publicKey))
+            }
+        }
+    }
+
+    @Test func `a signature that is almost DER is refused`() throws {
+        let (r, s) = try signed()
+        let (first, second) = (number(r), number(s))
+        let right = sequence(first + second)
+        var forms: [String: [UInt8]] = [
+            "nothing": [], "63 bytes": Array((r + s).dropLast()), "65 bytes": r + s + [0], "r alone": sequence(first),
+            "three numbers": sequence(first + second + [0x02, 0x01, 0x01]), "a byte behind": right + [0],
+            "a byte short": Array(right.dropLast()), "another sequence": [0x31] + right.dropFirst(),
+            "a long length": [0x30, 0x81, UInt8(right.count - 2)] + right.dropFirst(2),
+            "an indefinite length": [0x30, 0x80] + first + second + [0, 0],
+            "a negative number": sequence([0x02, 0x20, 0xFF] + r.dropFirst() + second),
+            "an empty number": sequence([0x02, 0x00] + second),
+            "a number of 33 digits": sequence([0x02, 0x21, 0x01] + r + second),
+            "bits for a number": sequence([0x03] + first.dropFirst() + second),
+        ]
+        var padded = number(r)
+        padded.insert(0, at: 2)
+        padded[1] += 1
+        forms["a number with a zero too many"] = sequence(padded + second)
+        for (name, form) in forms {
+            let bytes = try compact(header: header, claims: Self.claims, signature: form)
+            #expect(throws: APNsRefusal.self, "\(name)") { try ProviderToken(compact: bytes) }
+        }
+    }
+
     @Test(arguments: ["", "a", "a.b", "a.b.c.d", "..", "!!.!!.!!", "e30.e30.e30"])
     func `text that is no token is refused`(text: String) {
         #expect(throws: APNsRefusal.self) { try ProviderToken(compact: Array(text.utf8)) }
