@@ -246,7 +246,10 @@ let testTargets: [Target] = [
     tests("Transport", "Observability", ["Observability", coreMetrics]),
     tests(
         "Server", "ControlAPI",
-        ["ControlAPI", "ServerCore", "PushModel", "MCSWire", "Observability", asyncHTTPClient, hummingbird, protobuf]),
+        [
+            "ControlAPI", "ServerCore", "PushModel", "MCSWire", "Observability", asyncHTTPClient, hummingbird, protobuf,
+            nioCore, nioPosix,
+        ]),
     tests("Command", "CommandCore", ["CommandCore", "AgentWire", crypto, x509]),
 ]
 

@@ -7,14 +7,15 @@ import PushModel
 /// Provider tokens, from the header's value on; one that parses must also be judged without a trap.
 @main
 enum ProviderTokenFuzz {
+    private static let key = P256.Signing.PrivateKey()
+
     static func main() {
-        let key = P256.Signing.PrivateKey()
         exit(
             FuzzDriver.run { data, count in
                 let bytes = Array(UnsafeBufferPointer(start: data, count: count))
                 for candidate in [bytes, Array("bearer ".utf8) + bytes] {
                     guard let token = try? ProviderToken(authorization: candidate) else { continue }
-                    _ = token.isSigned(by: key.publicKey)
+                    _ = token.isSigned(by: Self.key.publicKey)
                     _ = token.refusal(at: Timestamp(seconds: 1_780_000_000))
                 }
                 return 0

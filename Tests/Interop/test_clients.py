@@ -86,6 +86,26 @@ def test_curl_with_a_token_made_by_openssl(path):
     handed(path, re.search(r"(?m)^apns-id: ([\w-]+)", done.stdout)[1])
 
 
+def test_curl_asking_by_head(path):
+    for address in (f"{path['apns']}/3/device/{path['deviceToken']}", f"{path['apns']}/"):
+        done = run("curl", "--http2", "--silent", "--show-error", "--head", "--cacert", path["ca"], address, seconds=10)
+        assert done.stdout.startswith("HTTP/2 405"), done.stdout
+    for route, status in (("health", 200), ("nowhere", 404)):
+        done = run("curl", "--silent", "--show-error", "--head", f"{path['http']}/{route}", seconds=10)
+        assert done.stdout.startswith(f"HTTP/1.1 {status}"), done.stdout
+
+
+def test_curl_with_a_credential_of_blanks(path):
+    """A script whose variable for the token is empty."""
+    for value in ("bearer ", "bearer", " ", "\t"):
+        done = run(
+            "curl", "--http2", "--silent", "--show-error", "--include", "--cacert", path["ca"],
+            "--header", f"authorization: {value}", "--header", f"apns-topic: {path['topic']}", "--data", PAYLOAD,
+            f"{path['apns']}/3/device/{path['deviceToken']}")
+        assert done.stdout.startswith("HTTP/2 403"), (value, done.stdout)
+        assert "MissingProviderToken" in done.stdout
+
+
 def test_nghttp(path, bearer, payload_file):
     done = run(
         "nghttp", "--verbose", "--data", payload_file,
@@ -120,6 +140,15 @@ def test_aldaba_send_and_get(path, payload_file):
         run_aldaba("get", apns_id, "--timeline", "--json", "--data", path["data"]).stdout)
     assert notification["apnsId"] == apns_id
     assert notification["timeline"][0]["state"] == "accepted"
+
+
+def test_apns_unique_id_names_a_notification_of_the_sandbox(path, provider):
+    sent = "6f1d8c3e-0000-4000-8000-00000000a1db"
+    answer = provider.post(path["deviceToken"], json.loads(PAYLOAD), apns_id=sent)
+    assert (answer.status, answer.apns_id) == (200, sent)
+    [notification] = json.loads(
+        run_aldaba("get", answer.headers["apns-unique-id"], "--timeline", "--json", "--data", path["data"]).stdout)
+    assert notification["apnsId"] == sent
 
 
 def test_aldaba_send_takes_a_payload_file_and_an_id(path, payload_file):

@@ -63,6 +63,14 @@ struct ErrorAnswers<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
+        let answer = await answer(request, context, next)
+        // The answer to HEAD has the fields alone (RFC 9110, section 9.3.2): what follows them would be read as the next.
+        return request.method == .head ? answer.createHeadResponse() : answer
+    }
+
+    private func answer(
+        _ request: Request, _ context: Context, _ next: (Request, Context) async throws -> Response
+    ) async -> Response {
         do {
             return try await next(request, context)
         } catch let error as ControlError {

@@ -7,7 +7,7 @@ enum ControlRouter {
     static func router(
         _ interface: ControlListener.Interface, port: @escaping @Sendable () -> Int?
     ) -> Router<BasicRequestContext> {
-        let router = Router()
+        let router = Router(options: .autoGenerateHeadEndpoints)
         router.add(middleware: ErrorAnswers())
         switch interface {
         case .secured(let services, _):

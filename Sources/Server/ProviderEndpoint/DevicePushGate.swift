@@ -41,6 +41,13 @@ struct DevicePushGate: Sendable {
         case token(TokenDirectory.Resolution)
     }
 
+    /// Why there is no body to look at.
+    enum BodyFault {
+        case tooLarge
+        /// It did not end in time.
+        case late
+    }
+
     /// What a connection remembers between its requests.
     struct Memory {
         var credential = CredentialDirectory.Memory()
@@ -49,7 +56,7 @@ struct DevicePushGate: Sendable {
 
     /// Judges a request. Takes the body over only when it accepts.
     func decide(
-        _ head: APNsRequestHead, body: [UInt8], bodyIsTooLarge: Bool, found: Found?, memory: inout Memory,
+        _ head: APNsRequestHead, body: [UInt8], fault: BodyFault?, found: Found?, memory: inout Memory,
         ticket: Int32
     ) -> Decision {
         guard head.isPost else { return .refuse(APNsRefusal(.methodNotAllowed), of: nil) }
@@ -65,7 +72,7 @@ struct DevicePushGate: Sendable {
         }
         do throws(APNsRefusal) {
             return try decide(
-                head, path, team, body: body, bodyIsTooLarge: bodyIsTooLarge, found: found, memory: &memory,
+                head, path, team, body: body, fault: fault, found: found, memory: &memory,
                 ticket: ticket)
         } catch {
             let topic = try? head.topic()
@@ -79,7 +86,7 @@ struct DevicePushGate: Sendable {
 
     /// The steps behind the credential.
     private func decide(
-        _ head: APNsRequestHead, _ path: APNsRequestHead.Path, _ team: TeamID, body: [UInt8], bodyIsTooLarge: Bool,
+        _ head: APNsRequestHead, _ path: APNsRequestHead.Path, _ team: TeamID, body: [UInt8], fault: BodyFault?,
         found: Found?, memory: inout Memory, ticket: Int32
     ) throws(APNsRefusal) -> Decision {
         if let refusal = head.duplicateRefusal { throw refusal }
@@ -93,7 +100,7 @@ struct DevicePushGate: Sendable {
         guard app.team == team else {
             throw APNsRefusal(.topicDisallowed, note: "the topic \(app.topic) is not one of team \(team)")
         }
-        try checkPayload(body, tooLarge: bodyIsTooLarge, pushType)
+        try checkPayload(body, fault, pushType)
         guard case .device(let digits) = path else {
             throw APNsRefusal(.missingDeviceToken, note: "the path ends before the device token")
         }
@@ -148,14 +155,17 @@ struct DevicePushGate: Sendable {
         throw APNsRefusal(.topicDisallowed, note: "no app has the topic \(named(addressed.topic))")
     }
 
-    private func checkPayload(_ body: [UInt8], tooLarge: Bool, _ type: PushType?) throws(APNsRefusal) {
+    private func checkPayload(_ body: [UInt8], _ fault: BodyFault?, _ type: PushType?) throws(APNsRefusal) {
         let limit = APNsPayloadLimit.bytes(for: type)
-        guard !tooLarge, body.count <= limit else {
-            throw APNsRefusal(
-                .payloadTooLarge,
-                note:
-                    "the payload has \(tooLarge ? "far more" : String(body.count)) bytes, at most \(limit) are allowed")
+        func tooLarge(_ count: String) -> APNsRefusal {
+            APNsRefusal(.payloadTooLarge, note: "the payload has \(count) bytes, at most \(limit) are allowed")
         }
+        switch fault {
+        case .late: throw APNsRefusal(.idleTimeout, note: "the payload did not end in time")
+        case .tooLarge: throw tooLarge("far more")
+        case nil: break
+        }
+        guard body.count <= limit else { throw tooLarge(String(body.count)) }
         if let fault = JSONScanner.fault(inObject: body) {
             throw APNsRefusal(.payloadEmpty, note: "the payload is not a JSON object: \(fault)")
         }

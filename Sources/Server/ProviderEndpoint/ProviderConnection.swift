@@ -33,19 +33,20 @@ final class ProviderConnection: HTTP2RequestHandler {
 
     func requestReceived(_ request: HTTP2Request, on connection: HTTP2ServerConnection) {
         handle(
-            request.headers, body: request.body, bodyIsTooLarge: request.bodyIsTooLarge,
-            stream: request.stream, found: nil, round: 0, on: connection)
+            request.headers, body: request.body,
+            fault: request.bodyIsTooLarge ? .tooLarge : request.bodyIsLate ? .late : nil, stream: request.stream,
+            found: nil, round: 0, on: connection)
     }
 
     func connectionClosed(_ connection: HTTP2ServerConnection) { sink.detach() }
 
     private func handle(
-        _ headers: HeaderBlock, body: [UInt8], bodyIsTooLarge: Bool, stream: Int32,
+        _ headers: HeaderBlock, body: [UInt8], fault: DevicePushGate.BodyFault?, stream: Int32,
         found: DevicePushGate.Found?, round: Int, on connection: HTTP2ServerConnection
     ) {
         let head = APNsRequestHead(headers)
         let decision = gate.decide(
-            head, body: body, bodyIsTooLarge: bodyIsTooLarge, found: found, memory: &memory,
+            head, body: body, fault: fault, found: found, memory: &memory,
             ticket: stream)
         switch decision {
         case .accept(let acceptance):
@@ -53,7 +54,7 @@ final class ProviderConnection: HTTP2RequestHandler {
             accept(acceptance, on: connection)
         case .refuse(let refusal, let requester):
             if requester != nil { connection.prove() }
-            refuse(refusal, requester, sentID: head.validID, stream, on: connection)
+            refuse(refusal, requester, sentID: head.validID, stream, hasBody: !head.isHead, on: connection)
         case .refuseCredential(let refusal, let key):
             var requester: DevicePushGate.Requester?
             if let key, refusedTokens.report(refusal, of: key, from: connection.remoteAddress) {
@@ -61,7 +62,7 @@ final class ProviderConnection: HTTP2RequestHandler {
                     team: key.team, topic: head.topicText,
                     apnsID: head.validID.map { String(decoding: $0, as: UTF8.self) })
             }
-            refuse(refusal, requester, sentID: head.validID, stream, on: connection)
+            refuse(refusal, requester, sentID: head.validID, stream, hasBody: !head.isHead, on: connection)
         case .lookUp(let lookUp):
             guard round < 4 else {
                 // A directory that forgets at once what it has just read cannot be worked with.
@@ -69,7 +70,7 @@ final class ProviderConnection: HTTP2RequestHandler {
             }
             wait(for: lookUp, on: connection) { [weak self] found in
                 self?.handle(
-                    headers, body: body, bodyIsTooLarge: bodyIsTooLarge, stream: stream, found: found, round: round + 1,
+                    headers, body: body, fault: fault, stream: stream, found: found, round: round + 1,
                     on: connection)
                 connection.flush()
             } orFail: { [weak self] in
@@ -120,13 +121,14 @@ final class ProviderConnection: HTTP2RequestHandler {
         } else {
             answer.append("apns-id", bytes: ServerAPNsID.bytes(of: id))
         }
+        if gate.environment == .sandbox { answer.append("apns-unique-id", bytes: ServerAPNsID.bytes(of: id)) }
         connection.respond(stream, headers: answer)
         metrics.accepted.increment()
     }
 
     private func refuse(
         _ refusal: APNsRefusal, _ requester: DevicePushGate.Requester?, sentID: (some Collection<UInt8>)?,
-        _ stream: Int32, on connection: HTTP2ServerConnection
+        _ stream: Int32, hasBody: Bool = true, on connection: HTTP2ServerConnection
     ) {
         metrics.refused(refusal.reason)
         var id = sentID.map { Array($0) }
@@ -139,7 +141,9 @@ final class ProviderConnection: HTTP2RequestHandler {
         answer.append(":status", bytes: Array(String(refusal.reason.status).utf8))
         answer.append("apns-id", bytes: id ?? StaticBytes.randomID())
         answer.append("content-type", bytes: StaticBytes.json)
-        connection.respond(stream, headers: answer, body: refusal.body)
+        if refusal.reason == .methodNotAllowed { answer.append("allow", bytes: StaticBytes.post) }
+        // The answer to HEAD has the fields alone (RFC 9110, section 9.3.2).
+        connection.respond(stream, headers: answer, body: hasBody ? refusal.body : [])
     }
 
     // MARK: Look-ups
@@ -177,6 +181,7 @@ extension DevicePushGate {
 /// Byte strings of answers, made once.
 private enum StaticBytes {
     static let ok: [UInt8] = Array("200".utf8)
+    static let post: [UInt8] = Array("POST".utf8)
     static let json: [UInt8] = Array("application/json".utf8)
 
     /// An id for an answer to nobody in particular: no team is known, so nothing is recorded under it.

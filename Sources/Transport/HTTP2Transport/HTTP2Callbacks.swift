@@ -48,9 +48,20 @@ enum HTTP2Callbacks {
     }
 
     /// A field that HTTP/2 forbids makes the message malformed (RFC 9113, section 8.2.1): the stream is reset.
-    /// Without this callback nghttp2 would pass the field over in silence.
-    private static let invalidHeaderReceived: nghttp2_on_invalid_header_callback = { _, _, _, _, _, _, _, _ in
-        NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+    /// Without this callback nghttp2 would pass the field over in silence. A credential with blanks around it is taken
+    /// without them (RFC 9110, section 5.5): `bearer ` and nothing behind it is what a script sends whose variable is
+    /// empty, and deserves an answer.
+    private static let invalidHeaderReceived: nghttp2_on_invalid_header_callback = {
+        session, frame, name, nameLength, value, valueLength, flags, data in
+        let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        let credential = UnsafeBufferPointer(start: value, count: valueLength)
+        guard UnsafeBufferPointer(start: name, count: nameLength).elementsEqual("authorization".utf8),
+            nghttp2_check_header_value(value, valueLength) != 0,
+            credential.first.map(isBlank) ?? false || credential.last.map(isBlank) ?? false
+        else { return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue }
+        let first = credential.firstIndex { !isBlank($0) } ?? valueLength
+        let end = credential.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? valueLength
+        return headerReceived(session, frame, name, nameLength, value.map { $0 + first }, end - first, flags, data)
     }
 
     private static let dataReceived: nghttp2_on_data_chunk_recv_callback = { _, _, id, bytes, count, data in
@@ -95,11 +106,11 @@ enum HTTP2Callbacks {
         return 0
     }
 
-    /// When the answer to a body that was too large is written, the rest of that body is of no interest
+    /// When the answer to a body that was too large or late is written, the rest of that body is of no interest
     /// (RFC 9113, section 8.1). A reset that is queued earlier would overtake the answer.
     private static let frameSent: nghttp2_on_frame_send_callback = { pointer, frame, data in
         guard let header = frame?.pointee.hd, UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0,
-            let stream = session(data)?.stream(header.stream_id), stream.bodyIsTooLarge
+            let stream = session(data)?.stream(header.stream_id), stream.bodyIsTooLarge || stream.bodyIsLate
         else { return 0 }
         nghttp2_submit_rst_stream(pointer, 0, header.stream_id, NGHTTP2_NO_ERROR.rawValue)
         return 0

@@ -18,7 +18,8 @@ public final class HTTP2Listener: Sendable {
         public var idleTimeout: TimeAmount = .hours(1)
         /// A connection on which no HTTP/2 begins for this long, TLS handshake included, is closed.
         public var openingTimeout: TimeAmount = .seconds(10)
-        /// A request that is not complete for this long is given up: its stream is reset with CANCEL.
+        /// A request that is not complete for this long is given up: it is answered without its body, or its stream is
+        /// reset with CANCEL when its head is not complete either.
         public var requestTimeout: TimeAmount = .seconds(60)
         /// Decides which connections are kept.
         public var limiter: ConnectionLimiter

@@ -5,7 +5,7 @@ import NIOCore
 
 /// What serves the requests of one connection; called on its event loop.
 public protocol HTTP2RequestHandler: AnyObject {
-    /// A request is complete. Answer with ``HTTP2ServerConnection/respond(_:headers:body:)``, now or later.
+    /// A request is complete, or its body will never be. Answer with ``HTTP2ServerConnection/respond(_:headers:body:)``, now or later.
     func requestReceived(_ request: HTTP2Request, on connection: HTTP2ServerConnection)
     /// The connection is gone; answers to its open streams go nowhere.
     func connectionClosed(_ connection: HTTP2ServerConnection)
@@ -18,6 +18,8 @@ public struct HTTP2Request {
     public let body: [UInt8]
     /// The body exceeded the limit and was thrown away.
     public let bodyIsTooLarge: Bool
+    /// The body did not end in time, and what came of it was thrown away.
+    public let bodyIsLate: Bool
 }
 
 /// The server's end of one HTTP/2 connection. Confined to its event loop.
@@ -162,14 +164,14 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
         else { return }
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
         awaiting = context.eventLoop.scheduleTask(deadline: oldest + requestTimeout) {
-            handler.value.cancelOverdueRequests()
+            handler.value.giveUpOverdueRequests()
         }
     }
 
-    private func cancelOverdueRequests() {
+    private func giveUpOverdueRequests() {
         awaiting = nil
         guard let context, let session = connection?.session else { return }
-        session.cancelRequests(begunBy: context.eventLoop.now - requestTimeout)
+        session.giveUpRequests(begunBy: context.eventLoop.now - requestTimeout)
         flush()
         watchRequests()
     }
@@ -238,7 +240,8 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     func messageReceived(_ stream: HTTP2Stream) {
         guard let connection, let requestHandler else { return }
         let request = HTTP2Request(
-            stream: stream.id, headers: stream.headers, body: stream.body, bodyIsTooLarge: stream.bodyIsTooLarge)
+            stream: stream.id, headers: stream.headers, body: stream.body, bodyIsTooLarge: stream.bodyIsTooLarge,
+            bodyIsLate: stream.bodyIsLate)
         connection.session.dropBody(of: stream)
         requestHandler.requestReceived(request, on: connection)
     }

@@ -4,7 +4,8 @@ import NIOCore
 
 /// What an HTTP/2 session tells its owner; called while bytes are fed in, on the connection's event loop.
 protocol HTTP2SessionOwner: AnyObject {
-    /// A message is complete (its body too), or its body has passed the limit: then `stream.bodyIsTooLarge`.
+    /// A message is complete (its body too), or its body has passed the limit (`stream.bodyIsTooLarge`) or its time
+    /// (`stream.bodyIsLate`).
     func messageReceived(_ stream: HTTP2Stream)
     /// The stream is gone; `code` is the HTTP/2 error code, 0 when it ended well.
     func streamClosed(_ stream: HTTP2Stream, code: UInt32)
@@ -49,6 +50,7 @@ final class HTTP2Stream {
     /// The header fields have ended; what follows are trailers. An interim response's do not count.
     var headIsComplete = false
     var bodyIsTooLarge = false
+    var bodyIsLate = false
     /// Fields and bytes of the header block that is being read.
     private(set) var blockFields = 0
     private var blockBytes = 0
@@ -69,6 +71,7 @@ final class HTTP2Stream {
         body = []
         headIsComplete = false
         bodyIsTooLarge = false
+        bodyIsLate = false
         wasDelivered = false
         awaitedSince = nil
         outgoing = []
@@ -307,14 +310,21 @@ final class HTTP2Session {
     /// When the request began that is awaited the longest.
     var oldestAwaited: NIODeadline? { everyStream.compactMap(\.awaitedSince).min() }
 
-    /// Gives up every request that began by an instant and is not complete: its stream is reset, and what still
-    /// comes on it is not looked at.
-    func cancelRequests(begunBy instant: NIODeadline) {
+    /// Gives up every request that began by an instant and is not complete; what still comes on its stream is not
+    /// looked at. One whose head is there goes to the owner, for an answer; the stream of another is reset.
+    func giveUpRequests(begunBy instant: NIODeadline) {
         for stream in everyStream where stream.awaitedSince.map({ $0 <= instant }) ?? false {
             requestEnded(on: stream)
-            stream.wasDelivered = true
             dropBody(of: stream)
-            reset(stream.id, code: NGHTTP2_CANCEL.rawValue)
+            // A body that was too large was answered for that.
+            let isAnswerable = stream.headIsComplete && !stream.wasDelivered
+            stream.wasDelivered = true
+            if isAnswerable {
+                stream.bodyIsLate = true
+                owner?.messageReceived(stream)
+            } else {
+                reset(stream.id, code: NGHTTP2_CANCEL.rawValue)
+            }
         }
     }
 

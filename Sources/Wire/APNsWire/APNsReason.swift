@@ -88,7 +88,7 @@ public enum APNsReason: String, Sendable, CaseIterable, Hashable {
         case .badTopic: Row(400, .afterFix, "apns-topic is not a valid topic.")
         case .deviceTokenNotForTopic: Row(400, .never, "The device token belongs to another app.")
         case .duplicateHeaders: Row(400, .afterFix, "An APNs header field appears more than once.")
-        case .idleTimeout: Row(400, .later, "The connection was idle for too long.")
+        case .idleTimeout: Row(400, .later, "The connection was idle, or a body did not end, for too long.")
         case .invalidPushType: Row(400, .afterFix, "apns-push-type is unknown, or not the one of the topic's suffix.")
         case .missingDeviceToken: Row(400, .afterFix, "The path carries no device token.")
         case .missingTopic: Row(400, .afterFix, "apns-topic is absent and the credential does not imply one.")

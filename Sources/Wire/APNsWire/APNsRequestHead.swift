@@ -65,6 +65,9 @@ public struct APNsRequestHead {
     /// Whether the method is POST.
     public var isPost: Bool { value(.method)?.elementsEqual("POST".utf8) ?? false }
 
+    /// Whether the method is HEAD, whose answer has no body.
+    public var isHead: Bool { value(.method)?.elementsEqual("HEAD".utf8) ?? false }
+
     /// The token's place in the path.
     public enum Path: Hashable {
         /// `/3/device/` with this text behind it, which may be anything but contains no further slash.

@@ -190,6 +190,24 @@ private final class BodyCollector: ResponseBodyWriter {
     }
 }
 
+@Test(arguments: [("/health", 200), ("/v1/notifications/5", 200), ("/v1/notifications/6", 404), ("/checkin", 404)])
+func `HEAD is answered by header fields alone, and the next request by its own answer`(
+    path: String, status: Int
+) async throws {
+    try await withListener(.development(server.services(.open))) { listener in
+        let host = "Host: 127.0.0.1:\(listener.port)\r\n"
+        let text = try await RawExchange.answer(
+            to: "HEAD \(path) HTTP/1.1\r\n\(host)\r\nGET /health HTTP/1.1\r\n\(host)Connection: close\r\n\r\n",
+            port: listener.port)
+        let answers = text.split(separator: "HTTP/1.1 ")
+        #expect(answers.count == 2)
+        #expect(answers.first?.hasPrefix("\(status) ") == true)
+        #expect(answers.first?.hasSuffix("\r\n\r\n") == true)
+        #expect(answers.last?.hasPrefix("200 ") == true)
+        #expect(answers.last?.hasSuffix(#"{"status":"ok"}"#) == true)
+    }
+}
+
 @Test func `metrics are Prometheus text`() async throws {
     let registry = PrometheusRegistry()
     registry.makeCounter(label: "c", dimensions: []).increment(by: 3)

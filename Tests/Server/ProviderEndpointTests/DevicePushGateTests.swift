@@ -28,7 +28,7 @@ import Testing
         for (name, value) in world.fields { block.append(name, value) }
         var memory = DevicePushGate.Memory()
         return world.gate.decide(
-            APNsRequestHead(block), body: world.body, bodyIsTooLarge: world.bodyIsTooLarge, found: found,
+            APNsRequestHead(block), body: world.body, fault: world.fault, found: found,
             memory: &memory, ticket: 1)
     }
 
@@ -110,7 +110,7 @@ import Testing
         request.set("apns-push-type", type)
         switch try await decide(request) {
         case .accept(let acceptance): return (acceptance.notification.topic.rawValue, acceptance.notification.pushType)
-        case .refuse(let refusal, _): return (refusal.reason.rawValue, nil)
+        case .refuse(let refusal, _), .refuseCredential(let refusal, _): return (refusal.reason.rawValue, nil)
         case .lookUp: return ("", nil)
         }
     }
@@ -173,8 +173,8 @@ import Testing
             var found: DevicePushGate.Found?
             while true {
                 let decision = world.gate.decide(
-                    APNsRequestHead(block), body: world.body, bodyIsTooLarge: false, found: found, memory: &memory,
-                    now: ProviderWorld.now, ticket: 1)
+                    APNsRequestHead(block), body: world.body, fault: nil, found: found, memory: &memory,
+                    ticket: 1)
                 if case .lookUp(let lookUp) = decision {
                     found = try await world.gate.found(lookUp)
                     continue
@@ -185,6 +185,17 @@ import Testing
         }
         let apps = tells.compactMap { $0.split(separator: " ").last.map(String.init) }
         #expect(apps == ["com.example.call", "com.example.call.voip", "com.example.call.voip", "com.example.call"])
+    }
+
+    @Test func `a body that did not end in time is refused for that, behind what needs no body`() async throws {
+        var world = try await ProviderWorld()
+        world.fault = .late
+        world.body = []
+        #expect(try await reason(world) == .idleTimeout)
+        world.set("apns-topic", "com.unknown")
+        #expect(try await reason(world) == .topicDisallowed)
+        world.set(":method", "GET")
+        #expect(try await reason(world) == .methodNotAllowed)
     }
 
     @Test func `what memory does not know is looked up, not refused`() async throws {

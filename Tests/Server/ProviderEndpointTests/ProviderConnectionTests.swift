@@ -123,6 +123,59 @@ import Testing
         }
     }
 
+    @Test func `HEAD is answered by header fields alone`() async throws {
+        try await withEndpoint { endpoint in
+            let head = try await endpoint.send { $0.set(":method", "HEAD") }
+            #expect(head.status == 405 && head.body.isEmpty)
+            #expect(head.header("allow") == "POST")
+            #expect(head.header("content-type") == "application/json")
+            let get = try await endpoint.send { $0.set(":method", "GET") }
+            #expect(get.status == 405 && !get.body.isEmpty)
+            #expect(get.header("allow") == "POST")
+        }
+    }
+
+    @Test(arguments: ["", " ", " \t ", "bearer ", " bearer"])
+    func `a credential of blanks is none, and gets an answer`(authorization: String) async throws {
+        try await withEndpoint { endpoint in
+            let answer = try await endpoint.send { $0.set("authorization", authorization) }
+            #expect(answer.status == 403)
+            #expect(try reason(answer) == "MissingProviderToken")
+        }
+    }
+
+    @Test func `a credential with blanks around it is taken without them`() async throws {
+        try await withEndpoint { endpoint in
+            for blanks in [("", " "), (" ", ""), ("\t", "  ")] {
+                let answer = try await endpoint.send { request in
+                    let bearer = request.fields.first { $0.0 == "authorization" }?.1 ?? ""
+                    request.set("authorization", blanks.0 + bearer + blanks.1)
+                }
+                #expect(answer.status == 200)
+            }
+        }
+    }
+
+    @Test func `in the sandbox apns-unique-id names what was accepted`() async throws {
+        try await withEndpoint { endpoint in
+            let sent = "C0FFEE00-0000-4000-8000-00000000000B"
+            let own = try await endpoint.send { $0.set("apns-id", sent) }
+            let unique = try #require(own.header("apns-unique-id"))
+            #expect(own.header("apns-id") == sent && UUID(uuidString: unique) != nil)
+            let found = try await Timelines(store: endpoint.store, mailboxes: endpoint.mailboxes).timelines(
+                of: unique, team: nil)
+            #expect(found.map(\.apnsID) == [sent])
+            let made = try await endpoint.send { $0.set("apns-expiration", "0") }
+            #expect(made.header("apns-unique-id") == made.header("apns-id"))
+            let refused = try await endpoint.send { $0.set("apns-priority", "7") }
+            #expect(refused.status == 400 && refused.header("apns-unique-id") == nil)
+        }
+        try await withEndpoint(environment: .production) { endpoint in
+            let answer = try await endpoint.send { $0.set(":path", "/3/device/\(try $0.token(.production))") }
+            #expect(answer.status == 200 && answer.header("apns-unique-id") == nil)
+        }
+    }
+
     @Test func `a token of the other environment and one that has ended are told apart`() async throws {
         try await withEndpoint { endpoint in
             let other = try await endpoint.send { $0.set(":path", "/3/device/\(try $0.token(.production))") }

@@ -23,7 +23,7 @@ struct ProviderWorld {
     /// The header fields of a right request.
     var fields: [(String, String)]
     var body = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
-    var bodyIsTooLarge = false
+    var fault: DevicePushGate.BodyFault?
 
     init() async throws {
         folder = try TemporaryFolder()
@@ -120,7 +120,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault("apns-topic", "com.unknown", .topicDisallowed),
         Fault("apns-topic", "com.example.todo.voip-pt", .topicDisallowed),
         Fault("apns-topic", "com.foreign.app", .topicDisallowed),
-        Fault("body", .payloadTooLarge) { $0.bodyIsTooLarge = true },
+        Fault("body", .payloadTooLarge) { $0.fault = .tooLarge },
         Fault("body", .payloadTooLarge) { $0.body = ProviderWorld.payload(bytes: 4097) },
         Fault("body", .payloadEmpty) { $0.body = [UInt8(ascii: "{")] },
         Fault(":path", "/3/device/", .missingDeviceToken),

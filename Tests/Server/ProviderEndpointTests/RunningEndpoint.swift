@@ -29,7 +29,7 @@ struct RunningEndpoint {
         for (name, value) in [(":scheme", "http"), (":authority", "localhost")] + request.fields {
             head.append(name, value)
         }
-        let body = request.bodyIsTooLarge ? ProviderWorld.payload(bytes: 20_000) : request.body
+        let body = request.fault == .tooLarge ? ProviderWorld.payload(bytes: 20_000) : request.body
         return try await (client ?? self.client).request(headers: head, body: body)
     }
 
@@ -84,15 +84,21 @@ final class WatchedConnection: HTTP2RequestHandler {
 
 /// Runs a test against an endpoint that is made and ended with it.
 ///
-/// - Parameter closed: Opened when a connection has ended at the server's side.
-func withEndpoint(closed: Latch = Latch(), _ body: (RunningEndpoint) async throws -> Void) async throws {
+/// - Parameters:
+///   - closed: Opened when a connection has ended at the server's side.
+///   - environment: The world that the endpoint serves.
+func withEndpoint(
+    closed: Latch = Latch(), environment: PushEnvironment = .sandbox, _ body: (RunningEndpoint) async throws -> Void
+) async throws {
     let world = try await ProviderWorld()
     let store = FailingStore(world.store)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let mailboxes = try MailboxService(
         store: store, node: 0, loop: group.next(), settings: MailboxService.Settings(),
         clock: { ProviderWorld.now }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-    let (gate, metrics) = (world.gate, ProviderMetrics())
+    let gate = DevicePushGate(
+        credentials: world.gate.credentials, apps: world.gate.apps, tokens: world.gate.tokens, environment: environment)
+    let metrics = ProviderMetrics()
     let listener = try await HTTP2Listener.bind(
         HTTP2Listener.Configuration(host: "127.0.0.1", port: 0, tls: nil), on: MultiThreadedEventLoopGroup.singleton
     ) { connection in

@@ -8,9 +8,12 @@ import Testing
 /// Counts requests and answers those whose body is not `silent`.
 final class CountingHandler: HTTP2RequestHandler {
     private(set) var requests: [Int32] = []
+    /// Those whose body did not end in time.
+    private(set) var late: [Int32] = []
 
     func requestReceived(_ request: HTTP2Request, on connection: HTTP2ServerConnection) {
         requests.append(request.stream)
+        if request.bodyIsLate { late.append(request.stream) }
         guard request.body != Array("silent".utf8) else { return }
         var headers = HeaderBlock()
         headers.append(":status", "200")
