@@ -41,7 +41,6 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -98,8 +97,8 @@ let house: [Target] = [
     room(
         "Server", "ControlAPI",
         [
-            "PushModel", "APNsWire", "MCSWire", "Observability", "ServerCore", hummingbird, hummingbirdTLS, nioSSL,
-            logging, metrics,
+            "PushModel", "APNsWire", "MCSWire", "Observability", "ServerCore", hummingbird, nioCore, nioSSL, logging,
+            metrics,
         ]),
 
     room("Device", "AppHost", ["AgentWire", "CLinux"]),

@@ -36,16 +36,16 @@ extension ServeCommand {
             \(budget.control) of the control API
             """)
         let ports = BoundPorts()
-        let tls = try ServerTLS(configuration)
+        let tls = try ServerCertificate(configuration, logger: logger)
         let values = configuration.values
         var services: [any Service] = [
-            CoreService(parts: core),
+            CoreService(parts: core), CertificateService(certificate: tls, logger: logger),
             ProviderService(
                 parts: core, configuration: configuration, budget: budget, tls: tls, bound: ports.apns.known),
             DeviceService(
                 parts: core, configuration: configuration, budget: budget, tls: tls, bound: ports.device.known),
             ControlListener(
-                .secured(core.controlServices(values), tls.control), host: configuration.host,
+                .secured(core.controlServices(values), tls: tls.plain), host: configuration.host,
                 port: values.number(.controlPort), logger: logger, bound: ports.control.known),
             ControlListener(
                 .metrics(registry), port: values.number(.metricsPort), logger: logger, bound: ports.metrics.known),
@@ -127,11 +127,9 @@ private struct RegisterWatchService: Service {
         let watch = RegisterWatch(
             store: parts.store, credentials: parts.credentials, apps: parts.apps, mailboxes: parts.mailboxes,
             logger: parts.logger)
-        try await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                try await Task.sleep(for: .seconds(1))
-                await watch.look()
-            }
+        await cancelWhenGracefulShutdown {
+            // The sleep ends early when the server stops, and then there is nothing more to look at.
+            while (try? await Task.sleep(for: .seconds(1))) != nil { await watch.look() }
         }
     }
 }
@@ -141,7 +139,7 @@ private struct ProviderService: Service {
     let parts: ServerParts
     let configuration: ServerConfiguration
     let budget: DescriptorBudget
-    let tls: ServerTLS
+    let tls: ServerCertificate
     let bound: @Sendable (Int) -> Void
 
     func run() async throws {
@@ -196,37 +194,6 @@ extension Readiness<Int> {
     fileprivate var known: @Sendable (Int) -> Void { { self.settle(.success($0)) } }
 }
 
-/// The server's certificate as each listener takes it.
-struct ServerTLS: Sendable {
-    let provider: NIOSSLContext
-    let device: NIOSSLContext
-    let control: TLSConfiguration
-
-    init(_ configuration: ServerConfiguration) throws {
-        guard let chain = try PrivateFile.text(configuration.certificate),
-            let key = try PrivateFile.text(configuration.certificateKey)
-        else {
-            throw CommandFailure(
-                .invalidInput,
-                "there is no certificate \(configuration.certificate) with key \(configuration.certificateKey); give "
-                    + "--certificate and --certificate-key, or let `aldaba up` make them for development")
-        }
-        do {
-            provider = try .http2Server(certificateChainPEM: chain, privateKeyPEM: key)
-            var plain = TLSConfiguration.makeServerConfiguration(
-                certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(chain.utf8)).map { .certificate($0) },
-                privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
-            plain.minimumTLSVersion = .tlsv12
-            control = plain
-            device = try NIOSSLContext(configuration: plain)
-        } catch {
-            throw CommandFailure(
-                .invalidInput,
-                "\(configuration.certificate) with \(configuration.certificateKey) cannot be used: \(error)")
-        }
-    }
-}
-
 extension ServerConfiguration {
     /// The world that this server's provider API serves.
     var environment: PushEnvironment {
@@ -250,7 +217,7 @@ private struct DeviceService: Service {
     let parts: ServerParts
     let configuration: ServerConfiguration
     let budget: DescriptorBudget
-    let tls: ServerTLS
+    let tls: ServerCertificate
     let bound: @Sendable (Int) -> Void
 
     func run() async throws {
@@ -259,7 +226,7 @@ private struct DeviceService: Service {
         endpointConfiguration.admission = configuration.admission(total: budget.devices, proof: .seconds(15))
         let endpoint = DeviceEndpoint(
             configuration: endpointConfiguration,
-            tls: tls.device, gateway: parts.mailboxes, group: MultiThreadedEventLoopGroup.singleton,
+            tls: tls.plain, gateway: parts.mailboxes, group: MultiThreadedEventLoopGroup.singleton,
             logger: parts.logger)
         do { bound(try await endpoint.start()) } catch {
             throw ServeCommand.cannotListen(configuration.host, port, error)

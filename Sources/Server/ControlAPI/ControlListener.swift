@@ -1,6 +1,5 @@
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOSSL
@@ -13,8 +12,9 @@ import Synchronization
 public struct ControlListener: Service {
     /// Which interface a listener offers.
     public enum Interface: Sendable {
-        /// Enrolment and timelines over TLS; a provider token is needed for timelines.
-        case secured(ControlServices, TLSConfiguration)
+        /// Enrolment and timelines over TLS, whose certificate is asked for with every connection; a provider token is
+        /// needed for timelines.
+        case secured(ControlServices, tls: @Sendable () -> NIOSSLContext)
         /// The same in plain http and without tokens, for development on loopback.
         case development(ControlServices)
         /// `/metrics` and `/health` in plain http on loopback.
@@ -60,7 +60,11 @@ public struct ControlListener: Service {
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100))
             var server = HTTPServerBuilder.http1(configuration: limits)
-            if case .secured(_, let tls) = interface { server = try .tls(server, tlsConfiguration: tls) }
+            if case .secured(_, let tls) = interface {
+                server = HTTPServerBuilder {
+                    SecuredChannel(HTTP1Channel(responder: $0, configuration: limits), tls: tls)
+                }
+            }
             try await Application(
                 router: ControlRouter.router(interface, port: { boundPort.value }), server: server,
                 configuration: ApplicationConfiguration(

@@ -33,16 +33,17 @@ public actor DeviceEndpoint {
     }
 
     private let configuration: DeviceEndpointConfiguration
-    private let tls: NIOSSLContext
+    private let tls: @Sendable () -> NIOSSLContext
     private let group: any EventLoopGroup
     private let surroundings: DeviceConnectionSurroundings
     private var state = State.new
 
     /// - Parameters:
-    ///   - tls: The server's certificate and key; shared by all connections. Devices present no certificate.
+    ///   - tls: Gives the server's certificate and key, for each connection anew. Devices present no certificate.
     ///   - gateway: The server behind the wire.
     public init(
-        configuration: DeviceEndpointConfiguration, tls: NIOSSLContext, gateway: any DeviceGateway,
+        configuration: DeviceEndpointConfiguration, tls: @escaping @Sendable () -> NIOSSLContext,
+        gateway: any DeviceGateway,
         group: any EventLoopGroup, logger: Logger
     ) {
         self.configuration = configuration
@@ -113,7 +114,7 @@ public actor DeviceEndpoint {
             .childChannelOption(ChannelOptions.maxMessagesPerRead, value: MCSChannelOptions.maximumReadsPerTurn)
             .childChannelOption(ChannelOptions.writeBufferWaterMark, value: MCSChannelOptions.writeBufferMarks)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try Self.admit(channel, tls: tls, surroundings) }
+                channel.eventLoop.makeCompletedFuture { try Self.admit(channel, tls: tls(), surroundings) }
             }
     }
 

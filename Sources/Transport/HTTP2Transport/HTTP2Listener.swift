@@ -11,8 +11,9 @@ public final class HTTP2Listener: Sendable {
         public var host: String
         /// `0` takes a free port; ``HTTP2Listener/port`` tells which.
         public var port: Int
-        /// `nil` serves HTTP/2 in plain text with prior knowledge: for tests and benchmarks.
-        public var tls: NIOSSLContext?
+        /// Gives the certificate of each connection that begins. `nil` serves HTTP/2 in plain text with prior knowledge:
+        /// for tests and benchmarks.
+        public var tls: (@Sendable () -> NIOSSLContext)?
         public var limits = HTTP2Limits()
         /// A connection on which nothing moves for this long is sent away.
         public var idleTimeout: TimeAmount = .hours(1)
@@ -25,7 +26,9 @@ public final class HTTP2Listener: Sendable {
         public var limiter: ConnectionLimiter
         public var logger = Logger(label: "aldaba.http2")
 
-        public init(host: String, port: Int, tls: NIOSSLContext?, limiter: ConnectionLimiter? = nil) {
+        public init(
+            host: String, port: Int, tls: (@Sendable () -> NIOSSLContext)?, limiter: ConnectionLimiter? = nil
+        ) {
             self.host = host
             self.port = port
             self.tls = tls
@@ -80,7 +83,7 @@ public final class HTTP2Listener: Sendable {
                 guard configuration.limiter.admit(channel) else { return channel.close() }
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    if let tls = configuration.tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+                    if let tls = configuration.tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls())) }
                     try pipeline.addHandler(IdleStateHandler(allTimeout: configuration.idleTimeout))
                     try pipeline.addHandler(
                         HTTP2ServerHandler(

@@ -56,6 +56,8 @@ func `an empty folder and one that holds our files are narrowed`(mark: String?) 
     try PrivateFile.write([0x22, 0xff, 0x22], to: folder.path + "/file")
     #expect(try PrivateFile.bytes(folder.path + "/file") == [0x22, 0xff, 0x22])
     #expect(try PrivateFile.bytes(folder.path + "/other") == nil)
+    try PrivateFile.write([], to: folder.path + "/empty")
+    #expect(try PrivateFile.bytes(folder.path + "/empty") == [])
 }
 
 @Test func `a look at a lock names its holder and changes nothing`() throws {

@@ -40,7 +40,8 @@ private final class World {
         var configuration = DeviceEndpointConfiguration(host: "127.0.0.1", port: 0)
         change(&configuration)
         endpoint = DeviceEndpoint(
-            configuration: configuration, tls: try certificate.serverContext(), gateway: gateway, group: group,
+            configuration: configuration, tls: { [tls = try certificate.serverContext()] in tls }, gateway: gateway,
+            group: group,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         port = try await endpoint.start()
         client = try MCSClient(
@@ -286,7 +287,7 @@ private final class World {
         let world = try await World()
         let second = DeviceEndpoint(
             configuration: DeviceEndpointConfiguration(host: "127.0.0.1", port: world.port),
-            tls: try world.certificate.serverContext(), gateway: world.gateway, group: world.group,
+            tls: { [tls = try world.certificate.serverContext()] in tls }, gateway: world.gateway, group: world.group,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         await #expect {
             try await second.start()

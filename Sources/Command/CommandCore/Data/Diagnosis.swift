@@ -20,10 +20,13 @@ public enum Diagnosis {
     /// The findings on the data folder, its locks, the ports and the certificates.
     ///
     /// - Parameter values: The configuration as `up` reads it.
-    public static func findings(_ values: ConfigurationValues, environment: [String: String]) -> [Finding] {
+    public static func findings(
+        _ values: ConfigurationValues, environment: [String: String], now: Date = Date()
+    ) -> [Finding] {
         let folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
         let running = try? ServerAddresses.read(folder)
-        return [self.folder(folder)] + locks(folder) + ports(values, running: running) + certificates(folder)
+        return [self.folder(folder)] + locks(folder) + ports(values, running: running)
+            + certificates(values, folder, now: now)
             + [socket(folder, environment)]
     }
 
@@ -67,15 +70,38 @@ public enum Diagnosis {
         }
     }
 
-    private static func certificates(_ folder: DataFolder) -> [Finding] {
-        let paths = DevelopmentCertificates.Paths(folder: folder.certificates)
-        return [paths.authority, paths.server].map { path in
-            guard let end = try? DevelopmentCertificates.end(of: path) else {
-                return Finding(what: "\(path): none yet; `up` makes it")
-            }
-            let days = Int(end.timeIntervalSinceNow / 86_400)
-            return Finding(what: "\(path): \(days) days left; `up` makes a new one in time")
+    private static func certificates(_ values: ConfigurationValues, _ folder: DataFolder, now: Date) -> [Finding] {
+        let made = DevelopmentCertificates.Paths(folder: folder.certificates)
+        let isOwn = values.text(.certificate) != nil || values.text(.certificateKey) != nil
+        let (path, key) = (values.text(.certificate) ?? made.server, values.text(.certificateKey) ?? made.serverKey)
+        return [authority(made, now)] + [isOwn || access(path, F_OK) == 0 ? pair(path, key, isOwn, now) : none(path)]
+    }
+
+    private static func authority(_ made: DevelopmentCertificates.Paths, _ now: Date) -> Finding {
+        guard let end = try? DevelopmentCertificates.end(of: made.authority) else { return none(made.authority) }
+        let days = Int(end.timeIntervalSince(now) / 86_400)
+        return Finding(what: "\(made.authority): \(days) days left; `up` makes a new one in time")
+    }
+
+    private static func none(_ path: String) -> Finding { Finding(what: "\(path): none yet; `up` makes it") }
+
+    /// The server's certificate with its key.
+    private static func pair(_ path: String, _ key: String, _ isOwn: Bool, _ now: Date) -> Finding {
+        let files: CertificateFiles
+        do { files = try CertificateFiles(certificate: path, key: key) } catch {
+            return Finding(
+                what: "\(error)",
+                remedy: isOwn ? "put the two files right" : "remove \(path); `up` makes certificate and key anew",
+                isProblem: true)
         }
+        let days = files.daysLeft(at: now)
+        guard isOwn else {
+            return Finding(what: "\(path): \(days) days left, its key fits; `up` makes a new one in time")
+        }
+        if days >= CertificateFiles.renewalDays { return Finding(what: "\(path): \(days) days left, its key fits") }
+        return Finding(
+            what: days < 0 ? "\(path): ended \(-days) days ago" : "\(path): \(days) days left, its key fits",
+            remedy: "renew it; a running server reads it again by itself, and at once on SIGHUP", isProblem: days < 0)
     }
 
     private static func socket(_ folder: DataFolder, _ environment: [String: String]) -> Finding {

@@ -106,7 +106,9 @@ public enum PrivateFile {
             throw Failure(action: "read", path: path, code: EACCES)
         }
         defer { try? handle.close() }
-        guard let data = try? handle.read(upToCount: limit + 1) else {
+        let data: Data
+        // Of a file with nothing in it there is nothing to read.
+        do { data = try handle.read(upToCount: limit + 1) ?? Data() } catch {
             throw Failure(action: "read", path: path, code: EIO)
         }
         guard data.count <= limit else { throw Failure(action: "read", path: path, code: EFBIG) }

@@ -1,0 +1,103 @@
+import Foundation
+import SwiftASN1
+import X509
+
+/// A server's certificate chain and its private key, read from two files and checked against each other.
+public struct CertificateFiles: Sendable {
+    /// PEM; the server's own certificate first.
+    public let chain: String
+    /// PEM.
+    public let key: String
+    /// When the first of the chain ends.
+    public let end: Date
+
+    /// Why the two files cannot be used.
+    public struct Unusable: Error, CustomStringConvertible {
+        public var path: String
+        public var reason: String
+
+        /// Says which of the two files, and what is wrong with it.
+        public init(path: String, reason: String) {
+            self.path = path
+            self.reason = reason
+        }
+
+        /// The file, what is wrong with it, and what would be right.
+        public var description: String { "\(path): \(reason)" }
+    }
+
+    /// Reads both.
+    ///
+    /// - Throws: ``Unusable``, also for a key that is not the certificate's; and what the file system says.
+    public init(certificate: String, key: String) throws {
+        guard let chain = try PrivateFile.text(certificate) else {
+            throw Unusable(path: certificate, reason: "there is no such file; it is the certificate chain in PEM")
+        }
+        guard let keyText = try PrivateFile.text(key) else {
+            throw Unusable(path: key, reason: "there is no such file; it is the certificate's private key in PEM")
+        }
+        let certificates: [Certificate]
+        do {
+            certificates = try PEMDocument.parseMultiple(pemString: chain)
+                .filter { $0.discriminator == Certificate.defaultPEMDiscriminator }
+                .map { try Certificate(pemDocument: $0) }
+        } catch {
+            throw Unusable(path: certificate, reason: "it holds a certificate that cannot be read: \(error)")
+        }
+        guard let own = certificates.first, let end = certificates.map(\.notValidAfter).min() else {
+            throw Unusable(path: certificate, reason: "it holds no certificate in PEM")
+        }
+        // A kind of key that is not known here is left to the TLS library's judgement.
+        if let signing = try? Certificate.PrivateKey(pemEncoded: keyText), signing.publicKey != own.publicKey {
+            throw Unusable(
+                path: key,
+                reason: "this key does not fit the certificate \(certificate); they are made together, and the "
+                    + "server's own certificate stands first in its file")
+        }
+        self.chain = chain
+        self.key = keyText
+        self.end = end
+    }
+
+    /// A certificate with fewer days left is told of.
+    public static let renewalDays = 14
+
+    /// Whole days until the end; negative when it is past.
+    public func daysLeft(at now: Date) -> Int { Int((end.timeIntervalSince(now) / 86_400).rounded(.down)) }
+}
+
+/// Tells whether files are others than they were: replaced, or written anew.
+public struct FileWatch: Sendable {
+    /// What identifies a file's content without reading it.
+    private struct Mark: Equatable {
+        var device: dev_t
+        var inode: ino_t
+        var size: off_t
+        var seconds: Int
+        var nanoseconds: Int
+    }
+
+    private let paths: [String]
+    private var marks: [Mark?]
+
+    /// Takes the marks; files that are read afterwards are at least as new.
+    public init(_ paths: [String]) {
+        self.paths = paths
+        marks = paths.map(Self.mark)
+    }
+
+    /// Whether a file changed, came or went since the marks were taken; takes them anew.
+    public mutating func hasChanged() -> Bool {
+        let before = marks
+        marks = paths.map(Self.mark)
+        return marks != before
+    }
+
+    private static func mark(_ path: String) -> Mark? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Mark(
+            device: status.st_dev, inode: status.st_ino, size: status.st_size, seconds: status.st_mtim.tv_sec,
+            nanoseconds: status.st_mtim.tv_nsec)
+    }
+}

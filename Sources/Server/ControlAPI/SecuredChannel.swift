@@ -1,0 +1,25 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOSSL
+
+/// HTTP/1.1 over TLS, whose certificate is asked for with every connection.
+struct SecuredChannel: ServerChildChannel, HTTPChannelHandler {
+    private let base: HTTP1Channel
+    private let tls: @Sendable () -> NIOSSLContext
+
+    init(_ base: HTTP1Channel, tls: @escaping @Sendable () -> NIOSSLContext) {
+        self.base = base
+        self.tls = tls
+    }
+
+    var responder: HTTPChannelHandler.Responder { base.responder }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+        channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls()))
+        }.flatMap { base.setup(channel: channel, logger: logger) }
+    }
+
+    func handle(value: HTTP1Channel.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
+}
