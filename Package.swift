@@ -249,7 +249,7 @@ let testTargets: [Target] = [
             "ControlAPI", "ServerCore", "PushModel", "MCSWire", "Observability", asyncHTTPClient, hummingbird, protobuf,
             nioCore, nioPosix,
         ]),
-    tests("Command", "CommandCore", ["CommandCore", "AgentWire", crypto, x509]),
+    tests("Command", "CommandCore", ["CommandCore", "AgentWire", "PushModel", crypto, x509]),
 ]
 
 let package = Package(

@@ -50,6 +50,7 @@ struct AgentCommand: AsyncParsableCommand {
             let configuration = try AgentAssembly.configuration(values, environment: environment)
             SupervisorWatch.begin(environment: environment)
             LogBeginning.bootstrap(level: values.logLevel)
+            values.warn(Logger(label: "aldaba.agent"))
             let logger = Logger(label: "aldaba.agent")
             let presenter = try AgentAssembly.presenter(values, environment: environment, logger: logger)
             let clock = try SystemClock(
@@ -182,7 +183,7 @@ enum AgentAssembly {
             server: server,
             certificateAuthorityFile: values.text(.agentCA)
                 ?? (FileManager.default.fileExists(atPath: made) ? made : nil),
-            enrolmentKey: values.text(.enrolmentKey),
+            enrolmentKey: try values.enrolmentKey()?.wrappedValue,
             environment: values.text(.environment).flatMap(PushEnvironment.init) ?? .production,
             backOffBase: .milliseconds(values.number(.reconnectAfter)),
             backOffCap: values.number(.reconnectAfter) < 1000 ? .seconds(30) : .seconds(600))

@@ -39,4 +39,7 @@ func presentTime() -> Timestamp { Timestamp(rawValue: Int64(Date().timeIntervalS
 extension ConfigurationValues {
     /// The configured log level.
     var logLevel: Logger.Level { text(.logLevel).flatMap(Logger.Level.init(rawValue:)) ?? .info }
+
+    /// Logs what is allowed and unwise.
+    func warn(_ logger: Logger) { for warning in warnings { logger.warning("\(warning)") } }
 }

@@ -45,7 +45,7 @@ extension ServeCommand {
             DeviceService(
                 parts: core, configuration: configuration, budget: budget, tls: tls, bound: ports.device.known),
             ControlListener(
-                .secured(core.controlServices(values), tls: tls.plain), host: configuration.host,
+                .secured(try core.controlServices(values), tls: tls.plain), host: configuration.host,
                 port: values.number(.controlPort), logger: logger, bound: ports.control.known),
             ControlListener(
                 .metrics(registry), port: values.number(.metricsPort), logger: logger, bound: ports.metrics.known),
@@ -53,7 +53,7 @@ extension ServeCommand {
         if values.flag(.development) {
             services.append(
                 ControlListener(
-                    .development(core.controlServices(values)), port: values.number(.httpPort), logger: logger,
+                    .development(try core.controlServices(values)), port: values.number(.httpPort), logger: logger,
                     bound: ports.http.known))
         }
         services.append(RegisterWatchService(parts: core))
@@ -83,7 +83,9 @@ struct ServerParts: Sendable {
     init(_ configuration: ServerConfiguration, logger: Logger) async throws {
         self.logger = logger
         store = try SQLiteStore(path: configuration.folder.database)
-        guard let sealer = DeviceTokenSealer(keys: try SealingKeys.ensure(configuration.folder.sealingKeys)) else {
+        guard
+            let sealer = DeviceTokenSealer(keys: try SealingKeys.ensure(configuration.folder.sealingKeys).wrappedValue)
+        else {
             throw CommandFailure(.failed, "\(configuration.folder.sealingKeys) holds no usable key")
         }
         apps = AppDirectory(store: store, clock: presentTime)
@@ -96,20 +98,22 @@ struct ServerParts: Sendable {
             settings: MailboxService.Settings(), clock: presentTime, logger: logger)
     }
 
-    func controlServices(_ values: ConfigurationValues) -> ControlServices {
+    func controlServices(_ values: ConfigurationValues) throws -> ControlServices {
         let isOpen = values.flag(.enrolmentOpen) || values.flag(.development)
         return ControlServices(
             enrolment: Enrolment(
                 store: store, apps: apps, tokens: tokens, mailboxes: mailboxes, cell: 0, clock: presentTime),
             timelines: Timelines(store: store, mailboxes: mailboxes), authentication: credentials,
-            enrolmentAccess: isOpen ? .open : values.text(.enrolmentKey).map { .key($0) } ?? .closed,
+            enrolmentAccess: isOpen ? .open : try values.enrolmentKey().map { .key($0) } ?? .closed,
             clock: presentTime)
     }
 }
 
 /// Runs mailboxes and store; ends last, when no endpoint asks anything any more.
-private struct CoreService: Service {
+private struct CoreService: Service, CustomStringConvertible {
     let parts: ServerParts
+    /// The service group logs its services: their parts are no reading for anybody, and some are secret.
+    var description: String { "mailboxes and store" }
 
     func run() async throws {
         parts.mailboxes.start()
@@ -120,8 +124,9 @@ private struct CoreService: Service {
 }
 
 /// Looks at the register once a second.
-private struct RegisterWatchService: Service {
+private struct RegisterWatchService: Service, CustomStringConvertible {
     let parts: ServerParts
+    var description: String { "register watch" }
 
     func run() async throws {
         let watch = RegisterWatch(
@@ -135,12 +140,13 @@ private struct RegisterWatchService: Service {
 }
 
 /// Runs the provider API's listener.
-private struct ProviderService: Service {
+private struct ProviderService: Service, CustomStringConvertible {
     let parts: ServerParts
     let configuration: ServerConfiguration
     let budget: DescriptorBudget
     let tls: ServerCertificate
     let bound: @Sendable (Int) -> Void
+    var description: String { "provider API" }
 
     func run() async throws {
         let port = configuration.values.number(.apnsPort)
@@ -162,10 +168,11 @@ private struct ProviderService: Service {
 }
 
 /// Tells the addresses when all are known; then has nothing more to do.
-private struct ReadyService: Service {
+private struct ReadyService: Service, CustomStringConvertible {
     let ports: BoundPorts
     let configuration: ServerConfiguration
     let ready: @Sendable (ServerAddresses) throws -> Void
+    var description: String { "ready notice" }
 
     func run() async throws {
         let isDevelopment = configuration.values.flag(.development)
@@ -213,12 +220,13 @@ extension ServerConfiguration {
 }
 
 /// Runs the device channel's listener.
-private struct DeviceService: Service {
+private struct DeviceService: Service, CustomStringConvertible {
     let parts: ServerParts
     let configuration: ServerConfiguration
     let budget: DescriptorBudget
     let tls: ServerCertificate
     let bound: @Sendable (Int) -> Void
+    var description: String { "device channel" }
 
     func run() async throws {
         let port = configuration.values.number(.devicePort)

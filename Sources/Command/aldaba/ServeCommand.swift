@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandCore
 import Foundation
+import Logging
 import Observability
 
 /// `aldaba serve`: the server.
@@ -18,6 +19,7 @@ struct ServeCommand: AsyncParsableCommand {
         let configuration = try ServerConfiguration(values, environment: environment)
         SupervisorWatch.begin(environment: environment)
         LogBeginning.bootstrap(level: values.logLevel)
+        values.warn(Logger(label: "aldaba.serve"))
         try configuration.folder.make()
         let lock = try FolderLock(path: configuration.folder.serveLock)
         try await Self.serve(configuration) { addresses in

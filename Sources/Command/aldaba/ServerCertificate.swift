@@ -96,9 +96,10 @@ final class ServerCertificate: Sendable {
 }
 
 /// Keeps the certificate current while the server runs.
-struct CertificateService: Service {
+struct CertificateService: Service, CustomStringConvertible {
     let certificate: ServerCertificate
     let logger: Logger
+    var description: String { "certificate" }
 
     func run() async throws {
         await cancelWhenGracefulShutdown {

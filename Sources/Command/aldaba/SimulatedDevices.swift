@@ -12,7 +12,7 @@ import SwiftProtobuf
 /// A device that was enrolled for a load test.
 struct SimulatedDevice: Sendable {
     var id: DeviceID
-    var secret: UInt64
+    @Secret var secret: UInt64
     var token: String
 }
 
@@ -22,7 +22,7 @@ struct SimulatedEnrolment: Sendable {
     let authority: String?
     let topic: String
     let team: String
-    let enrolmentKey: String?
+    @Secret var enrolmentKey: String?
 
     /// Enrols that many, a few at a time.
     func enrol(_ count: Int) async throws -> [SimulatedDevice] {

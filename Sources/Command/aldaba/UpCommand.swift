@@ -31,6 +31,7 @@ struct UpCommand: AsyncParsableCommand {
         let values = try ConfigurationFile.read(
             program: .up, arguments: words, path: config, environment: environment)
         LogBeginning.bootstrap(level: .warning)
+        values.warn(Logger(label: "aldaba.up"))
         let plan = try await UpPlan(
             values, file: config, environment: environment, isEphemeral: ephemeral, startsApp: !withoutApp)
         if json {

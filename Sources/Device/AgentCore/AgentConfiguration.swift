@@ -12,7 +12,7 @@ public struct AgentConfiguration: Sendable {
     /// A PEM file of the authorities that may sign the server's certificate; `nil` trusts the system's.
     public var certificateAuthorityFile: String?
     /// Shown to the server when this device enrols. Never logged.
-    public var enrolmentKey: String?
+    @Secret public var enrolmentKey: String?
     /// The environment for which apps get their device tokens.
     public var environment: PushEnvironment
     /// The longest first pause before the agent tries again.

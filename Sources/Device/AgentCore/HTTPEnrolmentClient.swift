@@ -14,7 +14,7 @@ struct HTTPEnrolmentClient: EnrolmentClient {
 
     private let client: HTTPClient
     private let url: String
-    private let enrolmentKey: String?
+    @Secret private var enrolmentKey: String?
 
     /// - Throws: when the authorities' file cannot be read.
     init(configuration: AgentConfiguration, server: AgentConfiguration.Server) throws {

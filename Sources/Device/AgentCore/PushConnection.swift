@@ -43,5 +43,5 @@ enum PushCloseReason: Sendable, Equatable {
 /// This device's id and secret.
 struct DeviceIdentity: Hashable, Sendable {
     var device: DeviceID
-    var secret: UInt64
+    @Secret var secret: UInt64
 }

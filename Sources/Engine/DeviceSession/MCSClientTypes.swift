@@ -4,7 +4,7 @@ import PushModel
 /// What a device logs in with.
 public struct MCSCredentials: Hashable, Sendable {
     public var device: DeviceID
-    public var secret: UInt64
+    @Secret public var secret: UInt64
     /// Every id that is stored and whose acknowledgement the server has not confirmed.
     public var received: [NotificationID]
 

@@ -4,7 +4,7 @@ import PushModel
 /// What a device said about itself at login.
 public struct MCSLogin: Hashable, Sendable {
     public var device: DeviceID
-    public var secret: UInt64
+    @Secret public var secret: UInt64
     /// What the device already has; names that are no notification's id are left out.
     public var received: [NotificationID]
 

@@ -9,7 +9,7 @@ import Synchronization
 
 /// One listener of the control API, as a service: it runs until it is asked to stop, and then lets open requests
 /// finish.
-public struct ControlListener: Service {
+public struct ControlListener: Service, CustomStringConvertible {
     /// Which interface a listener offers.
     public enum Interface: Sendable {
         /// Enrolment and timelines over TLS, whose certificate is asked for with every connection; a provider token is
@@ -47,6 +47,15 @@ public struct ControlListener: Service {
         self.logger = logger
         self.bound = bound
         if case .secured = interface { self.host = host } else { self.host = "127.0.0.1" }
+    }
+
+    /// Which interface it is; never the parts, of which some are secret.
+    public var description: String {
+        switch interface {
+        case .secured: "control API"
+        case .development: "control API for development"
+        case .metrics: "metrics"
+        }
     }
 
     /// Serves until graceful shutdown or cancellation.

@@ -1,9 +1,11 @@
+import PushModel
+
 /// Who may enrol a new device. Devices that are known need only their own secret.
 public enum EnrolmentAccess: Sendable {
     /// Anybody who reaches the listener.
     case open
     /// Whoever shows this key: `Authorization: Enrol KEY`.
-    case key(String)
+    case key(Secret<String>)
     /// Nobody.
     case closed
 
@@ -12,7 +14,8 @@ public enum EnrolmentAccess: Sendable {
         switch self {
         case .open: return true
         case .closed: return false
-        case .key(let key):
+        case .key(let secret):
+            let key = secret.wrappedValue
             guard let authorization, let space = authorization.firstIndex(of: " "),
                 authorization[..<space].lowercased() == "enrol", !key.isEmpty
             else { return false }

@@ -58,7 +58,7 @@ public enum ReceiptOutcome: Hashable, Sendable {
 /// A device's proof of itself and what it already has.
 public struct DeviceLogin: Sendable {
     public var device: DeviceID
-    public var secret: UInt64
+    @Secret public var secret: UInt64
     public var received: [NotificationID]
 
     public init(device: DeviceID, secret: UInt64, received: [NotificationID]) {

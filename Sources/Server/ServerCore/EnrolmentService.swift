@@ -24,7 +24,7 @@ public protocol EnrolmentService: Sendable {
 /// A device's id and secret. The secret is stored hashed; this is its only plain form.
 public struct DeviceCredentials: Hashable, Sendable {
     public var device: DeviceID
-    public var secret: UInt64
+    @Secret public var secret: UInt64
 
     public init(device: DeviceID, secret: UInt64) {
         self.device = device

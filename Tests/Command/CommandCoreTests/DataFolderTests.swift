@@ -139,7 +139,7 @@ func `what is no key file is refused with a reason`(name: String) throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/token.key"
     let keys = try SealingKeys.ensure(path)
-    #expect(keys.count == 1 && keys[0].count == 32)
+    #expect(keys.wrappedValue.map(\.count) == [32])
     #expect(try SealingKeys.ensure(path) == keys)
     try PrivateFile.write(Array("abc\n".utf8), to: path)
     #expect(throws: SealingKeys.Unreadable.self) { try SealingKeys.ensure(path) }

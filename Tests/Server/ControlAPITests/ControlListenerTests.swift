@@ -4,6 +4,7 @@ import Hummingbird
 import Logging
 import MCSWire
 import Observability
+import PushModel
 import SwiftProtobuf
 import Synchronization
 import Testing
@@ -41,7 +42,7 @@ private let server = FakeServer()
     ("Enrol key-of-enrolment", 200), ("enrol key-of-enrolment", 200),
 ])
 func `a new device enrols with the key only`(authorization: String?, status: Int) async throws {
-    try await withListener(.development(server.services(.key("key-of-enrolment")))) { listener in
+    try await withListener(.development(server.services(.key(Secret("key-of-enrolment"))))) { listener in
         let headers = authorization.map { ["Authorization": $0] } ?? [:]
         let answer = try await listener.send("POST", "/checkin", headers: headers, body: [])
         #expect(answer.status == status)
@@ -50,7 +51,7 @@ func `a new device enrols with the key only`(authorization: String?, status: Int
 }
 
 @Test func `a known device with a wrong secret is refused, whatever key it shows`() async throws {
-    try await withListener(.development(server.services(.key("k")))) { listener in
+    try await withListener(.development(server.services(.key(Secret("k"))))) { listener in
         var message = MCSCheckinRequest()
         message.id = 77
         message.securityToken = 1

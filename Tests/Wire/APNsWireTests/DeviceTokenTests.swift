@@ -27,6 +27,11 @@ import Testing
         }
     }
 
+    @Test func `the sealing keys are not shown with the sealer`() throws {
+        let text = shown(try #require(DeviceTokenSealer(keys: [[UInt8](repeating: 0xA7, count: 32)])))
+        for form in ["167", "a7a7", "A7A7"] { #expect(!text.contains(form)) }
+    }
+
     @Test func `either case of the digits is the same token`() throws {
         let sealer = try #require(DeviceTokenSealer(keys: [key]))
         var random = SeededGenerator(seed: 2)

@@ -1,4 +1,5 @@
 import Foundation
+import PushModel
 import SwiftASN1
 import X509
 
@@ -7,7 +8,7 @@ public struct CertificateFiles: Sendable {
     /// PEM; the server's own certificate first.
     public let chain: String
     /// PEM.
-    public let key: String
+    @Secret public private(set) var key: String
     /// When the first of the chain ends.
     public let end: Date
 
@@ -33,7 +34,7 @@ public struct CertificateFiles: Sendable {
         guard let chain = try PrivateFile.text(certificate) else {
             throw Unusable(path: certificate, reason: "there is no such file; it is the certificate chain in PEM")
         }
-        guard let keyText = try PrivateFile.text(key) else {
+        guard let keyText = try PrivateFile.secret(key)?.wrappedValue else {
             throw Unusable(path: key, reason: "there is no such file; it is the certificate's private key in PEM")
         }
         let certificates: [Certificate]

@@ -77,7 +77,8 @@ public struct DevelopmentCertificates: Sendable {
     }
 
     private static func readPair(_ certificate: String, _ key: String) throws -> Pair? {
-        guard let certificateText = try PrivateFile.text(certificate), let keyText = try PrivateFile.text(key),
+        guard let certificateText = try PrivateFile.text(certificate),
+            let keyText = try PrivateFile.secret(key)?.wrappedValue,
             let certificate = try? Certificate(pemEncoded: certificateText),
             let key = try? P256.Signing.PrivateKey(pemRepresentation: keyText),
             certificate.publicKey == Certificate.PublicKey(key.publicKey)

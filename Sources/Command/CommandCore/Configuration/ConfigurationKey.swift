@@ -69,6 +69,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     case development
     case enrolmentOpen = "enrolment-open"
     case enrolmentKey = "enrolment-key"
+    case enrolmentKeyFile = "enrolment-key-file"
     case agentServer = "agent-server"
     case agentControl = "agent-control"
     case agentCA = "agent-ca"
@@ -105,7 +106,9 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
                 sentence: "The data folder; without it $XDG_STATE_HOME/aldaba, else ~/.local/state/aldaba.")
         case .host, .apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort, .connectionsPerAddress, .proxies:
             listenerRow
-        case .certificate, .certificateKey, .environment, .development, .enrolmentOpen, .enrolmentKey: serverRow
+        case .certificate, .certificateKey, .environment, .development, .enrolmentOpen, .enrolmentKey,
+            .enrolmentKeyFile:
+            serverRow
         case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .presenterHook, .position,
             .reconnectAfter:
             agentRow
@@ -147,7 +150,8 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
         case .certificate:
             Row(
                 type: .path, programs: [.serve],
-                sentence: "The server's certificate chain, PEM; without it certificates/server.pem in the data folder.")
+                sentence: "The server's certificate chain, PEM; without it certificates/server.pem in the data folder. "
+                    + "Read again within half a minute of a change, and at once on SIGHUP.")
         case .certificateKey:
             Row(
                 type: .path, programs: [.serve],
@@ -165,10 +169,14 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .flag, defaultText: "false", programs: [.serve],
                 sentence: "Whether a new device may enrol without the enrolment key.")
+        case .enrolmentKeyFile:
+            Row(
+                type: .path, programs: [.serve, .agent],
+                sentence: "A file with the enrolment key in one line, of this user or of root.")
         default:
             Row(
                 type: .text, secret: true, programs: [.serve, .agent],
-                sentence: "The key that a new device shows to enrol; better in the environment than in a flag.")
+                sentence: "The key that a new device shows to enrol; in a flag every user of the machine can read it.")
         }
     }
 

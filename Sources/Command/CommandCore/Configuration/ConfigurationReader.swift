@@ -46,7 +46,7 @@ public struct ConfigurationReader: Sendable {
         mutating func take(_ text: String, for key: ConfigurationKey, from origin: ConfigurationOrigin) {
             let row = key.row
             if let value = row.type.normalized(text) {
-                values.texts[key] = (value, origin)
+                values.texts[key] = .init(text: value, origin: origin)
             } else {
                 let shown = row.secret ? "has a value that it cannot take" : "is \"\(text)\""
                 faults.append(

@@ -1,9 +1,16 @@
 import ConnectionAdmission
 import Foundation
+import PushModel
 
 /// The checked values of all keys, each with its origin.
 public struct ConfigurationValues: Sendable {
-    var texts: [ConfigurationKey: (text: String, origin: ConfigurationOrigin)] = [:]
+    /// A value as it was given; it may be a secret, and so it is never shown.
+    struct Given: Sendable {
+        @Secret var text: String
+        var origin: ConfigurationOrigin
+    }
+
+    var texts: [ConfigurationKey: Given] = [:]
 
     /// The value as text; `nil` when none was given and the table has no default.
     public func text(_ key: ConfigurationKey) -> String? { texts[key]?.text ?? key.row.defaultText }

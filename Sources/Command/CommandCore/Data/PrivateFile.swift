@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PushModel
 
 /// Files and folders that only their owner may read.
 public enum PrivateFile {
@@ -68,6 +69,9 @@ public enum PrivateFile {
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw Failure(action: "use as a folder", path: path, code: ENOTDIR)
         }
+        if let fault = fault(ofOwner: status.st_uid, user: geteuid()) {
+            throw Failure(action: "use the folder", path: path, reason: fault)
+        }
         if status.st_mode & 0o077 != 0 {
             guard isForUs(path, status, marks: marks) else {
                 throw Failure(
@@ -99,13 +103,33 @@ public enum PrivateFile {
         try bytes(path, limit: limit).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// The text of a file that holds a secret, as ``text(_:limit:)``.
+    ///
+    /// - Throws: also when the file belongs to another user, who knows what is in it and can change it.
+    public static func secret(_ path: String, limit: Int = 1 << 20) throws(Failure) -> Secret<String>? {
+        try read(path, limit: limit, isSecret: true).map { Secret(String(decoding: $0, as: UTF8.self)) }
+    }
+
     /// The bytes of a file of at most `limit` bytes; `nil` when there is none.
     public static func bytes(_ path: String, limit: Int = 1 << 20) throws(Failure) -> [UInt8]? {
-        guard let handle = FileHandle(forReadingAtPath: path) else {
-            if access(path, F_OK) != 0, errno == ENOENT { return nil }
-            throw Failure(action: "read", path: path, code: EACCES)
+        try read(path, limit: limit, isSecret: false)
+    }
+
+    private static func read(_ path: String, limit: Int, isSecret: Bool) throws(Failure) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw Failure(action: "read", path: path, code: errno)
         }
-        defer { try? handle.close() }
+        defer { close(descriptor) }
+        if isSecret {
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { throw Failure(action: "read", path: path, code: errno) }
+            if let fault = fault(ofOwner: status.st_uid, user: geteuid()) {
+                throw Failure(action: "use", path: path, reason: fault)
+            }
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
         let data: Data
         // Of a file with nothing in it there is nothing to read.
         do { data = try handle.read(upToCount: limit + 1) ?? Data() } catch {
@@ -113,5 +137,19 @@ public enum PrivateFile {
         }
         guard data.count <= limit else { throw Failure(action: "read", path: path, code: EFBIG) }
         return Array(data)
+    }
+
+    /// Why what a user owns is not for another, in words; `nil` for one's own, and for what is root's, who can read and
+    /// change everything anyway.
+    static func fault(ofOwner owner: uid_t, user: uid_t) -> String? {
+        guard owner != user, owner != 0 else { return nil }
+        return
+            "it belongs to \(name(of: owner)), and this is \(name(of: user)); run aldaba as its owner, or take one of "
+            + "\(name(of: user))'s own"
+    }
+
+    private static func name(of user: uid_t) -> String {
+        guard let entry = getpwuid(user), let name = entry.pointee.pw_name else { return "user \(user)" }
+        return "user \(String(cString: name))"
     }
 }

@@ -38,7 +38,7 @@ public struct ProviderKeyFile: Sendable {
         let name = URL(fileURLWithPath: path).lastPathComponent
         guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8"), TeamID.hasShape(String(name.dropFirst(8).dropLast(3)))
         else { throw Unreadable(path: path, reason: "its name does not tell the key's id") }
-        guard let text = try PrivateFile.text(path, limit: 65_536) else {
+        guard let text = try PrivateFile.secret(path, limit: 65_536)?.wrappedValue else {
             throw Unreadable(path: path, reason: "there is no such file")
         }
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: text) else {

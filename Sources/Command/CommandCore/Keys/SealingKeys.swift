@@ -1,4 +1,5 @@
 import Foundation
+import PushModel
 
 /// The keys that seal device tokens: 32 bytes each as 64 hexadecimal digits, one a line, the current one first.
 public enum SealingKeys {
@@ -15,12 +16,12 @@ public enum SealingKeys {
     }
 
     /// Reads the keys; makes the file with one random key where there is none.
-    public static func ensure(_ path: String) throws -> [[UInt8]] {
-        guard let text = try PrivateFile.text(path) else {
+    public static func ensure(_ path: String) throws -> Secret<[[UInt8]]> {
+        guard let text = try PrivateFile.secret(path)?.wrappedValue else {
             var generator = SystemRandomNumberGenerator()
             let key = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
             try PrivateFile.write(Array((key.hexadecimal + "\n").utf8), to: path)
-            return [key]
+            return Secret([key])
         }
         var keys: [[UInt8]] = []
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -33,6 +34,6 @@ public enum SealingKeys {
             keys.append(bytes)
         }
         guard !keys.isEmpty else { throw Unreadable(path: path, line: 1) }
-        return keys
+        return Secret(keys)
     }
 }
