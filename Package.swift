@@ -235,7 +235,7 @@ let testTargets: [Target] = [
         "Device", "AgentCore",
         [
             "AgentCore", "AgentWire", "PushModel", "DeviceSession", "MCSWire", "LocalSchedule", "LocalZones",
-            grdb, nioCore, nioPosix, nioEmbedded, logging,
+            grdb, grdbSQLite, nioCore, nioPosix, nioEmbedded, logging,
         ]),
     tests("Device", "MessageBus", ["MessageBus"]),
     tests("Device", "SystemClock", ["SystemClock", "AgentCore", "CLinux", "LocalSchedule", "MessageBus", logging]),

@@ -83,7 +83,7 @@ extension Agent {
         for (write, effect) in zip(batch, effects) {
             switch effect {
             case .stored(let id, let app, let isNew, let isAwaited):
-                if isNew { arrivalsSincePruning += 1 }
+                if isNew { noteStored(app) }
                 if case .arrived(let arrival) = write, arrival.session == session?.number { stored.append(id) }
                 if isAwaited { awaited.insert(app) }
             case .handed(let id, let app): handed[app, default: []].append(id.rawValue)
@@ -100,6 +100,7 @@ extension Agent {
                         LogKey.topic: "\(app)", LogKey.count: "\(count)",
                     ])
             case .fired(_, let app, let isAsked, let isOnScreen):
+                noteStored(app)
                 if isAsked { awaited.insert(app) }
                 if case .fired(Self.shell, let request, _, _, _, _) = write, !isOnScreen {
                     failWaiter(request.identifier, "too many notifications wait for the screen already")
@@ -140,7 +141,6 @@ extension Agent {
             hand(.stored, to: app)
             wake(app)
         }
-        if arrivalsSincePruning >= Self.pruningInterval { pruneInSteps() }
     }
 
     // MARK: Handing over

@@ -54,26 +54,25 @@ extension Agent {
         then finish: @escaping @Sendable (isolated Agent, CopyResult) -> Void
     ) {
         copying[ObjectIdentifier(connection)] = CopyQueue(connection: connection, app: app)
-        // What is on its way to the store names files too.
-        flush()
-        let named: Set<String>
-        do {
-            named = try self.store.read { try $0.attachmentPaths() }
-        } catch {
-            // Which files are in use is not known: none may make room for these.
-            return enter { agent in
-                finish(agent, .failure(.moveFailed("the agent's store cannot be read: \(error)")))
-                agent.goOn(connection)
-            }
-        }
         let store = attachments
         NIOThreadPool.singleton.submit { [weak self] state in
-            guard case .active = state else { return }
-            let result = CopyResult { () throws(AttachmentFault) in try store.take(files, of: app, named: named) }
-            self?.enter { agent in
+            guard case .active = state, let self else { return }
+            let result = CopyResult { () throws(AttachmentFault) in
+                try store.take(files, of: app, named: { try self.loop.submit { try self.namedFiles() }.wait() })
+            }
+            self.enter { agent in
                 finish(agent, result)
                 agent.goOn(connection)
             }
+        }
+    }
+
+    /// The files that notifications name; called on the agent's loop.
+    private nonisolated func namedFiles() throws -> Set<String> {
+        try assumeIsolated { agent in
+            // What is on its way to the store names files too.
+            agent.flush()
+            return try agent.store.read { try $0.attachmentPaths() }
         }
     }
 

@@ -141,8 +141,7 @@ extension Agent {
             installed.awaitedReturn == nil, !activating.contains(app),
             installed.manifest.backgroundModes.contains(AppManifest.remoteNotifications)
         else { return }
-        let waiting = (try? store.read { try $0.waiting(app: app, after: 0, limit: HandOver.window) }) ?? []
-        guard waiting.contains(where: { $0.kind != .foreground }) else { return }
+        guard (try? store.read { try $0.hasWaking(app: app) }) == true else { return }
         guard apps[app]?.budget.take(at: parts.now()) == true else {
             logger.info("An app is woken later: its budget is spent.", metadata: [LogKey.topic: "\(app)"])
             enqueue(.deferred(app: app, at: parts.now()))

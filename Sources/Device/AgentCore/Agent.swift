@@ -15,7 +15,7 @@ public actor Agent {
     /// Agents of one process share this thread; it lives as long as the process.
     private static let ownLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-    /// How many notifications one look over the store deletes, and how many may arrive before the next.
+    /// How many notifications one look over the store deletes, and how many may be stored before the next.
     static let pruningLimit = 500
     static let pruningInterval = 5_000
 
@@ -73,8 +73,9 @@ public actor Agent {
     var activating: Set<String> = []
     /// Who waits at a terminal for what a person does with a notification: by its identifier, which is theirs alone.
     var waiters: [String: Confirmation] = [:]
-    /// How many notifications arrived since the store was last looked over.
-    var arrivalsSincePruning = 0
+    /// How many notifications were stored since the store was last looked over, and of which apps.
+    var storedSincePruning = 0
+    var appsSincePruning: Set<String> = []
     /// How often an app was expected back, which tells the expectations apart.
     var returnCount = 0
     /// What waits for its time, and what for a place.
@@ -260,7 +261,7 @@ public actor Agent {
 
     private func keepStoreSmall() async {
         while !Task.isCancelled {
-            let mayHaveMore = pruneStore()
+            let mayHaveMore = pruneStore(of: nil)
             if !mayHaveMore { sweepAttachments() }
             try? await parts.sleep(mayHaveMore ? .milliseconds(100) : .seconds(3600))
         }
@@ -271,16 +272,25 @@ public actor Agent {
         attachments.sweep(keeping: named, now: Date())
     }
 
-    /// Deletes what need not stay, in steps between which others have their turn.
-    func pruneInSteps() {
-        if pruneStore() { enter { $0.pruneInSteps() } }
+    /// Counts what is stored; after so much of it, what need not stay of the same apps is deleted.
+    func noteStored(_ app: String) {
+        storedSincePruning += 1
+        appsSincePruning.insert(app)
+        guard storedSincePruning >= Self.pruningInterval else { return }
+        let apps = appsSincePruning
+        (storedSincePruning, appsSincePruning) = (0, [])
+        enter { $0.pruneInSteps(of: apps) }
+    }
+
+    /// Deletes in steps between which others have their turn.
+    private func pruneInSteps(of apps: Set<String>) {
+        if pruneStore(of: apps) { enter { $0.pruneInSteps(of: apps) } }
     }
 
     /// - Returns: Whether there may be more to delete.
-    private func pruneStore() -> Bool {
-        arrivalsSincePruning = 0
+    private func pruneStore(of apps: Set<String>?) -> Bool {
         do {
-            let pruning = try store.prune(timing.limits, now: parts.now(), limit: Self.pruningLimit)
+            let pruning = try store.prune(timing.limits, of: apps, now: parts.now(), limit: Self.pruningLimit)
             for id in pruning.ended { withdraw(id) }
             if !pruning.ended.isEmpty {
                 logger.warning(

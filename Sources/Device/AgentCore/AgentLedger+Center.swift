@@ -42,12 +42,12 @@ extension AgentLedger {
             """
             INSERT INTO notification (
                 id, app, apns_id, identifier, environment, priority, payload, accepted_at, received_at, presentation,
-                shows, handed_at, content, trigger)
-            VALUES (?, ?, '', ?, '', 10, ?, ?, ?, ?, ?, ?, ?, ?)
+                shows, handed_at, deferred_at, content, trigger)
+            VALUES (?, ?, '', ?, '', 10, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 raw, app, request.identifier, Data("{}".utf8), at.rawValue, at.rawValue,
-                isOnScreen ? 1 : 0, shows.rawValue, isAsked ? nil : at.rawValue,
+                isOnScreen ? 1 : 0, shows.rawValue, isAsked ? nil : at.rawValue, Self.neverWakes,
                 try JSONText.of(request.content), try request.trigger.map(JSONText.of),
             ])
         if !isAsked, !isOnScreen, shows.contains(.list) { try list(id, at: at) }
@@ -58,7 +58,7 @@ extension AgentLedger {
     func list(_ id: NotificationID, at: Timestamp) throws {
         try execute(
             """
-            UPDATE notification SET listed_at = NULL
+            UPDATE notification INDEXED BY notification_listed_as SET listed_at = NULL
             WHERE listed_at IS NOT NULL AND id <> ?1
                 AND (app, identifier) = (SELECT app, identifier FROM notification WHERE id = ?1)
             """, [id.rawValue])
@@ -72,25 +72,27 @@ extension AgentLedger {
 
     /// - Returns: What was on the screen and must leave it.
     func unlist(_ identifiers: [String]?, app: String) throws -> [NotificationID] {
-        let listed = try WaitingNotification.fetch(
-            database, "app = ? AND (listed_at IS NOT NULL OR handle IS NOT NULL OR presentation IN (1, 3))", [app],
-            limit: nil)
-        let wanted = identifiers.map(Set.init)
-        var gone: [NotificationID] = []
-        for notification in listed where wanted?.contains(notification.identifier) ?? true {
-            // What could not be shown may be shown when there is a notification server again.
-            let mayComeYet = try Bool.fetchOne(
-                database, sql: "SELECT presentation IN (1, 3) FROM notification WHERE sequence = ?",
-                arguments: [notification.sequence])
-            try execute(
-                """
-                UPDATE notification SET listed_at = NULL, handle = NULL,
-                    presentation = CASE WHEN presentation IN (1, 3) THEN 2 ELSE presentation END
-                WHERE sequence = ?
-                """, [notification.sequence])
-            if notification.handle != nil || mayComeYet == true { gone.append(notification.id) }
-        }
-        return gone
+        guard let identifiers else { return try unlist("app = ?", [app]) }
+        return try identifiers.flatMap { try unlist("app = ? AND identifier = ?", [app, $0]) }
+    }
+
+    private func unlist(_ condition: String, _ arguments: StatementArguments) throws -> [NotificationID] {
+        let visible = "listed_at IS NOT NULL OR handle IS NOT NULL OR presentation IN (1, 3)"
+        // What could not be shown may be shown when there is a notification server again.
+        let onScreen = try Int64.fetchAll(
+            database.cachedStatement(
+                sql: """
+                    SELECT id FROM notification INDEXED BY notification_visible
+                    WHERE \(condition) AND (\(visible)) AND (handle IS NOT NULL OR presentation IN (1, 3))
+                    ORDER BY sequence
+                    """), arguments: arguments)
+        try execute(
+            """
+            UPDATE notification INDEXED BY notification_visible SET listed_at = NULL, handle = NULL,
+                presentation = CASE WHEN presentation IN (1, 3) THEN 2 ELSE presentation END
+            WHERE \(condition) AND (\(visible))
+            """, arguments)
+        return onScreen.map(NotificationID.init(rawValue:))
     }
 
     /// Ends what waited for an app, and forgets all that was stored for it.
@@ -120,13 +122,16 @@ extension AgentLedger {
 
     /// Says once of each notification that an app would be woken for why it waits.
     func deferWaking(_ app: String, at: Timestamp) throws {
-        let waiting = try WaitingNotification.fetch(
-            database, "app = ? AND handed_at IS NULL AND deferred_at IS NULL", [app], limit: nil)
-        for notification in waiting where notification.kind != .foreground {
-            try execute(
-                "UPDATE notification SET deferred_at = ? WHERE sequence = ?", [at.rawValue, notification.sequence])
+        let waiting = try Int64.fetchAll(
+            database.cachedStatement(
+                sql: """
+                    SELECT id FROM notification INDEXED BY notification_undeferred
+                    WHERE app = ? AND handed_at IS NULL AND deferred_at IS NULL ORDER BY sequence
+                    """), arguments: [app])
+        for id in waiting {
+            try execute("UPDATE notification SET deferred_at = ? WHERE id = ?", [at.rawValue, id])
             try report(
-                notification.id, .suppressed(.budget), at: at, source: .agent,
+                NotificationID(rawValue: id), .suppressed(.budget), at: at, source: .agent,
                 note: "its app is not woken before its budget allows it; it gets this then, or when it runs")
         }
     }

@@ -83,6 +83,9 @@ struct AgentLedger {
     /// Stands in `handed_at` for what was never to be handed over.
     private static let notForApp: Int64 = 0
 
+    /// Stands in `deferred_at` for what no app is woken for.
+    static let neverWakes: Int64 = 0
+
     /// - Returns: Whether it was new.
     private func insert(_ arrival: Arrival) throws -> Bool {
         let notification = arrival.notification
@@ -102,8 +105,8 @@ struct AgentLedger {
             """
             INSERT INTO notification (
                 id, app, apns_id, identifier, environment, push_type, priority, payload, accepted_at, received_at,
-                expires_at, presentation, shows, handed_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+                expires_at, presentation, shows, handed_at, deferred_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
             """,
             [
                 notification.id.rawValue, notification.topic.rawValue, notification.apnsID,
@@ -111,6 +114,7 @@ struct AgentLedger {
                 notification.pushType?.rawValue, Int64(notification.priority.rawValue),
                 Data(notification.payload), notification.acceptedAt.rawValue, arrival.receivedAt.rawValue,
                 notification.expiresAt?.rawValue, presentation.rawValue, shows.rawValue, endedAt,
+                notification.wakesApp ? nil : Self.neverWakes,
             ])
         guard database.changesCount == 1 else { return false }
         if presentation == .none, shows.contains(.list) {
@@ -232,8 +236,11 @@ struct AgentLedger {
     /// Whether the screen takes more of an app at this time: one that floods it goes into the list, and keeps nobody waiting.
     func hasRoom(app: String) throws -> Bool {
         let waiting = try Int.fetchOne(
-            database.cachedStatement(sql: "SELECT count(*) FROM notification WHERE presentation = 1 AND app = ?"),
-            arguments: [app])
+            database.cachedStatement(
+                sql: """
+                    SELECT count(*) FROM notification INDEXED BY notification_wanted_of_app
+                    WHERE presentation = 1 AND app = ?
+                    """), arguments: [app])
         return waiting ?? 0 < Self.screenQueueLimit
     }
 
@@ -346,6 +353,13 @@ struct AgentLedger {
 
     func execute(_ sql: String, _ arguments: StatementArguments) throws {
         try database.cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+}
+
+extension OutgoingNotification {
+    /// Whether an app that may run in the background is started for it.
+    fileprivate var wakesApp: Bool {
+        PayloadDelivery(payload: String(decoding: payload, as: UTF8.self)).kind != .foreground
     }
 }
 

@@ -23,12 +23,14 @@ extension AgentStore {
     /// Deletes what the limits do not let stay: finished notifications, and those that wait for an app which does
     /// not take them. One whose tap waits for an answer stays, as does one on the screen beyond its expiration.
     ///
-    /// - Parameter limit: How many rows at most, so that one call stays short; fewer when nothing more is due.
-    func prune(_ limits: AgentLimits, now: Timestamp, limit: Int) throws -> AgentPruning {
+    /// - Parameters:
+    ///   - apps: Whose are looked at; `nil` for all.
+    ///   - limit: How many rows at most, so that one call stays short; fewer when nothing more is due.
+    func prune(_ limits: AgentLimits, of apps: Set<String>? = nil, now: Timestamp, limit: Int) throws -> AgentPruning {
         let oldest = now.adding(milliseconds: -limits.retention.milliseconds)
         return try write { database in
             var pass = PruningPass(database: database, now: now, oldest: oldest, rest: limit)
-            for app in try String.fetchAll(database, sql: "SELECT DISTINCT app FROM notification") {
+            for app in try apps ?? AgentReader(database: database).appsWithNotifications() {
                 try pass.deleteFinished(of: app, keep: limits.kept)
                 try pass.endWaiting(of: app, keep: limits.waiting)
             }

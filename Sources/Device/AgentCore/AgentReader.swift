@@ -127,8 +127,22 @@ struct AgentReader {
             try String.fetchAll(
                 database,
                 sql: """
-                    SELECT app FROM notification UNION SELECT app FROM response UNION SELECT app FROM pending
-                    UNION SELECT app FROM standing UNION SELECT app FROM done
+                    SELECT app FROM pending UNION SELECT app FROM standing UNION SELECT app FROM done
+                    """)
+        ).union(try appsWithNotifications())
+    }
+
+    /// The apps that notifications are stored of; looks at one of each.
+    func appsWithNotifications() throws -> Set<String> {
+        Set(
+            try String.fetchAll(
+                database,
+                sql: """
+                    WITH RECURSIVE each(app) AS (
+                        SELECT min(app) FROM notification
+                        UNION ALL
+                        SELECT (SELECT min(app) FROM notification WHERE app > each.app) FROM each WHERE app IS NOT NULL)
+                    SELECT app FROM each WHERE app IS NOT NULL
                     """))
     }
 
@@ -147,6 +161,18 @@ struct AgentReader {
             app = ? AND handed_at IS NULL AND sequence > ?
                 AND NOT EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL)
             """, [app, sequence], limit: limit)
+    }
+
+    /// Whether something waits for an app that it is started for where it does not run.
+    func hasWaking(app: String) throws -> Bool {
+        try Bool.fetchOne(
+            database.cachedStatement(
+                sql: """
+                    SELECT EXISTS (
+                        SELECT 1 FROM notification AS n INDEXED BY notification_waking
+                        WHERE app = ? AND handed_at IS NULL AND deferred_at IS NOT 0
+                            AND NOT EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL))
+                    """), arguments: [app]) ?? false
     }
 
     func waitingResponses(app: String, after sequence: Int64, limit: Int) throws -> [WaitingResponse] {
@@ -191,11 +217,13 @@ struct AgentReader {
 
     /// What is in an app's list, oldest first; the newest `limit`.
     func listed(app: String, limit: Int) throws -> [WaitingNotification] {
-        let all = try Int64.fetchAll(
-            database,
-            sql: "SELECT sequence FROM notification WHERE app = ? AND listed_at IS NOT NULL ORDER BY sequence",
-            arguments: [app])
-        guard let first = all.suffix(limit).first else { return [] }
+        let first =
+            try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT sequence FROM notification WHERE app = ? AND listed_at IS NOT NULL
+                    ORDER BY sequence DESC LIMIT 1 OFFSET ?
+                    """, arguments: [app, limit - 1]) ?? 0
         return try WaitingNotification.fetch(
             database, "app = ? AND listed_at IS NOT NULL AND sequence >= ?", [app, first], limit: limit)
     }

@@ -11,6 +11,7 @@ enum AgentSchema {
         migrator.registerMigration("3") { database in try database.execute(sql: third) }
         migrator.registerMigration("4") { database in try database.execute(sql: fourth) }
         migrator.registerMigration("5") { database in try database.execute(sql: fifth) }
+        migrator.registerMigration("6") { database in try database.execute(sql: sixth) }
         return migrator
     }
 
@@ -113,7 +114,7 @@ enum AgentSchema {
         """
 
     /// `question`: what the desktop calls the question whether an app may send notifications, while it is open.
-    /// `notification.deferred_at`: when its app could first not be woken for it.
+    /// `notification.deferred_at`: when its app could first not be woken for it; 0 where it need not be.
     private static let fourth = """
         CREATE TABLE question (app TEXT PRIMARY KEY, handle TEXT NOT NULL) STRICT, WITHOUT ROWID;
         ALTER TABLE notification ADD COLUMN deferred_at INTEGER;
@@ -141,5 +142,28 @@ enum AgentSchema {
         INSERT INTO pending (app, identifier, request, added_at)
             SELECT app, identifier, request, added_at FROM request ORDER BY added_at, identifier;
         DROP TABLE request;
+        """
+
+    /// Indexes for what is asked for each notification, so that the answer takes no longer the more are stored.
+    /// `notification_visible` is of what is in the list, on the screen, on its way there, or was missed there;
+    /// `notification_waking` of what its app may be woken for, and `notification_undeferred` of what of that it could be so far.
+    private static let sixth = """
+        CREATE INDEX notification_wanted_of_app ON notification (app) WHERE presentation = 1;
+        CREATE INDEX notification_listed_as ON notification (app, identifier) WHERE listed_at IS NOT NULL;
+        CREATE INDEX notification_visible ON notification (app, identifier)
+            WHERE listed_at IS NOT NULL OR handle IS NOT NULL OR presentation IN (1, 3);
+        UPDATE notification SET deferred_at = 0
+            WHERE handed_at IS NULL AND deferred_at IS NULL AND (
+                content IS NOT NULL
+                OR json_valid(CAST(payload AS TEXT))
+                    AND CAST(payload AS TEXT) ->> '$.aps."content-available"' IS NOT 1
+                    AND coalesce(
+                        CAST(payload AS TEXT) ->> '$.aps.alert', CAST(payload AS TEXT) ->> '$.aps.sound',
+                        CAST(payload AS TEXT) ->> '$.aps.badge') IS NOT NULL);
+        CREATE INDEX notification_waking ON notification (app, sequence)
+            WHERE handed_at IS NULL AND deferred_at IS NOT 0;
+        CREATE INDEX notification_undeferred ON notification (app, sequence)
+            WHERE handed_at IS NULL AND deferred_at IS NULL;
+        CREATE INDEX response_held ON response (sequence) WHERE held;
         """
 }

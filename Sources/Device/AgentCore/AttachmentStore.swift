@@ -64,9 +64,10 @@ struct AttachmentStore: Sendable {
     ///
     /// The files stay in their places: a request whose storing failed may be asked again. See ``release(_:)``.
     ///
-    /// - Parameter named: The files that notifications name; when the quota is used up, others of the app make room.
+    /// - Parameter named: The files that notifications name, asked for when the quota is used up: others of the app make
+    ///   room. Where they are not known, none does.
     func take(
-        _ attachments: [NotificationAttachment], of app: String, named: Set<String> = []
+        _ attachments: [NotificationAttachment], of app: String, named: () throws -> Set<String> = { [] }
     ) throws(AttachmentFault) -> Taken {
         guard attachments.count <= Self.countLimit else {
             throw .invalidFileSize("\(attachments.count) attachments; at most \(Self.countLimit) are allowed")
@@ -102,7 +103,8 @@ struct AttachmentStore: Sendable {
     }
 
     private func copy(
-        _ attachment: NotificationAttachment, of app: String, _ named: Set<String>, into taken: inout Taken
+        _ attachment: NotificationAttachment, of app: String, _ named: () throws -> Set<String>,
+        into taken: inout Taken
     ) throws(AttachmentFault) {
         // Not through a link, and without waiting for a pipe's other end.
         let source = open(attachment.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -123,8 +125,8 @@ struct AttachmentStore: Sendable {
             throw .invalidURL("\(attachment.path) belongs to another app")
         }
         let kind = try check(attachment, source, size: Int64(status.st_size))
-        let inUse = named.union(taken.attachments.map(\.path))
-        let place = try place(of: app, room: Int64(status.st_size), inUse: inUse)
+        let now = taken.attachments.map(\.path)
+        let place = try place(of: app, room: Int64(status.st_size), inUse: { try named().union(now) })
         var kept = attachment
         kept.path = "\(place)/\(UUID().uuidString.lowercased()).\(kind)"
         try write(source, to: kept.path, limit: Int64(status.st_size))
@@ -163,7 +165,7 @@ struct AttachmentStore: Sendable {
         }
     }
 
-    private func place(of app: String, room: Int64, inUse: Set<String>) throws(AttachmentFault) -> String {
+    private func place(of app: String, room: Int64, inUse: () throws -> Set<String>) throws(AttachmentFault) -> String {
         let place = "\(folder)/\(app)"
         do {
             try PrivateFolder.make(folder, shut: true)
@@ -173,7 +175,13 @@ struct AttachmentStore: Sendable {
         }
         func used() -> Int64 { files(in: place).reduce(Int64(0)) { $0 + $1.size } }
         if used() + room > Self.quota {
-            for file in files(in: place) where !inUse.contains(Self.base(ofStill: file.path)) { unlink(file.path) }
+            let kept: Set<String>
+            do {
+                kept = try inUse()
+            } catch {
+                throw .moveFailed("which files are in use is not known: \(error)")
+            }
+            for file in files(in: place) where !kept.contains(Self.base(ofStill: file.path)) { unlink(file.path) }
         }
         let used = used()
         guard used + room <= Self.quota else {

@@ -103,7 +103,7 @@ struct AttachmentStoreTests {
         let kept = try #require(try store.take([attachment(try file(Self.png))], of: "app").attachments.first)
         truncate(kept.path, off_t(AttachmentStore.quota))
         #expect(throws: AttachmentFault.self) {
-            try store.take([attachment(try file(Self.png))], of: "app", named: [kept.path])
+            try store.take([attachment(try file(Self.png))], of: "app", named: { [kept.path] })
         }
         #expect(try store.take([attachment(try file(Self.png))], of: "other").attachments.count == 1)
         // What no notification names makes room.
