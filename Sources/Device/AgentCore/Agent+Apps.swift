@@ -8,12 +8,37 @@ extension Agent {
     private static let tokenRequestLimit = 64
 
     /// Reads the manifests where any has changed; apps that are known keep their state, and new ones get their tokens.
-    func loadApps() {
+    ///
+    /// - Throws: when what the store has of an app cannot be read. That app is not installed then; it is looked for again
+    ///   soon.
+    func loadApps() throws {
         let folder = AppFolder(path: configuration.appsFolder)
         let mark = folder.mark()
         guard mark != appsMark else { return }
         appsMark = mark
-        let loaded = folder.load()
+        do {
+            try take(folder.load())
+        } catch {
+            appsMark = nil
+            loadAppsLater()
+            throw error
+        }
+    }
+
+    private func loadAppsLater() {
+        guard !isAppLookScheduled else { return }
+        isAppLookScheduled = true
+        enter(after: timing.storePause) { agent in
+            agent.isAppLookScheduled = false
+            do {
+                try agent.loadApps()
+            } catch {
+                agent.storeFailed(error)
+            }
+        }
+    }
+
+    private func take(_ loaded: AppFolder.Content) throws {
         for (file, fault) in loaded.faults {
             logger.error(
                 "A manifest cannot be used.",
@@ -21,28 +46,28 @@ extension Agent {
                     LogKey.path: "\(file)", LogKey.error: "\(fault)",
                 ])
         }
-        installShell()
+        try installShell()
         for (id, manifest) in loaded.apps where apps[id]?.manifest != manifest && id != Self.shell {
-            if apps[id]?.takes(manifest) != true { install(manifest, as: id) }
+            if apps[id]?.takes(manifest) != true { try install(manifest, as: id) }
         }
         for (id, file) in loaded.files { apps[id]?.file = file }
         if loaded.mayChangeUnseen { appsMark = nil }
-        lookForRemovals(loaded)
+        try lookForRemovals(loaded)
         watchFocus()
     }
 
-    private func install(_ manifest: AppManifest, as id: String) {
+    private func install(_ manifest: AppManifest, as id: String) throws {
         let known = apps[id]
+        let standing = try known?.standing ?? store.read { try $0.standing(app: id) }
+        let registration = try store.read { try $0.registration(app: id, environment: configuration.environment) }
         if let connection = known?.connection {
             connections[ObjectIdentifier(connection)] = nil
             connection.refuse(code: "manifestChanged", message: "the manifest of \(id) has another program or team now")
         }
-        let standing = (try? store.read { try $0.standing(app: id) }) ?? AppStanding()
         apps[id] = InstalledApp(manifest: manifest, standing: standing)
         apps[id]?.startedProcess = known?.startedProcess
         apps[id]?.awaitedReturn = known?.awaitedReturn
         apps[id]?.activationToken = known?.activationToken
-        let registration = try? store.read { try $0.registration(app: id, environment: configuration.environment) }
         if registration != .ended { wishForToken(id) }
         placeAgain(id)
     }
@@ -79,11 +104,20 @@ extension Agent {
     }
 
     private func take(_ message: AppMessage, from connection: AppConnection) -> Progress {
+        do {
+            return try progress(of: message, from: connection)
+        } catch {
+            storeFailed(error)
+            return .taken
+        }
+    }
+
+    private func progress(of message: AppMessage, from connection: AppConnection) throws -> Progress {
         switch message {
         case .center(let number, .add(let request)) where !request.content.attachments.isEmpty:
             guard let app = connections[ObjectIdentifier(connection)] else { break }
             if isCopying(of: app) { return .waiting(app: app) }
-            return takeFiles(of: request, number, app: app, connection) ? .copying : .taken
+            return try takeFiles(of: request, number, app: app, connection) ? .copying : .taken
         case .manage(let number, .notify(let request, let waits)) where !request.content.attachments.isEmpty:
             guard connections[ObjectIdentifier(connection)] == nil else { break }
             if isCopying(of: Self.shell) { return .waiting(app: Self.shell) }
@@ -91,7 +125,7 @@ extension Agent {
         default: break
         }
         if let app = connections[ObjectIdentifier(connection)] {
-            took(message, from: app, connection)
+            try took(message, from: app, connection)
             return .taken
         }
         switch message {
@@ -116,8 +150,18 @@ extension Agent {
                 code: "malformed", message: "the name of a run has at most \(RequestMark.longestRun) bytes")
             return false
         }
+        do {
+            return try accept(connection, app: app, secret: secret, run: run)
+        } catch {
+            storeFailed(error)
+            connection.refuse(code: "storeFailed", message: "the agent's store cannot be read; try again")
+            return false
+        }
+    }
+
+    private func accept(_ connection: AppConnection, app: String, secret: String?, run: String?) throws -> Bool {
         // A manifest may be new or another, and an installed app may have been built elsewhere since.
-        loadApps()
+        try loadApps()
         guard let manifest = apps[app]?.manifest else {
             connection.refuse(
                 code: "unknownApp",
@@ -133,7 +177,7 @@ extension Agent {
             connection.refuse(code: "notThisApp", message: "this process is not \(app): \(fault)")
             return false
         }
-        open(connection, of: app, run)
+        try open(connection, of: app, run)
         return true
     }
 
@@ -142,13 +186,14 @@ extension Agent {
         return parts.peerCheck.fault(of: connection.peer, as: manifest, secret: secret, expected: expected)
     }
 
-    private func open(_ connection: AppConnection, of app: String, _ run: String?) {
+    private func open(_ connection: AppConnection, of app: String, _ run: String?) throws {
+        let asked = try run.map { AskedRequests(run: $0, done: try doneRequests(of: app, run: $0)) }
+        let tapped = try store.read { try $0.waitingResponses(app: app, after: 0, limit: 1).first }
         if let older = apps[app]?.connection {
             connections[ObjectIdentifier(older)] = nil
             supersede(older, by: connection, of: app)
         }
         connections[ObjectIdentifier(connection)] = app
-        let asked = run.map { AskedRequests(run: $0, done: doneRequests(of: app, run: $0)) }
         apps[app]?.connection = connection
         apps[app]?.asked = asked
         let firstState = stateByFocus(of: app) ?? apps[app]?.nextState ?? .active
@@ -157,7 +202,6 @@ extension Agent {
         apps[app]?.awaitedReturn = nil
         apps[app]?.tokenRequests = []
         hand(.connected, to: app)
-        let tapped = try? store.read { try $0.waitingResponses(app: app, after: 0, limit: 1).first }
         connection.send([
             .welcome(
                 AgentMessage.Welcome(
@@ -169,10 +213,10 @@ extension Agent {
     }
 
     /// What this run has asked and is done; of earlier ones nobody asks again.
-    private func doneRequests(of app: String, run: String) -> Set<Int64> {
+    private func doneRequests(of app: String, run: String) throws -> Set<Int64> {
         enqueue(.begun(app: app, run: run))
         flush()
-        return (try? store.read { try $0.done(app: app, run: run) }) ?? []
+        return try store.read { try $0.done(app: app, run: run) }
     }
 
     /// Ends the older connection. A process that just reconnected left it behind; another process is told that it
@@ -243,7 +287,7 @@ extension Agent {
         start(app)
     }
 
-    private func took(_ message: AppMessage, from app: String, _ connection: AppConnection) {
+    private func took(_ message: AppMessage, from app: String, _ connection: AppConnection) throws {
         switch message {
         case .ready:
             // The answers that came before it must be stored before what waits is read.
@@ -260,7 +304,7 @@ extension Agent {
             askForAuthorization(request, options: options, app: app, connection)
         case .center(let request, let command): took(command, request: request, from: app, connection)
         case .getSettings(let request): connection.send([.settings(request: request, settings(of: app))])
-        case .registerForRemoteNotifications(let request): giveToken(request, app: app, connection)
+        case .registerForRemoteNotifications(let request): try giveToken(request, app: app, connection)
         case .unregisterForRemoteNotifications: wishForEnd(app)
         case .stateChanged(let state):
             // With the life cycle `always` a connected app is active, whatever it says.
@@ -276,9 +320,9 @@ extension Agent {
         return installed.state
     }
 
-    private func giveToken(_ request: Int64, app: String, _ connection: AppConnection) {
-        let known = try? store.read { try $0.registration(app: app, environment: configuration.environment) }
-        if case .token(let token)? = known, registrationWishes[app] != .end {
+    private func giveToken(_ request: Int64, app: String, _ connection: AppConnection) throws {
+        let known = try store.read { try $0.registration(app: app, environment: configuration.environment) }
+        if case .token(let token) = known, registrationWishes[app] != .end {
             return connection.send([.registered(request: request, token: token)])
         }
         guard server != nil else {

@@ -31,7 +31,7 @@ extension Agent {
         switch command {
         case .add(let request):
             if isDone(number, of: app) { return nil }
-            if let refusal = refusal(of: request, app: app) { return refusal }
+            if let refusal = try refusal(of: request, app: app) { return refusal }
             take(request, number, app: app)
         case .removePending(let identifiers): enqueue(.unscheduled(app: app, identifiers: identifiers))
         case .removeDelivered(let identifiers): enqueue(.unlisted(app: app, identifiers: identifiers))
@@ -72,7 +72,7 @@ extension Agent {
     func isDone(_ number: Int64, of app: String) -> Bool { apps[app]?.asked?.done.contains(number) == true }
 
     /// What is wrong with a request, its files excepted.
-    func refusal(of request: NotificationRequest, app: String) -> CenterAnswer? {
+    func refusal(of request: NotificationRequest, app: String) throws -> CenterAnswer? {
         guard let installed = apps[app] else { return .failed(code: CenterFault.notAllowed, message: "not installed") }
         let authorization = installed.standing.authorization(under: installed.manifest.authorization)
         guard authorization.allows else {
@@ -92,7 +92,7 @@ extension Agent {
         guard let size = try? AgentFrame.encode(request).count, size <= Self.requestSize else {
             return .failed(code: CenterFault.noContent, message: "it says more than \(Self.requestSize) bytes")
         }
-        return request.trigger.flatMap { fault(of: $0, of: request.identifier, app: app) }.map {
+        return try request.trigger.flatMap { try fault(of: $0, of: request.identifier, app: app) }.map {
             .failed(code: CenterFault.noDate, message: $0)
         }
     }

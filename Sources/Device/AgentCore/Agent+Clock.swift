@@ -110,9 +110,12 @@ extension Agent {
     /// What could not wait may be able to now; reads each of them.
     func placeStranded() {
         guard !stranded.isEmpty else { return }
-        for key in stranded {
-            guard let waiting = (try? store.read { try $0.pending(key: key) }) ?? nil else { continue }
-            place(waiting)
+        do {
+            for key in stranded {
+                if let waiting = try store.read({ try $0.pending(key: key) }) { place(waiting) }
+            }
+        } catch {
+            couldNotReadPending(error)
         }
         lookAroundIfNeeded()
     }

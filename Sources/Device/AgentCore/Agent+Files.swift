@@ -22,13 +22,15 @@ extension Agent {
     /// A request with files.
     ///
     /// - Returns: Whether they are being copied now; else it was answered at once.
-    func takeFiles(of request: NotificationRequest, _ number: Int64, app: String, _ connection: AppConnection) -> Bool {
+    func takeFiles(
+        of request: NotificationRequest, _ number: Int64, app: String, _ connection: AppConnection
+    ) throws -> Bool {
         if isDone(number, of: app) {
             confirmations.append(Confirmation(connection: connection, request: number))
             if writes.isEmpty { confirm() }
             return false
         }
-        if let refusal = refusal(of: request, app: app) {
+        if let refusal = try refusal(of: request, app: app) {
             connection.send([.centerAnswered(request: number, refusal)])
             return false
         }

@@ -11,11 +11,11 @@ extension Agent {
     private static let allApps = "all"
     private static let off = "off"
 
-    func installShell() {
+    func installShell() throws {
         guard apps[Self.shell] == nil else { return }
         let manifest = AppManifest(
             id: Self.shell, name: "aldaba", team: "", executable: "", authorization: .granted)
-        let standing = (try? store.read { try $0.standing(app: Self.shell) }) ?? AppStanding()
+        let standing = try store.read { try $0.standing(app: Self.shell) }
         apps[Self.shell] = InstalledApp(manifest: manifest, standing: standing)
     }
 
@@ -28,10 +28,14 @@ extension Agent {
             }
             return true
         } catch {
-            storeFailed(error)
-            connection.refuse(code: "storeFailed", message: "the agent's store: \(error)")
+            refuse(connection, error)
             return false
         }
+    }
+
+    private func refuse(_ connection: AppConnection, _ error: any Error) {
+        storeFailed(error)
+        connection.refuse(code: "storeFailed", message: "the agent's store: \(error)")
     }
 
     private func mayManage(_ connection: AppConnection) -> Bool {
@@ -47,8 +51,13 @@ extension Agent {
         _ request: NotificationRequest, _ number: Int64, waits: Bool, _ connection: AppConnection
     ) -> Bool {
         guard mayManage(connection) else { return false }
-        if let fault = fault(of: request, waits: waits) {
-            connection.send([.managed(request: number, .failed(message: fault))])
+        do {
+            if let fault = try fault(of: request, waits: waits) {
+                connection.send([.managed(request: number, .failed(message: fault))])
+                return false
+            }
+        } catch {
+            refuse(connection, error)
             return false
         }
         copy(request.content.attachments, of: Self.shell, from: connection) { agent, result in
@@ -57,7 +66,13 @@ extension Agent {
             switch result {
             case .success(let taken):
                 kept.content.attachments = taken.attachments
-                answer = agent.notify(kept, Confirmation(connection: connection, request: number), waits: waits)
+                do {
+                    answer = try agent.notify(
+                        kept, Confirmation(connection: connection, request: number), waits: waits)
+                } catch {
+                    agent.storeFailed(error)
+                    answer = .failed(message: "the agent's store: \(error)")
+                }
             case .failure(let fault): answer = .failed(message: fault.message)
             }
             if case .failed? = answer { agent.attachments.drop(kept.content.attachments) }
@@ -71,7 +86,7 @@ extension Agent {
     ) throws -> ManagementAnswer? {
         flush()
         // A person may have installed an app just now.
-        loadApps()
+        try loadApps()
         switch command {
         case .status: return .status(try status())
         case .list(let app):
@@ -99,7 +114,7 @@ extension Agent {
         case .set(let app, let values): return set(app, values)
         case .openSettings(let app): return openSettings(of: app)
         case .notify(let notification, let waits):
-            return notify(notification, Confirmation(connection: connection, request: request), waits: waits)
+            return try notify(notification, Confirmation(connection: connection, request: request), waits: waits)
         }
     }
 
@@ -218,8 +233,8 @@ extension Agent {
 
     func notify(
         _ request: NotificationRequest, _ waiting: Confirmation, waits: Bool
-    ) -> ManagementAnswer? {
-        if let fault = fault(of: request, waits: waits) { return .failed(message: fault) }
+    ) throws -> ManagementAnswer? {
+        if let fault = try fault(of: request, waits: waits) { return .failed(message: fault) }
         if request.trigger != nil { return notifyLater(request) }
         failWaiter(request.identifier, "a later notification took its place")
         if waits { waiters[request.identifier] = waiting }
@@ -228,14 +243,14 @@ extension Agent {
     }
 
     /// What is wrong with a notification of the terminal's.
-    private func fault(of request: NotificationRequest, waits: Bool) -> String? {
+    private func fault(of request: NotificationRequest, waits: Bool) throws -> String? {
         guard request.content.showsText else { return "a notification needs a title or a body" }
         guard let size = try? AgentFrame.encode(request).count, size <= Self.requestSize else {
             return "it says more than \(Self.requestSize) bytes"
         }
         if let trigger = request.trigger {
             guard !waits else { return "only what appears at once can be waited for" }
-            return fault(of: trigger, of: request.identifier, app: Self.shell) ?? faultOfCount(with: request)
+            return try fault(of: trigger, of: request.identifier, app: Self.shell) ?? faultOfCount(with: request)
         }
         guard waits else { return nil }
         guard waiters.count < Self.waiterLimit else {
@@ -249,9 +264,9 @@ extension Agent {
     }
 
     /// All shells are one app: none takes another's reminder away unasked.
-    private func faultOfCount(with request: NotificationRequest) -> String? {
+    private func faultOfCount(with request: NotificationRequest) throws -> String? {
         flush()
-        let others = ((try? store.read { try $0.requests(app: Self.shell) }) ?? []).filter {
+        let others = try store.read { try $0.requests(app: Self.shell) }.filter {
             $0.identifier != request.identifier
         }
         return others.count < AgentLedger.requestLimit
@@ -264,6 +279,7 @@ extension Agent {
     private func notifyLater(_ request: NotificationRequest) -> ManagementAnswer {
         schedule(request, as: nil, app: Self.shell)
         let answer = durable()
+        // It waits, whether what is told of that can be read or not.
         guard answer == .done, let waiting = try? store.read({ try $0.pending(app: Self.shell) }).last,
             waiting.request.identifier == request.identifier
         else { return answer }

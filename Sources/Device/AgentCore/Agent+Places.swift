@@ -68,7 +68,7 @@ extension Agent {
     }
 
     /// What is wrong with a circle: that it is none, or one too many.
-    func fault(of region: NotificationTrigger.Region, of identifier: String, app: String) -> String? {
+    func fault(of region: NotificationTrigger.Region, of identifier: String, app: String) throws -> String? {
         guard region.onEntry || region.onExit else { return "its region tells neither of entry nor of exit" }
         var trial = RegionWatch(most: 1)
         guard trial.add(0, region) == nil else {
@@ -80,7 +80,7 @@ extension Agent {
             return "\(Self.mostRegions) regions are waited for on this machine already"
         }
         flush()
-        let waiting = (try? store.read { try $0.requests(app: app) }) ?? []
+        let waiting = try store.read { try $0.requests(app: app) }
         let others = waiting.filter { request in
             guard case .region? = request.trigger else { return false }
             return request.identifier != identifier

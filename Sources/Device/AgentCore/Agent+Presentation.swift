@@ -38,7 +38,14 @@ extension Agent {
     /// What is on the screen, or may come to it yet, hides its text when the screen is locked, and shows it when it is unlocked again, where the
     /// person wants that.
     func refreshPreviews() {
-        let shown = (try? store.read { try $0.visible(limit: Self.refreshLimit) }) ?? []
+        let shown: [WaitingNotification]
+        do {
+            shown = try store.read { try $0.visible(limit: Self.refreshLimit) }
+        } catch {
+            storeFailed(error)
+            // What is to be hidden must be, when that is known.
+            return enter(after: timing.storePause) { $0.refreshPreviews() }
+        }
         for notification in shown where apps[notification.app]?.standing.settings.previews == .whenUnlocked {
             var presentation = presentation(of: notification)
             presentation.sound = .silent
@@ -84,12 +91,16 @@ extension Agent {
     }
 
     private func showStill(of id: NotificationID) {
-        guard let found = try? store.read({ try $0.notification(id) }) else { return }
-        var shown = presentation(of: found)
-        // Where the text is hidden by now, so is the still.
-        guard shown.still != nil else { return }
-        shown.sound = .silent
-        parts.presenter.update(shown)
+        do {
+            guard let found = try store.read({ try $0.notification(id) }) else { return }
+            var shown = presentation(of: found)
+            // Where the text is hidden by now, so is the still.
+            guard shown.still != nil else { return }
+            shown.sound = .silent
+            parts.presenter.update(shown)
+        } catch {
+            storeFailed(error)
+        }
     }
 
     private func urgency(

@@ -46,7 +46,13 @@ extension Agent {
         for (app, wish) in registrationWishes.sorted(by: { $0.key < $1.key }) {
             // Without an identity the session's keeper is enrolling, and signals afterwards.
             guard let identity, let (_, enrolment) = server else { return true }
-            let absentees = registeredAbsentees()
+            let absentees: [String: TeamID]
+            do {
+                absentees = try registeredAbsentees()
+            } catch {
+                storeFailed(error)
+                return false
+            }
             guard let team = apps[app].map({ TeamID(rawValue: $0.manifest.team) }) ?? absentees[app] else {
                 registrationWishes[app] = nil
                 continue
@@ -57,7 +63,7 @@ extension Agent {
                     apps[app] == nil ? .end : wish, of: app, team, as: identity, enrolment, isGone: apps[app] == nil)
             } catch {
                 switch error {
-                case .refused(let code): refuse(wish, app: app, code: code)
+                case .refused(let code): isDone = refuse(wish, app: app, code: code) && isDone
                 case .notAuthenticated:
                     await examine(identity)
                     isDone = false
@@ -129,19 +135,26 @@ extension Agent {
         events(.registered(app: app, token: token))
     }
 
-    private func refuse(_ wish: RegistrationWish, app: String, code: String) {
+    /// - Returns: Whether that is the end of it.
+    private func refuse(_ wish: RegistrationWish, app: String, code: String) -> Bool {
+        do {
+            // The server does not know what is to be ended: then there is nothing to end.
+            if apps[app] == nil { try store.forgetRegistration(app: app, environment: configuration.environment) }
+        } catch {
+            storeFailed(error)
+            return false
+        }
         registrationWishes[app] = nil
-        // The server does not know what is to be ended: then there is nothing to end.
-        if apps[app] == nil { try? store.forgetRegistration(app: app, environment: configuration.environment) }
         logger.error(
             "The server refused to register an app.",
             metadata: [
                 LogKey.topic: "\(app)", LogKey.error: "\(code)",
             ])
-        guard wish == .token, let requests = apps[app]?.tokenRequests else { return }
+        guard wish == .token, let requests = apps[app]?.tokenRequests else { return true }
         apps[app]?.tokenRequests = []
         let sentence = "the server answered \(code): is the app known to it, and does its manifest name its team?"
         apps[app]?.connection?.send(
             requests.map { .registrationFailed(request: $0, code: code, message: sentence) })
+        return true
     }
 }

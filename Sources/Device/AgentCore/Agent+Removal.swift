@@ -7,20 +7,29 @@ import PushModel
 /// A manifest that is missing for a moment, as while it is written anew, takes nobody away: it must be missing at two looks.
 /// While the folder, or a file that may be an app's, cannot be read, that app is not taken away either.
 extension Agent {
-    func lookForRemovals(_ loaded: AppFolder.Content) {
+    func lookForRemovals(_ loaded: AppFolder.Content) throws {
         guard loaded.isReadable else { return }
-        let known = (try? store.read { try $0.knownApps() }) ?? []
+        let known = try store.read { try $0.knownApps() }
         let gone = known.union(apps.keys).subtracting(loaded.apps.keys).subtracting([Self.shell])
         for app in gone where !loaded.mayHave(app, in: apps[app]?.file) && missing.insert(app).inserted {
             enter(after: timing.removalPatience) { $0.removeIfGone(app) }
         }
-        for app in registeredAbsentees().keys where !loaded.mayHave(app, in: nil) && registrationWishes[app] != .end {
+        for app in try registeredAbsentees().keys where !loaded.mayHave(app, in: nil) && registrationWishes[app] != .end
+        {
             wishForEnd(app)
         }
     }
 
     private func removeIfGone(_ app: String) {
-        guard missing.remove(app) != nil else { return }
+        guard missing.contains(app) else { return }
+        let isRegistered: Bool
+        do {
+            isRegistered = try registered().contains { $0.app == app && $0.team != nil }
+        } catch {
+            storeFailed(error)
+            return enter(after: timing.storePause) { $0.removeIfGone(app) }
+        }
+        missing.remove(app)
         let loaded = AppFolder(path: configuration.appsFolder).load()
         guard loaded.isReadable, !loaded.mayHave(app, in: apps[app]?.file) else { return }
         settlePrompt(of: app)
@@ -30,7 +39,7 @@ extension Agent {
         activating.remove(app)
         enqueue(.appRemoved(app: app, at: parts.now()))
         attachments.remove(app)
-        if registeredAbsentees()[app] != nil { wishForEnd(app) }
+        if isRegistered { wishForEnd(app) }
         logger.notice("An app was removed.", metadata: [LogKey.topic: "\(app)"])
     }
 
@@ -46,10 +55,13 @@ extension Agent {
     }
 
     /// Apps that the server has tokens of and that are not here any more, with their teams.
-    func registeredAbsentees() -> [String: TeamID] {
-        let registered = (try? store.read { try $0.registeredApps(environment: configuration.environment) }) ?? []
-        return registered.reduce(into: [:]) { absentees, entry in
+    func registeredAbsentees() throws -> [String: TeamID] {
+        try registered().reduce(into: [:]) { absentees, entry in
             if apps[entry.app] == nil, let team = entry.team { absentees[entry.app] = team }
         }
+    }
+
+    private func registered() throws -> [(app: String, team: TeamID?)] {
+        try store.read { try $0.registeredApps(environment: configuration.environment) }
     }
 }

@@ -7,33 +7,50 @@ import PushModel
 extension Agent {
     func took(_ event: PresenterEvent) {
         if tookPromptEvent(event) { return }
+        do {
+            try take(event)
+        } catch {
+            storeFailed(error)
+            takeLater(event)
+        }
+    }
+
+    /// How many words of the desktop wait at most for the store to be read again.
+    private static let unheardLimit = 1_000
+
+    /// What a person does nobody says again.
+    private func takeLater(_ event: PresenterEvent) {
+        guard unheard < Self.unheardLimit else { return }
+        unheard += 1
+        enter(after: timing.storePause) { agent in
+            agent.unheard -= 1
+            agent.took(event)
+        }
+    }
+
+    private func take(_ event: PresenterEvent) throws {
         switch event {
-        case .opened(let id, let token): chose(id, NotificationAction.open, nil, activationToken: token)
-        case .pressed(let id, let button, let token): pressed(id, button, activationToken: token)
-        case .replied(let id, let button, let text): chose(id, button, text, activationToken: nil)
-        case .dismissed(let id): dismissed(id)
+        case .opened(let id, let token): try chose(id, NotificationAction.open, nil, activationToken: token)
+        case .pressed(let id, let button, let token): try pressed(id, button, activationToken: token)
+        case .replied(let id, let button, let text): try chose(id, button, text, activationToken: nil)
+        case .dismissed(let id): try dismissed(id)
         case .left(let id): enqueue(.leftScreen(id))
         case .shownAgain(let id, let handle): enqueue(.shownAgain(id, handle: handle, at: parts.now()))
         case .locked(let isLocked): learnedScreen(isLocked: isLocked)
         }
     }
 
-    private func chose(_ id: NotificationID, _ action: String, _ text: String?, activationToken: String?) {
-        do {
-            // What is still on its way to the store belongs to what is looked up.
-            flush()
-            guard let notification = try store.read({ try $0.notification(id) }) else { return }
-            answered(notification, action, text, activationToken: activationToken)
-        } catch {
-            storeFailed(error)
-        }
+    private func chose(_ id: NotificationID, _ action: String, _ text: String?, activationToken: String?) throws {
+        // What is still on its way to the store belongs to what is looked up.
+        flush()
+        guard let notification = try store.read({ try $0.notification(id) }) else { return }
+        answered(notification, action, text, activationToken: activationToken)
     }
 
     /// A button that asks for text gets it from a window of its own: this desktop could not ask.
-    private func pressed(_ id: NotificationID, _ button: String, activationToken: String?) {
+    private func pressed(_ id: NotificationID, _ button: String, activationToken: String?) throws {
         flush()
-        let found = try? store.read { try $0.notification(id) }
-        guard let notification = found else { return }
+        guard let notification = try store.read({ try $0.notification(id) }) else { return }
         let shown = presentation(of: notification)
         guard let reply = shown.buttons.first(where: { $0.identifier == button })?.reply else {
             return answered(notification, button, nil, activationToken: activationToken)
@@ -88,9 +105,10 @@ extension Agent {
     }
 
     /// The app hears of a dismissal where its category says so.
-    private func dismissed(_ id: NotificationID) {
-        let notification = try? store.read { try $0.notification(id) }
-        guard let notification else { return enqueue(.dismissed(id, at: parts.now())) }
+    private func dismissed(_ id: NotificationID) throws {
+        guard let notification = try store.read({ try $0.notification(id) }) else {
+            return enqueue(.dismissed(id, at: parts.now()))
+        }
         if tellTerminal(notification, NotificationAction.dismiss, nil) {
             return enqueue(.unlisted(app: notification.app, identifiers: [notification.identifier]))
         }
@@ -112,7 +130,13 @@ extension Agent {
     /// Gives an app what was answered; starts it where it does not run.
     func giveResponses(to app: String, activationToken: String?) {
         apps[app]?.activationToken = activationToken
-        let last = (try? store.read { try $0.waitingResponses(app: app, after: 0, limit: 64).last }) ?? nil
+        let last: WaitingResponse?
+        do {
+            last = try store.read { try $0.waitingResponses(app: app, after: 0, limit: 64).last }
+        } catch {
+            storeFailed(error)
+            return enter(after: timing.storePause) { $0.giveResponses(to: app, activationToken: activationToken) }
+        }
         let opens = last.map(opensApp) ?? false
         if apps[app]?.connection == nil { apps[app]?.nextState = opens ? .active : .background }
         // For an opened notification the app itself keeps Apple's order of calls; what a category's button asks for
@@ -141,7 +165,12 @@ extension Agent {
             installed.awaitedReturn == nil, !activating.contains(app),
             installed.manifest.backgroundModes.contains(AppManifest.remoteNotifications)
         else { return }
-        guard (try? store.read { try $0.hasWaking(app: app) }) == true else { return }
+        do {
+            guard try store.read({ try $0.hasWaking(app: app) }) else { return }
+        } catch {
+            storeFailed(error)
+            return wakeLater(app, after: timing.storePause)
+        }
         guard apps[app]?.budget.take(at: parts.now()) == true else {
             logger.info("An app is woken later: its budget is spent.", metadata: [LogKey.topic: "\(app)"])
             enqueue(.deferred(app: app, at: parts.now()))

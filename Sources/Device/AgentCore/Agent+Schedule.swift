@@ -32,11 +32,16 @@ extension Agent {
             for key in Array(regions.keys) { regions.remove(key) }
             for waiting in all { place(waiting) }
         } catch {
-            logger.error("What waits for its time could not be read.", metadata: [LogKey.error: "\(error)"])
-            loadScheduleLater()
+            couldNotReadPending(error)
         }
         lookAroundIfNeeded()
         rearm()
+    }
+
+    /// The schedule is made anew when the store may be read again.
+    func couldNotReadPending(_ error: any Error) {
+        logger.error("What waits for its time could not be read.", metadata: [LogKey.error: "\(error)"])
+        loadScheduleLater()
     }
 
     /// The store failed: what was to fire may not be noted.
@@ -51,9 +56,13 @@ extension Agent {
 
     /// What the store no longer holds waits no longer.
     func unplaceGone() {
-        guard let kept = try? store.read({ try $0.pendingKeys() }) else { return }
-        unplace(stranded.union(schedule.keys).union(regions.keys).subtracting(kept))
-        rearm()
+        do {
+            let kept = try store.read { try $0.pendingKeys() }
+            unplace(stranded.union(schedule.keys).union(regions.keys).subtracting(kept))
+            rearm()
+        } catch {
+            couldNotReadPending(error)
+        }
     }
 
     /// Has an app's requests wait by what the person settled now, or since its manifest can be used again.
@@ -61,7 +70,11 @@ extension Agent {
         guard isScheduleLoaded else { return }
         flush()
         defer { lookAroundIfNeeded() }
-        for waiting in (try? store.read { try $0.pending(app: app) }) ?? [] { place(waiting) }
+        do {
+            for waiting in try store.read({ try $0.pending(app: app) }) { place(waiting) }
+        } catch {
+            couldNotReadPending(error)
+        }
         rearm()
     }
 
@@ -114,6 +127,7 @@ extension Agent {
                 guard fire(key, occurrence: occurrence, lateBy: lateBy, isLast: isLast) else { return }
             case .missed(let key, _, isLast: true) where keepForNow(key): break
             case .missed(let key, let occurrence, let isLast):
+                // For the log alone.
                 let app = (try? store.read { try $0.pending(key: key)?.app }) ?? nil
                 logger.notice(
                     "A notification was missed, and is not shown: it is too late.",
@@ -164,7 +178,7 @@ extension Agent {
     }
 
     /// What is wrong with a trigger: that it will never fire, or that it asks for too much.
-    func fault(of trigger: NotificationTrigger, of identifier: String, app: String) -> String? {
+    func fault(of trigger: NotificationTrigger, of identifier: String, app: String) throws -> String? {
         let now = parts.clock.now()
         switch trigger {
         case .timeInterval(let seconds, let repeats):
@@ -185,7 +199,7 @@ extension Agent {
                 return "this machine does not know the months of the calendar \(name)"
             }
             return Self.fault(of: pattern, components, in: zone, at: now.wall)
-        case .region(let region, _): return fault(of: region, of: identifier, app: app)
+        case .region(let region, _): return try fault(of: region, of: identifier, app: app)
         }
     }
 

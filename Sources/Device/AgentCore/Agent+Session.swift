@@ -57,7 +57,11 @@ extension Agent {
     }
 
     private func adopt(_ new: DeviceIdentity) throws(EnrolmentFailure) {
+        let wishing: [String]
         do {
+            wishing = try apps.keys.filter { app in
+                try store.read { try $0.registration(app: app, environment: configuration.environment) } != .ended
+            }
             try store.keep(new)
         } catch {
             throw .unavailable("the agent's store: \(error)")
@@ -65,7 +69,7 @@ extension Agent {
         identity = new
         logger.notice("This device is enrolled.", metadata: [LogKey.device: "\(new.device)"])
         events(.enrolled(new.device))
-        for app in apps.keys { wishForToken(app) }
+        for app in wishing { wishForToken(app) }
     }
 
     /// Asks the server whether it still knows this device, and forgets the identity when it does not.
@@ -143,21 +147,26 @@ extension Agent {
 
     private func arrived(_ notifications: [OutgoingNotification], in number: Int) {
         let now = parts.now()
-        for notification in notifications {
-            enqueue(
-                .arrived(
-                    Arrival(
-                        notification: notification, session: number, receivedAt: now,
-                        disposition: disposition(of: notification))))
-            arriving.insert(notification.id)
+        do {
+            for notification in notifications {
+                enqueue(
+                    .arrived(
+                        Arrival(
+                            notification: notification, session: number, receivedAt: now,
+                            disposition: try disposition(of: notification))))
+                arriving.insert(notification.id)
+            }
+        } catch {
+            // The server sends again what was not stored.
+            storeFailed(error)
         }
     }
 
-    private func isKnown(_ id: NotificationID) -> Bool {
-        arriving.contains(id) || (try? store.read { try $0.isKnown(id) }) == true
+    private func isKnown(_ id: NotificationID) throws -> Bool {
+        try arriving.contains(id) || store.read { try $0.isKnown(id) }
     }
 
-    private func disposition(of notification: OutgoingNotification) -> Arrival.Disposition {
+    private func disposition(of notification: OutgoingNotification) throws -> Arrival.Disposition {
         guard let app = apps[notification.topic.rawValue] else {
             return .ends(.dropped(.unregistered), note: "no app of this name is installed on the device")
         }
@@ -168,13 +177,15 @@ extension Agent {
         let isAllowed = app.standing.authorization(under: app.manifest.authorization).allows
         guard !(isAllowed && app.isInFront) else { return .waits }
         // What comes again sets no badge again.
-        if plan.badge != nil, !isKnown(notification.id) { applyBadge(of: content, app: notification.topic.rawValue) }
+        if plan.badge != nil, try !isKnown(notification.id) {
+            applyBadge(of: content, app: notification.topic.rawValue)
+        }
         let wakes = delivery.wakesInBackground || delivery.kind == .background
         guard case .nowhere(let reason) = plan.reach else {
             return app.takesEverything || wakes ? .waitsShown(plan.showing) : .isShown(plan.showing)
         }
         if wakes || isAllowed && app.takesEverything { return .waits }
-        if plan.sounds, !isKnown(notification.id) { play(content.sound, of: app.manifest) }
+        if plan.sounds, try !isKnown(notification.id) { play(content.sound, of: app.manifest) }
         if plan.badge != nil || plan.sounds {
             return .ends(.presented, note: "it shows no text: its badge and its sound alone")
         }

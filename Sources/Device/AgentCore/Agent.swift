@@ -34,6 +34,8 @@ public actor Agent {
     var apps: [String: InstalledApp] = [:]
     /// What the folder of manifests was like when it was read; `nil` before.
     var appsMark: Set<String>?
+    /// Whether they are looked at again since the store could not be read.
+    var isAppLookScheduled = false
     /// Apps whose manifests were not there at the last look.
     var missing: Set<String> = []
     /// Which app each accepted connection is.
@@ -96,6 +98,8 @@ public actor Agent {
     var armed: Instant?
     /// Whether somebody was asked where the machine is.
     var isLookingAround = false
+    /// How many words of the desktop wait for the store to be read again.
+    var unheard = 0
     /// Why nobody knows where the machine is; `nil` while somebody does, or nobody asked.
     var positionFault: String?
     var isFlushScheduled = false
@@ -173,7 +177,7 @@ public actor Agent {
     }
 
     private func work() async throws {
-        loadApps()
+        try loadApps()
         // An app that runs is given the time to come back before anything starts it anew.
         for app in apps.keys { expectReturn(of: app) }
         let shown = try store.read { try $0.shown(limit: 200) }
@@ -268,8 +272,12 @@ public actor Agent {
     }
 
     private func sweepAttachments() {
-        guard let named = try? store.read({ try $0.attachmentPaths() }) else { return }
-        attachments.sweep(keeping: named, now: Date())
+        do {
+            attachments.sweep(keeping: try store.read { try $0.attachmentPaths() }, now: Date())
+        } catch {
+            // Which files are named is not known: all stay.
+            logger.error("Files that no notification names could not be deleted.", metadata: [LogKey.error: "\(error)"])
+        }
     }
 
     /// Counts what is stored; after so much of it, what need not stay of the same apps is deleted.

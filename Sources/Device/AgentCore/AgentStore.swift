@@ -95,12 +95,14 @@ final class AgentStore: Sendable {
         }
     }
 
-    /// Forgets the identity and everything that belongs to it; notifications stay for their apps.
+    /// Forgets the identity and everything that belongs to it; notifications stay for their apps, and apps that ended
+    /// their registrations stay without.
     func forgetIdentity() throws {
         try queue.write { database in
-            for table in ["identity", "registration", "unconfirmed", "outbox"] {
+            for table in ["identity", "unconfirmed", "outbox"] {
                 try database.execute(sql: "DELETE FROM \(table)")
             }
+            try database.execute(sql: "DELETE FROM registration WHERE token IS NOT NULL")
         }
     }
 

@@ -140,11 +140,11 @@ import Testing
         manifest.authorization = .denied
         let folder = AppFolder(path: harness.configuration.appsFolder)
         try folder.install(manifest)
-        try #require(harness.agent.withLock { $0 }).enter { $0.loadApps() }
+        try #require(harness.agent.withLock { $0 }).enter { try? $0.loadApps() }
         #expect(await status(app) == 1)
         manifest.executable = "/opt/another"
         try folder.install(manifest)
-        try #require(harness.agent.withLock { $0 }).enter { $0.loadApps() }
+        try #require(harness.agent.withLock { $0 }).enter { try? $0.loadApps() }
         let refused = await app.inbox.next { if case .refused = $0 { true } else { false } }
         guard case .refused(_, "manifestChanged", _)? = refused else {
             Issue.record("\(String(describing: refused))")

@@ -153,7 +153,7 @@ import Testing
         _ = await harness.happenings.next { if case .registered = $0 { true } else { false } }
         #expect(try folder.remove("com.example.todo"))
         #expect(try !folder.remove("com.example.todo"))
-        agent.enter { $0.loadApps() }
+        agent.enter { try? $0.loadApps() }
         let refused = await app.inbox.next { if case .refused = $0 { true } else { false } }
         #expect(
             refused

@@ -25,7 +25,7 @@ struct ScheduleTerminalTests: WaitingRequests {
         let harness = try AgentHarness()
         try await harness.start()
         let agent = try #require(harness.agent.withLock { $0 })
-        #expect(await agent.faultForTests(of: trigger) != nil)
+        #expect(try await agent.faultForTests(of: trigger) != nil)
         try await harness.stop()
     }
 
@@ -53,7 +53,7 @@ struct ScheduleTerminalTests: WaitingRequests {
         let harness = try AgentHarness()
         try await harness.start()
         let agent = try #require(harness.agent.withLock { $0 })
-        let fault = await agent.faultForTests(of: .calendar(fields, repeats: fields.nanosecond != nil))
+        let fault = try await agent.faultForTests(of: .calendar(fields, repeats: fields.nanosecond != nil))
         #expect(fault?.hasPrefix(words) == true, "\(fault ?? "")")
         try await harness.stop()
     }
@@ -63,31 +63,31 @@ struct ScheduleTerminalTests: WaitingRequests {
         try await harness.start()
         let agent = try #require(harness.agent.withLock { $0 })
         let daily = NotificationTrigger.calendar(DateComponents(hour: 9), repeats: true)
-        guard case .pending(let told, nil)? = await agent.notifyForTests(request("medicine", daily)) else {
+        guard case .pending(let told, nil)? = try await agent.notifyForTests(request("medicine", daily)) else {
             Issue.record("it is not told of")
             return
         }
         #expect(told.first?.identifier == "medicine" && told.first?.offsets == [7200, 7200, 7200])
         #expect(told.first?.reason == "whenever hour=9 in the machine's time zone (Test/Zone)")
         for number in 2...64 {
-            guard case .pending? = await agent.notifyForTests(request("\(number)", Self.every(60))) else {
+            guard case .pending? = try await agent.notifyForTests(request("\(number)", Self.every(60))) else {
                 Issue.record("\(number) is refused")
                 continue
             }
         }
-        guard case .failed(let reason)? = await agent.notifyForTests(request("65", Self.every(60))) else {
+        guard case .failed(let reason)? = try await agent.notifyForTests(request("65", Self.every(60))) else {
             Issue.record("it was taken")
             return
         }
         #expect(reason.contains("64 notifications of terminals wait already"))
         var long = request("medicine", daily)
         long.content.body = String(repeating: "a", count: 15 << 10)
-        guard case .failed(let message)? = await agent.notifyForTests(long) else {
+        guard case .failed(let message)? = try await agent.notifyForTests(long) else {
             Issue.record("it was taken")
             return
         }
         #expect(message == "it says more than 14336 bytes")
-        guard case .pending? = await agent.notifyForTests(request("medicine", daily)) else {
+        guard case .pending? = try await agent.notifyForTests(request("medicine", daily)) else {
             Issue.record("it cannot take its own place")
             return
         }

@@ -143,7 +143,7 @@ struct ScheduleTests: WaitingRequests {
         harness.clock.pass(60)
         #expect(try await pending(harness).count == 1)
         #expect(rename(manifest + ".aside", manifest) == 0)
-        try #require(harness.agent.withLock { $0 }).enter { $0.loadApps() }
+        try #require(harness.agent.withLock { $0 }).enter { try? $0.loadApps() }
         #expect(await harness.clock.armed.next { $0 == due } != nil)
         harness.clock.tell(.rang)
         #expect(await harness.desktop.show()?.title == "tea")

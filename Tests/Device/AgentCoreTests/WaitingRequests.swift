@@ -57,12 +57,12 @@ extension Agent {
         return try waiting(app, after: last)
     }
 
-    func notifyForTests(_ request: NotificationRequest) -> ManagementAnswer? {
+    func notifyForTests(_ request: NotificationRequest) throws -> ManagementAnswer? {
         let connection = AppConnection(peer: Peer(process: 1, user: 0, program: nil), channel: NIOAsyncTestingChannel())
-        return notify(request, Confirmation(connection: connection, request: 1), waits: false)
+        return try notify(request, Confirmation(connection: connection, request: 1), waits: false)
     }
 
-    func faultForTests(of trigger: NotificationTrigger) -> String? {
-        fault(of: trigger, of: "x", app: "com.example.todo")
+    func faultForTests(of trigger: NotificationTrigger) throws -> String? {
+        try fault(of: trigger, of: "x", app: "com.example.todo")
     }
 }
