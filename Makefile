@@ -25,6 +25,7 @@ test: packages-build packages-test $(VENV)/installed ## Run all tests, the forei
 bench: packages-build packages-bench $(VENV)/installed ## Measure beside nghttpd and the store, and the device
 	swift build -c release
 	@Benchmarks/run
+	@Benchmarks/deliver
 	@Benchmarks/schedule
 	@$(VENV)/bin/python Benchmarks/device
 	@$(VENV)/bin/python Benchmarks/due

@@ -1,12 +1,12 @@
 // The clients that `Benchmarks/deliver` uses with mosquitto: many subscribers in one process, and one publisher.
 // All connections are TLS and QoS 1; device number N has the topic `d/N`.
 //
-//   receive HOST PORT CA DEVICES CLEAN    connects and subscribes all devices; CLEAN is 1 for sessions that end with
-//                                         their connection. Prints `ready`, then `RECEIVED SECONDS` (CLOCK_MONOTONIC)
-//                                         whenever the number has changed. Ends when standard input does.
+//   receive HOST PORT CA FIRST DEVICES CLEAN
+//       Connects and subscribes so many devices from number FIRST on; CLEAN is 1 for sessions that end with their
+//       connection. Prints `ready`, then `RECEIVED SECONDS` (CLOCK_MONOTONIC) whenever the number has changed. Ends
+//       when standard input does. libmosquitto keeps three files open for each connection.
 //   publish HOST PORT CA DEVICES MESSAGES WINDOW PAYLOAD-FILE
-//                                         publishes to the devices in turn, at most WINDOW unconfirmed. Prints how
-//                                         many were confirmed.
+//       Publishes to the devices in turn, at most WINDOW unconfirmed. Prints how many were confirmed.
 #include <errno.h>
 #include <mosquitto.h>
 #include <openssl/ssl.h>
@@ -105,7 +105,7 @@ static void serve(Device *device, uint32_t events, int poll) {
     if (epoll_ctl(poll, EPOLL_CTL_MOD, mosquitto_socket(device->connection), &event)) fail("epoll", strerror(errno));
 }
 
-static int receive(const char *host, int port, const char *authority, int count, bool clean) {
+static int receive(const char *host, int port, const char *authority, int first, int count, bool clean) {
     SSL_CTX *context = trust(authority);
     Device *devices = calloc((size_t)count, sizeof *devices);
     int poll = epoll_create1(EPOLL_CLOEXEC);
@@ -118,7 +118,7 @@ static int receive(const char *host, int port, const char *authority, int count,
     double due = 0;
     for (;;) {
         while (begun < count && begun - subscribed < handshakes_at_a_time) {
-            devices[begun].number = begun;
+            devices[begun].number = first + begun;
             begin(&devices[begun++], host, port, clean, context, poll);
         }
         int ready = epoll_wait(poll, events, events_per_wait, progress_milliseconds);
@@ -184,10 +184,11 @@ static int publish(const char *host, int port, const char *authority, int device
 
 int main(int count, char **words) {
     mosquitto_lib_init();
-    if (count == 7 && !strcmp(words[1], "receive"))
-        return receive(words[2], atoi(words[3]), words[4], atoi(words[5]), atoi(words[6]) == 1);
+    if (count == 8 && !strcmp(words[1], "receive"))
+        return receive(words[2], atoi(words[3]), words[4], atoi(words[5]), atoi(words[6]), atoi(words[7]) == 1);
     if (count == 9 && !strcmp(words[1], "publish"))
         return publish(words[2], atoi(words[3]), words[4], atoi(words[5]), atol(words[6]), atol(words[7]), words[8]);
-    fprintf(stderr, "usage: receive HOST PORT CA DEVICES CLEAN | publish HOST PORT CA DEVICES MESSAGES WINDOW FILE\n");
+    fprintf(stderr, "usage: receive HOST PORT CA FIRST DEVICES CLEAN\n"
+                    "       publish HOST PORT CA DEVICES MESSAGES WINDOW PAYLOAD-FILE\n");
     return 2;
 }

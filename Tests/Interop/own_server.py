@@ -1,17 +1,18 @@
-"""A server of a test's own, as one runs in production: `aldaba serve` with its own certificate, keys and data folder."""
+"""A server of a test's own as one runs in production: `aldaba serve` with its own certificate, keys and data."""
 
 import json
 import os
 import resource
 import select
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
 
 from aldaba_process import ARTEFACTS, BINARY, clean_environment, run_aldaba
 from certificates import make_certificates
-from control_client import ControlClient
+from h2_client import open_tls
 from provider import Provider
 from provider_tokens import ProviderKey
 from secured_control import SecuredControl
@@ -152,9 +153,21 @@ class OwnServer:
         return SecuredControl(
             self.ready["control"], self.ready["ca"], enrolment_key=self.enrolment_key, provider_key=key or self.key())
 
-    def plain_control(self):
-        """The control API in plain http; only in development mode."""
-        return ControlClient(self.ready["http"])
+    def exchange_with_control(self, data, seconds=5):
+        """What the control API's listener answers to some bytes, its head at least; nothing when it says nothing."""
+        received = b""
+        with open_tls(self.ready["control"], self.ready["ca"], protocols=(), timeout=seconds) as secured:
+            try:
+                secured.sendall(data)
+                while b"\r\n\r\n" not in received and (piece := secured.recv(65536)):
+                    received += piece
+            except (OSError, TimeoutError):
+                pass
+        return received
+
+    def idle(self, listener):
+        """A plain TCP connection to a listener, on which nothing is said."""
+        return socket.create_connection(("127.0.0.1", self.addresses[f"{listener}Port"]), 10)
 
     # What is seen from outside
 

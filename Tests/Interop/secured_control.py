@@ -1,7 +1,6 @@
 """The control API over TLS, where a new device shows the enrolment key and who asks for timelines a provider token."""
 
 import http.client
-from urllib.parse import urlsplit
 
 from control_client import ControlClient
 from h2_client import verified_context

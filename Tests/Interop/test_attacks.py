@@ -1,16 +1,14 @@
 """Peers that mean harm, one fault each: what they do costs little, ends their own connection at most, and is told."""
 
-import re
-import socket
-import ssl
 from urllib.parse import urlsplit
 
 import pytest
 
 from h2_client import H2Client, open_tls
+from log_lines import Log
 from mcs_client import DATA as STANZA
 from mcs_client import LOGIN, LOGIN_RESPONSE, Device, Identity, encode, varint
-from own_server import ENROLMENT_KEY, TOPIC, OwnServer
+from own_server import TOPIC, OwnServer
 from raw_http2 import CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, RawConnection, block, frame, reset
 from waiting import wait_until
 
@@ -137,25 +135,44 @@ def test_a_few_dozen_fields_of_one_byte_are_nobody_s_fault(server, token, name):
         assert connection.outcome(stream=1) == "200"
 
 
-def test_large_headers_of_many_open_streams_take_little_memory_and_only_for_a_while(server, token, bystander):
+def left_open(server, connection, head, count=1000):
+    """Opens so many streams and ends none; returns the most memory that the server had meanwhile.
+
+    The server may end the connection before the last of them.
+    """
+    most, streams = 0, range(1, 2 * count, 2)
+    for start in range(0, count, 50):
+        connection.write(b"".join(frame(HEADERS, END_HEADERS, each, head) for each in streams[start:start + 50]))
+        if not connection.answers_ping():
+            break
+        most = max(most, server.own_memory())
+    return most
+
+
+def take_much(server, token, connections):
+    """Leaves a thousand streams with large headers open on so many connections; returns the most memory meanwhile."""
     head = block(request(server, token) + [("x-fill", "x" * 7000)])
+    opened = [attacker(server) for _ in range(connections)]
+    most = max(left_open(server, each, head) for each in opened)
+    for each in opened:
+        each.close()
+    return most
 
-    def leave_open(connection, count):
-        for stream in range(1, 2 * count, 2):
-            connection.write(frame(HEADERS, END_HEADERS, stream, head))
-        assert connection.answers_ping()
 
-    # The memory that a connection needs in any case is taken by one with few streams.
-    with attacker(server) as connection:
-        leave_open(connection, 10)
+@pytest.mark.parametrize("connections, allowed", [(1, 16 * MEGABYTE), (8, 32 * MEGABYTE)])
+def test_large_headers_of_many_open_streams_take_little_memory(server, token, bystander, connections, allowed):
+    grown = -server.own_memory() + take_much(server, token, connections)
+    assert grown < allowed, f"{grown / MEGABYTE:.1f} MB for 1,000 open streams on {connections} connections"
+
+
+def test_memory_that_an_attack_took_is_there_for_the_next(server, token, bystander):
+    """What the C library keeps for later is not told from what was lost, but by doing it again and again."""
+    take_much(server, token, 1)
     before = server.own_memory()
-    with attacker(server) as connection:
-        leave_open(connection, 1000)
-        grown = server.own_memory() - before
-        assert grown < 16 * MEGABYTE, f"{grown / MEGABYTE:.1f} MB for 1,000 open streams"
-    wait_until(
-        lambda: server.own_memory() - before < 4 * MEGABYTE or None,
-        f"the memory is given back; it had grown by {grown / MEGABYTE:.1f} MB")
+    for _ in range(15):
+        take_much(server, token, 1)
+    grown = server.own_memory() - before
+    assert grown < 16 * MEGABYTE, f"{grown / MEGABYTE:.1f} MB more after 15,000 streams"
 
 
 def test_streams_that_are_opened_and_reset_again_and_again_take_no_memory(server, token, bystander):
@@ -163,9 +180,10 @@ def test_streams_that_are_opened_and_reset_again_and_again_take_no_memory(server
 
     def open_and_reset():
         with attacker(server) as connection:
-            for stream in range(1, 1001, 2):
+            for stream in range(1, 2001, 2):
                 connection.write(frame(HEADERS, END_HEADERS, stream, head) + reset(stream))
-            assert connection.outcome(stream=1001) in (f"goaway {CALM}", "closed") or connection.answers_ping()
+            # Whether the server goes on with such a peer is its own affair.
+            connection.answers_ping()
 
     open_and_reset()
     before = server.own_memory()
@@ -240,112 +258,34 @@ def test_a_device_logs_in_after_all_that(server, identity):
 
 # --- the control API ------------------------------------------------------------------------------------------
 
-CHUNKED = b"POST /checkin HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+CHUNKED = (
+    b"POST /checkin HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n")
 MALFORMED_BODIES = {
     "a chunk size that is a word": b"many\r\n{}\r\n0\r\n\r\n",
     "a negative chunk size": b"-2\r\n{}\r\n0\r\n\r\n",
     "a chunk size without end": b"f" * 100 + b"\r\n{}\r\n0\r\n\r\n",
     "a chunk size of 64 bits": b"ffffffffffffffff\r\n{}\r\n0\r\n\r\n",
     "no chunk size": b"\r\n{}\r\n0\r\n\r\n",
-    "a chunk longer than its size": b"2\r\n{\"android_id\":0}\r\n0\r\n\r\n",
+    "a chunk longer than its size": b'2\r\n{"android_id":0}\r\n0\r\n\r\n',
     "noise where a chunk begins": b"2\r\n{}\r\n\xff\xfe\xfd\r\n\r\n",
     "a null byte in the chunk size": b"2\0\r\n{}\r\n0\r\n\r\n",
 }
 
 
-def exchange(server, data):
-    """What the secured control listener answers to some bytes; reads until it closes or has said enough."""
-    with open_tls(server.ready["control"], server.ready["ca"], protocols=()) as secured:
-        secured.sendall(data)
-        received = b""
-        try:
-            while b"\r\n\r\n" not in received and (piece := secured.recv(65536)):
-                received += piece
-        except (ssl.SSLError, ConnectionResetError):
-            pass
-    return received
-
-
-def errors_of(server):
-    return [line for line in server.log_lines() if re.search(r"\b(error|critical)\b", line.split(":", 3)[2][:20])]
-
-
 @pytest.mark.parametrize("name", MALFORMED_BODIES)
 def test_a_malformed_chunked_body_is_the_caller_s_fault(server, name):
-    before = server.log_lines()
-    answer = exchange(server, CHUNKED + MALFORMED_BODIES[name])
+    log = Log(server.log)
+    answer = server.exchange_with_control(CHUNKED + MALFORMED_BODIES[name])
     assert answer.startswith(b"HTTP/1.1 400 "), answer
     assert server.control().request("GET", "/health")[0] == 200
-    told = server.log_lines()[len(before):]
-    assert [line for line in told if LOG_LINE.match(line)["level"] in ("error", "critical")] == []
+    assert log.of("error", "critical") == []
 
 
-def test_a_chunked_body_that_is_broken_off_is_no_error_of_the_server_s(server):
-    before = server.log_lines()
-    for data in (b"", b"5", b"5\r\n", b"5\r\n{\"a", b"2\r\n{}\r\n"):
-        with open_tls(server.ready["control"], server.ready["ca"], protocols=()) as secured:
-            secured.sendall(CHUNKED + data)
-    for _ in range(3):
-        assert server.control().request("GET", "/health")[0] == 200
-    told = server.log_lines()[len(before):]
-    assert [line for line in told if LOG_LINE.match(line)["level"] in ("error", "critical")] == []
-
-
-# --- the log --------------------------------------------------------------------------------------------------
-
-LOG_LINE = re.compile(
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S* (?P<level>trace|debug|info|notice|warning|error|critical) ?\S* ?.*: ?.*")
-FORGED = "2026-01-01T00:00:00+0000 error forged : [forged] by whoever asked"
-ENCODED = "%0A" + FORGED.replace(" ", "%20").replace("[", "%5B").replace("]", "%5D")
-FORM = (
-    "POST /c2dm/register3 HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
-    "Authorization: {authorization}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{form}")
-
-
-def get(path, *headers):
-    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{''.join(headers)}\r\n".encode()
-
-
-def registering(form, authorization="AidLogin 1:1"):
-    return FORM.format(form=form, length=len(form), authorization=authorization).encode()
-
-
-FORGERIES = {
-    "a path with an encoded new line": lambda identity: get(f"/v1/notifications/x{ENCODED}"),
-    "a path with a new line": lambda identity: get(f"/v1/notifications/x\n{FORGED}"),
-    "a path with a carriage return": lambda identity: get(f"/v1/notifications/x\r{FORGED}"),
-    "an unknown path with an encoded new line": lambda identity: get(f"/x{ENCODED}"),
-    "a header with a new line": lambda identity: get("/health", f"X-Note: a\n{FORGED}\r\n"),
-    "an authorization with an encoded new line": lambda identity: get(
-        "/v1/notifications/x", f"Authorization: bearer a{ENCODED}\r\n"),
-    "an app's name with an encoded new line": lambda identity: registering(
-        f"app=com.example{ENCODED}&sender=OWNTEAM001", f"AidLogin {identity.device}:{identity.secret}"),
-    "a team's name with an encoded new line": lambda identity: registering(
-        f"app={TOPIC}&sender=OWN{ENCODED}", f"AidLogin {identity.device}:{identity.secret}"),
-    "a method with a new line": lambda identity: f"GE\n{FORGED}T / HTTP/1.1\r\nHost: localhost\r\n\r\n".encode(),
-}
-
-
-@pytest.mark.parametrize("name", FORGERIES)
-def test_nobody_outside_begins_a_line_of_the_log(server, identity, name):
-    before = len(server.log_lines())
-    exchange(server, FORGERIES[name](identity))
-    assert server.control().request("GET", "/health")[0] == 200
-    told = server.log_lines()[before:]
-    assert [line for line in told if not LOG_LINE.match(line) or line.startswith(FORGED[:19])] == []
-
-
-def test_no_name_in_a_login_begins_a_line_of_the_log(server, identity):
-    before = len(server.log_lines())
-    with device(server) as connection:
-        text = f"x\n{FORGED}"
-        connection.send(LOGIN, encode(
-            (1, text), (2, text), (3, text), (4, text), (5, text), (6, text), (8, encode((1, text), (2, text)))),
-            prefix=b"\x29")
-        assert is_cut_off(connection)
-    with device(server) as connection:
-        connection.login(identity)
-        connection.send_upstream(text, text, text.encode())
-        connection.wait_confirmed(connection.sent_count)
-    told = server.log_lines()[before:]
-    assert [line for line in told if not LOG_LINE.match(line) or line.startswith(FORGED[:19])] == []
+@pytest.mark.parametrize("sent", [b"", b"5", b"5\r\n", b'5\r\n{"a', b"2\r\n{}\r\n"])
+def test_a_chunked_body_that_is_broken_off_is_no_error_of_the_server_s(server, sent):
+    log = Log(server.log)
+    with open_tls(server.ready["control"], server.ready["ca"], protocols=()) as secured:
+        secured.sendall(CHUNKED + sent)
+    wait_until(lambda: any("Connection closed" in line for line in log.lines()), "the server has seen the end")
+    assert log.of("error", "critical") == []

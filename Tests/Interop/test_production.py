@@ -233,6 +233,27 @@ def test_a_stream_against_the_settings_that_were_acknowledged_is_not_served(serv
         assert connection.outcome(stream=last + 2) in refusals
 
 
+def test_all_that_the_settings_allow_can_be_used_at_once(server, limit):
+    """By a provider that sends the heads of all its requests before the first body, and reads nothing meanwhile."""
+    head, body = push(server), b'{"aps":{"alert":"%s"}}' % (b"x" * 900)
+    streams = range(1, 2 * limit, 2)
+    assert limit * len(body) < 1 << 20, "within the connection's window"
+    with HeardConnection(server.ready["apns"], server.ready["ca"]) as connection:
+        connection.write(b"".join(frame(HEADERS, END_HEADERS, stream, head) for stream in streams))
+        connection.write(b"".join(frame(DATA, END_STREAM, stream, body) for stream in streams))
+        statuses, ended = {}, set()
+
+        def all_ended(each):
+            if isinstance(each, HeadersFrame):
+                statuses[each.stream_id] = connection.status_of(each)
+            if "END_STREAM" in each.flags or isinstance(each, RstStreamFrame):
+                ended.add(each.stream_id)
+            return len(ended) == limit
+
+        connection.until(all_ended)
+        assert {stream: statuses.get(stream) for stream in streams} == dict.fromkeys(streams, "400")
+
+
 @pytest.mark.parametrize("sent_first", [17 << 10, 60 << 10])
 def test_a_body_far_too_large_is_answered_and_the_rest_is_not_wanted(server, sent_first):
     piece = b"x" * 1024

@@ -1,0 +1,169 @@
+"""Very many connections from one address: a server that has no room for them stays at rest, and serves others."""
+
+import fcntl
+import re
+import resource
+import select
+import socket
+import time
+
+import pytest
+
+from h2_client import ConnectionEnded, H2Client
+from log_lines import Log
+from mcs_client import Closed, Device, Identity
+from own_server import TOPIC, OwnServer
+from waiting import wait_until
+
+OPEN_FILES, FLOOD = 1024, 1500
+HIGH = 2000
+NEEDED = HIGH + 2 * FLOOD + 100
+ATTACKER = "127.0.0.9"
+BODY = b'{"aps":{"alert":"all the same"}}'
+PATIENCE = 60  # seconds; an unproven connection may stay half as long
+
+
+@pytest.fixture(scope="module", autouse=True)
+def room():
+    """This process holds the other ends."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < NEEDED:
+        pytest.skip(f"needs {NEEDED} open files, may have {hard}")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, NEEDED), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.fixture
+def server(tmp_path, request):
+    made = OwnServer(tmp_path, request.node.name.split("[")[0], open_files=OPEN_FILES)
+    made.add_app()
+    made.key()
+    with made as running:
+        yield running
+
+
+class World:
+    """A device and a provider of the server, which come before, during and after a flood."""
+
+    def __init__(self, server):
+        self.server = server
+        control = server.control()
+        self.identity = Identity(*control.enrol())
+        token = control.token(
+            (self.identity.device, self.identity.secret), TOPIC, server.key().team, "production")
+        self.where, self.headers = f"/3/device/{token}", server.provider().headers()
+
+    def log_in(self, timeout=10.0):
+        device = Device(self.server.ready["mcs"], self.server.ready["ca"], timeout=timeout)
+        assert device.login(self.identity).message.get(3) is None
+        return device
+
+    def connect(self):
+        return H2Client(self.server.ready["apns"], self.server.ready["ca"])
+
+    def sends(self, client):
+        return client.request("POST", self.where, self.headers, BODY).status == 200
+
+    def carries(self):
+        """Whether a new provider and a new device are served, the one's notification reaching the other."""
+        try:
+            with self.log_in() as device, self.connect() as client:
+                assert self.sends(client)
+                device.acknowledge_stream(device.notification().stream_id)
+                device.ping()
+                return True
+        except (OSError, Closed, ConnectionEnded, TimeoutError):
+            return False
+
+
+class Flood:
+    """Plain TCP connections from one address on which nothing is ever said."""
+
+    def __init__(self, port, count=FLOOD):
+        self.sockets = []
+        for _ in range(count):
+            with socket.socket() as low:
+                # High descriptors, since the clients of the tests know of 1,024 (select(2)).
+                each = socket.socket(fileno=fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, HIGH))
+            each.setblocking(False)
+            each.bind((ATTACKER, 0))
+            each.connect_ex(("127.0.0.1", port))
+            self.sockets.append(each)
+
+    def ended(self):
+        """The descriptors of those that the server has closed."""
+        poll = select.poll()
+        for each in self.sockets:
+            poll.register(each, select.POLLIN | select.POLLHUP)
+        return {descriptor for descriptor, _ in poll.poll(0)}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for each in self.sockets:
+            each.close()
+
+
+def settled(server, seconds=20):
+    """Waits until the server has done what there is to do: its descriptors stay as many for a second."""
+    seen = [-1]
+
+    def same():
+        before, seen[0] = seen[0], server.open_descriptors()
+        return before == seen[0]
+
+    deadline = time.monotonic() + seconds
+    while not same():
+        assert time.monotonic() < deadline, f"the server does not settle at {seen[0]} descriptors"
+        time.sleep(1)
+
+
+@pytest.mark.parametrize("listener", ["device", "apns"])
+def test_a_server_without_a_descriptor_left_rests_tells_and_serves_again(server, listener):
+    world, log = World(server), Log(server.log)
+    with world.log_in() as old_device, world.connect() as old_provider:
+        assert world.sends(old_provider)
+        with Flood(server.addresses[f"{listener}Port"]):
+            settled(server)
+            before = server.processor_seconds()
+            time.sleep(2)
+            used = server.processor_seconds() - before
+            assert used < 0.5, f"{used:.2f} s of processor time in 2 s without traffic"
+            wait_until(
+                lambda: any(re.search("connection|descriptor|open files", each) for each in log.of("warning", "error")),
+                "the server says that it has no room")
+            assert len(log.of("warning", "error")) < 100, "it does not say so for each"
+            # Whoever was there before is not harmed.
+            assert world.sends(old_provider)
+            old_device.ping()
+            wait_until(world.carries, "a device and a provider are served although the flood goes on", PATIENCE)
+        wait_until(world.carries, "all works when the flood has gone", PATIENCE)
+        settled(server)
+        assert server.open_descriptors() < 100, "the flood's descriptors were given back"
+
+
+@pytest.mark.parametrize("listener", ["device", "apns"])
+def test_idle_connections_give_way_to_new_ones_the_oldest_first(server, listener):
+    """At once, without waiting until their time is over: with patience alone an address could keep all others out."""
+    world = World(server)
+    with Flood(server.addresses[f"{listener}Port"]) as flood:
+        assert world.carries(), "served at once"
+        assert 0 < len(flood.sockets) - len(flood.ended()) < OPEN_FILES
+        assert flood.sockets[-1].fileno() not in flood.ended(), "the newest is still there"
+        for _ in range(3):
+            assert world.carries()
+
+
+def test_a_proven_connection_does_not_give_way(server):
+    """Neither a provider that was answered, nor a device that is logged in, however long they are silent."""
+    world = World(server)
+    with world.log_in() as device, world.connect() as provider:
+        assert world.sends(provider)
+        device.notification()
+        for _ in range(2):
+            with Flood(server.addresses["apnsPort"]), Flood(server.addresses["devicePort"]):
+                settled(server)
+        assert world.sends(provider)
+        device.notification()
