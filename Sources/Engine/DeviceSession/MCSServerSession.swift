@@ -177,7 +177,7 @@ public struct MCSServerSession: Sendable {
             confirmNow = true
             confirmIfDue(into: &directives)
         } else {
-            confirmSoon(at: time)
+            confirmSoon(at: time, into: &directives)
         }
         return directives
     }
@@ -188,12 +188,11 @@ public struct MCSServerSession: Sendable {
         var directives: [MCSServerDirective] = []
         directives.reserveCapacity(notifications.count)
         for notification in notifications {
-            var stanza = MCSDataMessageStanza(notification, now: time.wall)
-            stanza.lastStreamIDReceived = confirmable
+            let lastStreamID = confirmable
             guard countSent(into: &directives) else { break }
             window.append(stream: sentCount, id: notification.id, isStored: notification.expiresAt != nil)
             noteConfirmed()
-            directives.append(.send(.dataMessage(stanza)))
+            directives.append(.deliver(notification, lastStreamID: lastStreamID, now: time.wall))
         }
         return directives
     }
@@ -260,12 +259,12 @@ extension MCSServerSession {
         lastHeard = time.uptime
         pingSent = nil
         if let last = packet.lastStreamIDReceived {
-            guard takeAcknowledgement(through: last, into: &directives) else { return }
+            guard takeAcknowledgement(through: last, at: time, into: &directives) else { return }
         }
         switch packet {
         case .heartbeatPing: emit(.heartbeatAck(MCSHeartbeatAck()), into: &directives)
         case .heartbeatAck: break
-        case .iq(let iq): receive(iq, into: &directives)
+        case .iq(let iq): receive(iq, at: time, into: &directives)
         case .dataMessage(let stanza): receive(stanza, into: &directives)
         case .close, .streamError:
             state = .closed
@@ -276,7 +275,7 @@ extension MCSServerSession {
     }
 
     private mutating func takeAcknowledgement(
-        through stream: Int32, into directives: inout [MCSServerDirective]
+        through stream: Int32, at time: SessionTime, into directives: inout [MCSServerDirective]
     ) -> Bool {
         guard stream >= 0, stream <= sentCount else {
             end(.protocolViolation, error: "acknowledges a packet that was not sent", into: &directives)
@@ -284,25 +283,33 @@ extension MCSServerSession {
         }
         guard stream > acknowledgedThrough else { return true }
         acknowledgedThrough = stream
-        let ids = window.removeThrough(stream)
-        acknowledge(ids, into: &directives)
+        acknowledge(window.removeThrough(stream), at: time, into: &directives)
         return true
     }
 
-    private mutating func receive(_ iq: MCSIqStanza, into directives: inout [MCSServerDirective]) {
+    private mutating func receive(_ iq: MCSIqStanza, at time: SessionTime, into directives: inout [MCSServerDirective])
+    {
         guard case .selective(let names)? = iq.acknowledgement else { return }
         guard names.count <= configuration.windowLimit else {
             return end(.protocolViolation, error: "acknowledges more than can be outstanding", into: &directives)
         }
         let ids = names.compactMap { NotificationID(text: $0) }
-        window.remove(Set(ids))
-        acknowledge(ids, into: &directives)
+        let attempts = Set(window.remove(Set(ids)))
+        let stored = attempts.isEmpty ? ids : ids.filter { !attempts.contains($0) }
+        acknowledge((stored, ids.filter(attempts.contains)), at: time, into: &directives)
     }
 
-    private mutating func acknowledge(_ ids: [NotificationID], into directives: inout [MCSServerDirective]) {
-        guard !ids.isEmpty else { return }
-        pending.append(Pending(stream: receivedCount, isUrgent: false))
-        directives.append(.acknowledged(stream: receivedCount, ids))
+    private mutating func acknowledge(
+        _ ids: (stored: [NotificationID], attempts: [NotificationID]), at time: SessionTime,
+        into directives: inout [MCSServerDirective]
+    ) {
+        if !ids.attempts.isEmpty { directives.append(.attemptsAcknowledged(ids.attempts)) }
+        if !ids.stored.isEmpty {
+            pending.append(Pending(stream: receivedCount, isUrgent: false))
+            directives.append(.acknowledged(stream: receivedCount, ids.stored))
+        } else if !ids.attempts.isEmpty {
+            confirmSoon(at: time, into: &directives)
+        }
     }
 
     private mutating func receive(_ stanza: MCSDataMessageStanza, into directives: inout [MCSServerDirective]) {
@@ -331,8 +338,11 @@ extension MCSServerSession {
         confirmationDue = nil
     }
 
-    private mutating func confirmSoon(at time: SessionTime) {
+    private mutating func confirmSoon(at time: SessionTime, into directives: inout [MCSServerDirective]) {
         confirmationDue = confirmationDue ?? time.uptime.saturatingSum(configuration.confirmationDelay)
+        guard confirmable - confirmedThrough >= configuration.unconfirmedLimit else { return }
+        confirmNow = true
+        confirmIfDue(into: &directives)
     }
 
     private mutating func confirmIfDue(into directives: inout [MCSServerDirective]) {

@@ -50,12 +50,17 @@ public enum MCSServerCloseReason: String, Sendable, CaseIterable {
 public enum MCSServerDirective: Hashable, Sendable {
     case sendVersion(UInt8)
     case send(MCSPacket)
+    /// Send the packet that carries this notification, made at a moment; see
+    /// `OutgoingNotification.encodePacket(into:lastStreamID:now:maximumSize:)`.
+    case deliver(OutgoingNotification, lastStreamID: Int32, now: Timestamp)
     /// Check the login, then call ``MCSServerSession/loginAnswered(_:at:)``.
     case authenticate(MCSLogin)
     /// The session is live: begin to deliver.
     case began
     /// The device has stored these: delete them durably, then call ``MCSServerSession/recorded(stream:durable:at:)``.
     case acknowledged(stream: Int32, [NotificationID])
+    /// The device has these, which wait nowhere: nothing has to be durable.
+    case attemptsAcknowledged([NotificationID])
     /// Make the receipts durable, then call ``MCSServerSession/recorded(stream:durable:at:)``.
     case record(stream: Int32, MCSReceiptReading)
     /// An upstream stanza of a category that nobody serves was confirmed and dropped.
@@ -75,8 +80,11 @@ public struct MCSServerConfiguration: Hashable, Sendable {
     public var answerTimeout: Int64 = 60_000
     /// The shortest interval at which a device can ask to be sent heartbeats.
     public var shortestHeartbeatInterval: Int64 = 10_000
-    /// How long a confirmation of acknowledgements may wait for another packet to ride on.
-    public var confirmationDelay: Int64 = 500
+    /// How long a confirmation of acknowledgements may wait for another packet to ride on. The device only forgets
+    /// then what it received; a packet and a wake-up of its own for each would cost more than the notification.
+    public var confirmationDelay: Int64 = 60_000
+    /// How many packets with acknowledgements may be unconfirmed before that is done at once.
+    public var unconfirmedLimit: Int32 = 32
     /// How many notifications may be unacknowledged before no more are sent.
     public var windowLimit = 4096
     /// How many acknowledgements and batches of receipts may wait to become durable before the connection is not

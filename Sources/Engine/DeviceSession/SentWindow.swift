@@ -20,11 +20,15 @@ struct SentWindow: Sendable {
         entries.append(Entry(stream: stream, id: id, isStored: isStored))
     }
 
-    /// Takes out everything up to and with a stream id.
-    mutating func removeThrough(_ stream: Int32) -> [NotificationID] {
-        var ids: [NotificationID] = []
+    /// Takes out everything up to and with a stream id; those that are stored apart from those that are not.
+    mutating func removeThrough(_ stream: Int32) -> (stored: [NotificationID], attempts: [NotificationID]) {
+        var ids: (stored: [NotificationID], attempts: [NotificationID]) = ([], [])
         while head < entries.count, entries[head].stream <= stream {
-            ids.append(entries[head].id)
+            if entries[head].isStored {
+                ids.stored.append(entries[head].id)
+            } else {
+                ids.attempts.append(entries[head].id)
+            }
             head += 1
         }
         compact()
@@ -32,11 +36,16 @@ struct SentWindow: Sendable {
     }
 
     /// Takes out single notifications, wherever they are.
-    mutating func remove(_ ids: Set<NotificationID>) {
+    ///
+    /// - Returns: Those that were in the window and are not stored.
+    mutating func remove(_ ids: Set<NotificationID>) -> [NotificationID] {
         entries.removeSubrange(..<head)
         head = 0
+        let attempts = entries.lazy.filter { !$0.isStored && ids.contains($0.id) }.map(\.id)
+        let taken = Array(attempts)
         entries.removeAll { ids.contains($0.id) }
         compact()
+        return taken
     }
 
     /// An empty window holds no memory; a long one gives back what was taken out once that is the larger half.

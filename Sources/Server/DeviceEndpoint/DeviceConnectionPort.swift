@@ -8,31 +8,31 @@ final class DeviceConnectionPort: DeviceConnection {
     private enum State {
         case open(DeviceConnectionShell)
         /// A session is over; what the gateway still delivers, since it does not know yet, goes back to it.
-        case ended(DeviceSessionID)
+        case ended
         case none
     }
 
-    let eventLoop: any EventLoop
+    private let calls: DeviceCallQueue
     private let gateway: any DeviceGateway
     private let state: NIOLoopBoundBox<State>
 
-    init(eventLoop: any EventLoop, gateway: any DeviceGateway) {
-        self.eventLoop = eventLoop
+    init(calls: DeviceCallQueue, gateway: any DeviceGateway) {
+        self.calls = calls
         self.gateway = gateway
-        state = .makeBoxSendingValue(.none, eventLoop: eventLoop)
+        state = .makeBoxSendingValue(.none, eventLoop: calls.eventLoop)
     }
 
     // Every call goes by way of the loop's queue, also from the loop itself, so that calls keep their order.
 
-    func deliver(_ notifications: [OutgoingNotification]) {
-        eventLoop.execute { [self] in
-            switch state.value {
-            case .open(let shell): shell.deliver(notifications)
-            case .ended(let session):
-                let ids = notifications.filter { $0.expiresAt == nil }.map(\.id)
-                if !ids.isEmpty { gateway.notSent(session, ids) }
-            case .none: break
-            }
+    func deliver(_ notifications: [OutgoingNotification]) { calls.add(.deliver(self, notifications)) }
+
+    func deliverOnLoop(_ notifications: [OutgoingNotification]) {
+        switch state.value {
+        case .open(let shell): shell.deliver(notifications)
+        case .ended:
+            let ids = notifications.filter { $0.expiresAt == nil }.map(\.id)
+            if !ids.isEmpty { gateway.attempts(ids, became: .notSent) }
+        case .none: break
         }
     }
 
@@ -49,26 +49,28 @@ final class DeviceConnectionPort: DeviceConnection {
     }
 
     func loginAnswered(_ verdict: DeviceLoginVerdict) {
-        eventLoop.execute { [self] in
-            if case .open(let shell) = state.value {
-                shell.loginAnswered(verdict)
-            } else if case .welcome(let session) = verdict {
-                state.value = .ended(session)
-                gateway.close(session)
-            }
-        }
+        calls.add(
+            .other { [self] in
+                if case .open(let shell) = state.value {
+                    shell.loginAnswered(verdict)
+                } else if case .welcome(let session) = verdict {
+                    state.value = .ended
+                    gateway.close(session)
+                }
+            })
     }
 
     /// Nothing happens once the connection is over.
     func onLoop(_ body: @escaping @Sendable (DeviceConnectionShell) -> Void) {
-        eventLoop.execute { [state] in
-            if case .open(let shell) = state.value { body(shell) }
-        }
+        calls.add(
+            .other { [state] in
+                if case .open(let shell) = state.value { body(shell) }
+            })
     }
 
     // MARK: On the event loop
 
     func attach(_ shell: DeviceConnectionShell) { state.value = .open(shell) }
 
-    func detach(_ session: DeviceSessionID?) { state.value = session.map(State.ended) ?? .none }
+    func detach(_ session: DeviceSessionID?) { state.value = session == nil ? .none : .ended }
 }

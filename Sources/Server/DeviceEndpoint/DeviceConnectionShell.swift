@@ -14,6 +14,7 @@ struct DeviceConnectionSurroundings: Sendable {
     let configuration: MCSServerConfiguration
     let registry: DeviceConnectionRegistry
     let limiter: ConnectionLimiter
+    let calls: DeviceCallQueues
     let metrics: DeviceEndpointMetrics
     let logger: Logger
 }
@@ -162,19 +163,22 @@ final class DeviceConnectionShell: MCSChannelPeer {
 extension DeviceConnectionShell {
     private func perform(_ directives: [MCSServerDirective]) {
         guard !directives.isEmpty else { return }
-        for directive in directives { steps.append(.session(directive)) }
+        guard !isPerforming else { return steps.append(contentsOf: directives.lazy.map(Step.session)) }
+        isPerforming = true
+        for directive in directives { perform(directive) }
         performSteps()
     }
 
     private func perform(_ directives: [DeliveryFlow.Directive]) {
         guard !directives.isEmpty else { return }
-        for directive in directives { steps.append(.flow(directive)) }
+        guard !isPerforming else { return steps.append(contentsOf: directives.lazy.map(Step.flow)) }
+        isPerforming = true
+        for directive in directives { perform(directive) }
         performSteps()
     }
 
+    /// Takes the steps that others brought, until there are none.
     private func performSteps() {
-        guard !isPerforming else { return }
-        isPerforming = true
         var next = 0
         while next < steps.count {
             let step = steps[next]
@@ -184,7 +188,7 @@ extension DeviceConnectionShell {
             case .flow(let directive): perform(directive)
             }
         }
-        steps = []
+        steps.removeAll(keepingCapacity: steps.count < 16)
         isPerforming = false
     }
 
@@ -192,9 +196,12 @@ extension DeviceConnectionShell {
         switch directive {
         case .sendVersion(let version): channel?.send(version: version)
         case .send(let packet): channel?.send(packet)
+        case .deliver(let notification, let lastStreamID, let now):
+            channel?.send(notification, lastStreamID: lastStreamID, now: now)
         case .authenticate(let login): authenticate(login)
         case .began: perform(flow.start())
         case .acknowledged(let stream, let ids): acknowledged(ids, stream: stream)
+        case .attemptsAcknowledged(let ids): attemptsAcknowledged(ids)
         case .record(let stream, let reading): record(reading, stream: stream)
         case .passedOverUpstream: surroundings.metrics.upstreamPassedOver.increment()
         case .close(let reason):
@@ -214,10 +221,10 @@ extension DeviceConnectionShell {
         case .write(let notifications):
             perform(session.send(notifications, at: .now()))
             surroundings.metrics.sent.increment(by: notifications.count)
-            surroundings.gateway.sent(sessionID, notifications.map(\.id))
+            noteSent(notifications, sessionID)
         case .notSent(let ids):
             surroundings.metrics.notSent.increment(by: ids.count)
-            surroundings.gateway.notSent(sessionID, ids)
+            surroundings.gateway.attempts(ids, became: .notSent)
         case .fail: perform(session.end(.storeFailed))
         }
     }
@@ -225,6 +232,19 @@ extension DeviceConnectionShell {
     private func authenticate(_ login: MCSLogin) {
         let login = DeviceLogin(device: login.device, secret: login.secret, received: login.received)
         surroundings.gateway.open(login, connection: port) { [port] verdict in port.loginAnswered(verdict) }
+    }
+
+    private func noteSent(_ notifications: [OutgoingNotification], _ session: DeviceSessionID) {
+        let stored = notifications.lazy.filter { $0.expiresAt != nil }.map(\.id)
+        let attempts = notifications.lazy.filter { $0.expiresAt == nil }.map(\.id)
+        if !stored.isEmpty { surroundings.gateway.sent(session, Array(stored)) }
+        if !attempts.isEmpty { surroundings.gateway.attempts(Array(attempts), became: .sent) }
+    }
+
+    private func attemptsAcknowledged(_ ids: [NotificationID]) {
+        surroundings.metrics.acknowledged.increment(by: ids.count)
+        surroundings.gateway.attempts(ids, became: .acknowledged)
+        perform(flow.roomChanged(session.room))
     }
 
     private func acknowledged(_ ids: [NotificationID], stream: Int32) {
@@ -252,9 +272,9 @@ extension DeviceConnectionShell {
         let last = flow.closed()
         port.detach(sessionID)
         guard let sessionID else { return }
-        for case .notSent(let ids) in last { surroundings.gateway.notSent(sessionID, ids) }
+        for case .notSent(let ids) in last { surroundings.gateway.attempts(ids, became: .notSent) }
         let attempts = session.unacknowledgedAttempts
-        if !attempts.isEmpty { surroundings.gateway.unacknowledged(sessionID, attempts) }
+        if !attempts.isEmpty { surroundings.gateway.attempts(attempts, became: .unacknowledged) }
         self.sessionID = nil
         surroundings.gateway.close(sessionID)
     }

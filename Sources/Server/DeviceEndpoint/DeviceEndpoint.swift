@@ -54,7 +54,7 @@ public actor DeviceEndpoint {
             gateway: gateway, configuration: configuration.session,
             registry: DeviceConnectionRegistry(metrics: metrics),
             limiter: ConnectionLimiter(listener: "device", configuration.admission, logger: logger),
-            metrics: metrics, logger: logger)
+            calls: DeviceCallQueues(), metrics: metrics, logger: logger)
     }
 
     /// Begins to listen.
@@ -123,7 +123,8 @@ public actor DeviceEndpoint {
         _ channel: any Channel, tls: NIOSSLContext, _ surroundings: DeviceConnectionSurroundings
     ) throws {
         guard surroundings.limiter.admit(channel) else { throw ChannelError.operationUnsupported }
-        let port = DeviceConnectionPort(eventLoop: channel.eventLoop, gateway: surroundings.gateway)
+        let port = DeviceConnectionPort(
+            calls: surroundings.calls.queue(of: channel.eventLoop), gateway: surroundings.gateway)
         guard surroundings.registry.add(port) else { throw ChannelError.operationUnsupported }
         let shell = DeviceConnectionShell(surroundings, port: port)
         port.attach(shell)

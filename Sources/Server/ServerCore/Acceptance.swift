@@ -42,13 +42,14 @@ enum MailboxCommand: Sendable {
     case accept(Acceptance, any AcceptanceSink)
     case open(DeviceLogin, any DeviceConnection, @Sendable (DeviceLoginVerdict) -> Void)
     case sent(DeviceSessionID, [NotificationID], Timestamp)
-    case notDelivered(DeviceSessionID, [NotificationID], note: String?, Timestamp)
     case acknowledged(DeviceSessionID, [NotificationID], @Sendable (Bool) -> Void)
     case record([Receipt], DeviceSessionID, @Sendable (Bool) -> Void)
     case close(DeviceSessionID)
     case expire(DeviceID)
     case unregister(DeviceID, AppID, PushEnvironment)
     case prune
+    /// Write the `sent` lines of what was written to connections and not acknowledged since.
+    case writeSent([NotificationID])
     /// Completes when everything that was noted before is durable; `false` when it could not be made so.
     case flush(@Sendable (Bool) -> Void)
 }
@@ -57,6 +58,8 @@ enum MailboxCommand: Sendable {
 enum TimelineNote: Sendable {
     /// A notification of one attempt, with what became of it.
     case attempted(NotificationRecord, [TimelineEntry])
+    /// What became of an attempt that is written already.
+    case lines([TimelineEntry])
     case refused(RefusalRecord)
 }
 
@@ -64,16 +67,16 @@ extension MailboxCommand {
     /// Whether the command concerns notifications that may still be among the notes.
     var looksAtNotes: Bool {
         switch self {
-        case .acknowledged, .record, .notDelivered, .flush: true
+        case .acknowledged, .record, .flush: true
         case .open(let login, _, _): !login.received.isEmpty
-        case .accept, .sent, .close, .expire, .unregister, .prune: false
+        case .accept, .sent, .close, .expire, .unregister, .prune, .writeSent: false
         }
     }
 
     /// About how many rows the command looks at or changes, an acceptance being one.
     var weight: Int {
         switch self {
-        case .sent(_, let ids, _), .notDelivered(_, let ids, _, _), .acknowledged(_, let ids, _): max(1, ids.count)
+        case .sent(_, let ids, _), .acknowledged(_, let ids, _), .writeSent(let ids): max(1, ids.count)
         case .record(let receipts, _, _): max(1, receipts.count)
         case .open(let login, _, _): 4 + login.received.count
         case .prune: 64
@@ -84,8 +87,8 @@ extension MailboxCommand {
     /// Whether the command must be tried again when it could not be committed: nobody else would bring it back.
     var outlivesFailure: Bool {
         switch self {
-        case .sent, .notDelivered, .unregister: true
-        case .accept, .open, .acknowledged, .record, .close, .expire, .prune, .flush: false
+        case .sent, .unregister: true
+        case .accept, .open, .acknowledged, .record, .close, .expire, .prune, .writeSent, .flush: false
         }
     }
 }

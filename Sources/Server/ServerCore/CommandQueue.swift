@@ -9,6 +9,9 @@ import Synchronization
 ///
 /// Acceptances are refused beyond ``acceptanceLimit``; notes are dropped, counted by team, beyond
 /// ``noteLimit``. The other commands are bounded by what causes them: sessions and their windows.
+///
+/// What becomes of an attempt (TTL 0) is added to its note while that is queued, so that most attempts are written
+/// once, whole; ``attemptLimit`` of them are kept track of.
 final class CommandQueue: Sendable {
     /// How many timelines of a team were not recorded, and between which ids.
     struct Unrecorded: Sendable {
@@ -24,15 +27,38 @@ final class CommandQueue: Sendable {
         var team: TeamID
     }
 
+    /// An attempt whose end is not known yet.
+    private struct OpenAttempt {
+        var team: TeamID
+        /// The number of its note, counted from the first one ever queued; it is queued while that is not below
+        /// ``State/firstNote``.
+        var note: UInt64
+    }
+
     private struct State {
         var acceptances = CircularBuffer<MailboxCommand>()
         var others = CircularBuffer<MailboxCommand>()
-        var notes: [QueuedNote] = []
+        var notes = CircularBuffer<QueuedNote>()
+        /// The number of the first queued note.
+        var firstNote: UInt64 = 0
+        var openAttempts: [NotificationID: OpenAttempt] = [:]
         /// The ids of notes that are not committed: queued, or taken and being written.
         var uncommitted: Set<NotificationID> = []
         var unrecorded: [TeamID: Unrecorded] = [:]
         var isDraining = false
         var areNotesScheduled = false
+
+        mutating func append(_ note: QueuedNote) {
+            notes.append(note)
+            uncommitted.insert(note.id)
+        }
+
+        mutating func take(_ limit: Int) -> [QueuedNote] {
+            let taken = Array(notes.prefix(limit))
+            notes.removeFirst(taken.count)
+            firstNote += UInt64(taken.count)
+            return taken
+        }
 
         mutating func count(_ id: NotificationID, of team: TeamID) {
             count(Unrecorded(first: id, last: id, count: 1), of: team)
@@ -49,6 +75,7 @@ final class CommandQueue: Sendable {
 
     static let acceptanceLimit = 32_768
     static let noteLimit = 8_192
+    static let attemptLimit = 65_536
 
     private let state = Mutex(State())
 
@@ -120,34 +147,54 @@ final class CommandQueue: Sendable {
     }
 
     /// Queues a note, or counts it for its team when there is no room.
-    func push(note make: () -> TimelineNote, id: NotificationID, team: TeamID) -> Push {
+    ///
+    /// - Parameter isOpen: Whether ``attempts(_:became:at:)`` will tell what became of it.
+    func push(note make: () -> TimelineNote, id: NotificationID, team: TeamID, isOpen: Bool = false) -> Push {
         state.withLock { state in
-            guard state.notes.count < Self.noteLimit else {
+            guard state.notes.count < Self.noteLimit, !isOpen || state.openAttempts.count < Self.attemptLimit else {
                 state.count(id, of: team)
                 return .full
             }
-            state.notes.append(QueuedNote(note: make(), id: id, team: team))
-            state.uncommitted.insert(id)
+            if isOpen {
+                state.openAttempts[id] = OpenAttempt(team: team, note: state.firstNote + UInt64(state.notes.count))
+            }
+            state.append(QueuedNote(note: make(), id: id, team: team))
             guard !state.areNotesScheduled else { return .queued }
             state.areNotesScheduled = true
             return .wake
         }
     }
 
-    /// Takes at most `limit` notes.
-    func takeNotes(limit: Int) -> [QueuedNote] {
+    /// Adds what became of attempts to their timelines; those that are not recorded are passed over.
+    func attempts(_ ids: [NotificationID], became event: AttemptEvent, at now: Timestamp) -> Push {
         state.withLock { state in
-            let taken = Array(state.notes.prefix(limit))
-            state.notes.removeFirst(taken.count)
-            return taken
+            let entry = event.entry(at: now)
+            for id in ids {
+                guard let attempt = state.openAttempts[id] else { continue }
+                if event.isEnd { state.openAttempts[id] = nil }
+                if attempt.note >= state.firstNote {
+                    let index = state.notes.index(
+                        state.notes.startIndex, offsetBy: Int(attempt.note - state.firstNote))
+                    if case .attempted(let record, let entries) = state.notes[index].note, record.id == id {
+                        state.notes[index].note = .attempted(record, entries + [entry])
+                        continue
+                    }
+                }
+                state.append(QueuedNote(note: .lines([entry]), id: id, team: attempt.team))
+            }
+            guard !state.notes.isEmpty, !state.areNotesScheduled else { return .queued }
+            state.areNotesScheduled = true
+            return .wake
         }
     }
+
+    /// Takes at most `limit` notes.
+    func takeNotes(limit: Int) -> [QueuedNote] { state.withLock { $0.take(limit) } }
 
     /// Takes at most `limit` notes and what was counted instead of noted. Empty puts the note writer to sleep.
     func takeNotesAndCounts(limit: Int) -> (notes: [QueuedNote], unrecorded: [TeamID: Unrecorded]) {
         state.withLock { state in
-            let taken = Array(state.notes.prefix(limit))
-            state.notes.removeFirst(taken.count)
+            let taken = state.take(limit)
             defer { state.unrecorded = [:] }
             if taken.isEmpty && state.unrecorded.isEmpty { state.areNotesScheduled = false }
             return (taken, state.unrecorded)
@@ -167,9 +214,11 @@ final class CommandQueue: Sendable {
     func putBack(_ notes: [QueuedNote], _ unrecorded: [TeamID: Unrecorded] = [:]) {
         state.withLock { state in
             let room = max(0, Self.noteLimit - state.notes.count)
-            state.notes.insert(contentsOf: notes.prefix(room), at: 0)
+            for note in notes.prefix(room).reversed() { state.notes.prepend(note) }
+            state.firstNote -= UInt64(min(room, notes.count))
             for note in notes.dropFirst(room) {
                 state.uncommitted.remove(note.id)
+                state.openAttempts[note.id] = nil
                 state.count(note.id, of: note.team)
             }
             for (team, more) in unrecorded { state.count(more, of: team) }

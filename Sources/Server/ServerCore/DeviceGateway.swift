@@ -22,7 +22,7 @@ public protocol DeviceGateway: Sendable {
         _ session: DeviceSessionID, after: NotificationID?, limit: Int,
         then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void)
 
-    /// Notes that these were written to the connection (the timeline's `sent`).
+    /// Notes that these, which wait, were written to the connection (the timeline's `sent`).
     func sent(_ session: DeviceSessionID, _ ids: [NotificationID])
 
     /// Deletes what the device has stored; completes with `true` once that is durable, `false` when it could not be.
@@ -38,14 +38,39 @@ public protocol DeviceGateway: Sendable {
     func record(
         _ receipts: [Receipt], of session: DeviceSessionID, then complete: @escaping @Sendable (ReceiptOutcome) -> Void)
 
-    /// Notes that a TTL-0 notification given to `deliver` was not written (the connection was choked or closing).
-    func notSent(_ session: DeviceSessionID, _ ids: [NotificationID])
-
-    /// Notes that the connection ended before these TTL-0 notifications, which were written, were acknowledged.
-    func unacknowledged(_ session: DeviceSessionID, _ ids: [NotificationID])
+    /// Notes what became of TTL-0 notifications given to `deliver`. They wait nowhere, so nothing has to be durable
+    /// before the device's acknowledgement of them may be confirmed.
+    func attempts(_ ids: [NotificationID], became event: AttemptEvent)
 
     /// Ends a session; a later one of the same device is left alone.
     func close(_ session: DeviceSessionID)
+}
+
+/// What becomes of a notification that is delivered once or never.
+public enum AttemptEvent: Sendable {
+    /// Written to the connection.
+    case sent
+    case acknowledged
+    /// Not written: the connection was choked or closing.
+    case notSent
+    /// Written, but the connection ended before it was acknowledged.
+    case unacknowledged
+
+    /// The timeline's line.
+    func entry(at now: Timestamp) -> TimelineEntry {
+        switch self {
+        case .sent: TimelineEntry(at: now, state: .sent, source: .server)
+        case .acknowledged: TimelineEntry(at: now, state: .acked, source: .server)
+        case .notSent: TimelineEntry(at: now, state: .dropped(.offline), source: .server)
+        case .unacknowledged:
+            TimelineEntry(
+                at: now, state: .dropped(.offline), source: .server,
+                note: "the connection ended before the device acknowledged it; it may have arrived")
+        }
+    }
+
+    /// Whether nothing can come after it.
+    var isEnd: Bool { if case .sent = self { false } else { true } }
 }
 
 /// What became of a batch of receipts.
@@ -93,7 +118,7 @@ public protocol DeviceConnection: AnyObject, Sendable {
     /// New notifications for the device, in order; called on any thread, must not block.
     ///
     /// A connection that cannot take them now leaves the stored ones (they have an expiry and are paged
-    /// later) and reports the others with ``DeviceGateway/notSent(_:_:)``.
+    /// later) and reports the others with ``DeviceGateway/attempts(_:became:)``.
     func deliver(_ notifications: [OutgoingNotification])
 
     /// A newer session of the same device was opened: say so to the peer if the wire can, and close.

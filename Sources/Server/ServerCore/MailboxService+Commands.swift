@@ -14,18 +14,16 @@ extension MailboxService {
         case .open(let login, let connection, let complete):
             try open(login, connection, complete, transaction, &effects)
         case .sent(let session, let ids, let at): try sent(session, ids, at, transaction)
-        case .notDelivered(let session, let ids, let note, let at):
-            let entry = TimelineEntry(at: at, state: .dropped(.offline), source: .server, note: note)
-            for id in ids where try transaction.device(of: id) ?? session.device == session.device {
-                try transaction.append(entry, to: id)
-            }
+        case .writeSent(let ids): try writeSent(ids, transaction)
         case .acknowledged(let session, let ids, let complete):
             try acknowledge(session.device, ids, transaction)
             effects.answer { complete(true) }
         case .record(let receipts, let session, let complete):
             try record(receipts, session, transaction)
             effects.answer { complete(true) }
-        case .flush(let complete): effects.answer { complete(true) }
+        case .flush(let complete):
+            try writeSent(sentLines.ids, transaction)
+            effects.answer { complete(true) }
         case .close(let session): effects.changeSession(.closed(session))
         case .expire(let device):
             let now = clock()
@@ -33,6 +31,55 @@ extension MailboxService {
         case .prune: try prune(transaction)
         case .unregister(let device, let app, let environment):
             try change(device, transaction) { $0.unregistered(app: app, environment: environment) }
+        }
+    }
+
+    // MARK: Without the store
+
+    /// Whether a command needs nothing of the store.
+    func isInMemory(_ command: MailboxCommand) -> Bool {
+        switch command {
+        case .sent(let session, _, _): sessions[session.device]?.id != session || mailboxes[session.device] != nil
+        case .close: true
+        case .flush: sentLines.isEmpty
+        default: false
+        }
+    }
+
+    /// Does what a command for which ``isInMemory(_:)`` holds asks for.
+    func applyInMemory(_ command: MailboxCommand, _ effects: inout MailboxEffects) {
+        switch command {
+        case .sent(let session, let ids, let at):
+            noteSent(ids, at)
+            guard sessions[session.device]?.id == session else { return }
+            mailboxes[session.device]?.mailbox.sent(ids)
+        case .close(let session): effects.changeSession(.closed(session))
+        case .flush(let complete): effects.answer { complete(true) }
+        default: break
+        }
+    }
+
+    private func noteSent(_ ids: [NotificationID], _ at: Timestamp) {
+        let wasEmpty = sentLines.isEmpty
+        sentLines.sent(ids, at: at)
+        if wasEmpty { writeSentSoon() }
+    }
+
+    /// Looks again for lines that have waited long enough, as long as any wait.
+    private func writeSentSoon() {
+        guard !isStopped else { return }
+        loop.scheduleTask(in: .milliseconds(SentLines.patienceMilliseconds)) {
+            self.assumeIsolated { service in
+                let due = service.sentLines.due(at: service.clock())
+                if !due.isEmpty { _ = service.submit(.writeSent(due)) }
+                if !service.sentLines.isEmpty { service.writeSentSoon() }
+            }
+        }
+    }
+
+    private func writeSent(_ ids: [NotificationID], _ transaction: any NotificationTransaction) throws {
+        for id in ids {
+            if let entry = sentLines.take(id) { try transaction.append(entry, to: id) }
         }
     }
 
@@ -117,23 +164,24 @@ extension MailboxService {
         _ device: DeviceID, _ transaction: any NotificationTransaction,
         _ event: (inout Mailbox) -> [Mailbox.Directive]
     ) throws {
-        // Taken out and put back, so that it changes in place instead of on a copy.
-        var mailbox: Mailbox
-        if let resident = mailboxes.removeValue(forKey: device) {
-            mailbox = resident
+        let resident: ResidentMailbox
+        if let known = mailboxes[device] {
+            resident = known
         } else {
-            mailbox = Mailbox(entries: try transaction.waiting(for: device))
-            residentEntries += mailbox.count
+            resident = ResidentMailbox(Mailbox(entries: try transaction.waiting(for: device)))
+            residentEntries += resident.mailbox.count
+            mailboxes[device] = resident
         }
-        let before = mailbox.count
-        let directives = event(&mailbox)
-        residentEntries += mailbox.count - before
+        let before = resident.mailbox.count
+        let directives = event(&resident.mailbox)
+        residentEntries += resident.mailbox.count - before
         // An empty mailbox of a device that is away is worth nothing.
-        if mailbox.count > 0 || sessions[device] != nil { mailboxes[device] = mailbox }
+        if resident.mailbox.count == 0, sessions[device] == nil { mailboxes[device] = nil }
         guard !directives.isEmpty else { return }
         let now = clock()
         for case .remove(let id, let state) in directives {
             try transaction.removeWaiting(id, of: device)
+            if let sent = sentLines.take(id) { try transaction.append(sent, to: id) }
             try transaction.append(TimelineEntry(at: now, state: state, source: .server), to: id)
         }
     }
@@ -142,8 +190,7 @@ extension MailboxService {
         _ session: DeviceSessionID, _ ids: [NotificationID], _ at: Timestamp,
         _ transaction: any NotificationTransaction
     ) throws {
-        let entry = TimelineEntry(at: at, state: .sent, source: .server)
-        for id in ids { try transaction.append(entry, to: id) }
+        noteSent(ids, at)
         guard sessions[session.device]?.id == session else { return }
         try change(session.device, transaction) {
             $0.sent(ids)
@@ -213,7 +260,7 @@ extension MailboxService {
         case .closed(let id):
             guard sessions[id.device]?.id == id else { return }
             sessions[id.device] = nil
-            if mailboxes[id.device]?.count == 0 { mailboxes[id.device] = nil }
+            if mailboxes[id.device]?.mailbox.count == 0 { mailboxes[id.device] = nil }
             presence.changed(id.device, nil)
         }
         Gauge(label: "aldaba_sessions").record(sessions.count)

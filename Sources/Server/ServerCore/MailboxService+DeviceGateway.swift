@@ -24,13 +24,8 @@ extension MailboxService: DeviceGateway {
         _ = submit(.sent(session, ids, clock()))
     }
 
-    nonisolated public func notSent(_ session: DeviceSessionID, _ ids: [NotificationID]) {
-        _ = submit(.notDelivered(session, ids, note: nil, clock()))
-    }
-
-    nonisolated public func unacknowledged(_ session: DeviceSessionID, _ ids: [NotificationID]) {
-        let note = "the connection ended before the device acknowledged it; it may have arrived"
-        _ = submit(.notDelivered(session, ids, note: note, clock()))
+    nonisolated public func attempts(_ ids: [NotificationID], became event: AttemptEvent) {
+        scheduleNotes(queue.attempts(ids, became: event, at: clock()))
     }
 
     nonisolated public func acknowledged(
@@ -59,11 +54,10 @@ extension MailboxService: DeviceGateway {
         }
     }
 
-    /// Waits until every timeline that was written behind so far is durable.
+    /// Waits until every line of a timeline that was written behind so far is durable.
     ///
     /// - Throws: ``TimelinesNotWritten`` when the store does not take them.
     nonisolated public func flushNotes() async throws {
-        guard queue.hasUncommittedNotes else { return }
         let isDurable = await withCheckedContinuation { continuation in
             _ = submit(.flush { continuation.resume(returning: $0) })
         }

@@ -50,7 +50,7 @@ extension MailboxService {
         case .record(_, _, let complete): complete(false)
         case .acknowledged(_, _, let complete): complete(false)
         case .flush(let complete): complete(false)
-        case .sent, .notDelivered, .close, .expire, .unregister, .prune: break
+        case .sent, .close, .expire, .unregister, .prune, .writeSent: break
         }
     }
 }

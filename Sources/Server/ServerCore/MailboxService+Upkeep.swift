@@ -73,7 +73,8 @@ extension MailboxService {
     public func stop() {
         isStopped = true
         let failuresBefore = failures
-        while failures < failuresBefore + 3, !queue.isEmpty || !deferred.isEmpty {
+        while failures < failuresBefore + 3, !queue.isEmpty || !deferred.isEmpty || !sentLines.isEmpty {
+            if queue.isEmpty, deferred.isEmpty { _ = queue.push(.writeSent(sentLines.ids)) }
             drainOnce()
             writeNotes()
         }

@@ -23,7 +23,8 @@ public actor MailboxService {
     let store: any NotificationStore
     let clock: @Sendable () -> Timestamp
     let logger: Logger
-    var mailboxes: [DeviceID: Mailbox] = [:]
+    var mailboxes: [DeviceID: ResidentMailbox] = [:]
+    var sentLines = SentLines()
     /// How many notifications the mailboxes in memory hold.
     var residentEntries = 0
     var sessions: [DeviceID: LiveSession] = [:]
@@ -89,6 +90,9 @@ public actor MailboxService {
         ids = try NotificationIDSource(store: store, node: node, clock: clock)
     }
 
+    /// How many mailboxes are held in memory.
+    var residentMailboxes: Int { mailboxes.count }
+
     // MARK: Entry, from any thread
 
     /// The service's clock.
@@ -125,7 +129,7 @@ public actor MailboxService {
                 let ends = connection == nil
                 return .attempted(
                     record, ends ? [TimelineEntry(at: now, state: .dropped(.offline), source: .server)] : [])
-            }, id: id, team: acceptance.app.team)
+            }, id: id, team: acceptance.app.team, isOpen: connection != nil)
         scheduleNotes(push)
         connection?.deliver([Self.outgoing(acceptance, id: id, now: now, expiresAt: nil)])
         return id
@@ -150,7 +154,7 @@ public actor MailboxService {
         return id
     }
 
-    nonisolated private func scheduleNotes(_ push: CommandQueue.Push) {
+    nonisolated func scheduleNotes(_ push: CommandQueue.Push) {
         guard case .wake = push else { return }
         loop.execute { self.assumeIsolated { $0.writeNotes() } }
     }
@@ -202,25 +206,34 @@ public actor MailboxService {
         let notes =
             commands.contains(where: \.looksAtNotes) ? queue.takeNotes(limit: CommandQueue.noteLimit) : []
         do {
-            try ids.renew()
-            try store.write { transaction in
-                for queued in notes { try write(queued.note, transaction) }
-                for command in commands { try apply(command, transaction, &effects) }
+            // What changes memory alone needs no commit, and nobody waits for one.
+            if notes.isEmpty, commands.allSatisfy(isInMemory) {
+                for command in commands { applyInMemory(command, &effects) }
+            } else {
+                try ids.renew()
+                try store.write { transaction in
+                    for queued in notes { try write(queued, transaction) }
+                    for command in commands { try apply(command, transaction, &effects) }
+                }
             }
         } catch {
             queue.putBack(notes)
+            sentLines.failed()
             throw error
         }
         queue.committed(notes)
+        sentLines.committed()
         for change in effects.sessionChanges { enter(change) }
         effects.release()
     }
 
-    private func write(_ note: TimelineNote, _ transaction: any NotificationTransaction) throws {
-        switch note {
+    private func write(_ queued: CommandQueue.QueuedNote, _ transaction: any NotificationTransaction) throws {
+        switch queued.note {
         case .attempted(let record, let entries):
             try transaction.insert(record)
             for entry in entries { try transaction.append(entry, to: record.id) }
+        case .lines(let entries):
+            for entry in entries { try transaction.append(entry, to: queued.id) }
         case .refused(let refusal):
             try transaction.insert(refusal)
         }
@@ -233,7 +246,7 @@ public actor MailboxService {
         do {
             try ids.renew()
             try store.write { transaction in
-                for queued in notes { try write(queued.note, transaction) }
+                for queued in notes { try write(queued, transaction) }
                 for (team, entry) in unrecorded {
                     try transaction.noteUnrecorded(team: team, from: entry.first, to: entry.last, count: entry.count)
                 }
@@ -254,8 +267,8 @@ public actor MailboxService {
     /// Keeps memory bounded: mailboxes of devices without a session can be read again when they are needed.
     private func forgetAbsentDevices() {
         guard residentEntries > settings.residentLimit, clock() >= nothingToForgetUntil else { return }
-        for (device, mailbox) in mailboxes where sessions[device] == nil {
-            residentEntries -= mailbox.count
+        for (device, resident) in mailboxes where sessions[device] == nil {
+            residentEntries -= resident.mailbox.count
             mailboxes[device] = nil
             if residentEntries <= settings.residentLimit / 2 { return }
         }

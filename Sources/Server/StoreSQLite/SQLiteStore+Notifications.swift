@@ -43,7 +43,7 @@ extension SQLiteStore: NotificationStore {
             message.push_type, message.priority, message.collapse_id, message.accepted_at, pending.expires_at,
             message.payload
         FROM pending JOIN message ON message.id = pending.message JOIN app ON app.id = pending.app
-        WHERE pending.device = ? AND pending.id > ? AND pending.expires_at > ?
+        WHERE pending.device = ? AND pending.id > ? AND pending.expires_at > ? AND app.removed_at IS NULL
         ORDER BY pending.id LIMIT ?
         """
 

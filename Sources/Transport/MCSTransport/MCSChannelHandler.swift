@@ -1,6 +1,7 @@
 import DeviceSession
 import MCSWire
 import NIOCore
+import PushModel
 
 /// One end of a connection, as its channel handler sees it. All calls come on the connection's event loop.
 public protocol MCSChannelPeer: AnyObject {
@@ -72,6 +73,17 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
     public func send(_ packet: MCSPacket) {
         do throws(MCSFrameError) {
             try packet.encode(into: &pending)
+        } catch {
+            firstError = firstError ?? error
+            close()
+        }
+        if pending.count >= Self.gatherLimit { flush() }
+    }
+
+    /// Gathers a notification for the next flush, like ``send(_:)``.
+    public func send(_ notification: OutgoingNotification, lastStreamID: Int32, now: Timestamp) {
+        do throws(MCSFrameError) {
+            try notification.encodePacket(into: &pending, lastStreamID: lastStreamID, now: now)
         } catch {
             firstError = firstError ?? error
             close()

@@ -54,7 +54,7 @@ extension MCSDataMessageStanza {
         return pairs
     }
 
-    private static func wholeSeconds(from start: Timestamp, to end: Timestamp) -> Int32 {
+    static func wholeSeconds(from start: Timestamp, to end: Timestamp) -> Int32 {
         Int32(clamping: max(0, end.milliseconds(since: start)) / 1000)
     }
 

@@ -137,11 +137,36 @@ import Testing
         _ = session.received(streamAck(2), at: at(5))
         #expect(session.readCompleted() == [])
         #expect(packets(session.received(ping(), at: at(6))).first?.lastStreamIDReceived == 1)
-        #expect(session.recorded(stream: 2, durable: true, at: at(10)) == [] && session.deadline == 510)
+        #expect(session.recorded(stream: 2, durable: true, at: at(10)) == [] && session.deadline == 60_010)
         var other = session
-        #expect(packets(session.tick(at: at(510))).first?.lastStreamIDReceived == 3)
+        #expect(packets(session.tick(at: at(60_010))).first?.lastStreamIDReceived == 3)
         #expect(packets(other.send([notification(2)], at: at(20))).first?.lastStreamIDReceived == 3)
-        #expect(other.tick(at: at(510)) == [])
+        #expect(other.tick(at: at(60_010)) == [])
+    }
+
+    @Test func `acknowledgements are confirmed at once when many are unconfirmed`() {
+        var session = live()
+        let limit = MCSServerConfiguration().unconfirmedLimit
+        _ = session.send(notifications(1...100), at: at(1))
+        var confirmations: [Int32] = []
+        for stream in 2..<2 + limit {
+            _ = session.received(streamAck(stream), at: at(5))
+            let directives = session.recorded(stream: stream, durable: true, at: at(5))
+            confirmations += packets(directives).compactMap(\.lastStreamIDReceived)
+        }
+        #expect(confirmations == [1 + limit])
+    }
+
+    @Test func `what waits nowhere needs nothing durable to be acknowledged`() {
+        var session = live()
+        _ = session.send([notification(1), notification(2, stored: false)], at: at(1))
+        let directives = session.received(streamAck(3), at: at(2))
+        #expect(directives == [.attemptsAcknowledged([id(2)]), .acknowledged(stream: 2, [id(1)])])
+        var other = live()
+        _ = other.send([notification(2, stored: false)], at: at(1))
+        let iq = MCSPacket.iq(MCSIqStanza(.selective(["2"])))
+        #expect(other.received(iq, at: at(2)) == [.attemptsAcknowledged([id(2)])])
+        #expect(packets(other.received(ping(), at: at(3))).first?.lastStreamIDReceived == 3)
     }
 
     @Test func `an acknowledgement that cannot be made durable ends the session, so that it comes again`() {

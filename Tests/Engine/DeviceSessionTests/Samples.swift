@@ -23,7 +23,16 @@ func notifications(_ values: some Sequence<Int64>, stored: Bool = true) -> [Outg
 
 /// The packets among what a server's session directed.
 func packets(_ directives: [MCSServerDirective]) -> [MCSPacket] {
-    directives.compactMap { if case .send(let packet) = $0 { packet } else { nil } }
+    directives.compactMap { directive in
+        switch directive {
+        case .send(let packet): return packet
+        case .deliver(let notification, let lastStreamID, let now):
+            var stanza = MCSDataMessageStanza(notification, now: now)
+            stanza.lastStreamIDReceived = lastStreamID
+            return .dataMessage(stanza)
+        default: return nil
+        }
+    }
 }
 
 /// The packets among what a device's session directed.

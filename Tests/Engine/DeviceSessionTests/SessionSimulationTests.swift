@@ -58,6 +58,9 @@ private struct Simulation {
             switch directive {
             case .sendVersion(let version): toClient.append(version)
             case .send(let packet): try? packet.encode(into: &toClient)
+            case .deliver(let notification, let lastStreamID, let now):
+                try? notification.encodePacket(into: &toClient, lastStreamID: lastStreamID, now: now)
+            case .attemptsAcknowledged: break
             case .authenticate(let login):
                 mailbox.removeAll { login.received.contains($0.id) }
                 perform(server?.loginAnswered(.welcome, at: at(now)) ?? [])

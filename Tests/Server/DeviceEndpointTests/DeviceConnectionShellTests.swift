@@ -36,9 +36,9 @@ private final class Connection {
             registry: DeviceConnectionRegistry(metrics: metrics),
             limiter: ConnectionLimiter(
                 listener: "device", DeviceEndpointConfiguration(host: "127.0.0.1", port: 0).admission,
-                logger: Logger(label: "test")), metrics: metrics,
+                logger: Logger(label: "test")), calls: DeviceCallQueues(), metrics: metrics,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-        let port = DeviceConnectionPort(eventLoop: channel.eventLoop, gateway: gateway)
+        let port = DeviceConnectionPort(calls: DeviceCallQueue(eventLoop: channel.eventLoop), gateway: gateway)
         let shell = DeviceConnectionShell(surroundings, port: port)
         port.attach(shell)
         try channel.pipeline.syncOperations.addHandlers([reads, MCSChannelHandler(peer: shell)])

@@ -66,7 +66,7 @@ private final class World {
 
 @Suite(.timeLimit(.minutes(1))) struct DeviceEndpointTests {
     @Test func `what waits is replayed in order and what comes later follows it`() async throws {
-        let world = try await World()
+        let world = try await World { $0.session.confirmationDelay = 100 }
         world.gateway.accept((1...250).map { notification($0) }, for: world.device)
         let device = RecordingDevice()
         let connection = world.logIn(device)

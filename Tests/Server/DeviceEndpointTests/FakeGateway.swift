@@ -88,12 +88,15 @@ final class FakeGateway: DeviceGateway {
         if let answer { complete(answer ? .durable(ignored: 0) : .failed) }
     }
 
-    func notSent(_ session: DeviceSessionID, _ ids: [NotificationID]) {
-        state.change { $0.notSent += ids }
-    }
-
-    func unacknowledged(_ session: DeviceSessionID, _ ids: [NotificationID]) {
-        state.change { $0.unacknowledged += ids }
+    func attempts(_ ids: [NotificationID], became event: AttemptEvent) {
+        state.change { state in
+            switch event {
+            case .sent: state.sent += ids
+            case .acknowledged: state.acknowledged += ids
+            case .notSent: state.notSent += ids
+            case .unacknowledged: state.unacknowledged += ids
+            }
+        }
     }
 
     func close(_ session: DeviceSessionID) {

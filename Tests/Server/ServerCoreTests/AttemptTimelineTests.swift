@@ -38,7 +38,7 @@ import Testing
         try await withServer { server in
             let session = try await server.login(RecordingConnection())
             let id = try #require(server.service.attempt(server.acceptance(expiry: .once)))
-            if wasWritten { server.service.sent(session, [id]) }
+            if wasWritten { server.service.attempts([id], became: .sent) }
             await server.settle(session)
             let open: [NotificationState] = wasWritten ? [.accepted, .sent] : [.accepted]
             #expect(try await server.timeline(id)?.entries.map(\.state) == open)

@@ -43,7 +43,7 @@ import Testing
             let session = try await server.login(RecordingConnection())
             server.store.isFailing.store(true)
             let id = try #require(server.service.attempt(server.acceptance(expiry: .once)))
-            server.service.notSent(session, [id])
+            server.service.attempts([id], became: .notSent)
             await server.settle(session)
             server.store.isFailing.store(false)
             await server.service.stop()
@@ -80,8 +80,8 @@ import Testing
         try await withServer { server in
             let session = try await server.login(RecordingConnection())
             let id = try #require(server.service.attempt(server.acceptance(expiry: .once)))
-            server.service.sent(session, [id])
-            server.service.unacknowledged(session, [id])
+            server.service.attempts([id], became: .sent)
+            server.service.attempts([id], became: .unacknowledged)
             await server.settle(session)
             let lost = try #require(try await server.timeline(id)).entries
             #expect(lost.map(\.state) == [.accepted, .sent, .dropped(.offline)])
@@ -116,10 +116,10 @@ import Testing
             let session = try await server.login(RecordingConnection())
             let id = try #require(try await server.accept(server.acceptance()).id)
             #expect(await server.acknowledge(session, [id]))
-            #expect(await server.service.mailboxes.count == 1)
+            #expect(await server.service.residentMailboxes == 1)
             server.service.close(session)
             await server.settle(session)
-            #expect(await server.service.mailboxes.isEmpty)
+            #expect(await server.service.residentMailboxes == 0)
         }
     }
 }

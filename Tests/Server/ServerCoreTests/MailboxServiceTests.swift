@@ -136,8 +136,9 @@ import Testing
             let session = try await server.login(connection)
             let id = try #require(server.service.attempt(server.acceptance(expiry: .once)))
             #expect(await connection.next()?.map(\.id) == [id])
-            server.service.sent(session, [id])
-            #expect(await server.acknowledge(session, [id]))
+            server.service.attempts([id], became: .sent)
+            server.service.attempts([id], became: .acknowledged)
+            await server.settle(session)
             #expect(try await server.timeline(id)?.entries.map(\.state) == [.accepted, .sent, .acked])
             #expect(try await server.page().isEmpty)
         }

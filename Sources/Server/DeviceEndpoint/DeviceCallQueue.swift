@@ -1,0 +1,55 @@
+import NIOCore
+import PushModel
+import Synchronization
+
+/// The calls to all connections of one event loop, in order. Thread-safe.
+///
+/// A batch of the server's concerns many connections; they share one task on the loop and one wake-up of its thread.
+final class DeviceCallQueue: Sendable {
+    /// What is called on the loop.
+    enum Call: Sendable {
+        case deliver(DeviceConnectionPort, [OutgoingNotification])
+        case other(@Sendable () -> Void)
+    }
+
+    let eventLoop: any EventLoop
+    private let calls = Mutex<[Call]>([])
+
+    init(eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+
+    /// Adds a call; those that were added before come before it.
+    func add(_ call: Call) {
+        let isFirst = calls.withLock { calls in
+            calls.append(call)
+            return calls.count == 1
+        }
+        if isFirst { eventLoop.execute { self.run() } }
+    }
+
+    private func run() {
+        let due = calls.withLock { calls in
+            defer { calls = [] }
+            return calls
+        }
+        for call in due {
+            switch call {
+            case .deliver(let port, let notifications): port.deliverOnLoop(notifications)
+            case .other(let body): body()
+            }
+        }
+    }
+}
+
+/// The call queues of an endpoint's event loops, made when a loop has its first connection. Thread-safe.
+final class DeviceCallQueues: Sendable {
+    private let queues = Mutex<[ObjectIdentifier: DeviceCallQueue]>([:])
+
+    func queue(of eventLoop: any EventLoop) -> DeviceCallQueue {
+        queues.withLock { queues in
+            if let queue = queues[ObjectIdentifier(eventLoop)] { return queue }
+            let queue = DeviceCallQueue(eventLoop: eventLoop)
+            queues[ObjectIdentifier(eventLoop)] = queue
+            return queue
+        }
+    }
+}
