@@ -1,6 +1,5 @@
 import CommandCore
 import Foundation
-import HTTP2Transport
 import Logging
 import Metrics
 import NIOSSL
@@ -85,9 +84,13 @@ final class ServerCertificate: Sendable {
                 certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(files.chain.utf8)).map { .certificate($0) },
                 privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(files.key.utf8), format: .pem)))
             plain.minimumTLSVersion = .tlsv12
+            // How long a connection that we close waits for the peer's close_notify, which says nothing that is still of
+            // use (RFC 8446, section 6.1). A peer that is gone, or keeps the connection in a pool, never sends it.
+            plain.shutdownTimeout = .milliseconds(100)
+            var http2 = plain
+            http2.applicationProtocols = ["h2"]
             let contexts = Contexts(
-                provider: try .http2Server(certificateChainPEM: files.chain, privateKeyPEM: files.key),
-                plain: try NIOSSLContext(configuration: plain))
+                provider: try NIOSSLContext(configuration: http2), plain: try NIOSSLContext(configuration: plain))
             return (contexts, files)
         } catch {
             throw CertificateFiles.Unusable(path: certificate, reason: "with \(key) it cannot be used: \(error)")

@@ -31,19 +31,22 @@ public struct ControlListener: Service, CustomStringConvertible {
     private let interface: Interface
     private let host: String
     private let port: Int
+    private let grace: Duration
     private let logger: Logger
     private let bound: @Sendable (Int) -> Void
 
     /// - Parameters:
     ///   - host: The IP address to bind; plain listeners bind `127.0.0.1` whatever it says.
     ///   - port: 0 for a free one.
+    ///   - grace: How long open requests may take to end once the listener is asked to stop.
     ///   - bound: Called once with the port when connections are accepted.
     public init(
-        _ interface: Interface, host: String = "127.0.0.1", port: Int, logger: Logger,
+        _ interface: Interface, host: String = "127.0.0.1", port: Int, grace: Duration = .seconds(2), logger: Logger,
         bound: @escaping @Sendable (Int) -> Void
     ) {
         self.interface = interface
         self.port = port
+        self.grace = grace
         self.logger = logger
         self.bound = bound
         if case .secured = interface { self.host = host } else { self.host = "127.0.0.1" }
@@ -74,7 +77,7 @@ public struct ControlListener: Service, CustomStringConvertible {
                     SecuredChannel(HTTP1Channel(responder: $0, configuration: limits), tls: tls)
                 }
             }
-            try await Application(
+            let application = Application(
                 router: ControlRouter.router(interface, port: { boundPort.value }), server: server,
                 configuration: ApplicationConfiguration(
                     address: .hostname(host, port: port), serverName: nil,
@@ -84,10 +87,26 @@ public struct ControlListener: Service, CustomStringConvertible {
                     boundPort.value = port
                     bound(port)
                 },
-                logger: logger
-            ).run()
+                logger: logger)
+            try await Self.run(application, grace: grace)
         } catch {
             throw Failure(host: host, port: port, underlying: error)
+        }
+    }
+
+    /// Runs until graceful shutdown, and then no longer than `grace`: a request whose body never ends would keep the
+    /// listener for as long as an idle connection is kept.
+    private static func run(_ application: some ApplicationProtocol, grace: Duration) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await application.run() }
+            group.addTask {
+                try? await gracefulShutdown()
+                try? await Task.sleep(for: grace)
+            }
+            try await group.next()
+            group.cancelAll()
+            // What the end of the grace cut off has nobody to tell.
+            while await group.nextResult() != nil {}
         }
     }
 }

@@ -109,17 +109,3 @@ public final class HTTP2Listener: Sendable {
         timer.cancel()
     }
 }
-
-extension NIOSSLContext {
-    /// A server's context for HTTP/2: TLS 1.2 or later, ALPN `h2` only.
-    public static func http2Server(certificateChainPEM: String, privateKeyPEM: String) throws -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(certificateChainPEM.utf8)).map {
-                .certificate($0)
-            },
-            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(privateKeyPEM.utf8), format: .pem)))
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["h2"]
-        return try NIOSSLContext(configuration: configuration)
-    }
-}
