@@ -6,6 +6,8 @@ import PushModel
 extension Agent {
     /// How many unanswered questions for a token one app may have.
     private static let tokenRequestLimit = 64
+    /// Among how many answers that wait for an app the one is sought that opened it.
+    private static let launchAnswers = 64
 
     /// Reads the manifests where any has changed; apps that are known keep their state, and new ones get their tokens.
     ///
@@ -188,7 +190,7 @@ extension Agent {
 
     private func open(_ connection: AppConnection, of app: String, _ run: String?) throws {
         let asked = try run.map { AskedRequests(run: $0, done: try doneRequests(of: app, run: $0)) }
-        let tapped = try store.read { try $0.waitingResponses(app: app, after: 0, limit: 1).first }
+        let answers = try store.read { try $0.waitingResponses(app: app, after: 0, limit: Self.launchAnswers) }
         if let older = apps[app]?.connection {
             connections[ObjectIdentifier(older)] = nil
             supersede(older, by: connection, of: app)
@@ -206,7 +208,7 @@ extension Agent {
             .welcome(
                 AgentMessage.Welcome(
                     state: state(of: app), authorization: authorizationStatus(of: app),
-                    launchNotification: tapped.map { delivered($0.notification) }))
+                    launchNotification: answers.first(where: opensApp).map { delivered($0.notification) }))
         ])
         logger.info("An app is connected.", metadata: [LogKey.topic: "\(app)"])
         events(.appConnected(app: app))

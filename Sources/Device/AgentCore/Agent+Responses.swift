@@ -152,7 +152,7 @@ extension Agent {
     }
 
     /// Whether an answer brings its app to the front: a tap does, and a button that says so.
-    private func opensApp(_ response: WaitingResponse) -> Bool {
+    func opensApp(_ response: WaitingResponse) -> Bool {
         if response.action == NotificationAction.open { return true }
         let actions = actions(of: response.notification.says, app: response.notification.app)
         let options = actions.first { $0.identifier == response.action }?.options ?? 0

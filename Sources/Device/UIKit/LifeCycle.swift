@@ -58,13 +58,15 @@ final class LifeCycle: ApplicationReceiver {
         _ notification: DeliveredNotification, answer: @escaping @Sendable (BackgroundResult) -> Void
     ) {
         guard let delegate = application.delegate else { return answer(.noData) }
-        delegate.application(
-            application, didReceiveRemoteNotification: UNNotification.userInfo(of: notification)
-        ) { result in
-            switch result {
-            case .newData: answer(.newData)
-            case .noData: answer(.noData)
-            case .failed: answer(.failed)
+        OldForm.$isCalled.withValue(application.applicationState != .background) {
+            delegate.application(
+                application, didReceiveRemoteNotification: UNNotification.userInfo(of: notification)
+            ) { result in
+                switch result {
+                case .newData: answer(.newData)
+                case .noData: answer(.noData)
+                case .failed: answer(.failed)
+                }
             }
         }
     }

@@ -1,6 +1,12 @@
 import AppHost
 import Foundation
 
+/// Whether the old form of the remote notification handler is called where no other one is written.
+enum OldForm {
+    /// For the call that is being made; tasks that begin within it inherit this.
+    @TaskLocal static var isCalled = false
+}
+
 // What the optional methods do where an app does not write them.
 extension UIApplicationDelegate {
     /// None; what is set is not kept.
@@ -70,11 +76,11 @@ extension UIApplicationDelegate {
         }
     }
 
-    /// Tells the old form; answers ``UIBackgroundFetchResult/noData``.
+    /// Tells the old form what comes while the app is in front; answers ``UIBackgroundFetchResult/noData``.
     @MainActor public func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult {
-        tell(application, userInfo)
+        if OldForm.isCalled { tell(application, userInfo) } else { OptionalCall.noteDefault() }
         return .noData
     }
 

@@ -72,7 +72,9 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult
 
-    /// A notification for the background; the old form, which counts as ``UIBackgroundFetchResult/noData``.
+    /// A notification that comes while the app is in front; the old form, which counts as
+    /// ``UIBackgroundFetchResult/noData``. It is called where neither of the other forms is written, and never for what
+    /// comes in the background or is opened.
     func application(_ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any])
 
     /// Never called: nothing fetches by itself here.

@@ -122,6 +122,38 @@ import Testing
         try await harness.stop()
     }
 
+    @Test(
+        arguments: [("quiet", nil, .background), ("front", 1, .active), (NotificationAction.open, 1, .active)]
+            as [(String, Int64?, AppState)])
+    func `a launch is told the notification that opened the app, and of a button that does not open it none`(
+        button: String, told: Int64?, state: AppState
+    ) async throws {
+        let harness = try await harness()
+        let session = try await loggedIn(harness)
+        let category = NotificationCategory(
+            identifier: "c",
+            actions: [
+                .init(identifier: "quiet", title: "Quiet"), .init(identifier: "front", title: "Front", options: 4),
+            ])
+        try #require(harness.agent.withLock { $0 }).enter { agent in
+            agent.change("com.example.todo") { $0.merge([category]) }
+        }
+        session.events(.arrived([outgoing(1, payload: #"{"aps":{"alert":"Milk","category":"c"}}"#)]))
+        _ = await harness.desktop.show()
+        harness.desktop.does(
+            button == NotificationAction.open
+                ? .opened(NotificationID(rawValue: 1), activationToken: nil)
+                : .pressed(NotificationID(rawValue: 1), button: button, activationToken: nil))
+        _ = await harness.launcher.launched.next()
+        let app = try await harness.connectApp()
+        guard case .welcome(let welcome)? = await app.inbox.next() else {
+            Issue.record("not welcome")
+            return
+        }
+        #expect(welcome.launchNotification?.id == told && welcome.state == state)
+        try await harness.stop()
+    }
+
     @Test func `a budget gives ten wakes at once, and one more every twenty minutes`() {
         var budget = BackgroundBudget()
         var now = noon

@@ -109,6 +109,15 @@ final class AsyncStyleApp: UIResponder, UIApplicationDelegate, UNUserNotificatio
 final class OldStyleApp: UIResponder, UIApplicationDelegate {
     let diary = Diary()
 
+    func application(
+        _ application: UIApplication,
+        didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+    ) -> Bool {
+        let launched = launchOptions?[.remoteNotification] as? [AnyHashable: Any]
+        if let launched { diary.note("launched \(launched["aldaba.id"] as? Int64 ?? 0)") }
+        return true
+    }
+
     func application(_ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]) {
         diary.note("background \(userInfo["aldaba.id"] as? Int64 ?? 0)")
     }

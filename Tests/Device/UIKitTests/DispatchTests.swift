@@ -102,15 +102,19 @@ final class DispatchTests {
         }
     }
 
-    @Test func `the oldest form is called, and counts as no data`() async throws {
+    @Test func `a tap that starts an app of the old form is told to its launch alone`() async throws {
         let app = OldStyleApp()
+        let delegate = SilentDelegate()
+        center.delegate = delegate
         application.begin(with: app)
-        try await agent.welcome(state: .background)
+        let notification = FakeAgent.notification(1)
+        try await agent.welcome(launchNotification: notification)
         _ = try await agent.next(isReady)
-        #expect(application.applicationState == .background)
-        try agent.say(.deliver(FakeAgent.notification(1), kind: .background))
-        #expect(try await agent.outcomes(of: 1) == [1: .background(.noData)])
-        #expect(app.diary.lines == ["background 1"])
+        try agent.say(
+            .respond(
+                response: 7, notification: notification, action: UNNotificationDefaultActionIdentifier, userText: nil))
+        _ = try await agent.next { $0 == .responseHandled(response: 7) }
+        #expect(app.diary.lines == ["launched 1"])
     }
 
     @Test func `without a delegate, or with one that does not answer the question, nothing is presented`() async throws

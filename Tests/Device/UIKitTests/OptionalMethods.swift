@@ -9,7 +9,12 @@ final class OptionalMethods {
     let center: (any UNUserNotificationCenterDelegate)?
 
     init(application: Application, center: Center) {
-        self.application = application == .remoteHandler ? RemoteApp(diary) : PlainApp(diary)
+        self.application =
+            switch application {
+            case .plain: PlainApp(diary)
+            case .oldForm: OldFormApp(diary)
+            case .remoteHandler: RemoteApp(diary)
+            }
         self.center =
             switch center {
             case .none: nil
@@ -20,8 +25,8 @@ final class OptionalMethods {
             }
     }
 
-    /// What the application's delegate writes: the life cycle alone, or the remote notification handler too.
-    enum Application { case plain, remoteHandler }
+    /// What the application's delegate writes: the life cycle alone, or a remote notification handler too.
+    enum Application { case plain, oldForm, remoteHandler }
     /// What the notification centre's delegate writes.
     enum Center { case none, empty, presents, responds, full }
 }
@@ -59,6 +64,22 @@ private final class RemoteApp: UIResponder, UIApplicationDelegate {
     ) {
         diary.note("remote \(userInfo["aldaba.id"] as? Int64 ?? 0)")
         completionHandler(.newData)
+    }
+}
+
+private final class OldFormApp: UIResponder, UIApplicationDelegate {
+    private var diary = Diary()
+
+    convenience init(_ diary: Diary) {
+        self.init()
+        self.diary = diary
+    }
+
+    func applicationWillEnterForeground(_ application: UIApplication) { diary.note("will enter foreground") }
+    func applicationDidBecomeActive(_ application: UIApplication) { diary.note("active") }
+
+    func application(_ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]) {
+        diary.note("old \(userInfo["aldaba.id"] as? Int64 ?? 0)")
     }
 }
 
