@@ -47,19 +47,35 @@ public enum AgentFrame {
     }
 
     private static func explain(_ error: DecodingError) -> String {
-        func path(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
-            (context.codingPath + (last.map { [$0] } ?? [])).map(\.stringValue).joined(separator: ".")
-        }
-        return switch error {
-        case .keyNotFound(let key, let context): "member `\(path(context, key))` is missing"
-        case .valueNotFound(_, let context): "member `\(path(context))` is null"
+        switch error {
+        case .keyNotFound(let key, let context): "\(path(context.codingPath + [key])): missing"
+        case .valueNotFound(_, let context): "\(path(context.codingPath)): null"
         case .typeMismatch(_, let context) where context.codingPath.isEmpty: "the text is not a JSON object"
-        case .typeMismatch(_, let context): "member `\(path(context))` has another type"
+        case .typeMismatch(let type, let context): "\(path(context.codingPath)): not \(words(for: type))"
         // Foundation names no member where a number does not fit.
         case .dataCorrupted(let context) where context.codingPath.isEmpty:
             "the text is not JSON, or a number in it does not fit its member"
-        case .dataCorrupted(let context): "member `\(path(context))` has a value that is not allowed"
+        case .dataCorrupted(let context): "\(path(context.codingPath)): not one of the allowed values"
         @unknown default: "the text cannot be read"
+        }
+    }
+
+    /// Such as `actions[0].title`.
+    private static func path(_ keys: [any CodingKey]) -> String {
+        keys.reduce("") { path, key in
+            if let index = key.intValue { return "\(path)[\(index)]" }
+            return path.isEmpty ? key.stringValue : "\(path).\(key.stringValue)"
+        }
+    }
+
+    /// What JSON has for a type.
+    private static func words(for type: any Any.Type) -> String {
+        switch type {
+        case is String.Type: "a text"
+        case is Bool.Type: "true or false"
+        case is any Numeric.Type: "a number"
+        case is [Any].Type: "a list"
+        default: "an object"
         }
     }
 }

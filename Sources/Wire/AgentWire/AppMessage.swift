@@ -51,7 +51,7 @@ extension AppMessage: Codable {
                 run: try members.decodeIfPresent(String.self, forKey: .run))
         case "requestAuthorization":
             self = .requestAuthorization(
-                request: try request(), options: try members.decode(UInt.self, forKey: .options))
+                request: try request(), options: try members.member(.options, else: 0))
         case "registerForRemoteNotifications": self = .registerForRemoteNotifications(request: try request())
         case "unregisterForRemoteNotifications": self = .unregisterForRemoteNotifications(request: try request())
         case "getSettings": self = .getSettings(request: try request())

@@ -117,4 +117,19 @@ public struct NotificationSettings: Codable, Hashable, Sendable {
         self.lockScreenSetting = lockScreenSetting
         self.providesAppNotificationSettings = providesAppNotificationSettings
     }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        func setting(_ key: CodingKeys) throws -> Int { try members.decode(Int.self, forKey: key) }
+        self.init(
+            authorizationStatus: try setting(.authorizationStatus), alertSetting: try setting(.alertSetting),
+            soundSetting: try setting(.soundSetting), badgeSetting: try setting(.badgeSetting),
+            notificationCenterSetting: try setting(.notificationCenterSetting),
+            criticalAlertSetting: try members.member(.criticalAlertSetting, else: 0),
+            timeSensitiveSetting: try members.member(.timeSensitiveSetting, else: 0),
+            alertStyle: try setting(.alertStyle),
+            showPreviewsSetting: try members.member(.showPreviewsSetting, else: 0),
+            lockScreenSetting: try members.member(.lockScreenSetting, else: 0),
+            providesAppNotificationSettings: try members.member(.providesAppNotificationSettings, else: false))
+    }
 }

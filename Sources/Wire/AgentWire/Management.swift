@@ -149,7 +149,7 @@ extension ManagementCommand: Codable {
         case "settings": self = .settings(app: try member(.app))
         case "set": self = .set(app: try member(.app), values: try member(.values))
         case "openSettings": self = .openSettings(app: try member(.app))
-        case "notify": self = .notify(try member(.notification), waits: try member(.waits))
+        case "notify": self = .notify(try member(.notification), waits: try members.member(.waits, else: false))
         default:
             throw DecodingError.dataCorruptedError(
                 forKey: .command, in: members, debugDescription: "a management command")

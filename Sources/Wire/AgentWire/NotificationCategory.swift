@@ -22,6 +22,17 @@ public struct NotificationCategory: Codable, Hashable, Sendable {
         self.categorySummaryFormat = categorySummaryFormat
     }
 
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            identifier: try members.decode(String.self, forKey: .identifier),
+            actions: try members.member(.actions, else: []),
+            intentIdentifiers: try members.member(.intentIdentifiers, else: []),
+            options: try members.member(.options, else: 0),
+            hiddenPreviewsBodyPlaceholder: try members.member(.hiddenPreviewsBodyPlaceholder, else: nil),
+            categorySummaryFormat: try members.member(.categorySummaryFormat, else: nil))
+    }
+
     /// `customDismissAction`: the app is told of a dismissal.
     public static let customDismissAction: UInt = 1
     /// `hiddenPreviewsShowTitle` and `hiddenPreviewsShowSubtitle`.
@@ -49,6 +60,14 @@ public struct NotificationActionDescription: Codable, Hashable, Sendable {
         self.textInput = textInput
     }
 
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            identifier: try members.decode(String.self, forKey: .identifier),
+            title: try members.decode(String.self, forKey: .title), options: try members.member(.options, else: 0),
+            icon: try members.member(.icon, else: nil), textInput: try members.member(.textInput, else: nil))
+    }
+
     /// An icon by its name.
     public struct Icon: Codable, Hashable, Sendable {
         public var name: String
@@ -58,6 +77,13 @@ public struct NotificationActionDescription: Codable, Hashable, Sendable {
         public init(name: String, isTemplate: Bool) {
             self.name = name
             self.isTemplate = isTemplate
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: CodingKeys.self)
+            self.init(
+                name: try members.decode(String.self, forKey: .name),
+                isTemplate: try members.member(.isTemplate, else: false))
         }
     }
 
@@ -69,6 +95,13 @@ public struct NotificationActionDescription: Codable, Hashable, Sendable {
         public init(buttonTitle: String, placeholder: String) {
             self.buttonTitle = buttonTitle
             self.placeholder = placeholder
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: CodingKeys.self)
+            self.init(
+                buttonTitle: try members.member(.buttonTitle, else: ""),
+                placeholder: try members.member(.placeholder, else: ""))
         }
     }
 

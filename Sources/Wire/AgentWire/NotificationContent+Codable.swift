@@ -10,7 +10,7 @@ extension NotificationContent: Codable {
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         func member<Value: Decodable>(_ key: Key, else value: Value) throws -> Value {
-            try members.decodeIfPresent(Value.self, forKey: key) ?? value
+            try members.member(key, else: value)
         }
         func member<Value: Decodable>(_ key: Key) throws -> Value? {
             try members.decodeIfPresent(Value.self, forKey: key)

@@ -68,6 +68,13 @@ public struct NotificationContent: Hashable, Sendable {
             self.key = key
             self.arguments = arguments
         }
+
+        public init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: CodingKeys.self)
+            self.init(
+                key: try members.decode(String.self, forKey: .key),
+                arguments: try members.member(.arguments, else: []))
+        }
     }
 
     /// What the app keeps in a notification for itself.
@@ -100,6 +107,13 @@ public struct NotificationSound: Codable, Hashable, Sendable {
         self.name = name
         self.isCritical = isCritical
         self.volume = volume
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            name: try members.member(.name, else: nil), isCritical: try members.member(.isCritical, else: false),
+            volume: try members.member(.volume, else: nil))
     }
 }
 

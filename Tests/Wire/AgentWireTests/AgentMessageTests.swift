@@ -35,19 +35,64 @@ struct AgentMessageTests {
         ("", "the text is not JSON"),
         ("{", "the text is not JSON"),
         ("[]", "the text is not a JSON object"),
-        ("{}", "member `type` is missing"),
-        (#"{"type":7}"#, "member `type` has another type"),
-        (#"{"type":null}"#, "member `type` is null"),
-        (#"{"type":"handled","outcome":"presented","options":1}"#, "member `notification` is missing"),
-        (#"{"type":"handled","notification":1,"outcome":"eaten"}"#, "member `outcome` has a value that is not allowed"),
+        ("{}", "type: missing"),
+        (#"{"type":7}"#, "type: not a text"),
+        (#"{"type":null}"#, "type: null"),
+        (#"{"type":"handled","outcome":"presented","options":1}"#, "notification: missing"),
+        (#"{"type":"handled","notification":1,"outcome":"eaten"}"#, "outcome: not one of the allowed values"),
         (#"{"type":"handled","notification":1,"outcome":"presented","options":-1}"#, "a number in it does not fit"),
-        (#"{"type":"stateChanged","state":"asleep"}"#, "member `state` has a value that is not allowed"),
+        (#"{"type":"stateChanged","state":"asleep"}"#, "state: not one of the allowed values"),
+        (
+            #"{"type":"center","request":1,"command":"setCategories","categories":[{"identifier":"a","actions":[{"identifier":"b"}]}]}"#,
+            "categories[0].actions[0].title: missing"
+        ),
+        (
+            #"{"type":"center","request":1,"command":"add","notification":{"identifier":"a","content":{"badge":"1"}}}"#,
+            "notification.content.badge: not a number"
+        ),
+        (
+            #"{"type":"center","request":1,"command":"setCategories","categories":{}}"#,
+            "categories: not a list"
+        ),
         (#"{"type":"getSettings","request":99999999999999999999}"#, "a number in it does not fit"),
         (#"{"type":"getSettings","request":1.5}"#, "a number in it does not fit"),
     ])
     func `a text that is not a message is refused with what is wrong in it`(text: String, reason: String) throws {
         let error = #expect(throws: AgentFrameError.self) { try AppMessage(frame: Array(text.utf8)) }
         #expect(error?.description.contains(reason) == true, "\(error?.description ?? "-")")
+    }
+
+    @Test(arguments: [
+        (
+            #"{"type":"center","request":1,"command":"setCategories","categories":[{"identifier":"a"},{"identifier":"b","actions":[{"identifier":"c","title":"C","icon":{"name":"i"},"textInput":{}}]}]}"#,
+            AppMessage.center(
+                request: 1,
+                .setCategories([
+                    NotificationCategory(identifier: "a"),
+                    NotificationCategory(
+                        identifier: "b",
+                        actions: [
+                            .init(
+                                identifier: "c", title: "C", icon: .init(name: "i", isTemplate: false),
+                                textInput: .init(buttonTitle: "", placeholder: ""))
+                        ]),
+                ]))
+        ),
+        (#"{"type":"requestAuthorization","request":1}"#, .requestAuthorization(request: 1, options: 0)),
+        (
+            #"{"type":"manage","request":1,"command":"notify","notification":{"identifier":"a","content":{"sound":{},"titleLocalization":{"key":"k"}}}}"#,
+            .manage(request: 1, .notify(NotificationRequest(identifier: "a", content: Self.plain), waits: false))
+        ),
+    ])
+    func `members that have their plain value may be left out`(text: String, message: AppMessage) throws {
+        #expect(try AppMessage(frame: Array(text.utf8)) == message)
+    }
+
+    private static var plain: NotificationContent {
+        var content = NotificationContent()
+        content.sound = NotificationSound()
+        content.titleLocalization = .init(key: "k")
+        return content
     }
 
     @Test(
