@@ -203,6 +203,7 @@ extension Agent {
         apps[app]?.nextState = .active
         apps[app]?.awaitedReturn = nil
         apps[app]?.tokenRequests = []
+        apps[app]?.toldToken = nil
         hand(.connected, to: app)
         connection.send([
             .welcome(
@@ -307,7 +308,7 @@ extension Agent {
         case .center(let request, let command): took(command, request: request, from: app, connection)
         case .getSettings(let request): connection.send([.settings(request: request, settings(of: app))])
         case .registerForRemoteNotifications(let request): try giveToken(request, app: app, connection)
-        case .unregisterForRemoteNotifications: wishForEnd(app)
+        case .unregisterForRemoteNotifications: endToken(of: app, connection)
         case .stateChanged(let state):
             // With the life cycle `always` a connected app is active, whatever it says.
             apps[app]?.enter(state)
@@ -324,7 +325,8 @@ extension Agent {
 
     private func giveToken(_ request: Int64, app: String, _ connection: AppConnection) throws {
         let known = try store.read { try $0.registration(app: app, environment: configuration.environment) }
-        if case .token(let token) = known, registrationWishes[app] != .end {
+        if case .token(let token) = known, apps[app]?.isTokenEnding == false {
+            apps[app]?.toldToken = token
             return connection.send([.registered(request: request, token: token)])
         }
         guard server != nil else {
@@ -343,6 +345,20 @@ extension Agent {
         }
         apps[app]?.tokenRequests.append(request)
         wishForToken(app)
+    }
+
+    /// The app wants no token any more, and not that either which it asked for before.
+    private func endToken(of app: String, _ connection: AppConnection) {
+        let requests = apps[app]?.tokenRequests ?? []
+        apps[app]?.tokenRequests = []
+        apps[app]?.toldToken = nil
+        apps[app]?.isTokenEnding = true
+        connection.send(
+            requests.map {
+                .registrationFailed(
+                    request: $0, code: "unregistered", message: "the app ended its registration meanwhile")
+            })
+        wishForEnd(app)
     }
 
     /// `UNAuthorizationStatus`.

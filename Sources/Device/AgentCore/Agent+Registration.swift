@@ -105,14 +105,12 @@ extension Agent {
             }
             return wishForEnd(app)
         }
-        guard isGone == (apps[app] == nil), isGone || registrationWishes[app] == wish else {
+        guard isGone == (apps[app] == nil) else {
             // There is another wish now.
             registrationSignals.continuation.yield()
             return
         }
-        let earlier: Registration
         do {
-            earlier = try store.read { try $0.registration(app: app, environment: configuration.environment) }
             if isGone {
                 try store.forgetRegistration(app: app, environment: configuration.environment)
             } else {
@@ -121,15 +119,24 @@ extension Agent {
         } catch {
             throw .unavailable("the agent's store: \(error)")
         }
+        guard isGone || registrationWishes[app] == wish else {
+            // What is stored is so, and there is another wish now.
+            registrationSignals.continuation.yield()
+            return
+        }
         registrationWishes[app] = nil
-        if let token { announce(token, app: app, isNew: earlier != .token(token)) }
+        apps[app]?.isTokenEnding = false
+        if let token { announce(token, app: app) }
     }
 
-    private func announce(_ token: String, app: String, isNew: Bool) {
+    /// Answers every question for the token once; who has been told another hears of this one too.
+    private func announce(_ token: String, app: String) {
+        let told = apps[app]?.toldToken
         let requests = apps[app]?.tokenRequests ?? []
         apps[app]?.tokenRequests = []
         var answers = requests.map { AgentMessage.registered(request: $0, token: token) }
-        if answers.isEmpty, isNew { answers = [.registered(request: nil, token: token)] }
+        if answers.isEmpty, let told, told != token { answers = [.registered(request: nil, token: token)] }
+        if !answers.isEmpty { apps[app]?.toldToken = token }
         apps[app]?.connection?.send(answers)
         logger.notice("An app has its device token.", metadata: [LogKey.topic: "\(app)"])
         events(.registered(app: app, token: token))

@@ -14,6 +14,10 @@ struct InstalledApp: Sendable {
     var asked: AskedRequests?
     /// The app's questions for its token, until there is one.
     var tokenRequests: [Int64] = []
+    /// The token that the app was told on this connection; it hears of no other unasked.
+    var toldToken: String?
+    /// Whether the token that the store has ends, or has ended: the app asked for that, and another one is not there yet.
+    var isTokenEnding = false
     /// The process that was started and has not ended.
     var startedProcess: Int32?
     /// While it is not connected and may run all the same, the number of the expectation that it comes back; it is

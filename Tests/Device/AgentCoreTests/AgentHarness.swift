@@ -152,6 +152,9 @@ final class FakeServer: PushConnector, EnrolmentClient {
     let enrolled = Mutex<UInt64>(100)
     let refusal = Mutex<EnrolmentFailure?>(nil)
     let unregistered = Inbox<Topic>()
+    /// How many registrations have ended; each time there is another token.
+    private let ends = Mutex(0)
+    private let hold = Mutex<Latch?>(nil)
 
     func connect(
         _ identity: DeviceIdentity, received: [NotificationID], events: @escaping @Sendable (PushEvent) -> Void
@@ -180,17 +183,26 @@ final class FakeServer: PushConnector, EnrolmentClient {
     ) async throws(EnrolmentFailure) -> String {
         if let refusal = refusal.withLock({ $0 }) { throw refusal }
         guard known.withLock({ $0.contains(identity.device.rawValue) }) else { throw .notAuthenticated }
-        return token(of: identity.device.rawValue)
+        return token(of: identity.device.rawValue, after: ends.withLock { $0 })
     }
 
     func unregister(
         _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
     ) async throws(EnrolmentFailure) {
         unregistered.put(topic)
+        await hold.withLock { $0.take() }?.wait()
+        ends.withLock { $0 += 1 }
     }
 
-    func token(of device: UInt64) -> String {
-        String(repeating: "0", count: 61) + String(device)
+    /// The next end of a registration takes until the latch is opened.
+    func holdUnregistration() -> Latch {
+        let latch = Latch()
+        hold.withLock { $0 = latch }
+        return latch
+    }
+
+    func token(of device: UInt64, after ends: Int = 0) -> String {
+        String(repeating: "0", count: 59) + (ends < 10 ? "0" : "") + String(ends) + String(device)
     }
 }
 

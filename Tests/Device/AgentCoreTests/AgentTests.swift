@@ -285,13 +285,53 @@ struct AgentTests {
         app.send(.registerForRemoteNotifications(request: 5))
         let token = harness.server.token(of: 101)
         let answer = await app.inbox.next { if case .registered = $0 { true } else { false } }
-        if answer == .registered(request: nil, token: token) {
-            #expect(await app.inbox.next() == .registered(request: 5, token: token))
-        } else {
-            #expect(answer == .registered(request: 5, token: token))
-        }
+        #expect(answer == .registered(request: 5, token: token))
         let event = await harness.happenings.next { if case .registered = $0 { true } else { false } }
         #expect(event == .registered(app: "com.example.todo", token: token))
+        try await harness.stop()
+    }
+
+    @Test func `a token that ends is not told any more, and every question for one has one answer`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        let server = harness.server
+        for round in 0..<3 {
+            let (ended, next) = (Int64(round * 10), server.token(of: 101, after: round + 1))
+            app.send(.registerForRemoteNotifications(request: ended))
+            let before = await app.inbox.next { if case .registered = $0 { true } else { false } }
+            #expect(before == .registered(request: ended, token: server.token(of: 101, after: round)))
+            let isEnding = server.holdUnregistration()
+            app.send(.unregisterForRemoteNotifications(request: ended + 1))
+            _ = await server.unregistered.next()
+            app.send(.registerForRemoteNotifications(request: ended + 2), .getSettings(request: ended + 3))
+            let fence = await app.inbox.next()
+            guard case .settings? = fence else {
+                Issue.record("a token that ends was told: \(String(describing: fence))")
+                return
+            }
+            app.send(.registerForRemoteNotifications(request: ended + 4), .getSettings(request: ended + 5))
+            guard case .settings? = await app.inbox.next() else {
+                Issue.record("a token that ends was told")
+                return
+            }
+            isEnding.open()
+            #expect(await app.inbox.next() == .registered(request: ended + 2, token: next))
+            #expect(await app.inbox.next() == .registered(request: ended + 4, token: next))
+        }
+        try await harness.stop()
+    }
+
+    @Test func `a question for a token is answered when the app ends its registration meanwhile`() async throws {
+        let harness = try AgentHarness()
+        harness.server.refusal.withLock { $0 = .unavailable("for now") }
+        try await harness.start()
+        let app = try await harness.readyApp()
+        app.send(.registerForRemoteNotifications(request: 1), .unregisterForRemoteNotifications(request: 2))
+        guard case .registrationFailed(1, "unregistered", _)? = await app.inbox.next() else {
+            Issue.record("no answer")
+            return
+        }
         try await harness.stop()
     }
 
