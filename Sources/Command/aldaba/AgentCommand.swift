@@ -186,7 +186,7 @@ enum AgentAssembly {
             enrolmentKey: try values.enrolmentKey()?.wrappedValue,
             environment: values.text(.environment).flatMap(PushEnvironment.init) ?? .production,
             backOffBase: .milliseconds(values.number(.reconnectAfter)),
-            backOffCap: values.number(.reconnectAfter) < 1000 ? .seconds(30) : .seconds(600))
+            backOffCap: values.number(.reconnectAfter) < 1000 ? .seconds(30) : .seconds(60))
     }
 
     /// - Returns: `nil` when nothing names one: an agent without a server has the apps' own notifications.

@@ -34,7 +34,7 @@ extension Agent {
         var backOff = configuration.backOff
         for await _ in registrationSignals.stream {
             while !Task.isCancelled, await !fulfilWishes() {
-                await parts.pause(&backOff)
+                await pause(&backOff)
             }
             backOff.reset()
         }

@@ -31,7 +31,7 @@ extension Agent {
                 logger.info("The session ended; it will be opened again.", metadata: [LogKey.error: "\(why)"])
                 events(.sessionClosed(reason: why))
             }
-            await parts.pause(&backOff)
+            await pause(&backOff)
         }
     }
 
@@ -50,7 +50,7 @@ extension Agent {
                     metadata: [
                         LogKey.error: "\(error.words)"
                     ])
-                await parts.pause(&backOff)
+                await pause(&backOff)
             }
         }
         return nil

@@ -103,6 +103,10 @@ public actor Agent {
     /// Why nobody knows where the machine is; `nil` while somebody does, or nobody asked.
     var positionFault: String?
     var isFlushScheduled = false
+    /// Pauses before the server is tried again, by their numbers; and when the network ended some last.
+    var pauses: [Int: Task<Void?, Never>] = [:]
+    var pauseCount = 0
+    var lastReturn: Int64?
     var receipts = ReceiptFlow()
     var presentations: PresentationFlow
 
@@ -195,6 +199,7 @@ public actor Agent {
             delegate: AgentDoor(agent: self), program: parts.peerCheck.executable)
         events(.listening(socketPath: configuration.socketPath))
         resumeWhatWaits()
+        if server != nil { parts.network?.start { [weak self] in self?.enter { $0.networkReturned() } } }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keepSession() }
             group.addTask { await self.keepRegistrations() }
@@ -213,6 +218,7 @@ public actor Agent {
         parts.presenter.stop()
         parts.focus?.stop()
         parts.clock.stop()
+        parts.network?.stop()
         parts.positions?.stop()
         await parts.close()
         flush()

@@ -17,14 +17,16 @@ public struct AgentConfiguration: Sendable {
     public var environment: PushEnvironment
     /// The longest first pause before the agent tries again.
     public var backOffBase: Duration
-    /// No pause is longer than this.
+    /// No pause is longer than this; a minute at most, unless the first is longer.
     public var backOffCap: Duration
+    /// The longest pause that grows of shorter ones.
+    private static let longestPause = Duration.seconds(60)
 
     /// Checks nothing: what cannot be used is said when the agent starts.
     public init(
         dataFolder: String, socketPath: String, server: Server?,
         certificateAuthorityFile: String? = nil, enrolmentKey: String? = nil, environment: PushEnvironment,
-        backOffBase: Duration = .seconds(1), backOffCap: Duration = .seconds(600)
+        backOffBase: Duration = .seconds(1), backOffCap: Duration = .seconds(60)
     ) {
         self.dataFolder = dataFolder
         self.socketPath = socketPath
@@ -59,7 +61,9 @@ public struct AgentConfiguration: Sendable {
     public var logFolder: String { dataFolder + "/log" }
     /// Where the files of notifications lie.
     var attachmentsFolder: String { dataFolder + "/attachments" }
-    var backOff: BackOff { BackOff(base: backOffBase.milliseconds, cap: backOffCap.milliseconds) }
+    var backOff: BackOff {
+        BackOff(base: backOffBase.milliseconds, cap: min(backOffCap, Self.longestPause).milliseconds)
+    }
     var databasePath: String { dataFolder + "/agent.sqlite" }
     var lockPath: String { dataFolder + "/agent.lock" }
 }

@@ -25,6 +25,8 @@ struct AgentParts: Sendable {
     var clock: any AlarmClock
     /// Tells where the machine is; `nil` where nobody does.
     var positions: (any PositionSource)?
+    /// Tells when the network comes back; `nil` where nobody does.
+    var network: (any NetworkSource)?
     /// The rules of a time zone; `nil` for one that is not known here.
     var zones: @Sendable (ZoneChoice) -> ZoneRules?
     var now: @Sendable () -> Timestamp
@@ -50,7 +52,8 @@ struct AgentParts: Sendable {
             presenter: presenter, connector: server?.connector, enrolment: server?.enrolment,
             launcher: ProcessLauncher(logFolder: configuration.logFolder), activator: activator, focus: focus,
             replyWindow: ProgramReplyWindow(), stills: ThumbnailerStills(), peerCheck: .system,
-            clock: clock, positions: positions, zones: { LocalZones.shared.rules(for: $0) }, now: systemTime,
+            clock: clock, positions: positions, network: KernelNetwork(), zones: { LocalZones.shared.rules(for: $0) },
+            now: systemTime,
             sleep: sleep, random: { UInt64.random(in: 0 ... .max) },
             close: { await server?.enrolment.close() })
     }
@@ -69,10 +72,10 @@ struct AgentParts: Sendable {
         }
     }
 
-    /// Waits as long as the back-off says, or until the task is cancelled.
-    func pause(_ backOff: inout BackOff) async {
+    /// How long the next pause is.
+    func duration(_ backOff: inout BackOff) -> Duration {
         var randomness = Randomness(random: random)
-        try? await sleep(.milliseconds(backOff.next(using: &randomness)))
+        return .milliseconds(backOff.next(using: &randomness))
     }
 
     private struct Randomness: RandomNumberGenerator {

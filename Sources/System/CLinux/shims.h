@@ -2,6 +2,8 @@
 #define ALDABA_CLINUX_H
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -82,6 +84,21 @@ static inline int aldaba_watch_add(int watch, const char *folder, int names) {
     const unsigned itself = IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR | IN_MASK_ADD;
     const unsigned files = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB;
     return inotify_add_watch(watch, folder, names ? itself | files : itself);
+}
+
+/// Tells of links, addresses and routes that come and go: rtnetlink(7). Reading does not wait; -1 with errno.
+static inline int aldaba_network_open(void) {
+    int news = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    if (news < 0) return -1;
+    struct sockaddr_nl address = {
+        .nl_family = AF_NETLINK,
+        .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE,
+    };
+    if (bind(news, (struct sockaddr *)&address, sizeof(address)) == 0) return news;
+    int reason = errno;
+    close(news);
+    errno = reason;
+    return -1;
 }
 
 /// Takes a connection that does not wait and that no program inherits: accept4(2); -1 with errno.

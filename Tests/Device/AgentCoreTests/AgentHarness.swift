@@ -25,6 +25,7 @@ final class AgentHarness: Sendable {
     let focus = FakeFocus()
     let clock = FakeClock()
     let positions = FakePositions()
+    let network = FakeNetwork()
     let happenings = Inbox<AgentEvent>()
     /// How long the agent paused, in order.
     let pauses = Inbox<Duration>()
@@ -34,15 +35,18 @@ final class AgentHarness: Sendable {
     let agent = Mutex<Agent?>(nil)
     /// What the agent draws for its pauses: the shortest ones, unless a test says otherwise.
     private let random: UInt64
+    /// Whether pauses last until something ends them.
+    private let rests: Bool
     private let zones: @Sendable (ZoneChoice) -> ZoneRules?
 
     init(
         folder: TemporaryFolder? = nil, authorization: AppManifest.Authorization = .granted, socket: String? = nil,
-        backOffCap: Duration = .milliseconds(2), random: UInt64 = 0,
+        backOffCap: Duration = .milliseconds(2), random: UInt64 = 0, rests: Bool = false,
         manifest change: (inout AppManifest) -> Void = { _ in },
         zones: @escaping @Sendable (ZoneChoice) -> ZoneRules? = { LocalZones.shared.rules(for: $0) }
     ) throws {
         self.random = random
+        self.rests = rests
         self.zones = zones
         let folder = try folder ?? TemporaryFolder()
         self.folder = folder
@@ -65,17 +69,18 @@ final class AgentHarness: Sendable {
 
     /// Starts an agent.
     func begin(executable: String = todoManifest.executable, timing: AgentTiming = AgentTiming()) async throws {
-        let random = random
+        let (random, rests) = (random, rests)
         let parts = AgentParts(
             presenter: desktop, connector: server, enrolment: server, launcher: launcher,
             activator: activator, focus: focus, parent: { [focus] in focus.parents[$0] }, replyWindow: window,
             stills: stills,
             peerCheck: PeerCheck(executable: { _ in executable }, user: getuid()), clock: clock, positions: positions,
-            zones: zones, now: { noon },
+            network: network, zones: zones, now: { noon },
             // The store's keeper rests until the agent ends; all other pauses are over at once.
             sleep: { [pauses] duration in
                 guard duration < .seconds(3600) else { return await Self.restUntilCancelled() }
                 pauses.put(duration)
+                if rests { await Self.restUntilCancelled() }
             }, random: { random }, close: { [self] in closings.withLock { $0 += 1 } })
         let agent = try Agent(
             configuration: configuration, timing: timing,
@@ -404,6 +409,15 @@ final class FakeClock: AlarmClock {
 
     func change(_ body: (inout Moment) -> Void) { moment.withLock { body(&$0) } }
     func tell(_ event: AlarmClockEvent) { events.withLock { $0 }?(event) }
+}
+
+/// A network that comes back when the test says so.
+final class FakeNetwork: NetworkSource {
+    private let returned = Mutex<(@Sendable () -> Void)?>(nil)
+
+    func start(returned: @escaping @Sendable () -> Void) { self.returned.withLock { $0 = returned } }
+    func stop() {}
+    func comesBack() { returned.withLock { $0 }?() }
 }
 
 /// A place that the test says.

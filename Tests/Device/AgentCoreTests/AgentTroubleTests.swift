@@ -158,6 +158,30 @@ struct AgentTroubleTests {
         #expect(harness.desktop.stops.withLock { $0 } == 1)
     }
 
+    @Test func `a network that comes back ends the pause, and the pauses begin anew`() async throws {
+        let harness = try AgentHarness(backOffCap: .milliseconds(60), random: .max, rests: true)
+        try await harness.start()
+        for expected in [1, 1] {
+            try #require(await harness.server.sessions.next()).end(.lost("cut"))
+            #expect(await harness.pauses.next() == .milliseconds(expected))
+            harness.clock.change { $0.sinceBoot += 1_000 }
+            harness.network.comesBack()
+        }
+        _ = try #require(await harness.server.sessions.next())
+        try await harness.stop()
+    }
+
+    @Test func `no pause is longer than a minute, unless the first is`() {
+        func longest(_ base: Duration, _ cap: Duration) -> Int64 {
+            AgentConfiguration(
+                dataFolder: "", socketPath: "", server: nil, environment: .sandbox, backOffBase: base, backOffCap: cap
+            ).backOff.cap
+        }
+        #expect(longest(.seconds(1), .seconds(600)) == 60_000)
+        #expect(longest(.seconds(1), .seconds(30)) == 30_000)
+        #expect(longest(.seconds(90), .seconds(600)) == 90_000)
+    }
+
     @Test func `the pauses between sessions double up to the cap, and begin anew after a login`() async throws {
         let harness = try AgentHarness(backOffCap: .milliseconds(6), random: .max)
         try await harness.start()

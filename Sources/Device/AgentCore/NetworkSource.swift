@@ -1,0 +1,120 @@
+import CLinux
+import Foundation
+import Synchronization
+
+/// Tells when this machine has a way to others again; a port, so that tests need no network.
+protocol NetworkSource: Sendable {
+    /// Begins to tell; `returned` is called on any thread, and must not block.
+    func start(returned: @escaping @Sendable () -> Void)
+    func stop()
+}
+
+/// What the kernel says of its links, addresses and routes (rtnetlink(7)).
+///
+/// Bounded: one thread, which sleeps until the kernel says something.
+final class KernelNetwork: NetworkSource {
+    /// Closing it ends the thread.
+    private let stopper = Mutex<Int32>(-1)
+
+    func start(returned: @escaping @Sendable () -> Void) {
+        let news = aldaba_network_open()
+        guard news >= 0 else { return }
+        var ends: [Int32] = [-1, -1]
+        guard aldaba_pipe(&ends) == 0 else {
+            close(news)
+            return
+        }
+        let ending = ends[0]
+        stopper.withLock { $0 = ends[1] }
+        OwnThread.begin("aldaba-network", stackSize: 256 << 10) {
+            Self.follow(news, until: ending, returned)
+            close(news)
+            close(ending)
+        }
+    }
+
+    func stop() {
+        stopper.withLock { stopper in
+            if stopper >= 0 { close(stopper) }
+            stopper = -1
+        }
+    }
+
+    private static func follow(_ news: Int32, until ending: Int32, _ returned: @Sendable () -> Void) {
+        var links = NetworkNews()
+        var buffer = [UInt8](repeating: 0, count: 32 << 10)
+        while true {
+            var watched = [news, ending].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            let ready = poll(&watched, nfds_t(watched.count), -1)
+            if ready < 0, errno != EINTR { return }
+            guard ready > 0 else { continue }
+            if watched[1].revents != 0 { return }
+            let count = read(news, &buffer, buffer.count)
+            // What was lost may have been that.
+            let isLost = count < 0 && errno == ENOBUFS
+            guard count > 0 || isLost || errno == EINTR || errno == EAGAIN else { return }
+            if isLost || count > 0 && links.tellsReturn(buffer[..<count]) { returned() }
+        }
+    }
+}
+
+/// Reads what the kernel says of the network: a value.
+struct NetworkNews: Sendable {
+    /// The links that carry, by their numbers.
+    private var carrying: Set<Int32> = []
+
+    private enum Kind {
+        static let newLink: UInt16 = 16
+        static let goneLink: UInt16 = 17
+        static let newAddress: UInt16 = 20
+        static let newRoute: UInt16 = 24
+    }
+
+    /// `RT_SCOPE_LINK`: from there on a scope leads to no other network.
+    private static let linkScope: UInt8 = 253
+    /// `IFF_LOWER_UP`.
+    private static let carries: UInt32 = 1 << 16
+    /// `IFF_LOOPBACK`.
+    private static let loopback: UInt32 = 1 << 3
+
+    /// Whether the news say that there is a way which was not there: an address, a route, or a link that carries again.
+    mutating func tellsReturn(_ news: some Collection<UInt8>) -> Bool {
+        let bytes = Array(news)
+        var isReturn = false
+        bytes.withUnsafeBytes { bytes in
+            var place = 0
+            // `struct nlmsghdr`: length and type, 32 and 16 bits, and ten bytes more.
+            while place + 16 <= bytes.count {
+                let length = Int(bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+                let kind = bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt16.self)
+                guard length >= 16, length <= bytes.count - place else { return }
+                let body = UnsafeRawBufferPointer(rebasing: bytes[(place + 16)..<(place + length)])
+                if tellsReturn(kind, body) { isReturn = true }
+                place += (length + 3) & ~3
+            }
+        }
+        return isReturn
+    }
+
+    private mutating func tellsReturn(_ kind: UInt16, _ body: UnsafeRawBufferPointer) -> Bool {
+        switch kind {
+        // `struct ifinfomsg`: family, kind, number and flags, 16, 16, 32 and 32 bits.
+        case Kind.newLink where body.count >= 12:
+            let link = body.loadUnaligned(fromByteOffset: 4, as: Int32.self)
+            let flags = body.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
+            guard flags & Self.carries != 0, flags & Self.loopback == 0 else {
+                carrying.remove(link)
+                return false
+            }
+            return carrying.insert(link).inserted
+        case Kind.goneLink where body.count >= 8:
+            carrying.remove(body.loadUnaligned(fromByteOffset: 4, as: Int32.self))
+            return false
+        // `struct ifaddrmsg`: family, length, flags and scope, eight bits each.
+        case Kind.newAddress where body.count >= 4: return body[3] < Self.linkScope
+        // `struct rtmsg`: family, two lengths, type of service, table, protocol and scope, eight bits each.
+        case Kind.newRoute where body.count >= 7: return body[6] < Self.linkScope
+        default: return false
+        }
+    }
+}
