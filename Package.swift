@@ -97,7 +97,8 @@ let house: [Target] = [
     room(
         "Server", "ControlAPI",
         [
-            "PushModel", "APNsWire", "MCSWire", "Observability", "ServerCore", hummingbird, nioCore, nioSSL, logging,
+            "ConnectionAdmission", "PushModel", "APNsWire", "MCSWire", "Observability", "ServerCore", hummingbird,
+            nioCore, nioSSL, logging,
             metrics,
         ]),
 

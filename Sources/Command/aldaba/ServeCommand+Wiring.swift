@@ -46,7 +46,9 @@ extension ServeCommand {
                 parts: core, configuration: configuration, budget: budget, tls: tls, bound: ports.device.known),
             ControlListener(
                 .secured(try core.controlServices(values), tls: tls.plain), host: configuration.host,
-                port: values.number(.controlPort), logger: logger, bound: ports.control.known),
+                port: values.number(.controlPort),
+                admission: configuration.admission(total: budget.control, proof: .seconds(30)), logger: logger,
+                bound: ports.control.known),
             ControlListener(
                 .metrics(registry), port: values.number(.metricsPort), logger: logger, bound: ports.metrics.known),
         ]

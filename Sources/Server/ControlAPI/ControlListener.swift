@@ -1,3 +1,4 @@
+import ConnectionAdmission
 import Hummingbird
 import HummingbirdCore
 import Logging
@@ -32,6 +33,7 @@ public struct ControlListener: Service, CustomStringConvertible {
     private let host: String
     private let port: Int
     private let grace: Duration
+    private let limiter: ConnectionLimiter
     private let logger: Logger
     private let bound: @Sendable (Int) -> Void
 
@@ -39,14 +41,18 @@ public struct ControlListener: Service, CustomStringConvertible {
     ///   - host: The IP address to bind; plain listeners bind `127.0.0.1` whatever it says.
     ///   - port: 0 for a free one.
     ///   - grace: How long open requests may take to end once the listener is asked to stop.
+    ///   - admission: Which connections the secured interface keeps; those that were served are proven.
     ///   - bound: Called once with the port when connections are accepted.
     public init(
-        _ interface: Interface, host: String = "127.0.0.1", port: Int, grace: Duration = .seconds(2), logger: Logger,
+        _ interface: Interface, host: String = "127.0.0.1", port: Int, grace: Duration = .seconds(2),
+        admission: ConnectionLimiter.Configuration = ConnectionLimiter.Configuration(
+            limits: .init(total: 4096, perAddress: 4096, unproven: 4096)), logger: Logger,
         bound: @escaping @Sendable (Int) -> Void
     ) {
         self.interface = interface
         self.port = port
         self.grace = grace
+        limiter = ConnectionLimiter(listener: "control", admission, logger: logger)
         self.logger = logger
         self.bound = bound
         if case .secured = interface { self.host = host } else { self.host = "127.0.0.1" }
@@ -73,12 +79,12 @@ public struct ControlListener: Service, CustomStringConvertible {
                     maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100))
             var server = HTTPServerBuilder.http1(configuration: limits)
             if case .secured(_, let tls) = interface {
-                server = HTTPServerBuilder {
-                    SecuredChannel(HTTP1Channel(responder: $0, configuration: limits), tls: tls)
+                server = HTTPServerBuilder { [limiter] in
+                    SecuredChannel(HTTP1Channel(responder: $0, configuration: limits), tls: tls, limiter: limiter)
                 }
             }
             let application = Application(
-                router: ControlRouter.router(interface, port: { boundPort.value }), server: server,
+                router: ControlRouter.router(interface, limiter: limiter, port: { boundPort.value }), server: server,
                 configuration: ApplicationConfiguration(
                     address: .hostname(host, port: port), serverName: nil,
                     availableConnectionsDelegate: MaximumAvailableConnections(4096)),

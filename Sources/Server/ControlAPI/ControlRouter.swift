@@ -1,3 +1,4 @@
+import ConnectionAdmission
 import Hummingbird
 import Observability
 import ServerCore
@@ -5,9 +6,10 @@ import ServerCore
 /// The routes of each interface.
 enum ControlRouter {
     static func router(
-        _ interface: ControlListener.Interface, port: @escaping @Sendable () -> Int?
-    ) -> Router<BasicRequestContext> {
-        let router = Router(options: .autoGenerateHeadEndpoints)
+        _ interface: ControlListener.Interface, limiter: ConnectionLimiter, port: @escaping @Sendable () -> Int?
+    ) -> Router<ControlContext> {
+        let router = Router(context: ControlContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: ProofOfConnections(limiter: limiter))
         router.add(middleware: ErrorAnswers())
         switch interface {
         case .secured(let services, _):
@@ -27,7 +29,7 @@ enum ControlRouter {
 
     private static func add(
         _ services: ControlServices, authentication: (any ProviderAuthentication)?,
-        to router: Router<BasicRequestContext>
+        to router: Router<ControlContext>
     ) {
         let checkin = CheckinRoute(
             enrolment: services.enrolment, access: services.enrolmentAccess, clock: services.clock)
