@@ -243,7 +243,7 @@ let testTargets: [Target] = [
     tests("Device", "Positions", ["Positions", "AgentCore"]),
     tests("Device", "Desktop", ["Desktop", "AgentCore", logging]),
     tests("Device", "WindowFocus", ["WindowFocus", "AgentCore", "CXCB"]),
-    tests("Transport", "Observability", ["Observability", coreMetrics]),
+    tests("Transport", "Observability", ["Observability", coreMetrics, logging]),
     tests(
         "Server", "ControlAPI",
         [

@@ -15,10 +15,8 @@ struct CheckinRoute: Sendable {
     let access: EnrolmentAccess
     let clock: @Sendable () -> Timestamp
 
-    static let bodyLimit = 65_536
-
     func respond(_ request: Request) async throws -> Response {
-        let body = try await request.body.collect(upTo: Self.bodyLimit)
+        let body = try await request.wholeBody()
         let isJSON = request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true
         let known = isJSON ? try Self.readJSON(body) : try Self.readProtobuf(body)
         if known == nil, !access.admits(request.headers[.authorization]) {

@@ -58,6 +58,19 @@ extension Response {
     }
 }
 
+extension Request {
+    /// The whole body, at most 65,536 bytes.
+    ///
+    /// - Throws: a refusal, also for a body that is malformed or ends early: that is the caller's fault and no error here.
+    func wholeBody() async throws -> ByteBuffer {
+        do { return try await body.collect(upTo: 65_536) } catch let error as any HTTPResponseError {
+            throw error
+        } catch {
+            throw ControlError.invalid("the body cannot be read: it is malformed, or it ends early")
+        }
+    }
+}
+
 /// Answers every error as JSON; what we did not foresee is logged and answered without details.
 struct ErrorAnswers<Context: RequestContext>: RouterMiddleware {
     func handle(

@@ -32,7 +32,7 @@ struct RegisterRoute: Sendable {
     }
 
     func respond(_ request: Request, logger: Logger) async throws -> Response {
-        let body = try await request.body.collect(upTo: CheckinRoute.bodyLimit)
+        let body = try await request.wholeBody()
         guard let credentials = Self.credentials(request.headers[.authorization]) else {
             return Code.authenticationFailed.response
         }

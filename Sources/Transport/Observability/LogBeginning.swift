@@ -5,10 +5,13 @@ public enum LogBeginning {
     /// Sets the process's log up. To be called once, before the first logger is made; a second call traps,
     /// as swift-log's own does.
     public static func bootstrap(level: Logger.Level) {
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
-        }
+        LoggingSystem.bootstrap { handler(label: $0, level: level, to: .standardError) }
+    }
+
+    /// What writes a logger's lines.
+    static func handler(label: String, level: Logger.Level, to lines: LogLines) -> StreamLogHandler {
+        var handler = StreamLogHandler(label: label, stream: lines)
+        handler.logLevel = level
+        return handler
     }
 }

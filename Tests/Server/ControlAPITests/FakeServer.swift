@@ -90,10 +90,11 @@ struct RunningListener: Sendable {
 
 /// Runs a listener on a free port until the body returns.
 func withListener(
-    _ interface: ControlListener.Interface, _ body: (RunningListener) async throws -> Void
+    _ interface: ControlListener.Interface, logger: Logger = Logger(label: "test"),
+    _ body: (RunningListener) async throws -> Void
 ) async throws {
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
-    let listener = ControlListener(interface, port: 0, logger: Logger(label: "test")) { continuation.yield($0) }
+    let listener = ControlListener(interface, port: 0, logger: logger) { continuation.yield($0) }
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await listener.run() }
         for await port in ports {

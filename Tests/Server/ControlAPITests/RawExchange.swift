@@ -30,6 +30,8 @@ struct RawExchange {
 
     func write(_ text: String) async throws { try await channel.writeAndFlush(ByteBuffer(string: text)) }
 
+    func close() async throws { try await channel.close() }
+
     /// Waits until the server says something.
     func answerBegins() async throws { try await begun.get() }
 

@@ -1,0 +1,42 @@
+import Glibc
+
+/// Where the lines of a log go: each stays one line, whatever somebody else's text is in it.
+///
+/// Control characters and other line ends stand as `\n`, `\r`, `\t` or `\u{HEX}`, so that no path, name or answer fakes
+/// a line of its own or moves a terminal's cursor.
+struct LogLines: TextOutputStream, Sendable {
+    private let take: @Sendable (String) -> Void
+
+    /// - Parameter take: Gets every line with its line feed, in one piece.
+    init(_ take: @escaping @Sendable (String) -> Void) { self.take = take }
+
+    /// To the process's standard error; a line that cannot be written is lost.
+    static let standardError = LogLines { line in
+        var bytes = Array(line.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+            if count > 0 { bytes = bytes.dropFirst(count) } else if count == 0 || errno != EINTR { return }
+        }
+    }
+
+    /// - Parameter line: One line, with or without its line feed.
+    mutating func write(_ line: String) {
+        take(Self.escaped(line.last == "\n" ? line.dropLast() : line[...]) + "\n")
+    }
+
+    /// A text without anything that a reader of lines or a terminal would take for more than text.
+    static func escaped(_ text: some StringProtocol) -> String {
+        var line = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n": line += "\\n"
+            case "\r": line += "\\r"
+            case "\t": line += "\\t"
+            case "\u{0}"..."\u{1f}", "\u{7f}"..."\u{9f}", "\u{2028}", "\u{2029}":
+                line += "\\u{\(String(scalar.value, radix: 16))}"
+            default: line.unicodeScalars.append(scalar)
+            }
+        }
+        return line
+    }
+}
