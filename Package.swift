@@ -226,7 +226,7 @@ let testTargets: [Target] = [
             x509, crypto,
             nioCore, nioPosix, nioSSL, logging,
         ]),
-    tests("Device", "AppHost", ["AppHost", "AgentWire"]),
+    tests("Device", "AppHost", ["AppHost", "AgentWire", "CLinux"]),
     tests("Device", "LocalZones", ["LocalZones", "LocalSchedule"]),
     tests("Device", "UserNotifications", ["UserNotifications", "CoreLocation", "AppHost", "AgentWire"]),
     tests("Device", "CoreLocation", ["CoreLocation"]),

@@ -1,4 +1,5 @@
 import AgentWire
+import CLinux
 import Foundation
 
 /// The shell around ``AppSession``: the process's one connection to the agent, on the main actor.
@@ -40,6 +41,8 @@ package final class AppHost {
     package func start() {
         guard !isStarted else { return }
         isStarted = true
+        // What an app prints that the agent started goes to a file, and is to be seen when it is printed.
+        aldaba_print_by_lines()
         if configuration.isSupervised { SupervisorWatch.begin() }
         handle(.started)
     }

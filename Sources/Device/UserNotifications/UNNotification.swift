@@ -12,19 +12,48 @@ open class UNNotification: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
 
     init(_ delivered: DeliveredNotification) {
         self.delivered = delivered
+        storedRequest = Self.request(of: delivered)
+    }
+
+    private static func request(of delivered: DeliveredNotification) -> UNNotificationRequest {
         var values = UNNotificationContent.Values(
             delivered.content ?? NotificationContent(payload: delivered.payload))
-        if delivered.isRemote { values.userInfo = Self.payloadMembers(of: delivered) }
-        storedRequest = UNNotificationRequest(
+        if delivered.isRemote { values.userInfo = payloadMembers(of: delivered) }
+        return UNNotificationRequest(
             identifier: delivered.identifier, values: values,
             trigger: delivered.isRemote
                 ? UNPushNotificationTrigger() : delivered.trigger.map { UNNotificationTrigger.made(of: $0) })
     }
 
-    /// Reads an archive of this module; `nil` for another one.
-    public required convenience init?(coder: NSCoder) {
-        guard let delivered = WireCoding.decode(DeliveredNotification.self, with: coder) else { return nil }
-        self.init(delivered)
+    /// Reads an archive of this module; `nil` for another one. Of a coder that somebody wrote it reads what Apple's class
+    /// does: `request` and `date`.
+    public required init?(coder: NSCoder) {
+        if let delivered = WireCoding.decode(DeliveredNotification.self, with: coder) {
+            self.delivered = delivered
+            storedRequest = Self.request(of: delivered)
+        } else if WireCoding.isHandWritten(coder) {
+            let request = coder.decodeObject(forKey: "request") as? UNNotificationRequest
+            var delivered = Self.empty
+            if let date = coder.decodeObject(forKey: "date") as? Date {
+                // Not every date is one that fits.
+                delivered.date = Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded()) ?? 0
+            }
+            if let request {
+                delivered.identifier = request.identifier
+                delivered.content = request.content.values.forArchive()
+                delivered.trigger = request.trigger?.wire
+            }
+            self.delivered = delivered
+            storedRequest = request ?? Self.request(of: delivered)
+        } else {
+            return nil
+        }
+    }
+
+    /// A notification that nobody sent.
+    static var empty: DeliveredNotification {
+        DeliveredNotification(
+            id: 0, identifier: "", apnsID: nil, topic: "", date: 0, payload: "{}", content: NotificationContent())
     }
 
     /// Archives it.
@@ -51,6 +80,10 @@ open class UNNotification: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotification)?.delivered == delivered }
     /// The same for equal notifications.
     open override var hash: Int { delivered.id.hashValue }
+    /// Its class, its address and what it holds.
+    open override var description: String {
+        describing(["date": date, "request": request])
+    }
 
     private static func payloadMembers(of delivered: DeliveredNotification) -> [AnyHashable: Any] {
         NotificationContent.UserInfo.json(delivered.payload).dictionary

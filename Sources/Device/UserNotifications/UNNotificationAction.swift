@@ -56,6 +56,10 @@ open class UNNotificationAction: NSObject, NSCopying, NSSecureCoding, @unchecked
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationAction)?.wire == wire }
     /// The same for equal actions.
     open override var hash: Int { wire.hashValue }
+    /// Its class, its address and what it holds.
+    open override var description: String {
+        describing(["identifier": identifier, "title": title, "options": options.rawValue, "icon": icon])
+    }
 }
 
 /// A button that asks for text. Immutable.
@@ -131,4 +135,8 @@ open class UNNotificationActionIcon: NSObject, NSCopying, NSSecureCoding, @unche
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationActionIcon)?.wire == wire }
     /// The same for equal pictures.
     open override var hash: Int { wire.hashValue }
+    /// Its class, its address and what it holds.
+    open override var description: String {
+        describing(["name": wire.name, "isTemplate": wire.isTemplate])
+    }
 }

@@ -81,6 +81,10 @@ open class UNNotificationAttachment: NSObject, NSCopying, NSSecureCoding, @unche
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationAttachment)?.wire == wire }
     /// The same for equal attachments.
     open override var hash: Int { wire.hashValue }
+    /// Its class, its address and what it holds.
+    open override var description: String {
+        describing(["identifier": identifier, "url": url, "type": type])
+    }
 
     private static func rectangle(_ value: Any?) -> [Double]? {
         var numbers: [Double]

@@ -75,4 +75,12 @@ open class UNNotificationCategory: NSObject, NSCopying, NSSecureCoding, @uncheck
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationCategory)?.wire == wire }
     /// The same for equal categories.
     open override var hash: Int { wire.identifier.hashValue }
+    /// Its class, its address and what it holds.
+    open override var description: String {
+        describing([
+            "identifier": identifier, "actions": actions, "intentIdentifiers": intentIdentifiers,
+            "options": options.rawValue, "hiddenPreviewsBodyPlaceholder": hiddenPreviewsBodyPlaceholder,
+            "categorySummaryFormat": categorySummaryFormat,
+        ])
+    }
 }

@@ -90,6 +90,16 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
 
     /// The same for equal contents.
     open override var hash: Int { values.wire.hashValue }
+    /// Its class, its address and what it holds.
+    open override var description: String {
+        describing([
+            "title": title, "subtitle": subtitle, "body": body, "badge": badge, "sound": sound,
+            "launchImageName": launchImageName, "categoryIdentifier": categoryIdentifier,
+            "threadIdentifier": threadIdentifier, "targetContentIdentifier": targetContentIdentifier,
+            "interruptionLevel": interruptionLevel, "relevanceScore": relevanceScore, "filterCriteria": filterCriteria,
+            "attachments": attachments, "userInfo": userInfo,
+        ])
+    }
 }
 
 /// What Apple's intents, which give a notification a sender, conform to. Nothing does on Linux.

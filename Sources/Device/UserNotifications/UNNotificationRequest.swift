@@ -77,4 +77,8 @@ open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding, @unchecke
     }
     /// The same for equal requests.
     open override var hash: Int { storedIdentifier.hashValue }
+    /// Its class, its address and what it holds.
+    open override var description: String {
+        describing(["identifier": identifier, "content": content, "trigger": trigger])
+    }
 }

@@ -22,10 +22,22 @@ open class UNNotificationResponse: NSObject, NSCopying, NSSecureCoding, @uncheck
         storedNotification = UNNotification(archive.notification)
     }
 
-    /// Reads an archive of this module; `nil` for another one.
-    public required convenience init?(coder: NSCoder) {
-        guard let archive = WireCoding.decode(Archive.self, with: coder) else { return nil }
-        self.init(archive)
+    /// Reads an archive of this module; `nil` for another one. Of a coder that somebody wrote it reads what Apple's class
+    /// does: `notification`, `actionIdentifier`, and `userText` where there is one.
+    public required init?(coder: NSCoder) {
+        if let archive = WireCoding.decode(Archive.self, with: coder) {
+            self.archive = archive
+            storedNotification = UNNotification(archive.notification)
+        } else if WireCoding.isHandWritten(coder) {
+            let notification = coder.decodeObject(forKey: "notification") as? UNNotification
+            storedNotification = notification ?? UNNotification(UNNotification.empty)
+            archive = Archive(
+                notification: storedNotification.delivered,
+                action: coder.decodeObject(forKey: "actionIdentifier") as? String ?? NotificationAction.open,
+                userText: coder.decodeObject(forKey: "userText") as? String)
+        } else {
+            return nil
+        }
     }
 
     /// Archives it.
@@ -45,6 +57,10 @@ open class UNNotificationResponse: NSObject, NSCopying, NSSecureCoding, @uncheck
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationResponse)?.archive == archive }
     /// The same for equal responses.
     open override var hash: Int { archive.hashValue }
+    /// Its class, its address and what it holds.
+    open override var description: String {
+        describing(["actionIdentifier": actionIdentifier, "notification": notification])
+    }
 
     /// The response that the agent handed over; with text where the person typed some.
     static func made(of response: DeliveredResponse) -> UNNotificationResponse {

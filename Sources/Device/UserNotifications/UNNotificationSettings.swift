@@ -75,4 +75,15 @@ open class UNNotificationSettings: NSObject, NSCopying, NSSecureCoding, @uncheck
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationSettings)?.wire == wire }
     /// The same for equal settings.
     open override var hash: Int { wire.hashValue }
+    /// Its class, its address and what it holds.
+    open override var description: String {
+        describing([
+            "authorizationStatus": authorizationStatus, "alertSetting": alertSetting, "soundSetting": soundSetting,
+            "badgeSetting": badgeSetting, "notificationCenterSetting": notificationCenterSetting,
+            "lockScreenSetting": lockScreenSetting, "criticalAlertSetting": criticalAlertSetting,
+            "timeSensitiveSetting": timeSensitiveSetting, "alertStyle": alertStyle,
+            "showPreviewsSetting": showPreviewsSetting,
+            "providesAppNotificationSettings": providesAppNotificationSettings,
+        ])
+    }
 }

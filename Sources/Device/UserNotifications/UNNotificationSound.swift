@@ -82,4 +82,8 @@ open class UNNotificationSound: NSObject, NSCopying, NSSecureCoding, @unchecked 
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationSound)?.wire == wire }
     /// The same for equal sounds.
     open override var hash: Int { wire.hashValue }
+    /// Its class, its address and what it holds.
+    open override var description: String {
+        describing(["name": wire.name, "isCritical": wire.isCritical, "volume": wire.volume])
+    }
 }

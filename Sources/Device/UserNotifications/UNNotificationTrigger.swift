@@ -57,6 +57,20 @@ open class UNNotificationTrigger: NSObject, NSCopying, NSSecureCoding, @unchecke
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationTrigger)?.archive == archive }
     /// The same for equal triggers.
     open override var hash: Int { archive.hashValue }
+    /// Its class, its address and what it holds.
+    open override var description: String {
+        switch archive {
+        case .push: describing(["repeats": repeats])
+        case .asked(.timeInterval(let seconds, _)): describing(["repeats": repeats, "timeInterval": seconds])
+        case .asked(.calendar(let components, _)): describing(["repeats": repeats, "dateComponents": components])
+        case .asked(.region(let region, _)):
+            describing([
+                "repeats": repeats, "region": region.identifier, "latitude": region.latitude,
+                "longitude": region.longitude, "radius": region.radius, "notifyOnEntry": region.onEntry,
+                "notifyOnExit": region.onExit,
+            ])
+        }
+    }
 }
 
 /// The trigger of every notification that came from a provider.

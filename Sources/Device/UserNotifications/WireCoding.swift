@@ -11,9 +11,18 @@ enum WireCoding {
         if let json = try? JSONEncoder().encode(value) { coder.encode(json as NSData, forKey: key) }
     }
 
+    /// Whether somebody wrote the coder, as tests do which make what only the system can make: it answers
+    /// `decodeObject(forKey:)`, and perhaps nothing else.
+    static func isHandWritten(_ coder: NSCoder) -> Bool {
+        ![NSCoder.self, NSKeyedArchiver.self, NSKeyedUnarchiver.self].contains { $0 == type(of: coder) }
+    }
+
     /// The value of an archive; `nil` for an archive of something else.
     static func decode<Value: Decodable>(_ type: Value.Type, with coder: NSCoder) -> Value? {
-        guard coder.containsValue(forKey: key), let data = coder.decodeObject(of: NSData.self, forKey: key) else {
+        // Of others only what somebody wrote into them may be called.
+        guard coder is NSKeyedUnarchiver, coder.containsValue(forKey: key),
+            let data = coder.decodeObject(of: NSData.self, forKey: key)
+        else {
             return nil
         }
         return try? JSONDecoder().decode(type, from: data as Data)

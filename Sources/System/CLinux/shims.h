@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdio_ext.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
@@ -85,6 +87,10 @@ static inline int aldaba_watch_add(int watch, const char *folder, int names) {
     const unsigned files = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB;
     return inotify_add_watch(watch, folder, names ? itself | files : itself);
 }
+
+/// What is printed is seen line by line, also where no terminal reads it: setvbuf(3).
+static inline void aldaba_print_by_lines(void) { setvbuf(stdout, NULL, _IOLBF, 0); }
+static inline int aldaba_prints_by_lines(void) { return __flbf(stdout); }
 
 /// Tells of links, addresses and routes that come and go: rtnetlink(7). Reading does not wait; -1 with errno.
 static inline int aldaba_network_open(void) {
