@@ -52,14 +52,11 @@ extension Agent {
         flush()
         guard let notification = try store.read({ try $0.notification(id) }) else { return }
         let shown = presentation(of: notification)
-        guard let reply = shown.buttons.first(where: { $0.identifier == button })?.reply else {
+        guard shown.buttons.first(where: { $0.identifier == button })?.reply != nil else {
             return answered(notification, button, nil, activationToken: activationToken)
         }
         enqueue(.leftScreen(id))
-        let question = ReplyQuestion(
-            title: shown.title.isEmpty ? shown.appName : shown.title, text: shown.body,
-            placeholder: reply.placeholder, submitLabel: reply.submitLabel)
-        parts.replyWindow.ask(question) { [weak self] answer in
+        parts.replyWindow.ask(ReplyQuestion(appName: shown.appName)) { [weak self] answer in
             self?.enter { $0.replied(to: notification, button, answer, activationToken: activationToken) }
         }
     }

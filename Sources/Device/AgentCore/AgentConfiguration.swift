@@ -68,6 +68,20 @@ public struct AgentConfiguration: Sendable {
     var lockPath: String { dataFolder + "/agent.lock" }
 }
 
+// Neither a log nor a dump of what holds it shows the enrolment key.
+extension AgentConfiguration: CustomStringConvertible, CustomReflectable {
+    public var description: String { "the agent of \(dataFolder)" }
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "dataFolder": dataFolder, "socketPath": socketPath, "server": server as Any,
+                "certificateAuthorityFile": certificateAuthorityFile as Any, "environment": environment,
+                "backOffBase": backOffBase, "backOffCap": backOffCap,
+            ])
+    }
+}
+
 /// What an agent tells whoever started it.
 public enum AgentEvent: Sendable, Hashable {
     /// Apps can connect.

@@ -45,3 +45,9 @@ struct DeviceIdentity: Hashable, Sendable {
     var device: DeviceID
     @Secret var secret: UInt64
 }
+
+// Neither a log nor a dump of what holds one shows the secret.
+extension DeviceIdentity: CustomStringConvertible, CustomReflectable {
+    var description: String { "device \(device)" }
+    var customMirror: Mirror { Mirror(self, children: ["device": device]) }
+}

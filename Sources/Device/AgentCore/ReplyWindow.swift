@@ -7,12 +7,10 @@ protocol ReplyWindow: Sendable {
     func ask(_ question: ReplyQuestion, then complete: @escaping @Sendable (ReplyAnswer) -> Void)
 }
 
-/// What a reply window says.
+/// What a reply window says: to whom, and nothing of the notification itself.
 struct ReplyQuestion: Hashable, Sendable {
-    var title: String
-    var text: String
-    var placeholder: String
-    var submitLabel: String
+    /// The name that the app's manifest gives it.
+    var appName: String
 }
 
 /// What came of it.
@@ -26,7 +24,9 @@ enum ReplyAnswer: Hashable, Sendable {
 
 /// Opens the window of a helper program: zenity, yad or kdialog, whichever there is.
 ///
-/// Bounded: a handful of windows at a time, each for ten minutes, and a text of at most 64 KiB.
+/// Guarantees: nothing that a notification says is in the program's arguments, which every user of the machine can read;
+/// none of the three takes the words beside its field in another way. A handful of windows at a time, each for ten minutes,
+/// and a text of at most 64 KiB.
 final class ProgramReplyWindow: ReplyWindow {
     private static let windowLimit = 8
     private static let patience = Duration.seconds(600)
@@ -62,20 +62,18 @@ final class ProgramReplyWindow: ReplyWindow {
     /// The program to run for a question; `nil` when there is none.
     func command(for question: ReplyQuestion) -> (program: String, arguments: [String])? {
         func find(_ name: String) -> String? { ChildProgram.find(name, environment: environment) }
-        let text = [question.text, question.placeholder].filter { !$0.isEmpty }.joined(separator: "\n")
+        let title = "Reply to \(question.appName)"
+        let text = "Your reply to \(question.appName):"
         if let zenity = find("zenity") {
             return (
                 zenity,
-                [
-                    "--entry", "--title=\(question.title)", "--text=\(Self.withoutMnemonics(text))",
-                    "--ok-label=\(Self.withoutMnemonics(question.submitLabel))",
-                ]
+                ["--entry", "--title=\(title)", "--text=\(Self.withoutMnemonics(text))", "--ok-label=Send"]
             )
         }
         if let yad = find("yad") {
-            return (yad, ["--entry", "--no-markup", "--title=\(question.title)", "--text=\(text)"])
+            return (yad, ["--entry", "--no-markup", "--title=\(title)", "--text=\(text)"])
         }
-        return find("kdialog").map { ($0, ["--title", question.title, "--inputbox", text]) }
+        return find("kdialog").map { ($0, ["--title", title, "--inputbox", text]) }
     }
 
     /// zenity reads an underscore as the mark of a shortcut, and a backslash as the beginning of an escape.

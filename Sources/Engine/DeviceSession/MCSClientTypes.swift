@@ -15,6 +15,12 @@ public struct MCSCredentials: Hashable, Sendable {
     }
 }
 
+// Neither a log nor a dump of what holds them shows the secret.
+extension MCSCredentials: CustomStringConvertible, CustomReflectable {
+    public var description: String { "device \(device), \(received.count) received" }
+    public var customMirror: Mirror { Mirror(self, children: ["device": device, "received": received]) }
+}
+
 /// Why a device's session ended.
 public enum MCSClientCloseReason: Hashable, Sendable {
     /// The connection could not be made, or broke; the text says how.

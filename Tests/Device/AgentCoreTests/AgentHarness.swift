@@ -26,6 +26,8 @@ final class AgentHarness: Sendable {
     let clock = FakeClock()
     let positions = FakePositions()
     let network = FakeNetwork()
+    /// All that the agent logs, with what belongs to it.
+    let logged = Mutex<[String]>([])
     let happenings = Inbox<AgentEvent>()
     /// How long the agent paused, in order.
     let pauses = Inbox<Duration>()
@@ -53,13 +55,15 @@ final class AgentHarness: Sendable {
         configuration = AgentConfiguration(
             dataFolder: folder.path("data"), socketPath: socket ?? folder.path("agent.sock"),
             server: AgentConfiguration.Server(host: "localhost", port: 1, controlURL: "https://localhost:1"),
-            environment: .sandbox, backOffBase: .milliseconds(1),
+            enrolmentKey: Self.enrolmentKey, environment: .sandbox, backOffBase: .milliseconds(1),
             backOffCap: backOffCap)
         var manifest = todoManifest
         manifest.authorization = authorization
         change(&manifest)
         try AppFolder(path: configuration.appsFolder).install(manifest)
     }
+
+    static let enrolmentKey = "an-enrolment-key"
 
     /// Starts an agent and waits until apps can connect.
     func start(executable: String = todoManifest.executable, timing: AgentTiming = AgentTiming()) async throws {
@@ -85,7 +89,7 @@ final class AgentHarness: Sendable {
         let agent = try Agent(
             configuration: configuration, timing: timing,
             logger: Logger(label: "test") { _ in
-                SwiftLogNoOpLogHandler()
+                LineHandler { [self] line in logged.withLock { $0.append(line) } }
             }, events: { [happenings] in happenings.put($0) }, parts: { parts })
         self.agent.withLock { $0 = agent }
         running.withLock { $0 = Task { try await agent.run() } }
@@ -129,6 +133,22 @@ final class AgentHarness: Sendable {
         app.send(.ready)
         return app
     }
+}
+
+/// Takes every line at every level.
+private struct LineHandler: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+    let take: @Sendable (String) -> Void
+
+    init(take: @escaping @Sendable (String) -> Void) { self.take = take }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { take("\(event.message) \(event.metadata ?? [:])") }
 }
 
 /// What came, in order; a test waits for the next that it wants and drops what came before it.

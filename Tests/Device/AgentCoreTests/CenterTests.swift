@@ -279,7 +279,7 @@ import Testing
         let (question, complete) = try #require(await harness.window.questions.next())
         #expect(
             question
-                == ReplyQuestion(title: "Milk", text: "Two litres", placeholder: "What?", submitLabel: "Send"))
+                == ReplyQuestion(appName: "Todo"))
         complete(answer)
         if let text {
             let message = await app.inbox.next { if case .respond = $0 { true } else { false } }

@@ -167,7 +167,7 @@ struct ReplyWindowTests {
         return folder
     }
 
-    private let question = ReplyQuestion(title: "T_1", text: "a_b", placeholder: "p", submitLabel: "Send")
+    private let question = ReplyQuestion(appName: "to_do")
 
     private func answer(_ window: ProgramReplyWindow) async -> ReplyAnswer {
         await withCheckedContinuation { continuation in window.ask(question) { continuation.resume(returning: $0) } }
@@ -203,7 +203,10 @@ struct ReplyWindowTests {
         }
     }
 
-    @Test(arguments: [("zenity", "--text=a__b\np"), ("yad", "--text=a_b\np"), ("kdialog", "a_b\np")])
+    @Test(arguments: [
+        ("zenity", "--text=Your reply to to__do:"), ("yad", "--text=Your reply to to_do:"),
+        ("kdialog", "Your reply to to_do:"),
+    ])
     func `each program is asked in its own way`(program: String, text: String) throws {
         let folder = try folder(with: [program: ""])
         let command = try #require(
