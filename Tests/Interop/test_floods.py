@@ -153,7 +153,8 @@ def test_idle_connections_give_way_to_new_ones_the_oldest_first(server, listener
         assert world.carries(), "served at once"
         wait_until(lambda: len(flood.sockets) - len(flood.ended()) < OPEN_FILES, "the older ones were closed", PATIENCE)
         assert len(flood.ended()) < len(flood.sockets)
-        assert flood.sockets[-1].fileno() not in flood.ended(), "the newest is still there"
+        if listener != "control":  # its backlog is short, so that not all come in the order of their making
+            assert flood.sockets[-1].fileno() not in flood.ended(), "the newest is still there"
         for _ in range(3):
             assert world.carries()
 
