@@ -37,9 +37,20 @@ public protocol AcceptanceSink: AnyObject, Sendable {
     func judged(_ verdicts: [AcceptanceVerdict])
 }
 
+/// An acceptance on its way to the writer. One reference, so that queues and batches that hold it are cheap to copy.
+final class QueuedAcceptance: Sendable {
+    let acceptance: Acceptance
+    let sink: any AcceptanceSink
+
+    init(_ acceptance: Acceptance, _ sink: any AcceptanceSink) {
+        self.acceptance = acceptance
+        self.sink = sink
+    }
+}
+
 /// What is to be done by the one writer.
 enum MailboxCommand: Sendable {
-    case accept(Acceptance, any AcceptanceSink)
+    case accept(QueuedAcceptance)
     case open(DeviceLogin, any DeviceConnection, @Sendable (DeviceLoginVerdict) -> Void)
     case sent(DeviceSessionID, [NotificationID], Timestamp)
     case acknowledged(DeviceSessionID, [NotificationID], @Sendable (Bool) -> Void)

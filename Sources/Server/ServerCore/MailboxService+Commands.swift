@@ -10,7 +10,7 @@ extension MailboxService {
         _ command: MailboxCommand, _ transaction: any NotificationTransaction, _ effects: inout MailboxEffects
     ) throws {
         switch command {
-        case .accept(let acceptance, let sink): try accept(acceptance, sink, transaction, &effects)
+        case .accept(let queued): try accept(queued.acceptance, queued.sink, transaction, &effects)
         case .open(let login, let connection, let complete):
             try open(login, connection, complete, transaction, &effects)
         case .sent(let session, let ids, let at): try sent(session, ids, at, transaction)

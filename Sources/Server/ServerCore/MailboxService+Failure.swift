@@ -42,8 +42,9 @@ extension MailboxService {
     /// Tells whoever waits for a command that it did not happen.
     private static func refuse(_ command: MailboxCommand) {
         switch command {
-        case .accept(let acceptance, let sink):
-            sink.judged([
+        case .accept(let queued):
+            let acceptance = queued.acceptance
+            queued.sink.judged([
                 AcceptanceVerdict(ticket: acceptance.ticket, id: nil, apnsID: acceptance.notification.apnsID)
             ])
         case .open(_, _, let complete): complete(.unavailable)

@@ -112,7 +112,7 @@ public actor MailboxService {
     ///
     /// - Returns: `false` when too much is queued: nothing was accepted, and the sink is not called.
     nonisolated public func accept(_ acceptance: Acceptance, sink: any AcceptanceSink) -> Bool {
-        submit(.accept(acceptance, sink))
+        submit(.accept(QueuedAcceptance(acceptance, sink)))
     }
 
     /// Makes one attempt to deliver (TTL 0): to the device's connection if there is one, else not at all.

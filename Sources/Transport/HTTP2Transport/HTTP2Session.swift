@@ -119,7 +119,7 @@ final class HTTP2Session {
     /// Requests that have begun and not ended.
     private(set) var awaitedRequests = 0
     /// Room for the head of an ordinary request, provider token included.
-    private static let spareHeaderBytes = 1024
+    private static let spareHeaderBytes = 2048
     /// When the bytes that are being fed in arrived.
     private var now = NIODeadline.uptimeNanoseconds(0)
 

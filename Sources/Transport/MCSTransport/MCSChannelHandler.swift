@@ -45,6 +45,7 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
     private var hasOpened = false
     private var firstError: (any Error)?
     private var timer: (uptime: Int64, task: Scheduled<Void>)?
+    private let allocator = ByteBufferAllocator()
 
     /// How many gathered bytes are written without waiting for the end of the read.
     private static var gatherLimit: Int { 32 * 1024 }
@@ -202,7 +203,7 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
 
     private func flush() {
         guard let context, !pending.isEmpty, !isClosing else { return }
-        let buffer = context.channel.allocator.buffer(bytes: pending)
+        let buffer = allocator.buffer(bytes: pending)
         pending = []
         context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
     }
@@ -220,8 +221,10 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
         }
         let task = context.eventLoop.assumeIsolated().scheduleTask(
             deadline: SessionTime.deadline(ofUptime: deadline)
-        ) { [weak self] () -> Void in
-            self?.timerFired()
+        ) {
+            // Held until it fires or is cancelled, which the end of the connection does. A weak reference would make
+            // every retain of the handler a slow one.
+            self.timerFired()
         }
         timer = (deadline, task)
     }

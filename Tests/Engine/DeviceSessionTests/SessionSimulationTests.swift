@@ -68,7 +68,7 @@ private struct Simulation {
             case .send(let packet): try? packet.encode(into: &toClient)
             case .deliver(let notification, let lastStreamID, let now):
                 try? notification.encodePacket(into: &toClient, lastStreamID: lastStreamID, now: now)
-            case .attemptsAcknowledged: break
+            case .attemptsAcknowledged: perform(flow.roomChanged(server?.room ?? 0))
             case .authenticate(let login):
                 mailbox.removeAll { login.received.contains($0.id) }
                 perform(server?.loginAnswered(.welcome, at: at(now)) ?? [])

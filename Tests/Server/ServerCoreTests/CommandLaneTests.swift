@@ -28,7 +28,7 @@ import Testing
             let queue = CommandQueue()
             for _ in 0..<1000 { _ = queue.push(.record(receipts(512), session) { _ in }) }
             let sink = DiscardingSink()
-            for _ in 0..<600 { _ = queue.push(.accept(server.acceptance(), sink)) }
+            for _ in 0..<600 { _ = queue.push(.accept(QueuedAcceptance(server.acceptance(), sink))) }
             let first = queue.takeBatch(limit: 512)
             #expect(acceptances(in: first) == 512)
             #expect(first.count == 513)
@@ -40,7 +40,7 @@ import Testing
         try await withServer { server in
             let queue = CommandQueue()
             let sink = DiscardingSink()
-            for _ in 0..<CommandQueue.acceptanceLimit { _ = queue.push(.accept(server.acceptance(), sink)) }
+            for _ in 0..<CommandQueue.acceptanceLimit { _ = queue.push(.accept(QueuedAcceptance(server.acceptance(), sink))) }
             for _ in 0..<1024 { _ = queue.push(.close(session)) }
             let batch = queue.takeBatch(limit: 512)
             #expect(acceptances(in: batch) == 512)
