@@ -40,7 +40,9 @@ import Testing
         try await withServer { server in
             let queue = CommandQueue()
             let sink = DiscardingSink()
-            for _ in 0..<CommandQueue.acceptanceLimit { _ = queue.push(.accept(QueuedAcceptance(server.acceptance(), sink))) }
+            for _ in 0..<CommandQueue.acceptanceLimit {
+                _ = queue.push(.accept(QueuedAcceptance(server.acceptance(), sink)))
+            }
             for _ in 0..<1024 { _ = queue.push(.close(session)) }
             let batch = queue.takeBatch(limit: 512)
             #expect(acceptances(in: batch) == 512)
