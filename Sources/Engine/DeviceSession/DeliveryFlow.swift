@@ -74,6 +74,20 @@ public struct DeliveryFlow: Sendable {
         return directives(written: written, notSent: notSent) + nextPage()
     }
 
+    /// Takes one new notification that can go straight out, as most can: what ``deliver(_:)`` would answer with a
+    /// single write of it, without the lists.
+    ///
+    /// - Returns: `false` when it was not taken; then give it to ``deliver(_:)``.
+    public mutating func takesAtOnce(_ notification: OutgoingNotification) -> Bool {
+        guard hasStarted, isLive, writable, room > 0 else { return false }
+        if notification.expiresAt != nil {
+            guard cursor.map({ notification.id > $0 }) ?? true else { return false }
+            cursor = notification.id
+        }
+        room -= 1
+        return true
+    }
+
     /// The page that was asked for.
     public mutating func pageRead(_ page: [OutgoingNotification]) -> [Directive] {
         guard let limit = pageInFlight else { return [] }

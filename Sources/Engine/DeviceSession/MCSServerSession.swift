@@ -197,6 +197,18 @@ public struct MCSServerSession: Sendable {
         return directives
     }
 
+    /// One notification is to be written, like ``send(_:at:)``, without the list.
+    ///
+    /// - Returns: What its packet acknowledges; `nil` when the session is not live or its stream ids are used up.
+    public mutating func count(_ notification: OutgoingNotification) -> Int32? {
+        guard isLive, owedVersion == nil, sentCount < .max else { return nil }
+        let lastStreamID = confirmable
+        sentCount += 1
+        window.append(stream: sentCount, id: notification.id, isStored: notification.expiresAt != nil)
+        noteConfirmed()
+        return lastStreamID
+    }
+
     /// The deadline has come.
     public mutating func tick(at time: SessionTime) -> [MCSServerDirective] {
         var directives: [MCSServerDirective] = []

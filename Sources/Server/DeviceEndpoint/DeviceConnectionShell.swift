@@ -55,8 +55,19 @@ final class DeviceConnectionShell: MCSChannelPeer {
     // MARK: From the gateway, by way of the port
 
     func deliver(_ notifications: [OutgoingNotification]) {
-        guard sessionID != nil else { return }
-        perform(flow.deliver(notifications))
+        guard let sessionID else { return }
+        if notifications.count == 1, !isPerforming, let channel, flow.takesAtOnce(notifications[0]) {
+            if let lastStreamID = session.count(notifications[0]) {
+                channel.send(notifications[0], lastStreamID: lastStreamID, now: SessionTime.now().wall)
+                surroundings.metrics.sent.increment()
+                noteSent(notifications, sessionID)
+                return channel.settle()
+            }
+            // The stream ids are used up: the session ends with the attempt.
+            perform(session.send(notifications, at: .now()))
+        } else {
+            perform(flow.deliver(notifications))
+        }
         channel?.settle()
     }
 
@@ -235,6 +246,11 @@ extension DeviceConnectionShell {
     }
 
     private func noteSent(_ notifications: [OutgoingNotification], _ session: DeviceSessionID) {
+        if notifications.count == 1 {
+            let id = [notifications[0].id]
+            return notifications[0].expiresAt == nil
+                ? surroundings.gateway.attempts(id, became: .sent) : surroundings.gateway.sent(session, id)
+        }
         let stored = notifications.lazy.filter { $0.expiresAt != nil }.map(\.id)
         let attempts = notifications.lazy.filter { $0.expiresAt == nil }.map(\.id)
         if !stored.isEmpty { surroundings.gateway.sent(session, Array(stored)) }

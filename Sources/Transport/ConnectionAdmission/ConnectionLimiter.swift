@@ -69,8 +69,8 @@ public final class ConnectionLimiter: Sendable {
         case .admitted: break
         }
         do {
-            try channel.pipeline.syncOperations.addHandler(
-                AdmissionHandler(limiter: self, proofTimeout: configuration.proofTimeout))
+            try channel.pipeline.syncOperations.addHandler(AdmissionHandler(proofTimeout: configuration.proofTimeout))
+            channel.closeFuture.whenComplete { [self] _ in closed(connection) }
             return true
         } catch {
             // The channel is closed already.
@@ -85,7 +85,7 @@ public final class ConnectionLimiter: Sendable {
         channel.pipeline.fireUserInboundEventTriggered(AdmissionHandler.Proven())
     }
 
-    func closed(_ connection: ObjectIdentifier) {
+    private func closed(_ connection: ObjectIdentifier) {
         state.withLock { state in
             state.slots.closed(connection)
             state.channels[connection] = nil

@@ -165,7 +165,15 @@ private struct Simulation {
     mutating func deliver() {
         let some = toDeliver.prefix(Int.random(in: 0...toDeliver.count, using: &random))
         toDeliver.removeFirst(some.count)
-        if !some.isEmpty { perform(flow.deliver(Array(some))) }
+        if some.count == 1, let one = some.first, flow.takesAtOnce(one) {
+            guard let lastStreamID = server?.count(one) else {
+                Issue.record("a live session counts nothing")
+                return
+            }
+            try? one.encodePacket(into: &toClient, lastStreamID: lastStreamID, now: at(now).wall)
+        } else if !some.isEmpty {
+            perform(flow.deliver(Array(some)))
+        }
     }
 
     /// The device is away, and more may come than one page or window takes.

@@ -28,6 +28,7 @@ import Testing
         #expect(!first.isActive && second.isActive)
         #expect(limiter.count == 1)
         second.close(promise: nil)
+        second.embeddedEventLoop.run()
         #expect(limiter.count == 0)
     }
 
@@ -50,6 +51,7 @@ import Testing
         channel.embeddedEventLoop.advanceTime(by: .seconds(30))
         #expect(watcher.isOverdue && channel.isActive)
         channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        channel.embeddedEventLoop.run()
         #expect(!channel.isActive && limiter.count == 0)
     }
 
