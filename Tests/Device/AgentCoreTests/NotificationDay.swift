@@ -22,6 +22,11 @@ struct NotificationDay: WaitingRequests {
         session = try #require(await harness.server.sessions.next())
         session.events(.loggedIn)
         app = try await harness.readyApp()
+        // What begins with the agent is over when both apps have their tokens.
+        var registered: Set<String> = []
+        while registered.count < 2, case .registered(let app, _)? = await harness.happenings.next(where: \.isToken) {
+            registered.insert(app)
+        }
     }
 
     func pass() async throws {
@@ -152,4 +157,8 @@ struct NotificationDay: WaitingRequests {
         push(111, to: Self.other, Self.silent)
         await isTold(111, .suppressed(.budget))
     }
+}
+
+extension AgentEvent {
+    fileprivate var isToken: Bool { if case .registered = self { true } else { false } }
 }
