@@ -50,7 +50,8 @@ extension ServeCommand {
                 admission: configuration.admission(total: budget.control, proof: .seconds(30)), logger: logger,
                 bound: ports.control.known),
             ControlListener(
-                .metrics(registry), port: values.number(.metricsPort), logger: logger, bound: ports.metrics.known),
+                .metrics(registry, core.mailboxes.health), port: values.number(.metricsPort), logger: logger,
+                bound: ports.metrics.known),
         ]
         if values.flag(.development) {
             services.append(
@@ -107,7 +108,7 @@ struct ServerParts: Sendable {
                 store: store, apps: apps, tokens: tokens, mailboxes: mailboxes, cell: 0, clock: presentTime),
             timelines: Timelines(store: store, mailboxes: mailboxes), authentication: credentials,
             enrolmentAccess: isOpen ? .open : try values.enrolmentKey().map { .key($0) } ?? .closed,
-            clock: presentTime)
+            health: mailboxes.health, clock: presentTime)
     }
 }
 

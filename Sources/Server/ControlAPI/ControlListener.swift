@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import NIOSSL
 import Observability
+import ServerCore
 import ServiceLifecycle
 import Synchronization
 
@@ -19,7 +20,7 @@ public struct ControlListener: Service, CustomStringConvertible {
         /// The same in plain http and without tokens, for development on loopback.
         case development(ControlServices)
         /// `/metrics` and `/health` in plain http on loopback.
-        case metrics(PrometheusRegistry)
+        case metrics(PrometheusRegistry, StoreHealth)
     }
 
     /// A listener that could not be bound, or that failed later.

@@ -17,20 +17,25 @@ enum ControlRouter {
         case .development(let services):
             router.add(middleware: LoopbackGuard(port: port))
             add(services, authentication: nil, to: router)
-        case .metrics(let registry):
+        case .metrics(let registry, let health):
             router.add(middleware: LoopbackGuard(port: port))
             router.get("metrics") { _, _ in
                 Response.text(registry.text(), type: PrometheusRegistry.contentType)
             }
+            add(health, to: router)
         }
-        router.get("health") { _, _ in Response.json(["status": "ok"]) }
         return router
+    }
+
+    private static func add(_ health: StoreHealth, to router: Router<ControlContext>) {
+        router.get("health") { _, _ in HealthAnswer.response(to: health.failure) }
     }
 
     private static func add(
         _ services: ControlServices, authentication: (any ProviderAuthentication)?,
         to router: Router<ControlContext>
     ) {
+        add(services.health, to: router)
         let checkin = CheckinRoute(
             enrolment: services.enrolment, access: services.enrolmentAccess, clock: services.clock)
         let register = RegisterRoute(enrolment: services.enrolment)

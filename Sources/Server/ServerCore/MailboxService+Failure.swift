@@ -2,8 +2,35 @@ import Metrics
 import Observability
 import PushModel
 
-/// What becomes of commands whose batch could not be committed.
+/// Commits, and what becomes of commands whose batch could not be committed.
 extension MailboxService {
+    /// Runs `body` in one transaction, and notes whether the store took it.
+    func commit(_ body: (any NotificationTransaction) throws -> Void) throws {
+        try noting {
+            try ids.renew()
+            try store.write(body)
+        }
+    }
+
+    /// Keeps the ceiling of ids ahead of them. Finds out, too, whether a store that failed works again: who was told
+    /// that it fails may send nothing more.
+    func renewIDs() throws {
+        try noting { try ids.renew() }
+    }
+
+    private func noting(_ work: () throws -> Void) throws {
+        do { try work() } catch {
+            health.failed(error, at: clock())
+            throw error
+        }
+        guard health.failure != nil else { return }
+        // What changes nothing touches no disk, and says nothing of one that was full before: this changes something.
+        do {
+            try store.write { try $0.raiseHighWater(to: 0) }
+            health.committed()
+        } catch { health.failed(error, at: clock()) }
+    }
+
     /// Tells everyone who waits, and keeps what nobody would bring again.
     func failed(_ commands: [MailboxCommand], _ error: any Error) {
         failures += 1

@@ -15,13 +15,13 @@ extension MailboxService {
         guard !isStopped else { return }
         var next: SweepPosition?
         do {
-            try ids.renew()
+            try renewIDs()
             let slice = try store.expired(at: clock(), from: position, limit: 2000)
             next = slice.next
             for device in slice.devices { _ = submit(.expire(device)) }
             for place in slice.ended { _ = submit(.unregister(place.device, place.app, place.environment)) }
         } catch {
-            logger.warning("the sweep could not read the store", metadata: [LogKey.error: "\(error)"])
+            logger.warning("the store could not be swept", metadata: [LogKey.error: "\(error)"])
         }
         let after = next
         loop.scheduleTask(in: next == nil ? .seconds(5) : .milliseconds(100)) {

@@ -20,6 +20,8 @@ public actor MailboxService {
     nonisolated let queue = CommandQueue()
     nonisolated let presence = PresenceDirectory()
     nonisolated let ids: NotificationIDSource
+    /// Whether the store takes what this service commits.
+    nonisolated public let health = StoreHealth()
     let store: any NotificationStore
     let clock: @Sendable () -> Timestamp
     let logger: Logger
@@ -210,8 +212,7 @@ public actor MailboxService {
             if notes.isEmpty, commands.allSatisfy(isInMemory) {
                 for command in commands { applyInMemory(command, &effects) }
             } else {
-                try ids.renew()
-                try store.write { transaction in
+                try commit { transaction in
                     for queued in notes { try write(queued, transaction) }
                     for command in commands { try apply(command, transaction, &effects) }
                 }
@@ -244,8 +245,7 @@ public actor MailboxService {
         guard !notes.isEmpty || !unrecorded.isEmpty else { return }
         var pause = settings.notePause
         do {
-            try ids.renew()
-            try store.write { transaction in
+            try commit { transaction in
                 for queued in notes { try write(queued, transaction) }
                 for (team, entry) in unrecorded {
                     try transaction.noteUnrecorded(team: team, from: entry.first, to: entry.last, count: entry.count)

@@ -86,6 +86,11 @@ public enum StoreError: Error, CustomStringConvertible {
     }
 }
 
+extension DatabaseError: StoreFailure {
+    /// SQLite's own words, such as "database or disk is full", without the statement.
+    public var reason: String { message ?? "SQLite error \(resultCode.rawValue)" }
+}
+
 /// The writer's own statements, prepared when first needed.
 ///
 /// `@unchecked Sendable`: only touched inside the pool's `writeWithoutTransaction`, whose serial queue is the one

@@ -10,6 +10,7 @@ import Synchronization
 import Testing
 
 @testable import ControlAPI
+@testable import ServerCore
 
 private let server = FakeServer()
 
@@ -212,10 +213,30 @@ func `HEAD is answered by header fields alone, and the next request by its own a
 @Test func `metrics are Prometheus text`() async throws {
     let registry = PrometheusRegistry()
     registry.makeCounter(label: "c", dimensions: []).increment(by: 3)
-    try await withListener(.metrics(registry)) { listener in
+    try await withListener(.metrics(registry, StoreHealth())) { listener in
         let answer = try await listener.send("GET", "/metrics")
         #expect(answer.status == 200)
         #expect(answer.body.contains("c_total 3\n"))
         #expect(try await listener.send("GET", "/checkin").status == 404)
+    }
+}
+
+@Test(arguments: [true, false])
+func `health says since when and why the store fails, with a status that says so too`(isMetrics: Bool) async throws {
+    struct Full: StoreFailure { let reason = "database or disk is full" }
+    let health = StoreHealth()
+    let interface: ControlListener.Interface =
+        isMetrics
+        ? .metrics(PrometheusRegistry(), health) : .development(server.services(.open, health: health))
+    try await withListener(interface) { listener in
+        #expect(try await listener.send("GET", "/health").body == #"{"status":"ok"}"#)
+        health.failed(Full(), at: Timestamp(rawValue: 1_800_000_000_123))
+        let failing = try await listener.send("GET", "/health")
+        #expect(failing.status == 503)
+        #expect(
+            failing.body
+                == #"{"reason":"database or disk is full","since":"2027-01-15T08:00:00.123Z","status":"failing"}"#)
+        health.committed()
+        #expect(try await listener.send("GET", "/health").status == 200)
     }
 }

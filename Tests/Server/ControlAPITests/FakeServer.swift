@@ -57,9 +57,9 @@ struct FakeServer: EnrolmentService, TimelineService, ProviderAuthentication {
         }
     }
 
-    func services(_ access: EnrolmentAccess) -> ControlServices {
+    func services(_ access: EnrolmentAccess, health: StoreHealth = StoreHealth()) -> ControlServices {
         ControlServices(
-            enrolment: self, timelines: self, authentication: self, enrolmentAccess: access,
+            enrolment: self, timelines: self, authentication: self, enrolmentAccess: access, health: health,
             clock: { Timestamp(rawValue: 1_800_000_000_000) })
     }
 }
