@@ -191,7 +191,7 @@ def test_heartbeats_are_answered_and_count_as_packets(world):
 
 
 def test_acknowledgements_are_confirmed_without_being_asked(world):
-    with world.logged_in() as device:
+    with world.logged_in(timeout=30.0) as device:
         world.accept(1)
         notification = device.notification()
         device.acknowledge_stream(notification.stream_id)

@@ -82,7 +82,7 @@ public struct MCSServerConfiguration: Hashable, Sendable {
     public var shortestHeartbeatInterval: Int64 = 10_000
     /// How long a confirmation of acknowledgements may wait for another packet to ride on. The device only forgets
     /// then what it received; a packet and a wake-up of its own for each would cost more than the notification.
-    public var confirmationDelay: Int64 = 60_000
+    public var confirmationDelay: Int64 = 10_000
     /// How many packets with acknowledgements may be unconfirmed before that is done at once.
     public var unconfirmedLimit: Int32 = 32
     /// How many notifications may be unacknowledged before no more are sent.
