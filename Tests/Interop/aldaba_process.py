@@ -30,11 +30,11 @@ def clean_environment(**extra):
     return kept | extra
 
 
-def run_aldaba(*arguments, check=True, seconds=30, **options):
+def run_aldaba(*arguments, check=True, seconds=30, prefix=(), **options):
     """Runs a short `aldaba` command and returns its completed process, output as text."""
     options.setdefault("env", clean_environment())
     done = subprocess.run(
-        [str(BINARY), *map(str, arguments)], capture_output=True, text=True, timeout=seconds, **options
+        [*prefix, str(BINARY), *map(str, arguments)], capture_output=True, text=True, timeout=seconds, **options
     )
     if check:
         assert done.returncode == 0, f"aldaba {arguments}: exit {done.returncode}\n{done.stdout}{done.stderr}"

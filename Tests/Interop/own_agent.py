@@ -12,17 +12,23 @@ from waiting import wait_until
 
 
 class OwnAgent:
-    """A process `aldaba agent` with a data folder of its own, against the server of an `aldaba up`."""
+    """A process `aldaba agent` with a data folder of its own, against the server of an `aldaba up`.
 
-    def __init__(self, up, name, environment=None):
+    With `disk` (a SmallDisk) its data are there, all but the socket.
+    """
+
+    def __init__(self, up, name, environment=None, disk=None):
         self._folder = tempfile.TemporaryDirectory(prefix="aldaba-agent-")
-        self.data = Path(self._folder.name) / "data"
-        self.socket = str(self.data / "agent.sock")
+        self._prefix = disk.prefix if disk else []
+        self._outside = disk.outside if disk else str
+        self.data = (disk.folder if disk else Path(self._folder.name)) / "data"
+        self.socket = str((Path(self._folder.name) if disk else self.data) / "agent.sock")
         self.fault = Path(self._folder.name) / "fault"
-        self._log = open(ARTEFACTS / f"{name}.agent.log", "wb")
+        self.log = ARTEFACTS / f"{name}.agent.log"
+        self._log = open(self.log, "wb")
         server = json.loads((up.data / "serve.json").read_text())
         self._command = [
-            str(BINARY), "agent", "--data", str(self.data), "--agent-socket", self.socket,
+            *self._prefix, str(BINARY), "agent", "--data", str(self.data), "--agent-socket", self.socket,
             "--agent-server", f"{server['host']}:{server['devicePort']}",
             "--agent-control", f"https://{server['host']}:{server['controlPort']}",
             "--agent-ca", up.ready["ca"], "--environment", server["environment"], "--reconnect-after", "50",
@@ -30,12 +36,18 @@ class OwnAgent:
         self._environment = (environment or clean_environment()) | {"ALDABA_FAULT_FILE": str(self.fault)}
         self._process = None
 
+    @property
+    def process(self):
+        """The id of the process that runs."""
+        assert self._process.poll() is None, f"the agent ended with {self._process.poll()}"
+        return self._process.pid
+
     def install(self, **manifest):
         """Installs an app; returns its secret where it proves itself by one."""
         draft = Path(self._folder.name) / "manifest.json"
         draft.write_text(json.dumps(manifest))
-        told = run_aldaba("agent", "app", "install", draft, "--data", self.data).stdout.split()
-        return Path(told[1]).read_text() if len(told) > 1 else None
+        told = run_aldaba("agent", "app", "install", draft, "--data", self.data, prefix=self._prefix).stdout.split()
+        return Path(self._outside(told[1])).read_text() if len(told) > 1 else None
 
     def start(self):
         self._process = subprocess.Popen(

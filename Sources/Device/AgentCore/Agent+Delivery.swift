@@ -15,9 +15,11 @@ extension Agent {
     }
 
     /// Commits the batch and does what follows from it.
-    func flush() {
+    ///
+    /// - Returns: Whether all that was to be stored is on the disk.
+    @discardableResult func flush() -> Bool {
         isFlushScheduled = false
-        guard !writes.isEmpty else { return }
+        guard !writes.isEmpty else { return true }
         let batch = writes
         writes = []
         arriving = []
@@ -32,12 +34,14 @@ extension Agent {
         } catch {
             attachments.drop(batch.flatMap(\.copiedFiles))
             keepForLater(batch)
-            return storeFailed(error)
+            storeFailed(error)
+            return false
         }
         presentations.committed()
         receipts.committed()
         pumpPresentations()
         pumpReceipts()
+        return true
     }
 
     private static func commit(_ batch: [AgentWrite], to store: AgentStore) throws -> [AgentEffect] {

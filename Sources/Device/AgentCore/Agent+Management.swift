@@ -215,9 +215,12 @@ extension Agent {
 
     /// The answer to a change: whether it is on the disk.
     func durable() -> ManagementAnswer {
-        flush()
-        return writes.isEmpty
-            ? .done : .failed(message: "the agent's store does not take it now; it goes on trying, see its log")
+        let isSaidOnce = writes.contains(where: \.isSaidOnce)
+        guard !flush() else { return .done }
+        return .failed(
+            message: isSaidOnce
+                ? "the agent's store does not take it now; it goes on trying, see its log"
+                : "the agent's store does not take it, so it was not done; see the agent's log")
     }
 
     private func set(_ app: String, _ values: [String: String]) -> ManagementAnswer {
@@ -239,7 +242,7 @@ extension Agent {
         failWaiter(request.identifier, "a later notification took its place")
         if waits { waiters[request.identifier] = waiting }
         fire(request, as: nil, app: Self.shell)
-        return waits ? nil : .done
+        return waits ? nil : durable()
     }
 
     /// What is wrong with a notification of the terminal's.
