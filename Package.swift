@@ -187,6 +187,8 @@ let support: [Target] = [
     .target(
         name: "StoreContract", dependencies: ["AldabaTestSupport", "ServerCore", "Mailbox", "PushModel"],
         path: "Tests/StoreContract", swiftSettings: strict),
+    .target(
+        name: "StatementLog", dependencies: [grdb, grdbSQLite], path: "Tests/StatementLog", swiftSettings: strict),
 ]
 
 let testTargets: [Target] = [
@@ -217,7 +219,7 @@ let testTargets: [Target] = [
             "ProviderEndpoint", "HTTP2Transport", "ServerCore", "StoreSQLite", "StoreContract", "APNsWire", "HTTPWire",
             "Mailbox", "PushModel", crypto, nioCore, nioPosix, logging,
         ]),
-    tests("Server", "StoreSQLite", ["StoreSQLite", "StoreContract", "ServerCore", "PushModel", grdb]),
+    tests("Server", "StoreSQLite", ["StoreSQLite", "StoreContract", "StatementLog", "ServerCore", "PushModel", grdb]),
     tests(
         "Server", "DeviceEndpoint",
         [
@@ -236,7 +238,7 @@ let testTargets: [Target] = [
         "Device", "AgentCore",
         [
             "AgentCore", "AgentWire", "PushModel", "DeviceSession", "MCSWire", "LocalSchedule", "LocalZones",
-            grdb, grdbSQLite, nioCore, nioPosix, nioEmbedded, logging,
+            "StatementLog", grdb, nioCore, nioPosix, nioEmbedded, logging,
         ]),
     tests("Device", "MessageBus", ["MessageBus"]),
     tests("Device", "SystemClock", ["SystemClock", "AgentCore", "CLinux", "LocalSchedule", "MessageBus", logging]),

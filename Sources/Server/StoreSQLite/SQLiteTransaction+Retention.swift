@@ -20,19 +20,37 @@ extension SQLiteTransaction {
 
     /// Deletes every notification below an id, with all that belongs to it.
     private func delete(before end: Int64) throws {
+        try deleteNames(before: end)
         for sql in Self.deletions { try database.cachedStatement(sql: sql).execute(arguments: [end]) }
     }
 
+    /// Deletes what finds these notifications by their `apns-id`, each by its whole key: many may have one name.
+    private func deleteNames(before end: Int64) throws {
+        let named = try Row.fetchCursor(
+            database.cachedStatement(
+                sql: """
+                    SELECT id, lower(apns_id), code IS NOT NULL, team, device, app, environment FROM message
+                    WHERE id < ? AND apns_id IS NOT NULL
+                    """), arguments: [end])
+        while let row = try named.next() {
+            let (id, name) = (row[0] as Int64, row[1] as String)
+            if row[2] as Bool {
+                try database.cachedStatement(sql: "DELETE FROM refusal WHERE apns_id = ? AND team = ? AND id = ?")
+                    .execute(arguments: [name, row[3] as String?, id])
+            } else {
+                try database.cachedStatement(
+                    sql: """
+                        DELETE FROM identity
+                        WHERE apns_id = ? AND device IN (?, ?) AND app = ? AND environment = ? AND id = ?
+                        """
+                ).execute(arguments: [
+                    name, Self.nobody, row[4] as Int64?, row[5] as Int64?, row[6] as Int64?, id,
+                ])
+            }
+        }
+    }
+
     private static let deletions = [
-        """
-        DELETE FROM identity WHERE (apns_id, device, app, environment, id) IN (
-            SELECT lower(apns_id), device, app, environment, id FROM message
-            WHERE id < ? AND apns_id IS NOT NULL AND device IS NOT NULL)
-        """,
-        """
-        DELETE FROM refusal WHERE (apns_id, team, id) IN (
-            SELECT lower(apns_id), team, id FROM message WHERE id < ? AND apns_id IS NOT NULL AND code IS NOT NULL)
-        """,
         "DELETE FROM pending WHERE (device, id) IN (SELECT device, id FROM message WHERE id < ? AND stored)",
         "DELETE FROM lingering WHERE id < ?",
         "DELETE FROM timeline WHERE id < ?",

@@ -45,7 +45,8 @@ struct SQLiteTransaction: NotificationTransaction {
         try message.run()
         if let apnsID = record.apnsID {
             try insertIdentity(
-                apnsID, device: record.subject.device.column, app: record.subject.app.column,
+                apnsID, device: record.expiresAt == nil ? Self.nobody : record.subject.device.column,
+                app: record.subject.app.column,
                 environment: record.subject.environment.column, id: record.id)
         }
         guard record.waits, let expiresAt = record.expiresAt else { return }
@@ -60,6 +61,10 @@ struct SQLiteTransaction: NotificationTransaction {
         pending.bind(record.collapseID)
         try pending.run()
     }
+
+    /// Identities of single attempts are those of no device: an `apns-id` of theirs may come again, any number of
+    /// times, and only timelines are found by it.
+    static let nobody: Int64 = 0
 
     private func insertIdentity(
         _ apnsID: String, device: Int64, app: Int64, environment: Int64, id: NotificationID

@@ -13,6 +13,9 @@ enum Schema {
         migrator.registerMigration("3 revocation and refusals by team") { database in
             try database.execute(sql: third)
         }
+        migrator.registerMigration("4 the ends of what was not recorded") { database in
+            try database.execute(sql: "CREATE INDEX unrecorded_last ON unrecorded(last)")
+        }
         return migrator
     }
 

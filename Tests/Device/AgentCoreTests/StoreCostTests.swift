@@ -3,6 +3,7 @@ import AldabaTestSupport
 import Foundation
 import GRDB
 import PushModel
+import StatementLog
 import Testing
 
 @testable import AgentCore
@@ -60,12 +61,12 @@ import Testing
         let log = StatementLog()
         let store = try #require(await harness.agent.withLock { $0 }?.store)
         let day = try await NotificationDay(harness)
-        try log.follow(store)
+        try store.write { log.follow($0) }
         try await day.pass()
         let costs = log.costs
         try await harness.stop()
         return try costs.reduce(into: [:]) { found, cost in
-            found[cost.key] = (cost.value, try StatementLog.plan(of: cost.key, in: store))
+            found[cost.key] = (cost.value, try store.read { try StatementLog.plan(of: cost.key, in: $0.database) })
         }
     }
 

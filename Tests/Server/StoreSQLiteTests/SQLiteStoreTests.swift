@@ -135,6 +135,37 @@ import Testing
         try store.close()
     }
 
+    @Test func `what finds a notification by its name leaves with it, also what was written before`() throws {
+        let store = try SQLiteStore(path: folder.path("server.sqlite"))
+        let now = Timestamp(seconds: 1_780_272_000)
+        let subject = TokenSubject(
+            cell: 0, device: try #require(DeviceID(77)), app: AppID(rawValue: 1), environment: .sandbox, generation: 0)
+        try store.write { transaction in
+            for (id, expiry) in [(1, now), (2, nil), (3, nil)] as [(Int64, Timestamp?)] {
+                try transaction.insert(
+                    NotificationRecord(
+                        id: NotificationID(rawValue: id), subject: subject, apnsID: "Same", pushType: .alert,
+                        priority: .immediate, collapseID: nil, acceptedAt: now, expiresAt: expiry,
+                        waits: expiry != nil, lane: .apns, payload: []))
+            }
+            try transaction.insert(
+                RefusalRecord(
+                    id: NotificationID(rawValue: 4), team: TeamID(rawValue: "TEAM000001"), topic: "t", apnsID: "Same",
+                    at: now, code: "BadTopic", note: nil))
+        }
+        // Identities of single attempts were those of their device once.
+        try store.pool.write { try $0.execute(sql: "UPDATE identity SET device = 77 WHERE id = 3") }
+        func names() throws -> Int? {
+            try store.pool.read {
+                try Int.fetchOne($0, sql: "SELECT (SELECT count(*) FROM identity) + (SELECT count(*) FROM refusal)")
+            }
+        }
+        #expect(try names() == 4)
+        _ = try store.write { try $0.prune(timelinesBefore: now, payloadsBefore: now, now: now, limit: 10) }
+        #expect(try names() == 0)
+        try store.close()
+    }
+
     @Test func `a payload is kept until its time after the last line of its timeline, then cleared`() throws {
         let store = try SQLiteStore(path: folder.path("server.sqlite"))
         let day: Int64 = 24 * 3_600_000

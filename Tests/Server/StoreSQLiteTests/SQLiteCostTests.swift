@@ -1,0 +1,183 @@
+import AldabaTestSupport
+import Dispatch
+import Foundation
+import GRDB
+import PushModel
+import ServerCore
+import StatementLog
+import Testing
+
+@testable import StoreSQLite
+
+/// What a notification costs the server's store does not depend on what is stored already.
+@Suite struct SQLiteCostTests {
+    private static let many = 5_000
+    private static let now = Timestamp(seconds: 1_780_272_000)
+    private static let team = TeamID(rawValue: "TEAM123456")
+    /// The one that things happen to, and the one for which much waits.
+    private static let (device, other) = (DeviceID(77)!, DeviceID(78)!)  // Neither 0 nor beyond Int64.max.
+
+    private static func record(
+        _ id: Int64, device: DeviceID = device, apnsID: String, waits: Bool = true
+    ) -> NotificationRecord {
+        NotificationRecord(
+            id: NotificationID(rawValue: id),
+            subject: TokenSubject(
+                cell: 0, device: device, app: AppID(rawValue: 1), environment: .sandbox, generation: 0),
+            apnsID: apnsID, pushType: .alert, priority: .immediate, collapseID: nil, acceptedAt: now,
+            expiresAt: waits ? now.adding(milliseconds: 3_600_000) : nil, waits: waits, lane: .apns,
+            payload: [0x7B, 0x7D])
+    }
+
+    private static func refusal(_ id: Int64) -> RefusalRecord {
+        RefusalRecord(
+            id: NotificationID(rawValue: id), team: team, topic: "com.example.todo", apnsID: "refused", at: now,
+            code: "BadTopic", note: nil)
+    }
+
+    private static func line(_ state: NotificationState) -> TimelineEntry {
+        TimelineEntry(at: now, state: state, source: .server)
+    }
+
+    /// The ids of what is stored already begin here; those of what happens lie between them and those of long ago.
+    private static let first: Int64 = NotificationIDGenerator(node: 0, highWater: 0).floor(at: now)
+    private static let longAgo = now.adding(milliseconds: -86_400_000)
+
+    /// So many of each: what waits for another device, what the device has had, attempts of one name, refusals, gaps.
+    private func fill(_ store: SQLiteStore, count: Int) throws {
+        try store.write { transaction in
+            for number in 0..<Int64(count) {
+                let id = Self.first + 10_000 + number * 10
+                try transaction.insert(Self.record(id, device: Self.other, apnsID: "waiting-\(number)"))
+                try transaction.insert(Self.record(id + 1, apnsID: "had-\(number)"))
+                try transaction.append(Self.line(.acked), to: NotificationID(rawValue: id + 1))
+                try transaction.removeWaiting(NotificationID(rawValue: id + 1), of: Self.device)
+                try transaction.insert(Self.record(id + 2, apnsID: "same", waits: false))
+                try transaction.insert(Self.refusal(id + 3))
+                try transaction.noteUnrecorded(
+                    team: Self.team, from: NotificationID(rawValue: id + 4), to: NotificationID(rawValue: id + 5),
+                    count: 2)
+            }
+        }
+    }
+
+    /// All that is done for notifications, one thing after the other.
+    private func pass(_ store: SQLiteStore) async throws {
+        let id = NotificationID(rawValue: Self.first + 1)
+        try store.write { transaction in
+            _ = try transaction.secretHash(of: Self.device)
+            _ = try transaction.waiting(for: Self.device)
+            for name in ["new", "same"] {
+                let subject = Self.record(0, apnsID: name).subject
+                #expect(try transaction.identity(apnsID: name, subject: subject, since: Self.longAgo) == nil)
+            }
+            try transaction.insert(Self.record(id.rawValue, apnsID: "new"))
+            try transaction.insert(Self.record(id.rawValue + 1, apnsID: "same", waits: false))
+            try transaction.insert(Self.refusal(id.rawValue + 2))
+            try transaction.append(Self.line(.sent), to: id)
+            try transaction.raiseHighWater(to: Self.first + 1_000)
+            try transaction.noteUnrecorded(team: Self.team, from: id, to: id, count: 1)
+        }
+        for device in [Self.device, Self.other] {
+            _ = try await withCheckedThrowingContinuation { continuation in
+                store.page(device: device, after: nil, limit: 5, now: Self.now) { continuation.resume(with: $0) }
+            }
+        }
+        _ = try await withCheckedThrowingContinuation { continuation in
+            store.notifications(of: Self.device, among: [id]) { continuation.resume(with: $0) }
+        }
+        _ = try store.expired(at: Self.now, from: nil, limit: 5)
+        try store.write { transaction in
+            #expect(try transaction.device(of: id) == Self.device)
+            #expect(try transaction.has(.sent, in: id))
+            #expect(try transaction.lineCount(of: id) == 1)
+            try transaction.append(Self.line(.acked), to: id)
+            try transaction.removeWaiting(id, of: Self.device)
+            // Nothing is old enough to go; some payloads are.
+            for _ in 1...2 {
+                _ = try transaction.prune(
+                    timelinesBefore: Self.longAgo, payloadsBefore: Self.now.adding(milliseconds: 1), now: Self.now,
+                    limit: 5)
+            }
+        }
+    }
+
+    /// Has every reader read at once, so that each is there to be listened to.
+    private func followReaders(of store: SQLiteStore, _ log: StatementLog) {
+        let all = DispatchGroup()
+        let readers = store.pool.configuration.maximumReaderCount
+        for _ in 0..<readers { all.enter() }
+        for _ in 0..<readers {
+            store.pool.asyncRead { access in
+                if let database = try? access.get() { log.follow(database) }
+                all.leave()
+                all.wait()
+            }
+        }
+        all.wait()
+    }
+
+    private func costs(stored: Int) async throws -> [String: (steps: Int, plan: [String])] {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore(path: folder.path("server.sqlite"))
+        _ = try await store.addApp(
+            topic: Topic(rawValue: "com.example.todo"), team: Self.team, policy: .init(), at: Self.now)
+        #expect(try await store.addDevice(Self.device, secretHash: [1], at: Self.now))
+        try fill(store, count: stored)
+        let log = StatementLog()
+        try await store.pool.writeWithoutTransaction { log.follow($0) }
+        followReaders(of: store, log)
+        try await pass(store)
+        let found = try log.costs.reduce(into: [String: (steps: Int, plan: [String])]()) { found, cost in
+            found[cost.key] = (
+                cost.value, try store.pool.read { try StatementLog.plan(of: cost.key, in: $0) }
+            )
+        }
+        try store.close()
+        return found
+    }
+
+    @Test func `no statement that runs for a notification takes longer because more are stored`() async throws {
+        let few = try await costs(stored: 10)
+        let many = try await costs(stored: Self.many)
+        #expect(Set(few.keys) == Set(many.keys))
+        for part in Self.expected { #expect(many.keys.contains { $0.contains(part) }, "\(part) did not run") }
+        for (statement, cost) in many {
+            #expect(cost.steps <= (few[statement]?.steps ?? 0) + 20, "\(statement)")
+            for line in cost.plan {
+                #expect(Self.bounded.contains { line.hasSuffix($0) }, "\(line) of \(statement)")
+            }
+        }
+    }
+
+    /// Of each statement some words, so that none goes unseen, on the writer's connection or a reader's.
+    private static let expected = [
+        "INTO message(id, app", "INTO message(id, lane", "INTO pending", "INTO identity", "INTO refusal",
+        "INTO timeline", "DELETE FROM pending WHERE device", "FROM identity JOIN", "SELECT device FROM message",
+        "EXISTS(SELECT 1 FROM timeline", "count(*) FROM timeline", "SELECT secret_hash", "FROM pending WHERE device",
+        "FROM pending JOIN message", "SELECT 1 FROM message", "FROM pending LEFT JOIN", "'high_water'",
+        "INTO unrecorded", "DELETE FROM unrecorded", "INTO lingering", "UPDATE message SET payload",
+    ]
+
+    /// How rows may be found: by a whole key, or in a range that something bounds.
+    private static let bounded = [
+        "INTEGER PRIMARY KEY (rowid=?)", "INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN", "PRIMARY KEY (device=? AND id=?)",
+        "meta USING PRIMARY KEY (key=?)", "refusal USING PRIMARY KEY (apns_id=? AND team=? AND id=?)",
+        "identity USING PRIMARY KEY (apns_id=? AND device=? AND app=? AND environment=? AND id=?)",
+        // Acceptances of one name in a month, of which a day has one; the lines of one notification, at most 128.
+        "identity USING PRIMARY KEY (apns_id=? AND device=? AND app=? AND environment=?)",
+        "timeline USING PRIMARY KEY (id=?)", "timeline USING PRIMARY KEY (id=? AND at>?)",
+        // What waits for one device: all that is returned.
+        "SEARCH pending USING PRIMARY KEY (device=?)",
+        // A page, or a slice, from where the last one ended.
+        "pending USING PRIMARY KEY (device=? AND id>?)", "pending USING PRIMARY KEY ((device,id)>(?,?))",
+        "message USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+        "lingering USING COVERING INDEX lingering_checked_at (checked_at<?)",
+        // What is deleted.
+        "message USING INTEGER PRIMARY KEY (rowid<?)", "lingering USING INTEGER PRIMARY KEY (rowid<?)",
+        "timeline USING PRIMARY KEY (id<?)", "unrecorded USING INDEX unrecorded_last (last<?)",
+        "unrecorded USING COVERING INDEX unrecorded_last (last<?)",
+        // Of the rows that the lines beside it find.
+        "SCAN CONSTANT ROW", "SCALAR SUBQUERY 1", "SCALAR SUBQUERY 2", "LIST SUBQUERY 1",
+    ]
+}
