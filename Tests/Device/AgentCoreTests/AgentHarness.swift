@@ -31,6 +31,8 @@ final class AgentHarness: Sendable {
     let happenings = Inbox<AgentEvent>()
     /// How long the agent paused, in order.
     let pauses = Inbox<Duration>()
+    /// Opened when the store's keeper has looked through the store and rests.
+    let keeperRests = Latch()
     /// How often the agent closed its parts.
     let closings = Mutex(0)
     let running: Mutex<Task<Void, any Error>?> = Mutex(nil)
@@ -81,8 +83,11 @@ final class AgentHarness: Sendable {
             peerCheck: PeerCheck(executable: { _ in executable }, user: getuid()), clock: clock, positions: positions,
             network: network, zones: zones, now: { noon },
             // The store's keeper rests until the agent ends; all other pauses are over at once.
-            sleep: { [pauses] duration in
-                guard duration < .seconds(3600) else { return await Self.restUntilCancelled() }
+            sleep: { [pauses, keeperRests] duration in
+                guard duration < .seconds(3600) else {
+                    keeperRests.open()
+                    return await Self.restUntilCancelled()
+                }
                 pauses.put(duration)
                 if rests { await Self.restUntilCancelled() }
             }, random: { random }, close: { [self] in closings.withLock { $0 += 1 } })
