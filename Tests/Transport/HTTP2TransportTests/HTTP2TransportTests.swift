@@ -1,4 +1,6 @@
+import ConnectionAdmission
 import HTTPWire
+import Logging
 import NIOCore
 import NIOPosix
 import Testing
@@ -24,7 +26,7 @@ private final class EchoHandler: HTTP2RequestHandler {
     func connectionClosed(_ connection: HTTP2ServerConnection) {}
 }
 
-@Suite struct HTTP2TransportTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTP2TransportTests {
     private func withPair(
         limits: HTTP2Limits = HTTP2Limits(), _ body: (HTTP2Listener, HTTP2Client) async throws -> Void
     ) async throws {
@@ -138,6 +140,25 @@ private final class EchoHandler: HTTP2RequestHandler {
         let group = MultiThreadedEventLoopGroup.singleton
         let listener = try await HTTP2Listener.bind(configuration, on: group) { _ in EchoHandler() }
         let channel = try await ClientBootstrap(group: group).connect(host: "127.0.0.1", port: listener.port).get()
+        try await channel.closeFuture.get()
+        await listener.shutDown()
+    }
+
+    @Test func `a connection on which nothing moves any more is sent away`() async throws {
+        // That it proved nothing yet does not end it.
+        let limiter = ConnectionLimiter(
+            listener: "test",
+            ConnectionLimiter.Configuration(
+                limits: .init(total: 10, perAddress: 10, unproven: 10), proofTimeout: .hours(1)),
+            logger: Logger(label: "test"))
+        var configuration = HTTP2Listener.Configuration(host: "127.0.0.1", port: 0, tls: nil, limiter: limiter)
+        configuration.idleTimeout = .milliseconds(50)
+        let group = MultiThreadedEventLoopGroup.singleton
+        let listener = try await HTTP2Listener.bind(configuration, on: group) { _ in EchoHandler() }
+        let channel = try await ClientBootstrap(group: group).connect(host: "127.0.0.1", port: listener.port).get()
+        // On a slow machine the connection may be closed before this is written.
+        channel.writeAndFlush(
+            ByteBuffer(bytes: RawFrame.clientPreface + RawFrame(kind: .settings).bytes), promise: nil)
         try await channel.closeFuture.get()
         await listener.shutDown()
     }
