@@ -3,7 +3,8 @@ import PushModel
 import ServerCore
 import StoreSQLite
 
-/// The store's own rate for the rows of an acceptance: batches of 512, each synced, to 2,000 devices, on one thread.
+/// The store's own rate for the rows of an acceptance: batches of 512, each synced, to 2,000 devices, on one thread. Then
+/// the rate at which they are pruned, with two lines of a timeline each, in slices of 2,000.
 @main
 enum StoreRate {
     static func main() throws {
@@ -16,18 +17,22 @@ enum StoreRate {
         let probe = try fdatasyncMicroseconds(in: folder)
         let path = folder.appendingPathComponent("rate.sqlite").path
         let store = try SQLiteStore(path: path)
-        let seconds = try measure(store, rows: rows)
+        var ids: [NotificationID] = []
+        let seconds = try measure(store, rows: rows, ids: &ids)
+        let pruning = try measurePruning(store, ids)
         try store.close()
         let result: [String: Any] = [
-            "rows": rows, "rowsPerSecond": Double(rows) / seconds, "fdatasyncMicroseconds": probe,
+            "rows": rows, "rowsPerSecond": Double(rows) / seconds, "prunedPerSecond": Double(rows) / pruning,
+            "fdatasyncMicroseconds": probe,
         ]
         let line = try JSONSerialization.data(withJSONObject: result, options: [.sortedKeys])
         print(String(decoding: line, as: UTF8.self))
     }
 
-    private static func measure(_ store: SQLiteStore, rows: Int) throws -> Double {
+    private static func measure(_ store: SQLiteStore, rows: Int, ids made: inout [NotificationID]) throws -> Double {
         var ids = NotificationIDGenerator(node: 1, highWater: 0)
         ids.raiseCeiling(to: .max)
+        made.reserveCapacity(rows)
         let payload = [UInt8](repeating: UInt8(ascii: " "), count: 300)
         let begin = ContinuousClock.now
         var written = 0
@@ -39,11 +44,34 @@ enum StoreRate {
                     guard let id = ids.next(now: now), let device = DeviceID(UInt64(row % 2000 * 7_919 + 1)) else {
                         continue
                     }
+                    made.append(id)
                     try transaction.insert(record(id, device, now, payload))
                 }
             }
             written += batch
         }
+        return seconds(since: begin)
+    }
+
+    private static func measurePruning(_ store: SQLiteStore, _ ids: [NotificationID]) throws -> Double {
+        let accepted = Timestamp(seconds: 1_780_000_000)
+        for start in stride(from: 0, to: ids.count, by: 10_000) {
+            try store.write { transaction in
+                for id in ids[start..<min(start + 10_000, ids.count)] {
+                    try transaction.append(TimelineEntry(at: accepted, state: .sent, source: .server), to: id)
+                    try transaction.append(TimelineEntry(at: accepted, state: .acked, source: .server), to: id)
+                }
+            }
+        }
+        let later = accepted.adding(milliseconds: 40 * 24 * 3_600_000)
+        let begin = ContinuousClock.now
+        while try store.write({ transaction in
+            try transaction.prune(timelinesBefore: later, payloadsBefore: accepted, now: later, limit: 2000)
+        }) {}
+        return seconds(since: begin)
+    }
+
+    private static func seconds(since begin: ContinuousClock.Instant) -> Double {
         let elapsed = ContinuousClock.now - begin
         return Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
     }

@@ -115,9 +115,14 @@ def calendar(**fields):
 
 def schedule(machine, **triggers):
     with machine.app() as app:
-        for identifier, trigger in triggers.items():
-            app.center("add", notification={
-                "identifier": identifier, "content": {"title": identifier}, "trigger": trigger})
+        add(app, **triggers)
+
+
+def add(app, **triggers):
+    """Schedules requests over an open connection; each is answered once it and what came before it are stored."""
+    for identifier, trigger in triggers.items():
+        app.center("add", notification={
+            "identifier": identifier, "content": {"title": identifier}, "trigger": trigger})
 
 
 def heard(machine, seconds):

@@ -49,6 +49,15 @@ import Testing
         #expect(try send(session).contains(RawFrame.resetStream(3, code: 11)))
     }
 
+    @Test func `a block of many small fields is refused for their number`() throws {
+        let peer = try RawPeer()
+        // `accept-charset` with no value stands in the static table (RFC 7541, appendix A).
+        let block = RawFrame.requestHead + [UInt8](repeating: 0x8F, count: 100)
+        try peer.send(bytes: head(1, block, flags: RawFrame.endHeaders | RawFrame.endStream))
+        #expect(try peer.receive() == [RawFrame.resetStream(1, code: 11)])
+        #expect(peer.handler.requests.isEmpty)
+    }
+
     @Test func `fields of trailers are counted like those of the head`() throws {
         let session = try session()
         try receive(head(1, Self.headThatFillsTheTable), session)

@@ -159,7 +159,13 @@ private final class EchoHandler: HTTP2RequestHandler {
         // On a slow machine the connection may be closed before this is written.
         channel.writeAndFlush(
             ByteBuffer(bytes: RawFrame.clientPreface + RawFrame(kind: .settings).bytes), promise: nil)
+        // Nothing else would end the wait.
+        let impatience = channel.eventLoop.scheduleTask(in: .seconds(30)) {
+            Issue.record("the connection is kept")
+            channel.close(promise: nil)
+        }
         try await channel.closeFuture.get()
+        impatience.cancel()
         await listener.shutDown()
     }
 
