@@ -211,10 +211,14 @@ extension ServerConfiguration {
     }
 
     /// Which connections a listener keeps that may have `total` of them.
-    func admission(total: Int, proof: TimeAmount) -> ConnectionLimiter.Configuration {
+    ///
+    /// - Parameter unproven: How many may be without a valid credential. A peer can make the server hold 16 KiB before
+    ///   that; and when a server begins again, its devices all come at once.
+    func admission(total: Int, unproven: Int = 4096, proof: TimeAmount) -> ConnectionLimiter.Configuration {
         ConnectionLimiter.Configuration(
             limits: .init(
-                total: total, perAddress: values.number(.connectionsPerAddress), unproven: min(4096, max(8, total / 2))),
+                total: total, perAddress: values.number(.connectionsPerAddress),
+                unproven: min(unproven, max(8, total / 2))),
             exempt: values.addressRanges(.proxies), proofTimeout: proof)
     }
 
@@ -234,7 +238,8 @@ private struct DeviceService: Service, CustomStringConvertible {
     func run() async throws {
         let port = configuration.values.number(.devicePort)
         var endpointConfiguration = DeviceEndpointConfiguration(host: configuration.host, port: port)
-        endpointConfiguration.admission = configuration.admission(total: budget.devices, proof: .seconds(15))
+        endpointConfiguration.admission = configuration.admission(
+            total: budget.devices, unproven: 16_384, proof: .seconds(15))
         let endpoint = DeviceEndpoint(
             configuration: endpointConfiguration,
             tls: tls.plain, gateway: parts.mailboxes, group: MultiThreadedEventLoopGroup.singleton,

@@ -37,7 +37,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
     private var steps: [Step] = []
     private var isPerforming = false
     private var isFinished = false
-    /// Receipts of notifications that are unknown or another device's, in this session.
+    /// Receipts of notifications that are unknown or another device's, since the login.
     private var foreignReceipts = 0
     /// More of them than what retention may have taken from a device that was away end the session.
     private static let foreignReceiptLimit = 4096

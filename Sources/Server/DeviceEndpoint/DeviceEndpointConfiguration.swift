@@ -10,7 +10,7 @@ public struct DeviceEndpointConfiguration: Sendable {
     /// Which connections are kept. Those that have not logged in are few at a time, so that what they may hold
     /// before they are known is bounded for all of them together.
     public var admission = ConnectionLimiter.Configuration(
-        limits: .init(total: 200_000, perAddress: 200_000, unproven: 4096), proofTimeout: .seconds(15))
+        limits: .init(total: 200_000, perAddress: 200_000, unproven: 16_384), proofTimeout: .seconds(15))
     /// Times and limits of each session.
     public var session = MCSServerConfiguration()
     /// How long ``DeviceEndpoint/stop()`` waits for connections to end, in milliseconds.
