@@ -132,7 +132,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
         case .metricsPort: port("9090", "Metrics and health: http on loopback.")
         case .connectionsPerAddress:
             Row(
-                type: .number(1...1_000_000), defaultText: "1000", programs: [.serve],
+                type: .number(1...1_000_000), defaultText: "4096", programs: [.serve],
                 sentence: "How many connections one address may have on each TLS listener; an IPv6 /64 counts as one.")
         case .proxies:
             Row(
