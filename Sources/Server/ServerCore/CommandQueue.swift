@@ -84,9 +84,6 @@ final class CommandQueue: Sendable {
         state.withLock { $0.acceptances.isEmpty && $0.others.isEmpty && $0.notes.isEmpty && $0.unrecorded.isEmpty }
     }
 
-    /// Whether a note is queued, or taken and not committed yet.
-    var hasUncommittedNotes: Bool { state.withLock { !$0.uncommitted.isEmpty } }
-
     /// Those of the ids whose notes are not committed yet.
     func uncommitted(_ ids: some Sequence<NotificationID>) -> Set<NotificationID> {
         state.withLock { state in

@@ -46,6 +46,17 @@ extension MailboxService {
         }
     }
 
+    /// Whether a batch needs nothing of the store. A flush does when a line before it in the batch is to be written.
+    func areInMemory(_ commands: [MailboxCommand]) -> Bool {
+        var hasLine = false
+        for command in commands {
+            guard isInMemory(command) else { return false }
+            if case .sent = command { hasLine = true }
+            if hasLine, case .flush = command { return false }
+        }
+        return true
+    }
+
     /// Does what a command for which ``isInMemory(_:)`` holds asks for.
     func applyInMemory(_ command: MailboxCommand, _ effects: inout MailboxEffects) {
         switch command {

@@ -209,7 +209,7 @@ public actor MailboxService {
             commands.contains(where: \.looksAtNotes) ? queue.takeNotes(limit: CommandQueue.noteLimit) : []
         do {
             // What changes memory alone needs no commit, and nobody waits for one.
-            if notes.isEmpty, commands.allSatisfy(isInMemory) {
+            if notes.isEmpty, areInMemory(commands) {
                 for command in commands { applyInMemory(command, &effects) }
             } else {
                 try commit { transaction in

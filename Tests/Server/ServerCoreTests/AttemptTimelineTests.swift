@@ -55,6 +55,41 @@ import Testing
         }
     }
 
+    @Test func `a look-up sees the line that was noted just before it, in the same batch`() async throws {
+        try await withServer { server in
+            let id = try #require(try await server.accept(server.acceptance()).id)
+            let session = try await server.login(RecordingConnection())
+            let held = server.store.holdNextCommit()
+            async let other = server.accept(server.acceptance())
+            await held.reached.wait()
+            server.service.sent(session, [id])
+            let flushed = Latch()
+            _ = server.service.submit(.flush { _ in flushed.open() })
+            held.release()
+            await flushed.wait()
+            let found = try await server.store.timelines(id: id, apnsID: nil, team: nil)
+            #expect(found.first?.entries.map(\.state) == [.accepted, .stored, .sent])
+            _ = try await other
+        }
+    }
+
+    @Test func `a sent line that was due while the store failed is written when it works again`() async throws {
+        try await withServer { server in
+            let id = try #require(try await server.accept(server.acceptance()).id)
+            let session = try await server.login(RecordingConnection())
+            server.service.sent(session, [id])
+            await server.settle(session)
+            server.store.isFailing.store(true)
+            // The batch fails before its last command is reached, or after: the line is brought again.
+            _ = server.service.submit(.writeSent([id]))
+            await server.settle(session)
+            server.store.isFailing.store(false)
+            _ = try await server.accept(server.acceptance())
+            let found = try await server.store.timelines(id: id, apnsID: nil, team: nil)
+            #expect(found.first?.entries.map(\.state) == [.accepted, .stored, .sent])
+        }
+    }
+
     @Test func `what waits is not an attempt, whenever the server began`() async throws {
         try await withServer { server in
             let id = try #require(try await server.accept(server.acceptance()).id)
