@@ -29,6 +29,12 @@ public final class AppDirectory: Sendable {
         state.withLock { $0 = State(byTopic: byTopic, version: version) }
     }
 
+    /// Who asks just after a reading has ended is answered by that one.
+    private func reloadIfChanged() async throws {
+        guard state.withLock({ $0.version }) != store.registerVersion else { return }
+        try await reload()
+    }
+
     /// What is known of a topic without asking the store.
     public enum Knowledge: Sendable {
         case app(RegisteredApp)
@@ -79,7 +85,7 @@ public final class AppDirectory: Sendable {
             switch known(topic) {
             case .app(let app): return app
             case .unknownTopic: return nil
-            case .notAskedYet: try await reading.wait { try await self.reload() }
+            case .notAskedYet: try await reading.wait { try await self.reloadIfChanged() }
             }
         }
         return state.withLock { $0.byTopic[topic] }

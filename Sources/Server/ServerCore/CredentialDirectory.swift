@@ -114,6 +114,12 @@ public final class CredentialDirectory: Sendable {
         state.withLock { $0 = State(keys: read, version: version) }
     }
 
+    /// Who asks just after a reading has ended is answered by that one.
+    private func reloadIfChanged() async throws {
+        guard state.withLock({ $0.version }) != store.registerVersion else { return }
+        try await reload()
+    }
+
     /// Judges an `authorization` header from memory, checking the signature if its key is known.
     ///
     /// Every answer is that of the register's present version: when that has changed, the keys must be read first, so
@@ -179,7 +185,7 @@ public final class CredentialDirectory: Sendable {
         for _ in 0..<3 {
             let knowledge = known(authorization)
             guard case .notAskedYet = knowledge else { return knowledge }
-            try await reading.wait { try await self.reload() }
+            try await reading.wait { try await self.reloadIfChanged() }
         }
         return judge(authorization) { _ in true }
     }
