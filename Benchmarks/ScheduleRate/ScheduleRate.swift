@@ -39,7 +39,7 @@ enum ScheduleRate {
     private static func schedule(_ count: Int, _ figures: inout [String: Double]) {
         let zone = LocalZones.shared.rules(named: "Europe/Berlin") ?? .utc
         let boot = UUID()
-        var moment = Moment(wall: start, boot: boot, sinceBoot: 0)
+        var moment = ClockReading(wall: start, boot: boot, sinceBoot: 0)
         let before = anonymousMemory()
         var schedule = LocalSchedule(floating: zone)
         figures["add, microseconds"] = microseconds(count) {

@@ -45,7 +45,7 @@ struct NotifyCommand: ParsableCommand {
         if let timeout, !(0...1_000_000).contains(timeout) {
             throw CommandFailure(.usage, "--timeout must be a number of seconds from 0 to 1000000")
         }
-        let words = TriggerWords(at: at, every: every, in: `in`, near: near, isLeaving: leaving, zone: zone)
+        let words = TriggerArguments(at: at, every: every, in: `in`, near: near, isLeaving: leaving, zone: zone)
         let request = NotificationRequest(
             identifier: id ?? UUID().uuidString.lowercased(), content: try content(), trigger: try words.trigger())
         let waits = wait || timeout != nil

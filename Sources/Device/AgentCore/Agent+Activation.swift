@@ -24,7 +24,7 @@ extension Agent {
             activating.remove(app)
             logger.info("An app was activated over the session bus.", metadata: [LogKey.topic: "\(app)"])
             // It runs, and is given the time to connect.
-            if !isConnected { expectReturn(of: app) }
+            if !isConnected { startReconnectTimer(of: app) }
         case .notStarted(let reason):
             launchInstead(app, reason)
         case .unanswered(let reason) where isConnected:
@@ -41,7 +41,7 @@ extension Agent {
     /// Starts the program of an app that the session bus did not bring.
     private func launchInstead(_ app: String, _ reason: String) {
         guard activating.remove(app) != nil, let installed = apps[app], installed.connection == nil,
-            installed.startedProcess == nil, installed.awaitedReturn == nil
+            installed.startedProcess == nil, installed.reconnectDeadlineID == nil
         else { return }
         logger.warning(
             "An app could not be activated over the session bus; its program is started.",

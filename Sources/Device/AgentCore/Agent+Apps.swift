@@ -16,12 +16,12 @@ extension Agent {
     func loadApps() throws {
         let folder = AppFolder(path: configuration.appsFolder)
         let mark = folder.mark()
-        guard mark != appsMark else { return }
-        appsMark = mark
+        guard mark != manifestFingerprint else { return }
+        manifestFingerprint = mark
         do {
-            try take(folder.load())
+            try applyManifests(folder.load())
         } catch {
-            appsMark = nil
+            manifestFingerprint = nil
             loadAppsLater()
             throw error
         }
@@ -40,7 +40,7 @@ extension Agent {
         }
     }
 
-    private func take(_ loaded: AppFolder.Content) throws {
+    private func applyManifests(_ loaded: AppFolder.Content) throws {
         for (file, fault) in loaded.faults {
             logger.error(
                 "A manifest cannot be used.",
@@ -53,7 +53,7 @@ extension Agent {
             if apps[id]?.takes(manifest) != true { try install(manifest, as: id) }
         }
         for (id, file) in loaded.files { apps[id]?.file = file }
-        if loaded.mayChangeUnseen { appsMark = nil }
+        if loaded.mayChangeUnseen { manifestFingerprint = nil }
         try lookForRemovals(loaded)
         watchFocus()
     }
@@ -68,10 +68,10 @@ extension Agent {
         }
         apps[id] = InstalledApp(manifest: manifest, standing: standing)
         apps[id]?.startedProcess = known?.startedProcess
-        apps[id]?.awaitedReturn = known?.awaitedReturn
+        apps[id]?.reconnectDeadlineID = known?.reconnectDeadlineID
         apps[id]?.activationToken = known?.activationToken
-        if registration != .ended { wishForToken(id) }
-        placeAgain(id)
+        if registration != .ended { requestToken(id) }
+        rescheduleRequests(id)
     }
 
     func received(_ messages: [AppMessage], from connection: AppConnection) {
@@ -85,7 +85,7 @@ extension Agent {
     /// Takes messages in order, until one of them takes its time.
     func workOff(_ messages: ArraySlice<AppMessage>, from connection: AppConnection) {
         for place in messages.indices {
-            switch take(messages[place], from: connection) {
+            switch process(messages[place], from: connection) {
             case .taken: break
             case .refused: return
             case .waiting(let app):
@@ -105,7 +105,7 @@ extension Agent {
         case waiting(app: String)
     }
 
-    private func take(_ message: AppMessage, from connection: AppConnection) -> Progress {
+    private func process(_ message: AppMessage, from connection: AppConnection) -> Progress {
         do {
             return try progress(of: message, from: connection)
         } catch {
@@ -127,7 +127,7 @@ extension Agent {
         default: break
         }
         if let app = connections[ObjectIdentifier(connection)] {
-            try took(message, from: app, connection)
+            try handleAppMessage(message, from: app, connection)
             return .taken
         }
         switch message {
@@ -201,7 +201,7 @@ extension Agent {
         let firstState = stateByFocus(of: app) ?? apps[app]?.nextState ?? .active
         apps[app]?.enter(firstState)
         apps[app]?.nextState = .active
-        apps[app]?.awaitedReturn = nil
+        apps[app]?.reconnectDeadlineID = nil
         apps[app]?.tokenRequests = []
         apps[app]?.toldToken = nil
         hand(.connected, to: app)
@@ -251,7 +251,7 @@ extension Agent {
         apps[app]?.tokenRequests = []
         hand(.disconnected, to: app)
         logger.info("An app has gone.", metadata: [LogKey.topic: "\(app)"])
-        expectReturn(of: app)
+        startReconnectTimer(of: app)
     }
 
     /// How often an app that ends without answering is started again for the same responses.
@@ -259,29 +259,29 @@ extension Agent {
 
     /// Gives an app that may be running time to connect; then what waits for it is shown, and it is started if
     /// somebody tapped. An app that ended again and again with the same responses gets them when it next runs.
-    func expectReturn(of app: String) {
-        returnCount += 1
-        let number = returnCount
-        apps[app]?.awaitedReturn = number
-        enter(after: timing.returnLimit) { $0.ceaseToExpect(app, number) }
+    func startReconnectTimer(of app: String) {
+        reconnectDeadlineCount += 1
+        let number = reconnectDeadlineCount
+        apps[app]?.reconnectDeadlineID = number
+        enter(after: timing.returnLimit) { $0.reconnectTimedOut(app, number) }
     }
 
-    private func ceaseToExpect(_ app: String, _ number: Int) {
-        guard let installed = apps[app], installed.awaitedReturn == number else { return }
-        apps[app]?.awaitedReturn = nil
+    private func reconnectTimedOut(_ app: String, _ number: Int) {
+        guard let installed = apps[app], installed.reconnectDeadlineID == number else { return }
+        apps[app]?.reconnectDeadlineID = nil
         if installed.handOver.mayShow {
             enqueue(.leftUnhandled(app: app, conditions(of: installed), at: parts.now()))
         }
         do {
             let hasResponses = try !store.read { try $0.waitingResponses(app: app, after: 0, limit: 1) }.isEmpty
-            guard hasResponses || settingsWishes.contains(app) else {
+            guard hasResponses || appsOpeningSettings.contains(app) else {
                 return wake(app)
             }
         } catch {
             return storeFailed(error)
         }
         guard installed.startsForResponses < Self.startLimit else {
-            settingsWishes.remove(app)
+            appsOpeningSettings.remove(app)
             return logger.warning(
                 "An app ended again without answering; it is not started for that any more.",
                 metadata: [LogKey.topic: "\(app)"])
@@ -290,7 +290,7 @@ extension Agent {
         start(app)
     }
 
-    private func took(_ message: AppMessage, from app: String, _ connection: AppConnection) throws {
+    private func handleAppMessage(_ message: AppMessage, from app: String, _ connection: AppConnection) throws {
         switch message {
         case .ready:
             // The answers that came before it must be stored before what waits is read.
@@ -305,7 +305,7 @@ extension Agent {
             hand(.responseHandled(response), to: app)
         case .requestAuthorization(let request, let options):
             askForAuthorization(request, options: options, app: app, connection)
-        case .center(let request, let command): took(command, request: request, from: app, connection)
+        case .center(let request, let command): handleCenterCommand(command, request: request, from: app, connection)
         case .getSettings(let request): connection.send([.settings(request: request, settings(of: app))])
         case .registerForRemoteNotifications(let request): try giveToken(request, app: app, connection)
         case .unregisterForRemoteNotifications: endToken(of: app, connection)
@@ -344,7 +344,7 @@ extension Agent {
             ])
         }
         apps[app]?.tokenRequests.append(request)
-        wishForToken(app)
+        requestToken(app)
     }
 
     /// The app wants no token any more, and not that either which it asked for before.
@@ -358,7 +358,7 @@ extension Agent {
                 .registrationFailed(
                     request: $0, code: "unregistered", message: "the app ended its registration meanwhile")
             })
-        wishForEnd(app)
+        requestTokenEnd(app)
     }
 
     /// `UNAuthorizationStatus`.
@@ -368,6 +368,6 @@ extension Agent {
 
     private func settings(of app: String) -> NotificationSettings {
         apps[app].map { $0.standing.settings(under: $0.manifest.authorization) }
-            ?? AppStanding().settings(under: .denied)
+            ?? AppNotificationRecord().settings(under: .denied)
     }
 }

@@ -27,7 +27,7 @@ extension Agent {
             }
         }
 
-        func settle(_ standing: inout AppStanding) {
+        func settle(_ standing: inout AppNotificationRecord) {
             standing.authorization = self == .deny ? .denied : .authorized
             guard self == .quiet else { return }
             (standing.settings.alerts, standing.settings.sounds, standing.settings.badges) = (false, false, false)
@@ -51,13 +51,13 @@ extension Agent {
             change(app) { $0.options |= options }
             answer(true)
         case .denied: answer(false)
-        case .notDetermined where options & AppStanding.provisionalOption != 0:
+        case .notDetermined where options & AppNotificationRecord.provisionalOption != 0:
             change(app) {
                 $0.authorization = .provisional
                 $0.options = options
             }
             answer(true)
-        case .provisional where options & AppStanding.provisionalOption != 0: answer(true)
+        case .provisional where options & AppNotificationRecord.provisionalOption != 0: answer(true)
         case .notDetermined, .provisional:
             ask(Confirmation(connection: connection, request: request), options: options, app: app, installed.manifest)
         }
@@ -125,8 +125,8 @@ extension Agent {
 
     private static func words(for options: UInt) -> String {
         let kinds = [
-            (AppStanding.alertOption, "alerts"), (AppStanding.soundOption, "sounds"),
-            (AppStanding.badgeOption, "a number on the icon"),
+            (AppNotificationRecord.alertOption, "alerts"), (AppNotificationRecord.soundOption, "sounds"),
+            (AppNotificationRecord.badgeOption, "a number on the icon"),
         ]
         let words = kinds.filter { options & $0.0 != 0 }.map(\.1)
         guard let last = words.last else { return "alerts, sounds and a number on the icon" }

@@ -12,7 +12,7 @@ extension Agent {
     /// The most that one request may say, in bytes of JSON: all 64 of an app fit into one answer.
     static let requestSize = 14 << 10
 
-    func took(_ command: CenterCommand, request: Int64, from app: String, _ connection: AppConnection) {
+    func handleCenterCommand(_ command: CenterCommand, request: Int64, from app: String, _ connection: AppConnection) {
         do {
             if let answer = try answer(command, request: request, app: app) {
                 connection.send([.centerAnswered(request: request, answer)])
@@ -32,7 +32,7 @@ extension Agent {
         case .add(let request):
             if isDone(number, of: app) { return nil }
             if let refusal = try refusal(of: request, app: app) { return refusal }
-            take(request, number, app: app)
+            addRequest(request, number, app: app)
         case .removePending(let identifiers): enqueue(.unscheduled(app: app, identifiers: identifiers))
         case .removeDelivered(let identifiers): enqueue(.unlisted(app: app, identifiers: identifiers))
         case .setCategories(let categories): change(app) { $0.merge(categories) }
@@ -97,7 +97,7 @@ extension Agent {
         }
     }
 
-    func take(_ request: NotificationRequest, _ number: Int64, app: String) {
+    func addRequest(_ request: NotificationRequest, _ number: Int64, app: String) {
         let mark = apps[app]?.asked?.begin(number)
         if request.trigger == nil {
             fire(request, as: mark, app: app)
@@ -125,7 +125,7 @@ extension Agent {
     }
 
     /// How far content appears when nobody is asked.
-    func showing(of content: NotificationContent, app: String) -> AgentWrite.Showing {
+    func showing(of content: NotificationContent, app: String) -> StoreChange.Showing {
         plan(content, app: app)?.showing ?? .nothing
     }
 
@@ -171,7 +171,7 @@ extension Agent {
     }
 
     /// Changes what is settled for an app, durably.
-    func change(_ app: String, _ body: (inout AppStanding) -> Void) {
+    func change(_ app: String, _ body: (inout AppNotificationRecord) -> Void) {
         guard var standing = apps[app]?.standing else { return }
         body(&standing)
         guard let before = apps[app], standing != before.standing else { return }
@@ -181,7 +181,7 @@ extension Agent {
         guard let after = apps[app] else { return }
         if after.shownBadge != before.shownBadge { showBadge(of: app) }
         // What an app is not allowed any more leaves the screen and the list.
-        if after.standing.settings.missedPolicy != before.standing.settings.missedPolicy { placeAgain(app) }
+        if after.standing.settings.missedPolicy != before.standing.settings.missedPolicy { rescheduleRequests(app) }
         if before.handOver.mayShow, !after.handOver.mayShow { enqueue(.unlisted(app: app, identifiers: nil)) }
     }
 

@@ -11,14 +11,14 @@ extension Agent {
     func rearm() {
         let now = parts.clock.now()
         let dwelt = regions.nextDeadline.map { now.wall.advanced(by: $0 - now.sinceBoot) }
-        let due = schedule.nextDeadline(isWallBelieved: !clockTrust.isDoubted)
+        let due = schedule.nextDeadline(isWallBelieved: !clockPlausibility.isDoubted)
         let next = [due, dwelt].compactMap { $0 }.min()
         guard next != armed else { return }
         armed = next
         parts.clock.arm(next)
     }
 
-    func took(_ event: AlarmClockEvent) {
+    func handleClockEvent(_ event: AlarmClockEvent) {
         switch event {
         case .rang:
             armed = nil
@@ -29,9 +29,13 @@ extension Agent {
             regions.beginDwellAnew(sinceBoot: parts.clock.now().sinceBoot)
             if isBelieved() {
                 let now = parts.clock.now()
-                if clockTrust.isBehind { schedule.doubtClock(now: now) } else { schedule.trustClock(hasStood: false) }
+                if clockPlausibility.isBehind {
+                    schedule.doubtClock(now: now)
+                } else {
+                    schedule.trustClock(hasStood: false)
+                }
                 schedule.clockChanged(now: now)
-                placeStranded()
+                rescheduleStranded()
             }
         case .zoneChanged:
             logger.debug(
@@ -43,24 +47,24 @@ extension Agent {
             enter(after: timing.zonePatience) { agent in
                 guard agent.zoneLooks == number else { return }
                 agent.lookAtZones()
-                agent.lookAtClock()
+                agent.fireDue()
             }
         }
-        lookAtClock()
+        fireDue()
     }
 
     private func lookAtZones() {
         guard let zone = parts.zones(.floating) else { return }
         follow(
             schedule.zonesChanged(floating: zone, named: { parts.zones(.named($0)) }, now: parts.clock.now()))
-        placeStranded()
+        rescheduleStranded()
     }
 
     /// Whether the wall clock, which was set, is gone by; if not, it is after a while.
     private func isBelieved() -> Bool {
-        switch clockTrust.clockChanged(parts.clock.now()) {
+        switch clockPlausibility.clockChanged(parts.clock.now()) {
         case .believed: return true
-        case .stillDoubted: return clockTrust.isBehind
+        case .stillDoubted: return clockPlausibility.isBehind
         case .doubted(let number):
             logger.warning(
                 "The clock was set ahead by more than a day; what waits for a date is looked at in a minute.")
@@ -80,7 +84,7 @@ extension Agent {
         let now = parts.clock.now()
         isScheduleLoaded = true
         beginning = now.sinceBoot
-        guard case .behind(let number) = clockTrust.begin(now, newest: newest) else { return }
+        guard case .behind(let number) = clockPlausibility.begin(now, newest: newest) else { return }
         logger.warning("The clock is far behind what has been already; it may not be set yet.")
         believe(number, after: timing.behindPatience)
     }
@@ -89,26 +93,26 @@ extension Agent {
     private func believe(_ number: Int, after patience: Duration) {
         enter(after: patience) { agent in
             let now = agent.parts.clock.now()
-            guard agent.clockTrust.confirm(number, now) else { return }
+            guard agent.clockPlausibility.confirm(number, now) else { return }
             agent.schedule.trustClock(hasStood: true)
             agent.schedule.clockChanged(now: now)
-            agent.placeStranded()
-            agent.lookAtClock()
+            agent.rescheduleStranded()
+            agent.fireDue()
         }
     }
 
     /// Fires what is due, some at a time.
-    func lookAtClock() {
+    func fireDue() {
         let now = parts.clock.now()
-        let due = schedule.timePassed(now: now, limit: Self.batch, isWallBelieved: !clockTrust.isDoubted)
+        let due = schedule.timePassed(now: now, limit: Self.batch, isWallBelieved: !clockPlausibility.isDoubted)
         follow(due)
         cross(regions.timePassed(sinceBoot: now.sinceBoot))
-        guard due.count < Self.batch else { return enter { $0.lookAtClock() } }
+        guard due.count < Self.batch else { return enter { $0.fireDue() } }
         rearm()
     }
 
     /// What could not wait may be able to now; reads each of them.
-    func placeStranded() {
+    func rescheduleStranded() {
         guard !stranded.isEmpty else { return }
         do {
             for key in stranded {
@@ -117,7 +121,7 @@ extension Agent {
         } catch {
             couldNotReadPending(error)
         }
-        lookAroundIfNeeded()
+        updatePositionWatch()
     }
 
     /// Keeps a while what would be gone for ever because its time is over: the clock with which the machine began may be put right.
@@ -131,8 +135,8 @@ extension Agent {
             isKeepingForNow = true
             enter(after: timing.clockPatience) { agent in
                 agent.beginning = nil
-                agent.placeStranded()
-                agent.lookAtClock()
+                agent.rescheduleStranded()
+                agent.fireDue()
             }
         }
         stranded.insert(key)

@@ -7,7 +7,7 @@ extension Agent {
     // MARK: The store
 
     /// Adds a write to the batch that is committed once everything that is here already has been looked at.
-    func enqueue(_ write: AgentWrite) {
+    func enqueue(_ write: StoreChange) {
         writes.append(write)
         guard !isFlushScheduled else { return }
         isFlushScheduled = true
@@ -39,12 +39,12 @@ extension Agent {
         }
         presentations.committed()
         receipts.committed()
-        pumpPresentations()
-        pumpReceipts()
+        sendPresentations()
+        sendReceipts()
         return true
     }
 
-    private static func commit(_ batch: [AgentWrite], to store: AgentStore) throws -> [AgentEffect] {
+    private static func commit(_ batch: [StoreChange], to store: AgentStore) throws -> [ChangeResult] {
         for write in batch { FaultPlan.pass(write.step, .before) }
         let effects = try store.commit(batch)
         for write in batch { FaultPlan.pass(write.step, .after) }
@@ -55,8 +55,8 @@ extension Agent {
     private static let keptWriteLimit = 1_000
 
     /// What people did nobody says again, so it goes to the head of the next batch, which is not far.
-    private func keepForLater(_ batch: [AgentWrite]) {
-        writes = Array(batch.lazy.filter(\.isSaidOnce).prefix(Self.keptWriteLimit))
+    private func keepForLater(_ batch: [StoreChange]) {
+        writes = Array(batch.lazy.filter(\.isKeptAfterFailure).prefix(Self.keptWriteLimit))
         guard !writes.isEmpty else { return }
         isFlushScheduled = true
         enter(after: timing.storePause) { $0.flush() }
@@ -78,7 +78,7 @@ extension Agent {
         loadScheduleLater()
     }
 
-    private func follow(_ batch: [AgentWrite], _ effects: [AgentEffect]) {
+    private func follow(_ batch: [StoreChange], _ effects: [ChangeResult]) {
         var stored: [NotificationID] = []
         var awaited: Set<String> = []
         var handed: [String: [Int64]] = [:]
@@ -117,17 +117,17 @@ extension Agent {
                         "More wait than may: what was added first does not come.",
                         metadata: [LogKey.topic: "\(waiting.app)", LogKey.count: "\(dropped.count)"])
                 }
-                unplace(replaced + dropped)
+                removeFromSchedule(replaced + dropped)
                 place(waiting)
-                lookAroundIfNeeded()
+                updatePositionWatch()
                 isScheduleChanged = true
             case .unscheduled(let keys):
-                unplace(keys)
+                removeFromSchedule(keys)
                 isScheduleChanged = true
             case .responsesDropped, .nothing: break
             }
             if case .presented(let id, _, _, _) = write { presentations.answered(id) }
-            if case .appRemoved = write { unplaceGone() }
+            if case .appRemoved = write { removeUnstoredFromSchedule() }
         }
         if isScheduleChanged { rearm() }
         if !stored.isEmpty { AgentStep.acknowledge.take { session?.connection.stored(stored) } }
@@ -150,7 +150,7 @@ extension Agent {
     // MARK: Handing over
 
     /// Tells an app's hand-over what happened, and does what it says.
-    func hand(_ event: HandOver.Event, to app: String) {
+    func hand(_ event: AppDelivery.Event, to app: String) {
         var directives = apps[app]?.handOver.handle(event) ?? []
         var messages: [AgentMessage] = []
         var next = 0
@@ -203,8 +203,8 @@ extension Agent {
 
     /// What is left of an app's wish for a notification, by what the person settled; its badge is set by the way.
     private func allowed(
-        _ wish: AgentWrite.Showing, of id: NotificationID, app: String, setsBadge: Bool
-    ) throws -> AgentWrite.Showing {
+        _ wish: StoreChange.Showing, of id: NotificationID, app: String, setsBadge: Bool
+    ) throws -> StoreChange.Showing {
         guard wish != .nothing || setsBadge, let notification = try store.read({ try $0.notification(id) }) else {
             return wish
         }
@@ -224,7 +224,7 @@ extension Agent {
 
     // MARK: Presenting
 
-    func pumpPresentations() {
+    func sendPresentations() {
         do {
             while presentations.wantsPage {
                 let page = try store.read { try $0.wanted(limit: PresentationFlow.window) }

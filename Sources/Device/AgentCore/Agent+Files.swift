@@ -35,7 +35,7 @@ extension Agent {
             return false
         }
         copy(request.content.attachments, of: app, from: connection) { agent, result in
-            agent.took(result, for: request, number, app: app, connection)
+            agent.finishAdd(result, for: request, number, app: app, connection)
         }
         return true
     }
@@ -78,7 +78,7 @@ extension Agent {
         }
     }
 
-    private func took(
+    private func finishAdd(
         _ files: CopyResult, for request: NotificationRequest, _ number: Int64, app: String,
         _ connection: AppConnection
     ) {
@@ -91,7 +91,7 @@ extension Agent {
             var kept = request
             kept.content.attachments = taken.attachments
             releases += taken.sources
-            take(kept, number, app: app)
+            addRequest(kept, number, app: app)
             confirmations.append(Confirmation(connection: connection, request: number))
         case .failure(let fault):
             connection.send([.centerAnswered(request: number, .failed(code: fault.code, message: fault.message))])
@@ -119,7 +119,7 @@ extension Agent {
     }
 }
 
-extension AgentWrite {
+extension StoreChange {
     /// The files that were copied for it.
     var copiedFiles: [NotificationAttachment] {
         switch self {

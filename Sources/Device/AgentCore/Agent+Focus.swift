@@ -18,11 +18,11 @@ extension Agent {
     func watchFocus() {
         guard case .unwatched = focus, apps.values.contains(where: { $0.manifest.lifecycle == .focus }) else { return }
         focus = .on([])
-        guard let source = parts.focus else { return took(.ended(reason: "there is no X11 display")) }
-        source.start { [weak self] event in self?.enter { $0.took(event) } }
+        guard let source = parts.focus else { return handleFocusEvent(.ended(reason: "there is no X11 display")) }
+        source.start { [weak self] event in self?.enter { $0.handleFocusEvent(event) } }
     }
 
-    func took(_ event: FocusEvent) {
+    func handleFocusEvent(_ event: FocusEvent) {
         switch event {
         case .focused(let process):
             focus = .on(process.map { ProcessTree.line(of: $0, parent: parts.parent) } ?? [])

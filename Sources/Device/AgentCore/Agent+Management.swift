@@ -215,10 +215,10 @@ extension Agent {
 
     /// The answer to a change: whether it is on the disk.
     func durable() -> ManagementAnswer {
-        let isSaidOnce = writes.contains(where: \.isSaidOnce)
+        let isKeptAfterFailure = writes.contains(where: \.isKeptAfterFailure)
         guard !flush() else { return .done }
         return .failed(
-            message: isSaidOnce
+            message: isKeptAfterFailure
                 ? "the agent's store does not take it now; it goes on trying, see its log"
                 : "the agent's store does not take it, so it was not done; see the agent's log")
     }
@@ -272,7 +272,7 @@ extension Agent {
         let others = try store.read { try $0.requests(app: Self.shell) }.filter {
             $0.identifier != request.identifier
         }
-        return others.count < AgentLedger.requestLimit
+        return others.count < ChangeApplier.requestLimit
             ? nil
             : "\(others.count) notifications of terminals wait already, which is as many as may; see "
                 + "`aldaba notifications pending --app \(Self.shell)`, and take some back"

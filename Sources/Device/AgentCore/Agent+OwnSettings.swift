@@ -5,7 +5,7 @@ extension Agent {
     /// Has an app show its own notification settings; one that does not run is started for that.
     func openSettings(of app: String) -> ManagementAnswer {
         guard let installed = apps[app] else { return Self.unknown(app) }
-        guard installed.standing.options & AppStanding.providesSettingsOption != 0 else {
+        guard installed.standing.options & AppNotificationRecord.providesSettingsOption != 0 else {
             return .failed(
                 message: "\(app) has not said that it shows settings of its own; `aldaba settings \(app)` shows what "
                     + "you can change")
@@ -13,7 +13,7 @@ extension Agent {
         if let connection = installed.connection {
             connection.send([.openSettings(nil)])
         } else {
-            settingsWishes.insert(app)
+            appsOpeningSettings.insert(app)
             apps[app]?.nextState = .active
             start(app)
         }
@@ -22,7 +22,7 @@ extension Agent {
 
     /// An app that was started for it is ready.
     func handSettingsWish(to app: String) {
-        guard settingsWishes.remove(app) != nil else { return }
+        guard appsOpeningSettings.remove(app) != nil else { return }
         apps[app]?.startsForResponses = 0
         apps[app]?.connection?.send([.openSettings(nil)])
     }
@@ -31,8 +31,8 @@ extension Agent {
     /// not asked about that.
     func noteOwnSettings(_ options: UInt, of app: String) {
         change(app) {
-            $0.options &= ~AppStanding.providesSettingsOption
-            $0.options |= options & AppStanding.providesSettingsOption
+            $0.options &= ~AppNotificationRecord.providesSettingsOption
+            $0.options |= options & AppNotificationRecord.providesSettingsOption
         }
     }
 }

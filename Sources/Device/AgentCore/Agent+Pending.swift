@@ -63,7 +63,7 @@ extension Agent {
         return short
     }
 
-    func describe(_ waiting: PendingRequest, now: Moment) -> PendingNotification {
+    func describe(_ waiting: PendingRequest, now: ClockReading) -> PendingNotification {
         let times = schedule.nextTimes(waiting.key, count: Self.timeCount, now: now)
         let zone = zone(of: waiting)
         let offsets = times.map { zone?.offset(at: $0) ?? 0 }
@@ -71,7 +71,8 @@ extension Agent {
             app: waiting.app, appName: apps[waiting.app]?.manifest.name ?? waiting.app,
             content: content(of: waiting), identifier: waiting.request.identifier,
             times: times.map(\.milliseconds), offsets: offsets,
-            reason: reason(of: waiting) + moved(waiting, Array(zip(times, offsets))) + (hindrance(of: waiting) ?? ""),
+            reason: reason(of: waiting) + moved(waiting, Array(zip(times, offsets)))
+                + (blockedReason(of: waiting) ?? ""),
             fired: waiting.fired)
     }
 
@@ -94,7 +95,7 @@ extension Agent {
     }
 
     /// Why it does not come though it waits.
-    private func hindrance(of waiting: PendingRequest) -> String? {
+    private func blockedReason(of waiting: PendingRequest) -> String? {
         if apps[waiting.app] == nil { return "; not before its app is installed again" }
         if case .calendar(let components, _) = waiting.request.trigger, let zone = components.timeZone,
             parts.zones(ZoneChoice(zone)) == nil
@@ -105,7 +106,8 @@ extension Agent {
         if stranded.contains(waiting.key) {
             return "; its time has passed by this machine's clock: kept for a minute, in case that is put right"
         }
-        return clockTrust.isDoubted ? "; the clock was set far ahead: gone by when it has stood for a minute" : nil
+        return clockPlausibility.isDoubted
+            ? "; the clock was set far ahead: gone by when it has stood for a minute" : nil
     }
 
     private func reason(of waiting: PendingRequest) -> String {

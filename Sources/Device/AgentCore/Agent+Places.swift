@@ -11,7 +11,7 @@ extension Agent {
     private static let mostRegionsOfOneApp = 20
 
     /// Looks where the machine is as long as something waits for a place.
-    func lookAroundIfNeeded() {
+    func updatePositionWatch() {
         let isNeeded = regions.count > 0
         guard isNeeded != isLookingAround else { return }
         isLookingAround = isNeeded
@@ -24,10 +24,10 @@ extension Agent {
             regions.forgetPosition()
             return positions.rest()
         }
-        positions.start { [weak self] event in self?.enter { $0.took(event) } }
+        positions.start { [weak self] event in self?.enter { $0.handlePositionEvent(event) } }
     }
 
-    private func took(_ event: PositionEvent) {
+    private func handlePositionEvent(_ event: PositionEvent) {
         switch event {
         case .unavailable(let reason):
             logger.warning("Where this machine is, is not known.", metadata: [LogKey.error: "\(reason)"])
@@ -59,10 +59,10 @@ extension Agent {
                 return storeFailed(error)
             }
             guard case .region(_, let repeats)? = waiting?.request.trigger else {
-                unplace([crossing.key])
+                removeFromSchedule([crossing.key])
                 continue
             }
-            if !repeats { unplace([crossing.key]) }
+            if !repeats { removeFromSchedule([crossing.key]) }
             guard fire(crossing.key, occurrence: nil, isLast: !repeats) else { return }
         }
     }

@@ -67,7 +67,7 @@ extension Agent {
 
     private static func visible(of content: NotificationContent) -> NotificationAttachment? {
         content.attachments.first {
-            $0.hidesThumbnail != true && (isPicture($0) || ThumbnailerStills.type(of: $0.path) != nil)
+            $0.hidesThumbnail != true && (isPicture($0) || ThumbnailerProgram.type(of: $0.path) != nil)
         }
     }
 

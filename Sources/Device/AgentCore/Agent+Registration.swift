@@ -5,7 +5,7 @@ import Observability
 import PushModel
 
 /// What an app wants of its registration.
-enum RegistrationWish: Sendable, Hashable {
+enum RegistrationRequest: Sendable, Hashable {
     case token
     case end
 }
@@ -17,23 +17,23 @@ extension Agent {
         return (connector, enrolment)
     }
 
-    func wishForToken(_ app: String) {
+    func requestToken(_ app: String) {
         // The terminal's own notifications never come from a provider.
         guard app != Self.shell else { return }
-        registrationWishes[app] = .token
+        registrationRequests[app] = .token
         registrationSignals.continuation.yield()
     }
 
-    func wishForEnd(_ app: String) {
-        registrationWishes[app] = .end
+    func requestTokenEnd(_ app: String) {
+        registrationRequests[app] = .end
         registrationSignals.continuation.yield()
     }
 
     /// Fulfils wishes as they come, until the task is cancelled.
-    func keepRegistrations() async {
+    func runRegistrationLoop() async {
         var backOff = configuration.backOff
         for await _ in registrationSignals.stream {
-            while !Task.isCancelled, await !fulfilWishes() {
+            while !Task.isCancelled, await !processRegistrations() {
                 await pause(&backOff)
             }
             backOff.reset()
@@ -41,9 +41,9 @@ extension Agent {
     }
 
     /// - Returns: `false` when there is a reason to try again soon.
-    private func fulfilWishes() async -> Bool {
+    private func processRegistrations() async -> Bool {
         var isDone = true
-        for (app, wish) in registrationWishes.sorted(by: { $0.key < $1.key }) {
+        for (app, wish) in registrationRequests.sorted(by: { $0.key < $1.key }) {
             // Without an identity the session's keeper is enrolling, and signals afterwards.
             guard let identity, let (_, enrolment) = server else { return true }
             let absentees: [String: TeamID]
@@ -54,7 +54,7 @@ extension Agent {
                 return false
             }
             guard let team = apps[app].map({ TeamID(rawValue: $0.manifest.team) }) ?? absentees[app] else {
-                registrationWishes[app] = nil
+                registrationRequests[app] = nil
                 continue
             }
             do throws(EnrolmentFailure) {
@@ -81,7 +81,7 @@ extension Agent {
     }
 
     private func fulfil(
-        _ wish: RegistrationWish, of app: String, _ team: TeamID, as identity: DeviceIdentity,
+        _ wish: RegistrationRequest, of app: String, _ team: TeamID, as identity: DeviceIdentity,
         _ enrolment: any EnrolmentClient, isGone: Bool
     ) async throws(EnrolmentFailure) {
         let topic = Topic(rawValue: app)
@@ -103,7 +103,7 @@ extension Agent {
             } catch {
                 throw .unavailable("the agent's store: \(error)")
             }
-            return wishForEnd(app)
+            return requestTokenEnd(app)
         }
         guard isGone == (apps[app] == nil) else {
             // There is another wish now.
@@ -119,12 +119,12 @@ extension Agent {
         } catch {
             throw .unavailable("the agent's store: \(error)")
         }
-        guard isGone || registrationWishes[app] == wish else {
+        guard isGone || registrationRequests[app] == wish else {
             // What is stored is so, and there is another wish now.
             registrationSignals.continuation.yield()
             return
         }
-        registrationWishes[app] = nil
+        registrationRequests[app] = nil
         apps[app]?.isTokenEnding = false
         if let token { announce(token, app: app) }
     }
@@ -143,7 +143,7 @@ extension Agent {
     }
 
     /// - Returns: Whether that is the end of it.
-    private func refuse(_ wish: RegistrationWish, app: String, code: String) -> Bool {
+    private func refuse(_ wish: RegistrationRequest, app: String, code: String) -> Bool {
         do {
             // The server does not know what is to be ended: then there is nothing to end.
             if apps[app] == nil { try store.forgetRegistration(app: app, environment: configuration.environment) }
@@ -151,7 +151,7 @@ extension Agent {
             storeFailed(error)
             return false
         }
-        registrationWishes[app] = nil
+        registrationRequests[app] = nil
         logger.error(
             "The server refused to register an app.",
             metadata: [

@@ -14,9 +14,9 @@ extension Agent {
         for app in gone where !loaded.mayHave(app, in: apps[app]?.file) && missing.insert(app).inserted {
             enter(after: timing.removalPatience) { $0.removeIfGone(app) }
         }
-        for app in try registeredAbsentees().keys where !loaded.mayHave(app, in: nil) && registrationWishes[app] != .end
-        {
-            wishForEnd(app)
+        for app in try registeredAbsentees().keys
+        where !loaded.mayHave(app, in: nil) && registrationRequests[app] != .end {
+            requestTokenEnd(app)
         }
     }
 
@@ -35,11 +35,11 @@ extension Agent {
         settlePrompt(of: app)
         if let installed = apps[app] { part(from: installed) }
         apps[app] = nil
-        settingsWishes.remove(app)
+        appsOpeningSettings.remove(app)
         activating.remove(app)
         enqueue(.appRemoved(app: app, at: parts.now()))
         attachments.remove(app)
-        if isRegistered { wishForEnd(app) }
+        if isRegistered { requestTokenEnd(app) }
         logger.notice("An app was removed.", metadata: [LogKey.topic: "\(app)"])
     }
 

@@ -5,10 +5,10 @@ import PushModel
 
 /// What people do with notifications, and how it reaches the app.
 extension Agent {
-    func took(_ event: PresenterEvent) {
+    func handlePresenterEvent(_ event: PresenterEvent) {
         if tookPromptEvent(event) { return }
         do {
-            try take(event)
+            try applyPresenterEvent(event)
         } catch {
             storeFailed(error)
             takeLater(event)
@@ -24,11 +24,11 @@ extension Agent {
         unheard += 1
         enter(after: timing.storePause) { agent in
             agent.unheard -= 1
-            agent.took(event)
+            agent.handlePresenterEvent(event)
         }
     }
 
-    private func take(_ event: PresenterEvent) throws {
+    private func applyPresenterEvent(_ event: PresenterEvent) throws {
         switch event {
         case .opened(let id, let token): try chose(id, NotificationAction.open, nil, activationToken: token)
         case .pressed(let id, let button, let token): try pressed(id, button, activationToken: token)
@@ -159,7 +159,7 @@ extension Agent {
     /// Starts an app that does not run for what it gets in the background, as far as its manifest and its budget let it.
     func wake(_ app: String) {
         guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
-            installed.awaitedReturn == nil, !activating.contains(app),
+            installed.reconnectDeadlineID == nil, !activating.contains(app),
             installed.manifest.backgroundModes.contains(AppManifest.remoteNotifications)
         else { return }
         do {
@@ -190,7 +190,7 @@ extension Agent {
     /// given the time for that first.
     func start(_ app: String) {
         guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
-            installed.awaitedReturn == nil, !activating.contains(app)
+            installed.reconnectDeadlineID == nil, !activating.contains(app)
         else { return }
         if !activate(app) { launch(app) }
         enter(after: timing.launchLimit) { $0.giveUp(app) }
@@ -226,9 +226,9 @@ extension Agent {
     /// Taps that nobody can answer are not kept: their app is neither connected nor running.
     private func giveUp(_ app: String) {
         guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
-            installed.awaitedReturn == nil, !activating.contains(app)
+            installed.reconnectDeadlineID == nil, !activating.contains(app)
         else { return }
-        settingsWishes.remove(app)
+        appsOpeningSettings.remove(app)
         enqueue(.responsesDropped(app: app, at: parts.now()))
     }
 }

@@ -27,14 +27,14 @@ extension Agent {
             let all = try store.read { try $0.pending() }
             // What fired may be of a clock that was ahead for a while; that much was added then is less likely.
             if !isScheduleLoaded { beginSchedule(newest: all.map(\.added.wall).max()) }
-            if clockTrust.isBehind { schedule.doubtClock(now: parts.clock.now()) }
+            if clockPlausibility.isBehind { schedule.doubtClock(now: parts.clock.now()) }
             // What was crossed and could not be stored is crossed again, from the side that is stored.
             for key in Array(regions.keys) { regions.remove(key) }
             for waiting in all { place(waiting) }
         } catch {
             couldNotReadPending(error)
         }
-        lookAroundIfNeeded()
+        updatePositionWatch()
         rearm()
     }
 
@@ -55,10 +55,10 @@ extension Agent {
     }
 
     /// What the store no longer holds waits no longer.
-    func unplaceGone() {
+    func removeUnstoredFromSchedule() {
         do {
             let kept = try store.read { try $0.pendingKeys() }
-            unplace(stranded.union(schedule.keys).union(regions.keys).subtracting(kept))
+            removeFromSchedule(stranded.union(schedule.keys).union(regions.keys).subtracting(kept))
             rearm()
         } catch {
             couldNotReadPending(error)
@@ -66,10 +66,10 @@ extension Agent {
     }
 
     /// Has an app's requests wait by what the person settled now, or since its manifest can be used again.
-    func placeAgain(_ app: String) {
+    func rescheduleRequests(_ app: String) {
         guard isScheduleLoaded else { return }
         flush()
-        defer { lookAroundIfNeeded() }
+        defer { updatePositionWatch() }
         do {
             for waiting in try store.read({ try $0.pending(app: app) }) { place(waiting) }
         } catch {
@@ -110,13 +110,13 @@ extension Agent {
     }
 
     /// What the store no longer holds waits no longer.
-    func unplace(_ keys: some Sequence<Int64>) {
+    func removeFromSchedule(_ keys: some Sequence<Int64>) {
         for key in keys {
             schedule.remove(key)
             regions.remove(key)
             stranded.remove(key)
         }
-        lookAroundIfNeeded()
+        updatePositionWatch()
     }
 
     func follow(_ directives: [LocalSchedule.Directive]) {
@@ -145,7 +145,7 @@ extension Agent {
         do {
             guard let waiting = try store.read({ try $0.pending(key: key) }) else {
                 // It was taken back since it was placed.
-                unplace([key])
+                removeFromSchedule([key])
                 return true
             }
             guard let installed = apps[waiting.app] else {
@@ -153,7 +153,7 @@ extension Agent {
                 logger.info(
                     "A notification whose app is not installed does not come now.",
                     metadata: [LogKey.topic: "\(waiting.app)"])
-                unplace([key])
+                removeFromSchedule([key])
                 stranded.insert(key)
                 return true
             }

@@ -13,7 +13,7 @@ struct Session {
 
 extension Agent {
     /// Enrols where needed and keeps one session open until the task is cancelled.
-    func keepSession() async {
+    func runSessionLoop() async {
         guard let (connector, enrolment) = server else {
             return logger.notice("There is no server: only the apps' own notifications are shown.")
         }
@@ -69,7 +69,7 @@ extension Agent {
         identity = new
         logger.notice("This device is enrolled.", metadata: [LogKey.device: "\(new.device)"])
         events(.enrolled(new.device))
-        for app in wishing { wishForToken(app) }
+        for app in wishing { requestToken(app) }
     }
 
     /// Asks the server whether it still knows this device, and forgets the identity when it does not.
@@ -113,7 +113,7 @@ extension Agent {
         sessionCount += 1
         let number = sessionCount
         let connection = connector.connect(identity, received: received) { [weak self] event in
-            self?.enter { $0.took(event, of: number) }
+            self?.enter { $0.handlePushEvent(event, of: number) }
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -124,13 +124,13 @@ extension Agent {
         }
     }
 
-    private func took(_ event: PushEvent, of number: Int) {
+    private func handlePushEvent(_ event: PushEvent, of number: Int) {
         guard session?.number == number else { return }
         switch event {
         case .loggedIn:
             sessionLoggedIn = number
             receipts.sessionOpened()
-            pumpReceipts()
+            sendReceipts()
             logger.info("The session is open.", metadata: [LogKey.session: "\(number)"])
             events(.sessionOpened)
         case .arrived(let notifications): arrived(notifications, in: number)
@@ -193,7 +193,7 @@ extension Agent {
     }
 
     /// Sends what the outbox holds, as far as the flow allows.
-    func pumpReceipts() {
+    func sendReceipts() {
         guard let session else { return }
         while let place = receipts.readAfter {
             do {

@@ -23,7 +23,7 @@ public actor Agent {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
 
     nonisolated let configuration: AgentConfiguration
-    nonisolated let parts: AgentParts
+    nonisolated let parts: AgentDependencies
     nonisolated let timing: AgentTiming
     nonisolated let logger: Logger
     nonisolated let events: @Sendable (AgentEvent) -> Void
@@ -33,7 +33,7 @@ public actor Agent {
     /// Installed apps by bundle id.
     var apps: [String: InstalledApp] = [:]
     /// What the folder of manifests was like when it was read; `nil` before.
-    var appsMark: Set<String>?
+    var manifestFingerprint: Set<String>?
     /// Whether they are looked at again since the store could not be read.
     var isAppLookScheduled = false
     /// Apps whose manifests were not there at the last look.
@@ -46,10 +46,10 @@ public actor Agent {
     var sessionCount = 0
     /// The newest session that logged in.
     var sessionLoggedIn = 0
-    var registrationWishes: [String: RegistrationWish] = [:]
+    var registrationRequests: [String: RegistrationRequest] = [:]
     let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-    var writes: [AgentWrite] = []
+    var writes: [StoreChange] = []
     /// The notifications among them.
     var arriving: Set<NotificationID> = []
     /// What waits behind files that are being copied, by connection.
@@ -70,7 +70,7 @@ public actor Agent {
     private var screenWaiter: CheckedContinuation<Void, Never>?
     var focus = Focus.unwatched
     /// Apps that are being started to show their own settings.
-    var settingsWishes: Set<String> = []
+    var appsOpeningSettings: Set<String> = []
     /// Apps that the session bus is bringing to the front; they are not started otherwise meanwhile.
     var activating: Set<String> = []
     /// Who waits at a terminal for what a person does with a notification: by its identifier, which is theirs alone.
@@ -79,7 +79,7 @@ public actor Agent {
     var storedSincePruning = 0
     var appsSincePruning: Set<String> = []
     /// How often an app was expected back, which tells the expectations apart.
-    var returnCount = 0
+    var reconnectDeadlineCount = 0
     /// What waits for its time, and what for a place.
     var schedule = LocalSchedule(floating: .utc)
     var regions = RegionWatch(most: Agent.mostRegions)
@@ -87,7 +87,7 @@ public actor Agent {
     /// What the store holds and nothing waits for now: until its app or its zone is there again, or the clock is believed.
     var stranded: Set<Int64> = []
     var isReloadScheduled = false
-    var clockTrust = ClockTrust()
+    var clockPlausibility = ClockPlausibility()
     /// When the schedule was first made, on the clock that nobody sets; `nil` before that and when it is long ago.
     var beginning: Int64?
     /// Whether what was missed before the beginning is looked at once more.
@@ -143,7 +143,7 @@ public actor Agent {
     /// - Parameter parts: Asked when nothing else can fail any more, since parts must be closed.
     init(
         configuration: AgentConfiguration, timing: AgentTiming, logger: Logger,
-        events: @escaping @Sendable (AgentEvent) -> Void, parts: () throws -> AgentParts
+        events: @escaping @Sendable (AgentEvent) -> Void, parts: () throws -> AgentDependencies
     ) throws {
         self.configuration = configuration
         self.timing = timing
@@ -152,7 +152,7 @@ public actor Agent {
         loop = Self.ownLoops.next()
         try PrivateFolder.make(configuration.dataFolder, shut: true)
         lock = try DataLock(path: configuration.lockPath, folder: configuration.dataFolder)
-        let opened = try AgentStore.open(path: configuration.databasePath, now: AgentParts.systemTime())
+        let opened = try AgentStore.open(path: configuration.databasePath, now: AgentDependencies.systemTime())
         if let aside = opened.aside {
             logger.error(
                 "The agent's store was damaged. It was put aside and a new one begun.",
@@ -183,7 +183,7 @@ public actor Agent {
     private func work() async throws {
         try loadApps()
         // An app that runs is given the time to come back before anything starts it anew.
-        for app in apps.keys { expectReturn(of: app) }
+        for app in apps.keys { startReconnectTimer(of: app) }
         let shown = try store.read { try $0.shown(limit: 200) }
         parts.presenter.start(
             shown: try inheritedQuestions()
@@ -192,7 +192,7 @@ public actor Agent {
                         ShownPresentation(presentation: presentation(of: notification), handle: $0)
                     }
                 },
-            events: { [weak self] event in self?.enter { $0.took(event) } })
+            events: { [weak self] event in self?.enter { $0.handlePresenterEvent(event) } })
         await learnScreen()
         let socket = try await AppSocket.listen(
             path: configuration.socketPath, group: MultiThreadedEventLoopGroup.singleton,
@@ -201,9 +201,9 @@ public actor Agent {
         resumeWhatWaits()
         if server != nil { parts.network?.start { [weak self] in self?.enter { $0.networkReturned() } } }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.keepSession() }
-            group.addTask { await self.keepRegistrations() }
-            group.addTask { await self.keepStoreSmall() }
+            group.addTask { await self.runSessionLoop() }
+            group.addTask { await self.runRegistrationLoop() }
+            group.addTask { await self.runPruningLoop() }
         }
         await socket.close()
         for app in apps.values { app.connection?.close() }
@@ -262,14 +262,14 @@ public actor Agent {
     /// What the last run left: badges, intents to show, and answers that waited for the screen to be unlocked.
     private func resumeWhatWaits() {
         for (id, app) in apps where app.shownBadge > 0 { showBadge(of: id) }
-        pumpPresentations()
-        parts.clock.start { [weak self] event in self?.enter { $0.took(event) } }
+        sendPresentations()
+        parts.clock.start { [weak self] event in self?.enter { $0.handleClockEvent(event) } }
         loadSchedule()
         // Where nobody tells of a lock there is none to wait for.
         if !isScreenLocked { enqueue(.released) }
     }
 
-    private func keepStoreSmall() async {
+    private func runPruningLoop() async {
         while !Task.isCancelled {
             let mayHaveMore = pruneStore(of: nil)
             if !mayHaveMore { sweepAttachments() }
@@ -311,7 +311,7 @@ public actor Agent {
                     "Notifications ended that their apps did not take.",
                     metadata: [LogKey.count: "\(pruning.ended.count)"])
                 receipts.committed()
-                pumpReceipts()
+                sendReceipts()
             }
             return pruning.deleted == Self.pruningLimit
         } catch {

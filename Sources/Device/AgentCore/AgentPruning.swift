@@ -81,7 +81,7 @@ private struct PruningPass {
                         OR expires_at <= ?2 AND handle IS NULL AND listed_at IS NULL AND presentation <> 1)
                 ORDER BY sequence LIMIT ?5
                 """, arguments: [oldest.rawValue, now.rawValue, app, boundary, rest])
-        let ledger = AgentLedger(database: database)
+        let ledger = ChangeApplier(database: database)
         for row in rows {
             let (sequence, id, isOld): (Int64, NotificationID, Bool?) = (row[0], .init(rawValue: row[1]), row[2])
             try ledger.report(

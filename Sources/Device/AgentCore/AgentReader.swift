@@ -17,7 +17,7 @@ struct WaitingNotification: Sendable, Hashable {
     /// What an app's own notification says, and what made it appear.
     var content: NotificationContent?
     var trigger: NotificationTrigger?
-    var shows: AgentWrite.Showing = [.screen, .list, .sound]
+    var shows: StoreChange.Showing = [.screen, .list, .sound]
 
     static func fetch(
         _ database: Database, _ condition: String, _ arguments: StatementArguments, limit: Int?
@@ -41,7 +41,7 @@ struct WaitingNotification: Sendable, Hashable {
         handle = row[7]
         content = JSONText.read(row[8])
         trigger = JSONText.read(row[9])
-        shows = AgentWrite.Showing(rawValue: row[10])
+        shows = StoreChange.Showing(rawValue: row[10])
     }
 
     init(
@@ -285,10 +285,10 @@ struct AgentReader {
         try String.fetchOne(database, sql: "SELECT value FROM preference WHERE name = ?", arguments: [name])
     }
 
-    func standing(app: String) throws -> AppStanding {
+    func standing(app: String) throws -> AppNotificationRecord {
         JSONText.read(
             try String.fetchOne(database, sql: "SELECT standing FROM standing WHERE app = ?", arguments: [app]))
-            ?? AppStanding()
+            ?? AppNotificationRecord()
     }
 
     /// The questions that were open when this store was last used: the app, and what the desktop calls it.

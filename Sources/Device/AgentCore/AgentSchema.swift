@@ -80,7 +80,7 @@ enum AgentSchema {
 
     /// `content` and `trigger`: what an app's own notification says and what made it appear, as JSON; NULL for one
     /// that came from a provider. `listed_at`: since when it is in the list; NULL while it is not.
-    /// `preference`: what a person set for all apps. `request`: what has not fired yet. `standing`: an ``AppStanding``, as JSON.
+    /// `preference`: what a person set for all apps. `request`: what has not fired yet. `standing`: an ``AppNotificationRecord``, as JSON.
     private static let second = """
         ALTER TABLE notification ADD COLUMN content TEXT;
         ALTER TABLE notification ADD COLUMN trigger TEXT;
@@ -100,7 +100,7 @@ enum AgentSchema {
 
     /// `done`: which requests of an app's newest run are done, so that none is done twice. `registration.team`: of the
     /// app, so that the registration can be ended when the app is not here any more; NULL in rows of before.
-    /// `notification.shows`: how it appears, an ``AgentWrite/Showing``. `response.held`: whether it waits for the screen to be unlocked.
+    /// `notification.shows`: how it appears, an ``StoreChange/Showing``. `response.held`: whether it waits for the screen to be unlocked.
     private static let third = """
         CREATE TABLE done (
             app TEXT NOT NULL,

@@ -53,7 +53,7 @@ enum FaultPlan {
     #endif
 }
 
-extension AgentWrite {
+extension StoreChange {
     /// The step that commits it.
     var step: AgentStep {
         switch self {

@@ -72,9 +72,9 @@ final class AgentStore: Sendable {
     /// Applies a batch in order, all of it or nothing, and says what each write changed.
     ///
     /// - Throws: when the batch is not on disk.
-    func commit(_ writes: [AgentWrite]) throws -> [AgentEffect] {
+    func commit(_ writes: [StoreChange]) throws -> [ChangeResult] {
         try queue.write { database in
-            let ledger = AgentLedger(database: database)
+            let ledger = ChangeApplier(database: database)
             return try writes.map { try ledger.apply($0) }
         }
     }

@@ -5,7 +5,7 @@ import LocalSchedule
 /// Every method may be called on any thread and returns at once.
 public protocol AlarmClock: Sendable {
     /// What the clocks say now.
-    func now() -> Moment
+    func now() -> ClockReading
 
     /// Begins to report. Called once.
     ///

@@ -66,7 +66,7 @@ struct AppSocket: Sendable {
             if await answers(path: path, group: group) { throw AgentStartFailure.socketInUse(path: path) }
             unlink(path)
         }
-        let visitors = Visitors(limit: connectionLimit)
+        let visitors = AppConnectionLimiter(limit: connectionLimit)
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 64)
             .childChannelOption(.autoRead, value: false)

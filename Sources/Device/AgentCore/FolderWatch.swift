@@ -65,7 +65,7 @@ package final class FolderWatch {
         var old = Set(names.keys)
         // While it is looked at it may change; who changes it all the time is noticed by what was watched so far.
         for _ in 0..<8 {
-            var way = WatchedWay(to: path, descriptor: descriptor)
+            var way = PathWatch(to: path, descriptor: descriptor)
             let isComplete = way.follow()
             names = way.names
             old.formUnion(names.keys)
@@ -77,7 +77,7 @@ package final class FolderWatch {
 
 /// One walk from the root to a file, which watches each folder on the way: for its own move, and for the name that comes next where
 /// that is the file, a link, or missing.
-private struct WatchedWay {
+private struct PathWatch {
     /// What a name stands for.
     private enum Kind: Equatable {
         case folder

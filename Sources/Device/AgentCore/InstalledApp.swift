@@ -4,11 +4,11 @@ import Foundation
 /// An app of this device.
 struct InstalledApp: Sendable {
     var manifest: AppManifest
-    var standing: AppStanding
+    var standing: AppNotificationRecord
     /// The file of its manifest.
     var file: String?
     var strings: AppStrings?
-    var handOver: HandOver
+    var handOver: AppDelivery
     var connection: AppConnection?
     /// What the run of the app that is connected has asked, where it has a name.
     var asked: AskedRequests?
@@ -22,7 +22,7 @@ struct InstalledApp: Sendable {
     var startedProcess: Int32?
     /// While it is not connected and may run all the same, the number of the expectation that it comes back; it is
     /// not started meanwhile.
-    var awaitedReturn: Int?
+    var reconnectDeadlineID: Int?
     /// Where it stands, while it is connected.
     var state = AppState.active
     /// Where it will stand when the process that was started last connects.
@@ -37,13 +37,13 @@ struct InstalledApp: Sendable {
     /// How often it was started again for responses since it last answered one.
     var startsForResponses = 0
 
-    init(manifest: AppManifest, standing: AppStanding) {
+    init(manifest: AppManifest, standing: AppNotificationRecord) {
         self.manifest = manifest
         self.standing = standing
         strings = manifest.resources.map {
             AppStrings(folder: $0, languages: AppStrings.languages(ProcessInfo.processInfo.environment))
         }
-        handOver = HandOver(mayShow: standing.authorization(under: manifest.authorization).allows)
+        handOver = AppDelivery(mayShow: standing.authorization(under: manifest.authorization).allows)
     }
 
     /// The number on its icon, as far as the person lets it be seen.

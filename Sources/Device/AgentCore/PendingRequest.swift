@@ -10,7 +10,7 @@ struct PendingRequest: Sendable, Hashable {
     var app: String
     var request: NotificationRequest
     /// When it was added, by all clocks; what the clocks being set made of that.
-    var added: Moment
+    var added: ClockReading
     /// How many seconds east of UTC the machine was then.
     var addedOffset: Int?
     /// The last occurrence that fired or was passed over.
@@ -32,7 +32,7 @@ struct PendingRequest: Sendable, Hashable {
     }
 
     init(
-        key: Int64, app: String, request: NotificationRequest, added: Moment, addedOffset: Int? = nil,
+        key: Int64, app: String, request: NotificationRequest, added: ClockReading, addedOffset: Int? = nil,
         lastFired: Instant? = nil, side: RegionWatch.State = .unknown
     ) {
         self.key = key
@@ -54,7 +54,7 @@ struct PendingRequest: Sendable, Hashable {
         let lastFired: Int64? = row[6]
         self.init(
             key: row[0], app: row[1], request: request,
-            added: Moment(
+            added: ClockReading(
                 wall: Instant(milliseconds: row[3]), boot: boot.flatMap(UUID.init(uuidString:)) ?? Self.unknownBoot,
                 sinceBoot: row[5]),
             lastFired: lastFired.map(Instant.init(milliseconds:)),

@@ -27,7 +27,7 @@ struct PresentationPlan: Hashable, Sendable {
     ///   - isLocked: Whether the screen is locked.
     ///   - isQuietTime: Whether the person wants to be disturbed by urgent things only.
     init(
-        _ content: NotificationContent, standing: AppStanding, policy: AppManifest.Authorization,
+        _ content: NotificationContent, standing: AppNotificationRecord, policy: AppManifest.Authorization,
         isLocked: Bool = false,
         isQuietTime: Bool = false
     ) {
@@ -40,7 +40,7 @@ struct PresentationPlan: Hashable, Sendable {
         isCritical = content.interruptionLevel == .critical && settings.criticalAlerts
         let asked = standing.asked(under: policy)
         let mayAppear =
-            asked & AppStanding.alertOption != 0 && settings.alerts && settings.alertStyle != .none
+            asked & AppNotificationRecord.alertOption != 0 && settings.alerts && settings.alertStyle != .none
             && (settings.lockScreen || !isLocked)
         // What was granted provisionally stays quiet until a person decides.
         let isUrgent = isCritical || content.interruptionLevel == .timeSensitive && settings.timeSensitive
@@ -56,18 +56,20 @@ struct PresentationPlan: Hashable, Sendable {
         } else {
             reach = .nowhere(reason: "the person turned its notifications off")
         }
-        let maySound = asked & AppStanding.soundOption != 0 && settings.sounds
+        let maySound = asked & AppNotificationRecord.soundOption != 0 && settings.sounds
         sounds = content.sound != nil && !isQuiet && (maySound || isCritical)
-        if settings.badges, asked & AppStanding.badgeOption != 0, authorization == .authorized { badge = content.badge }
+        if settings.badges, asked & AppNotificationRecord.badgeOption != 0, authorization == .authorized {
+            badge = content.badge
+        }
         hidesText = settings.previews == .never || settings.previews == .whenUnlocked && isLocked
     }
 }
 
 extension PresentationPlan {
     /// How it appears, as the store keeps it.
-    var showing: AgentWrite.Showing {
+    var showing: StoreChange.Showing {
         switch reach {
-        case .screen: ([.screen] as AgentWrite.Showing).union(lists ? .list : []).union(sounds ? .sound : [])
+        case .screen: ([.screen] as StoreChange.Showing).union(lists ? .list : []).union(sounds ? .sound : [])
         case .list: .list
         case .nowhere: .nothing
         }
@@ -76,7 +78,7 @@ extension PresentationPlan {
 
 /// What decides about an app's notifications beside what they say.
 struct PresentationConditions: Hashable, Sendable {
-    var standing: AppStanding
+    var standing: AppNotificationRecord
     var policy: AppManifest.Authorization
     var isLocked = false
     var isQuietTime = false

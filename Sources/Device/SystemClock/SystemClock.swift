@@ -46,8 +46,8 @@ public final class SystemClock: AlarmClock {
         boot = id ?? UUID()
     }
 
-    public func now() -> Moment {
-        Moment(
+    public func now() -> ClockReading {
+        ClockReading(
             wall: Instant(milliseconds: aldaba_clock_read(aldaba_clock_wall)), boot: boot,
             sinceBoot: aldaba_clock_read(aldaba_clock_boot))
     }

@@ -68,7 +68,7 @@ public struct CalendarPattern: Hashable, Sendable {
     var second: UInt8 = 0
     var weeks = Weeks()
     /// The months when they are not Gregorian.
-    var foreign: ForeignMonths?
+    var foreign: MonthTable?
 
     /// Matches nothing.
     static let never = CalendarPattern(DateComponents())

@@ -21,7 +21,7 @@ struct CalendarReckoning {
     var limits = Limits.gregorian
     var weeks = CalendarPattern.Weeks()
     /// `nil` for Gregorian ones.
-    var months: ForeignMonths?
+    var months: MonthTable?
 
     /// `nil` for calendars that are not known well enough.
     init?(_ components: DateComponents) {
@@ -34,7 +34,7 @@ struct CalendarReckoning {
         default:
             // All calendars have the same weekdays and hours.
             guard Self.asksForDates(components) else { return }
-            guard let table = ForeignMonths.table(of: calendar.identifier) else { return nil }
+            guard let table = MonthTable.table(of: calendar.identifier) else { return nil }
             (months, era, limits) = (table, nil, .foreign)
         }
         // Only those who count weeks ask for them, since a calendar may have to ask its locale.

@@ -1,6 +1,6 @@
 extension LocalSchedule {
     /// An entry was added, or is taken over from the store; one with the same key is replaced.
-    public mutating func add(_ key: Int64, _ entry: Entry, now: Moment) -> Addition {
+    public mutating func add(_ key: Int64, _ entry: Entry, now: ClockReading) -> Addition {
         remove(key)
         observe(now)
         var slot = ScheduleSlot(key, entry, floating: floating, now: now)
@@ -39,7 +39,7 @@ extension LocalSchedule {
     /// Of a repeating one all that was missed counts as one, the newest.
     ///
     /// - Parameter isWallBelieved: without it, only what waits on the clock that nobody sets is told of.
-    public mutating func timePassed(now: Moment, limit: Int, isWallBelieved: Bool = true) -> [Directive] {
+    public mutating func timePassed(now: ClockReading, limit: Int, isWallBelieved: Bool = true) -> [Directive] {
         observe(now)
         var directives: [Directive] = []
         while directives.count < limit, let number = due(now, isWallBelieved: isWallBelieved) {
@@ -56,7 +56,7 @@ extension LocalSchedule {
     }
 
     /// What the owner is to store of one before an occurrence of it is told of, since that counts by the clock as it is now.
-    private mutating func stored(_ number: UInt32, now: Moment) -> Directive? {
+    private mutating func stored(_ number: UInt32, now: ClockReading) -> Directive? {
         let key = slots[Int(number)].key
         return corrected.remove(key) == nil ? anchored(key, now: now) : correction(of: number, now: now)
     }
@@ -64,7 +64,7 @@ extension LocalSchedule {
     /// The wall clock was set, or the machine has slept: what is due now is told of by `timePassed`.
     ///
     /// Fields of a calendar are looked up anew where that makes a difference; intervals stay where they are.
-    public mutating func clockChanged(now: Moment) {
+    public mutating func clockChanged(now: ClockReading) {
         // Two clocks that are read one after the other seem to move a little.
         let isSetBack = now.ahead < mostAhead.saturatingDifference(1000)
         observe(now)
@@ -101,7 +101,7 @@ extension LocalSchedule {
     ///   - zone: the zone where the machine is.
     ///   - rules: those of a zone by its name, as they are now; `nil` for one that is as before.
     public mutating func zonesChanged(
-        floating zone: ZoneRules, named rules: (String) -> ZoneRules?, now: Moment
+        floating zone: ZoneRules, named rules: (String) -> ZoneRules?, now: ClockReading
     ) -> [Directive] {
         observe(now)
         let before = floating
@@ -125,7 +125,7 @@ extension LocalSchedule {
     }
 
     private mutating func lookUp(
-        _ number: UInt32, _ pattern: CalendarPattern, from old: ZoneRules, to new: ZoneRules, now: Moment
+        _ number: UInt32, _ pattern: CalendarPattern, from old: ZoneRules, to new: ZoneRules, now: ClockReading
     ) -> [Directive] {
         let slot = slots[Int(number)]
         guard slot.deadline > now.wall.milliseconds else { return [] }
@@ -142,7 +142,7 @@ extension LocalSchedule {
 
     /// Takes over what the clocks say. Another start of the system within one life is that of a process that was kept over
     /// it: what ran on its clock goes over to the wall clock.
-    private mutating func observe(_ now: Moment) {
+    private mutating func observe(_ now: ClockReading) {
         if let clock, clock.boot != now.boot {
             // The clocks of two starts cannot be compared.
             mostAhead = .max
@@ -173,7 +173,7 @@ extension LocalSchedule {
     }
 
     /// The one that has been due the longest.
-    private func due(_ now: Moment, isWallBelieved: Bool) -> UInt32? {
+    private func due(_ now: ClockReading, isWallBelieved: Bool) -> UInt32? {
         let byWall = isWallBelieved ? wall.top.flatMap { $0.deadline <= now.wall.milliseconds ? $0 : nil } : nil
         let byRunning = running.top.flatMap { $0.deadline <= now.sinceBoot ? $0 : nil }
         guard let byWall else { return byRunning?.slot }
@@ -182,7 +182,7 @@ extension LocalSchedule {
     }
 
     /// Tells of one that is due, and has it wait for its next occurrence.
-    private mutating func pass(_ number: UInt32, now: Moment) -> Directive {
+    private mutating func pass(_ number: UInt32, now: ClockReading) -> Directive {
         let slot = slots[Int(number)]
         let time = slot.isRunning ? now.sinceBoot : now.wall.milliseconds
         let newest = slot.newest(floating: floating, time: time)
@@ -202,26 +202,26 @@ extension LocalSchedule {
     }
 
     /// What the wall clock of today would have said when an interval was added, where that is another second than it did.
-    private func anchor(of slot: ScheduleSlot, now: Moment) -> Instant? {
+    private func anchor(of slot: ScheduleSlot, now: ClockReading) -> Instant? {
         guard let added = slot.start(byWallOf: now) else { return nil }
         return added.since(slot.added).magnitude >= 1000 ? added : nil
     }
 
     /// What the owner is to store of one that had been of a clock far ahead.
-    private mutating func correction(of number: UInt32, now: Moment) -> Directive {
+    private mutating func correction(of number: UInt32, now: ClockReading) -> Directive {
         if let directive = anchored(slots[Int(number)].key, now: now) { return directive }
         let slot = slots[Int(number)]
-        let added = Moment(
+        let added = ClockReading(
             wall: slot.added, boot: now.boot, sinceBoot: slot.added.milliseconds.saturatingDifference(now.ahead))
         return .anchored(key: slot.key, added: added, lastFired: slot.lastFired)
     }
 
-    private mutating func anchored(_ key: Int64, now: Moment) -> Directive? {
+    private mutating func anchored(_ key: Int64, now: ClockReading) -> Directive? {
         guard let number = numbers[key], let added = anchor(of: slots[Int(number)], now: now) else { return nil }
         let shift = added.since(slots[Int(number)].added)
         slots[Int(number)].added = added
         slots[Int(number)].lastFired = slots[Int(number)].lastFired?.advanced(by: shift)
-        let begun = Moment(
+        let begun = ClockReading(
             wall: added, boot: now.boot, sinceBoot: added.milliseconds.saturatingDifference(now.ahead))
         return .anchored(key: key, added: begun, lastFired: slots[Int(number)].lastFired)
     }

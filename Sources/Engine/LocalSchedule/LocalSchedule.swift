@@ -22,7 +22,7 @@ public struct LocalSchedule: Sendable {
     public struct Entry: Hashable, Sendable {
         public var trigger: Trigger
         /// When it was added; what `anchored` said since then.
-        public var added: Moment
+        public var added: ClockReading
         /// How many seconds east of UTC the machine was then; `nil` when that is not known: as it is now.
         public var addedOffset: Int?
         /// The occurrence of the last directive; `nil` when there was none.
@@ -30,7 +30,7 @@ public struct LocalSchedule: Sendable {
         public var missed: MissedPolicy
 
         public init(
-            trigger: Trigger, added: Moment, addedOffset: Int? = nil, lastFired: Instant? = nil,
+            trigger: Trigger, added: ClockReading, addedOffset: Int? = nil, lastFired: Instant? = nil,
             missed: MissedPolicy = .standard
         ) {
             self.trigger = trigger
@@ -56,7 +56,7 @@ public struct LocalSchedule: Sendable {
         /// Do not show it, it is too late for that; store the occurrence as its `lastFired`.
         case missed(key: Int64, occurrence: Instant, isLast: Bool)
         /// The wall clock was set: store these, which mean the same instants by the clock as it is now.
-        case anchored(key: Int64, added: Moment, lastFired: Instant?)
+        case anchored(key: Int64, added: ClockReading, lastFired: Instant?)
     }
 
     var slots: [ScheduleSlot] = []
@@ -70,7 +70,7 @@ public struct LocalSchedule: Sendable {
     /// The zone where the machine is.
     var floating: ZoneRules
     /// What the clocks said last.
-    var clock: Moment?
+    var clock: ClockReading?
     /// The most by which the wall clock was ahead of the other since all was last looked up: nothing is due sooner by a clock that
     /// is no less ahead.
     var mostAhead = Int64.min
@@ -86,7 +86,7 @@ public struct LocalSchedule: Sendable {
     var wasUnsureSince: Instant?
 
     /// From now on it may be the wall clock that is wrong, and not what is far ahead of it: that waits as it is.
-    public mutating func doubtClock(now: Moment) { unsureSince = now.wall }
+    public mutating func doubtClock(now: ClockReading) { unsureSince = now.wall }
 
     /// The wall clock is right: `clockChanged`, which is to follow, lets nothing count that is far ahead of it.
     ///
@@ -164,7 +164,7 @@ public struct LocalSchedule: Sendable {
     }
 
     /// The next occurrences of one after now, not more than so many; none for a key that does not wait.
-    public func nextTimes(_ key: Int64, count: Int, now: Moment) -> [Instant] {
+    public func nextTimes(_ key: Int64, count: Int, now: ClockReading) -> [Instant] {
         guard let number = numbers[key] else { return [] }
         let slot = slots[Int(number)]
         guard slot.repeats else {
@@ -181,7 +181,7 @@ public struct LocalSchedule: Sendable {
         return times
     }
 
-    private func occurrence(of slot: ScheduleSlot, after: Instant, now: Moment) -> Instant? {
+    private func occurrence(of slot: ScheduleSlot, after: Instant, now: ClockReading) -> Instant? {
         switch slot.timing {
         case .calendar(let pattern, let zone): pattern.nextFire(in: zone ?? floating, after: after)
         case .interval(let pattern, _):

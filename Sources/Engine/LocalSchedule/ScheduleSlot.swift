@@ -29,7 +29,7 @@ struct ScheduleSlot: Sendable {
 
     var missed: MissedPolicy { window < 0 ? .drop : .deliver(within: window) }
 
-    init(_ key: Int64, _ entry: LocalSchedule.Entry, floating: ZoneRules, now: Moment) {
+    init(_ key: Int64, _ entry: LocalSchedule.Entry, floating: ZoneRules, now: ClockReading) {
         self.key = key
         if case .deliver(let within) = entry.missed { window = max(0, within) } else { window = -1 }
         lastFiredOrMin = entry.lastFired ?? .min
@@ -48,14 +48,14 @@ struct ScheduleSlot: Sendable {
     }
 
     /// When it was added, by the wall clock of now, where it waits on the other clock.
-    func start(byWallOf now: Moment) -> Instant? {
+    func start(byWallOf now: ClockReading) -> Instant? {
         guard isRunning, case .interval(_, let start) = timing else { return nil }
         return Instant(milliseconds: start.saturatingSum(now.ahead))
     }
 
     /// Forgets what is of a clock that was far ahead: an occurrence, and when it was added; whether there was any. An
     /// interval counts on the clock that nobody sets from then on.
-    mutating func forgetFuture(now: Moment) -> Bool {
+    mutating func forgetFuture(now: ClockReading) -> Bool {
         let isFiredInFuture = repeats && lastFired.map { $0.since(now.wall) > LocalSchedule.mostByZones } ?? false
         let isOfFuture = !isRunning && added.since(now.wall) > LocalSchedule.mostByZones
         guard isOfFuture || isFiredInFuture else { return false }

@@ -30,7 +30,7 @@ public struct Mailbox: Sendable {
         case remove(NotificationID, NotificationState)
     }
 
-    private var shelves: [Shelf] = []
+    private var shelves: [AppQueue] = []
 
     /// Takes over what a store holds for the device, ordered by id.
     ///
@@ -51,7 +51,7 @@ public struct Mailbox: Sendable {
 
     /// How many wait for one app and environment in one lane.
     public func count(app: AppID, environment: PushEnvironment, lane: Lane) -> Int {
-        let name = Shelf.Name(app: app, environment: environment, lane: lane)
+        let name = AppQueue.Name(app: app, environment: environment, lane: lane)
         return shelves.first { $0.name == name }?.count ?? 0
     }
 
@@ -59,9 +59,9 @@ public struct Mailbox: Sendable {
     public var ids: [NotificationID] { shelves.flatMap(\.ids).sorted() }
 
     private mutating func shelf(of entry: Entry) -> Int {
-        let name = Shelf.Name(app: entry.app, environment: entry.environment, lane: entry.lane)
+        let name = AppQueue.Name(app: entry.app, environment: entry.environment, lane: entry.lane)
         if let index = shelves.firstIndex(where: { $0.name == name }) { return index }
-        shelves.append(Shelf(name: name))
+        shelves.append(AppQueue(name: name))
         return shelves.count - 1
     }
 

@@ -64,11 +64,11 @@ struct DevicePushGate: Sendable {
         if case .other = path { return .refuse(APNsRefusal(.badPath), of: nil) }
         let team: TeamID
         var credential = credentials.known(head.authorization, &memory.credential)
-        if case .notAskedYet = credential, case .credential(let found)? = found { credential = found }
+        if case .needsLookUp = credential, case .credential(let found)? = found { credential = found }
         switch credential {
         case .credential(let credential): team = credential.team
         case .refused(let refusal, let key): return .refuseCredential(refusal, key)
-        case .notAskedYet: return .lookUp(.credential(Array(head.authorization ?? [])))
+        case .needsLookUp: return .lookUp(.credential(Array(head.authorization ?? [])))
         }
         do throws(APNsRefusal) {
             return try decide(
@@ -108,9 +108,9 @@ struct DevicePushGate: Sendable {
             throw APNsRefusal(.badDeviceToken, note: "the device token is not 64 hexadecimal digits")
         }
         var resolution = tokens.known(token)
-        if case .notAskedYet = resolution, case .token(let found)? = found { resolution = found }
+        if case .needsLookUp = resolution, case .token(let found)? = found { resolution = found }
         switch resolution {
-        case .notAskedYet: return .lookUp(.token(token))
+        case .needsLookUp: return .lookUp(.token(token))
         case .bad: throw APNsRefusal(.badDeviceToken, note: "the device token was not made here")
         case .ended(let instant):
             throw APNsRefusal(
@@ -139,16 +139,16 @@ struct DevicePushGate: Sendable {
         func named(_ topic: ArraySlice<UInt8>) -> Topic { Topic(rawValue: String(decoding: topic, as: UTF8.self)) }
         let addressed = try AddressedTopic(topic: topic, pushType: type)
         var knowledge = apps.known(addressed.topic, &memory.app)
-        if case .notAskedYet = knowledge, case .topic(let found)? = found { knowledge = found }
+        if case .needsLookUp = knowledge, case .topic(let found)? = found { knowledge = found }
         switch knowledge {
         case .app(let app): return .app(app, type)
-        case .notAskedYet: return .lookUp(named(addressed.topic))
+        case .needsLookUp: return .lookUp(named(addressed.topic))
         case .unknownTopic: break
         }
         if let (topic, implied) = try addressed.withoutSuffix() {
             switch apps.known(named(topic)) {
             case .app(let app): return .app(app, implied)
-            case .notAskedYet: return .lookUp(named(topic))
+            case .needsLookUp: return .lookUp(named(topic))
             case .unknownTopic: break
             }
         }

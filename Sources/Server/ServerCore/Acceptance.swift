@@ -96,7 +96,7 @@ extension MailboxCommand {
     }
 
     /// Whether the command must be tried again when it could not be committed: nobody else would bring it back.
-    var outlivesFailure: Bool {
+    var isKeptAfterFailure: Bool {
         switch self {
         case .sent, .unregister, .writeSent: true
         case .accept, .open, .acknowledged, .record, .close, .expire, .prune, .flush: false

@@ -14,11 +14,11 @@ public final class AppDirectory: Sendable {
 
     private let store: any RegisterStore
     private let state = Mutex(State())
-    private let reading: SharedReading
+    private let reading: CoalescedLoad
 
     public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
-        reading = SharedReading(clock: clock)
+        reading = CoalescedLoad(clock: clock)
     }
 
     /// Reads every app again.
@@ -40,7 +40,7 @@ public final class AppDirectory: Sendable {
         case app(RegisteredApp)
         case unknownTopic
         /// Ask with ``find(_:)``.
-        case notAskedYet
+        case needsLookUp
     }
 
     /// What one connection remembers, so that the usual request asks nobody.
@@ -70,7 +70,7 @@ public final class AppDirectory: Sendable {
     public func known(_ topic: Topic) -> Knowledge {
         let version = store.registerVersion
         return state.withLock { state in
-            guard state.version == version else { return .notAskedYet }
+            guard state.version == version else { return .needsLookUp }
             return state.byTopic[topic].map { .app($0) } ?? .unknownTopic
         }
     }
@@ -85,7 +85,7 @@ public final class AppDirectory: Sendable {
             switch known(topic) {
             case .app(let app): return app
             case .unknownTopic: return nil
-            case .notAskedYet: try await reading.wait { try await self.reloadIfChanged() }
+            case .needsLookUp: try await reading.wait { try await self.reloadIfChanged() }
             }
         }
         return state.withLock { $0.byTopic[topic] }

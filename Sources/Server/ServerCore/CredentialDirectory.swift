@@ -38,7 +38,7 @@ public final class CredentialDirectory: Sendable {
         /// Refused; with the key that the token names, where there is such a key.
         case refused(APNsRefusal, key: KnownKey? = nil)
         /// The register has changed: ask with ``find(_:)``.
-        case notAskedYet
+        case needsLookUp
     }
 
     private struct State {
@@ -51,12 +51,12 @@ public final class CredentialDirectory: Sendable {
     private let store: any RegisterStore
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
-    private let reading: SharedReading
+    private let reading: CoalescedLoad
 
     public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         self.clock = clock
-        reading = SharedReading(clock: clock)
+        reading = CoalescedLoad(clock: clock)
     }
 
     /// What one connection remembers, so that the usual request asks nobody.
@@ -96,7 +96,7 @@ public final class CredentialDirectory: Sendable {
             memory.credential = credential
             memory.version = version
         case .refused(let refusal, key: .some) where refusal.reason == .invalidProviderToken: memory.forgeries += 1
-        case .refused, .notAskedYet: break
+        case .refused, .needsLookUp: break
         }
         return knowledge
     }
@@ -142,7 +142,7 @@ public final class CredentialDirectory: Sendable {
         if let verdict { return Self.knowledge(verdict, at: now) }
         do throws(APNsRefusal) {
             let token = try ProviderToken(authorization: authorization)
-            guard isCurrent else { return .notAskedYet }
+            guard isCurrent else { return .needsLookUp }
             guard let entry = state.withLock({ $0.keys[token.keyID] }) else {
                 return .refused(APNsRefusal(.invalidProviderToken, note: "there is no key \(token.keyID)"))
             }
@@ -177,14 +177,14 @@ public final class CredentialDirectory: Sendable {
     }
 
     /// Judges an `authorization` header, reading the keys again if the register has changed. Never answers
-    /// `notAskedYet`. The keys are read for everyone who asks at once.
+    /// `needsLookUp`. The keys are read for everyone who asks at once.
     ///
     /// - Throws: when the store cannot be read.
     public func find(_ authorization: ArraySlice<UInt8>?) async throws -> Knowledge {
         // A register that changes during a reading is read again; one that never stands still is answered all the same.
         for _ in 0..<3 {
             let knowledge = known(authorization)
-            guard case .notAskedYet = knowledge else { return knowledge }
+            guard case .needsLookUp = knowledge else { return knowledge }
             try await reading.wait { try await self.reloadIfChanged() }
         }
         return judge(authorization) { _ in true }
@@ -201,7 +201,7 @@ extension CredentialDirectory: ProviderAuthentication {
             case .expiredProviderToken: return .expired
             default: return .invalid
             }
-        case .notAskedYet: return .invalid
+        case .needsLookUp: return .invalid
         }
     }
 }

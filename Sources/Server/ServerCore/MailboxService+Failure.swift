@@ -45,7 +45,7 @@ extension MailboxService {
             if case .close(let session) = command { enter(.closed(session)) }
             Self.refuse(command)
         }
-        keep(commands.filter(\.outlivesFailure))
+        keep(commands.filter(\.isKeptAfterFailure))
     }
 
     private func keep(_ commands: [MailboxCommand]) {

@@ -14,7 +14,7 @@ public final class TokenDirectory: Sendable {
         /// No key opens it, or its registration never was.
         case bad
         /// Ask with ``find(_:)``.
-        case notAskedYet
+        case needsLookUp
     }
 
     /// What a registration is of; its tokens differ by generation.
@@ -74,8 +74,8 @@ public final class TokenDirectory: Sendable {
     public func known(_ token: DeviceToken) -> Resolution {
         let version = store.registerVersion
         return state.withLock { state in
-            guard state.version == version else { return .notAskedYet }
-            return state.resolutions.value(token) ?? .notAskedYet
+            guard state.version == version else { return .needsLookUp }
+            return state.resolutions.value(token) ?? .needsLookUp
         }
     }
 

@@ -21,7 +21,7 @@ func outgoing(
 func arrival(
     _ id: Int64, _ disposition: Arrival.Disposition = .waits, receivedAt: Timestamp = noon, collapseID: String? = nil,
     payload: String = #"{"aps":{"alert":{"title":"Milk","body":"Two litres"}}}"#
-) -> AgentWrite {
+) -> StoreChange {
     .arrived(
         Arrival(
             notification: outgoing(id, collapseID: collapseID, payload: payload), session: 1, receivedAt: receivedAt,

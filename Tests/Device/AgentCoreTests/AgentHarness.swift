@@ -76,7 +76,7 @@ final class AgentHarness: Sendable {
     /// Starts an agent.
     func begin(executable: String = todoManifest.executable, timing: AgentTiming = AgentTiming()) async throws {
         let (random, rests) = (random, rests)
-        let parts = AgentParts(
+        let parts = AgentDependencies(
             presenter: desktop, connector: server, enrolment: server, launcher: launcher,
             activator: activator, focus: focus, parent: { [focus] in focus.parents[$0] }, replyWindow: window,
             stills: stills,
@@ -401,7 +401,7 @@ final class TestApp: Sendable {
 }
 
 /// Makes empty stills of movies when the test says so.
-final class FakeStills: StillMaker {
+final class FakeStills: VideoThumbnailer {
     let asked = Inbox<(path: String, still: String, complete: @Sendable (Bool) -> Void)>()
 
     func canMake(of path: String) -> Bool { path.hasSuffix(".mp4") }
@@ -415,10 +415,10 @@ final class FakeClock: AlarmClock {
     /// The instants that were armed, in order.
     let armed = Inbox<Instant?>()
     private let moment = Mutex(
-        Moment(wall: Instant(milliseconds: noon.rawValue), boot: UUID(), sinceBoot: 1_000_000))
+        ClockReading(wall: Instant(milliseconds: noon.rawValue), boot: UUID(), sinceBoot: 1_000_000))
     private let events = Mutex<(@Sendable (AlarmClockEvent) -> Void)?>(nil)
 
-    func now() -> Moment { moment.withLock { $0 } }
+    func now() -> ClockReading { moment.withLock { $0 } }
     func start(events: @escaping @Sendable (AlarmClockEvent) -> Void) { self.events.withLock { $0 = events } }
     func arm(_ deadline: Instant?) { armed.put(deadline) }
     func stop() { events.withLock { $0 = nil } }
@@ -432,7 +432,7 @@ final class FakeClock: AlarmClock {
         tell(.rang)
     }
 
-    func change(_ body: (inout Moment) -> Void) { moment.withLock { body(&$0) } }
+    func change(_ body: (inout ClockReading) -> Void) { moment.withLock { body(&$0) } }
     func tell(_ event: AlarmClockEvent) { events.withLock { $0 }?(event) }
 }
 

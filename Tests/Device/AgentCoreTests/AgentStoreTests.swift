@@ -135,7 +135,7 @@ struct AgentStoreTests {
         content.title = "tea"
         let request = NotificationRequest(
             identifier: "tea", content: content, trigger: .timeInterval(seconds: 60, repeats: true))
-        let added = Moment(wall: Instant(milliseconds: noon.rawValue), boot: UUID(), sinceBoot: 1)
+        let added = ClockReading(wall: Instant(milliseconds: noon.rawValue), boot: UUID(), sinceBoot: 1)
         guard
             case .scheduled(let waiting, replaced: [], dropped: [])? = try store.commit([
                 .scheduled(app: app, request, as: nil, at: added)
@@ -144,7 +144,7 @@ struct AgentStoreTests {
             Issue.record("it does not wait")
             return
         }
-        func due(after minutes: Int64) -> AgentWrite {
+        func due(after minutes: Int64) -> StoreChange {
             let due = DueRequest(
                 key: waiting.key, app: app, request: request, occurrence: added.wall.advanced(by: minutes * 60_000),
                 isLast: minutes == 3)
@@ -192,7 +192,7 @@ struct AgentStoreTests {
         _ = try store.commit([arrival(1), .handed(id, app: app, shows: [.screen, .list, .sound], at: noon)])
         let again = try AgentStore.open(path: path, now: noon).store
         #expect(try again.read { try $0.wantedIDs() } == [id])
-        let answer = AgentWrite.presented(id, .presented(handle: nil, note: "headless"), again: true, at: noon)
+        let answer = StoreChange.presented(id, .presented(handle: nil, note: "headless"), again: true, at: noon)
         _ = try again.commit([answer, answer])
         let receipts = try again.read { try $0.receipts(after: 0, limit: 10) }.map(\.receipt.entry)
         #expect(receipts.map(\.state) == [.presented, .handed])
@@ -233,7 +233,7 @@ struct AgentStoreTests {
     }
 
     @Test func `an answer that is repeated changes nothing`() throws {
-        let handed = AgentWrite.handed(NotificationID(rawValue: 1), app: app, shows: .nothing, at: noon)
+        let handed = StoreChange.handed(NotificationID(rawValue: 1), app: app, shows: .nothing, at: noon)
         _ = try store.commit([arrival(1), handed, handed])
         #expect(try store.outbox() == ["1 handed"])
     }
@@ -295,7 +295,8 @@ struct AgentStoreTests {
     @Test func `what an app left unhandled is wanted on the screen where it has text`() throws {
         _ = try store.commit([
             arrival(1), arrival(2, payload: #"{"aps":{"content-available":1}}"#),
-            .leftUnhandled(app: app, PresentationConditions(standing: AppStanding(), policy: .granted), at: noon),
+            .leftUnhandled(
+                app: app, PresentationConditions(standing: AppNotificationRecord(), policy: .granted), at: noon),
         ])
         #expect(try store.read { try $0.wanted(limit: 10) }.map(\.id.rawValue) == [1])
     }

@@ -94,7 +94,9 @@ struct AgentTroubleTests {
         }
         // Now it is left alone; what is open waits until the app runs.
         let agent = try #require(harness.agent.withLock { $0 })
-        while await agent.apps["com.example.todo"].map({ $0.connection != nil || $0.awaitedReturn != nil }) != false {
+        while await agent.apps["com.example.todo"].map({ $0.connection != nil || $0.reconnectDeadlineID != nil })
+            != false
+        {
             await Task.yield()
         }
         #expect(await response(try await harness.readyApp()) == open)

@@ -194,7 +194,7 @@ struct ProcessLauncherTests {
 
 struct VisitorsTests {
     @Test func `who says nothing makes room for who comes, and who has spoken stays`() throws {
-        let visitors = Visitors(limit: 2)
+        let visitors = AppConnectionLimiter(limit: 2)
         let (first, second, third, fourth) = (
             EmbeddedChannel(), EmbeddedChannel(), EmbeddedChannel(), EmbeddedChannel()
         )

@@ -167,7 +167,7 @@ import Testing
 /// Categories that app and extension set one after the other.
 struct CategoryTests {
     private func standing(_ sets: [String]...) -> [String] {
-        var standing = AppStanding()
+        var standing = AppNotificationRecord()
         for names in sets { standing.merge(names.map { NotificationCategory(identifier: $0, actions: []) }) }
         return standing.categories.map(\.identifier)
     }
@@ -185,8 +185,8 @@ struct CategoryTests {
 
 /// How one notification appears.
 struct PresentationPlanTests {
-    private static func standing(_ change: (inout AppStanding) -> Void) -> AppStanding {
-        var standing = AppStanding()
+    private static func standing(_ change: (inout AppNotificationRecord) -> Void) -> AppNotificationRecord {
+        var standing = AppNotificationRecord()
         standing.authorization = .authorized
         change(&standing)
         return standing
@@ -200,7 +200,7 @@ struct PresentationPlanTests {
         return content
     }
 
-    static let cases: [(String, NotificationContent, AppStanding, PresentationPlan.Reach, sounds: Bool)] = [
+    static let cases: [(String, NotificationContent, AppNotificationRecord, PresentationPlan.Reach, sounds: Bool)] = [
         ("plain", content(), standing { _ in }, .screen, true),
         ("passive", content { $0.interruptionLevel = .passive }, standing { _ in }, .list, false),
         ("provisional", content(), standing { $0.authorization = .provisional }, .list, false),
@@ -236,7 +236,7 @@ struct PresentationPlanTests {
     }
 
     @Test func `what an app did not ask for it does not get, and is told that it is not supported`() {
-        let standing = Self.standing { $0.options = AppStanding.badgeOption }
+        let standing = Self.standing { $0.options = AppNotificationRecord.badgeOption }
         var content = Self.content()
         content.badge = 3
         let plan = PresentationPlan(content, standing: standing, policy: .ask)

@@ -193,7 +193,7 @@ import Testing
         try await harness.start()
         let app = try await harness.readyApp()
         let agent = try #require(harness.agent.withLock { $0 })
-        func set(_ change: @escaping @Sendable (inout AppStanding) -> Void) {
+        func set(_ change: @escaping @Sendable (inout AppNotificationRecord) -> Void) {
             agent.enter { $0.change("com.example.todo", change) }
         }
         set { $0.authorization = .authorized }
@@ -385,7 +385,7 @@ import Testing
         let folder = try TemporaryFolder()
         let store = try AgentStore.open(path: folder.path("agent.sqlite"), now: noon).store
         let app = "com.example.todo"
-        let conditions = PresentationConditions(standing: AppStanding(), policy: .granted)
+        let conditions = PresentationConditions(standing: AppNotificationRecord(), policy: .granted)
         _ = try store.commit([arrival(1, .waitsShown(.list)), .dismissed(NotificationID(rawValue: 1), at: noon)])
         _ = try store.commit([.leftUnhandled(app: app, conditions, at: noon)])
         #expect(try store.read { try $0.wantedIDs() }.isEmpty)

@@ -106,7 +106,7 @@ struct ScheduleClockTests: WaitingRequests {
         try await harness.stop()
         let behind: Int64 = 27 * 365 * 86_400_000
         harness.clock.change {
-            $0 = Moment(wall: $0.wall.advanced(by: 600_000 - behind), boot: UUID(), sinceBoot: 5_000)
+            $0 = ClockReading(wall: $0.wall.advanced(by: 600_000 - behind), boot: UUID(), sinceBoot: 5_000)
         }
         var timing = AgentTiming()
         timing.behindPatience = isSet ? .seconds(3600) : .milliseconds(5)

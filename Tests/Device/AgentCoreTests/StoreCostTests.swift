@@ -23,7 +23,7 @@ import Testing
         _ = try store.commit(answers.map { .responseHandled($0.sequence, app: todoManifest.id, at: noon) })
     }
 
-    private static func stored(_ number: Int64) -> [AgentWrite] {
+    private static func stored(_ number: Int64) -> [StoreChange] {
         let first = number * 10 + 1_000_000
         let (listed, missed, answered, waiting) = (first, first + 1, first + 2, first + 3)
         let id = NotificationID.init(rawValue:)

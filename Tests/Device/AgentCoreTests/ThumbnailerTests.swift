@@ -30,7 +30,7 @@ struct ThumbnailerTests {
     ]
 
     @Test func `whether a still can be made is told by the file's ending alone`() async throws {
-        let stills = ThumbnailerStills(environment: ["XDG_DATA_HOME": "/nowhere", "XDG_DATA_DIRS": "/nowhere"])
+        let stills = ThumbnailerProgram(environment: ["XDG_DATA_HOME": "/nowhere", "XDG_DATA_DIRS": "/nowhere"])
         #expect(stills.canMake(of: "/movie.mp4") && stills.canMake(of: "/a.gif") && !stills.canMake(of: "/a.png"))
         let isMade = await withCheckedContinuation { continuation in
             stills.make(of: "/movie.mp4", at: "/nowhere/still.png") { continuation.resume(returning: $0) }
@@ -47,7 +47,7 @@ struct ThumbnailerTests {
         try installScript(Self.programs[index].script, at: program)
         try "[Thumbnailer Entry]\nExec=\(program) %i %o\nMimeType=video/mp4;\n".write(
             toFile: folder.path("thumbnailers/test.thumbnailer"), atomically: true, encoding: .utf8)
-        let stills = ThumbnailerStills(environment: ["XDG_DATA_HOME": folder.path(""), "XDG_DATA_DIRS": "/nowhere"])
+        let stills = ThumbnailerProgram(environment: ["XDG_DATA_HOME": folder.path(""), "XDG_DATA_DIRS": "/nowhere"])
         let still = folder.path("movie.mp4.still.png")
         let isMade = await withCheckedContinuation { continuation in
             stills.make(of: folder.path("movie.mp4"), at: still) { continuation.resume(returning: $0) }

@@ -46,7 +46,7 @@ import Testing
         try await harness.stop()
         do {
             let store = try AgentStore.open(path: harness.configuration.databasePath, now: noon).store
-            var standing = AppStanding()
+            var standing = AppNotificationRecord()
             standing.settings.sounds = false
             _ = try store.commit([.standing(app: Self.other, standing)])
             try store.keep(nil, app: Self.other, team: TeamID(rawValue: "TEAM000001"), environment: .sandbox)
@@ -76,7 +76,7 @@ import Testing
     @Test func `an app that ended its registration is not registered since that could not be read`() async throws {
         let (harness, _) = try await returningApp("registration")
         let agent = try #require(harness.agent.withLock { $0 })
-        #expect(await agent.registrationWishes[Self.other] == nil)
+        #expect(await agent.registrationRequests[Self.other] == nil)
         let store = await agent.store
         #expect(try store.read { try $0.registration(app: Self.other, environment: .sandbox) } == .ended)
         try await harness.stop()

@@ -86,7 +86,8 @@ struct LocalScheduleClockTests: ScheduleCases {
     }
 
     private func expectCorrection(
-        of schedule: inout LocalSchedule, _ clocks: inout Clocks, _ added: Moment, _ last: Instant, _ isRestarted: Bool
+        of schedule: inout LocalSchedule, _ clocks: inout Clocks, _ added: ClockReading, _ last: Instant,
+        _ isRestarted: Bool
     ) throws {
         clocks.step(seconds: -9 * 365 * 86_400)
         if isRestarted {
@@ -156,7 +157,7 @@ struct LocalScheduleClockTests: ScheduleCases {
         clocks.pass(seconds: 3600)
         _ = schedule.timePassed(now: clocks.now, limit: 9)
         clocks.step(seconds: 7200)
-        let anchor = Moment(wall: try at("2026-06-01T10:00:00Z"), boot: added.boot, sinceBoot: added.sinceBoot)
+        let anchor = ClockReading(wall: try at("2026-06-01T10:00:00Z"), boot: added.boot, sinceBoot: added.sinceBoot)
         schedule.clockChanged(now: clocks.now)
         #expect(
             schedule.timePassed(now: clocks.now, limit: 9)
@@ -176,7 +177,7 @@ struct LocalScheduleClockTests: ScheduleCases {
         let entry = LocalSchedule.Entry(
             trigger: try interval(3600, repeats: true), added: added, lastFired: try at("2026-06-01T10:00:00Z"))
         #expect(schedule.add(1, entry, now: clocks.now) == .waits(until: try at("2026-05-31T11:00:00Z")))
-        let anchor = Moment(wall: try at("2026-05-31T08:00:00Z"), boot: added.boot, sinceBoot: added.sinceBoot)
+        let anchor = ClockReading(wall: try at("2026-05-31T08:00:00Z"), boot: added.boot, sinceBoot: added.sinceBoot)
         #expect(
             schedule.timePassed(now: clocks.now, limit: 9)
                 == [.anchored(key: 1, added: anchor, lastFired: try at("2026-05-31T10:00:00Z"))])

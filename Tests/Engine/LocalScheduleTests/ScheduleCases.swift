@@ -13,7 +13,7 @@ struct Clocks {
 
     init(_ text: String) throws { wall = try at(text).milliseconds }
 
-    var now: Moment { Moment(wall: Instant(milliseconds: wall), boot: boot, sinceBoot: sinceBoot) }
+    var now: ClockReading { ClockReading(wall: Instant(milliseconds: wall), boot: boot, sinceBoot: sinceBoot) }
 
     mutating func pass(seconds: Double) {
         wall += Int64(seconds * 1000)

@@ -63,7 +63,7 @@ import Testing
         let directory = credentials()
         #expect(isRefused(try await directory.find(token("UNKNOWN123"))))
         addKey("KEY1234567")
-        guard case .notAskedYet = directory.known(try token("KEY1234567")) else {
+        guard case .needsLookUp = directory.known(try token("KEY1234567")) else {
             Issue.record("a key id is judged by a register that has changed")
             return
         }
@@ -80,7 +80,7 @@ import Testing
         #expect(isCredential(directory.known(token, &memory)))
         #expect(isCredential(directory.known(token, &memory)))
         register.change { $0.keys = [] }
-        guard case .notAskedYet = directory.known(token, &memory) else {
+        guard case .needsLookUp = directory.known(token, &memory) else {
             Issue.record("a connection remembers a key of before the register changed")
             return
         }
@@ -172,7 +172,7 @@ import Testing
         let topic = ArraySlice(app.topic.rawValue.utf8)
         guard case .app = directory.known(topic, &memory) else { return #expect(Bool(false)) }
         register.change { $0.apps = [] }
-        guard case .notAskedYet = directory.known(topic, &memory) else {
+        guard case .needsLookUp = directory.known(topic, &memory) else {
             Issue.record("a connection remembers an app of before the register changed")
             return
         }

@@ -44,7 +44,7 @@ import Testing
         for token in every { #expect(try await tokens.find(token) == .active(subject)) }
         try change(ended, of: subject)
         for token in every {
-            #expect(tokens.known(token) == .notAskedYet)
+            #expect(tokens.known(token) == .needsLookUp)
             #expect(try await tokens.find(token) == .ended(end))
         }
     }
@@ -56,7 +56,7 @@ import Testing
         for subject in [mine] + others { _ = try await tokens.find(tokens.sealer.seal(subject)) }
         try change(ended, of: mine)
         for other in others { #expect(tokens.known(try tokens.sealer.seal(other)) == .active(other)) }
-        #expect(tokens.known(try tokens.sealer.seal(mine)) == .notAskedYet)
+        #expect(tokens.known(try tokens.sealer.seal(mine)) == .needsLookUp)
     }
 
     @Test func `registering again with the same outcome forgets nothing`() async throws {
@@ -81,7 +81,7 @@ import Testing
         #expect(try await tokens.find(token) == .bad)
         #expect(tokens.known(token) == .bad)
         try change(active(generation), of: subject)
-        #expect(tokens.known(token) == .notAskedYet)
+        #expect(tokens.known(token) == .needsLookUp)
         #expect(try await tokens.find(token) == .active(subject))
         #expect(tokens.known(token) == .active(subject))
     }
@@ -111,7 +111,7 @@ import Testing
         held.released.open()
         heldToo.released.open()
         #expect(try await early == .active(subject))
-        #expect(tokens.known(token) == .notAskedYet)
+        #expect(tokens.known(token) == .needsLookUp)
         #expect(try await unconcerned == .active(other))
         #expect(tokens.known(otherToken) == .active(other))
         #expect(try await tokens.find(token) == .ended(end))
@@ -139,7 +139,7 @@ import Testing
         let token = try tokens.sealer.seal(subject)
         register.changeRegistrations { $0.behaviour.fails = true }
         await #expect(throws: CountingRegister.Failure.self) { _ = try await tokens.find(token) }
-        #expect(tokens.known(token) == .notAskedYet)
+        #expect(tokens.known(token) == .needsLookUp)
         register.changeRegistrations { contents in
             contents.behaviour.fails = false
             contents.registration = active()

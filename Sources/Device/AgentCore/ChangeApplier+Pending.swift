@@ -3,11 +3,13 @@ import GRDB
 import LocalSchedule
 
 /// Requests that wait for their time or place, in the transaction of their event.
-extension AgentLedger {
+extension ChangeApplier {
     /// Requests of one app that may wait; beyond that the one that was added first goes.
     static let requestLimit = 64
 
-    func schedule(_ request: NotificationRequest, app: String, at now: Moment, offset: Int?) throws -> AgentEffect {
+    func schedule(_ request: NotificationRequest, app: String, at now: ClockReading, offset: Int?) throws
+        -> ChangeResult
+    {
         let replaced = try unschedule([request.identifier], app: app)
         try execute(
             """
@@ -67,7 +69,7 @@ extension AgentLedger {
         if isLast { try execute("DELETE FROM pending WHERE key = ?", [key]) }
     }
 
-    func anchor(_ key: Int64, added: Moment, lastFired: Instant?) throws {
+    func anchor(_ key: Int64, added: ClockReading, lastFired: Instant?) throws {
         try execute(
             "UPDATE pending SET added_at = ?, boot = ?, since_boot = ?, last_fired = ? WHERE key = ?",
             [added.wall.milliseconds, added.boot.uuidString, added.sinceBoot, lastFired?.milliseconds, key])

@@ -3,7 +3,7 @@ import Foundation
 import LocalSchedule
 
 /// When a notification is to appear, as people say it on a command line.
-public struct TriggerWords: Sendable {
+public struct TriggerArguments: Sendable {
     /// `09:30`, `2026-12-24 18:00`, or with an offset from UTC `2026-12-24T18:00+01:00`.
     public var at: String?
     /// `90m`, `day`, `hour`, `monday`, …

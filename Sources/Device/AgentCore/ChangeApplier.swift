@@ -4,10 +4,10 @@ import GRDB
 import PushModel
 
 /// Applies writes inside one transaction: each event together with its receipts.
-struct AgentLedger {
+struct ChangeApplier {
     let database: Database
 
-    func apply(_ write: AgentWrite) throws -> AgentEffect {
+    func apply(_ write: StoreChange) throws -> ChangeResult {
         switch write {
         case .arrived(let arrival): return try store(arrival)
         case .confirmed(let ids): try confirm(ids)
@@ -65,7 +65,7 @@ struct AgentLedger {
 
     // MARK: Arriving
 
-    private func store(_ arrival: Arrival) throws -> AgentEffect {
+    private func store(_ arrival: Arrival) throws -> ChangeResult {
         let notification = arrival.notification
         let (id, app) = (notification.id, notification.topic.rawValue)
         try execute("INSERT OR IGNORE INTO unconfirmed (id) VALUES (?)", [id.rawValue])
@@ -91,7 +91,7 @@ struct AgentLedger {
         let notification = arrival.notification
         var endedAt: Int64?
         if case .ends = arrival.disposition { endedAt = arrival.receivedAt.rawValue }
-        var shows = AgentWrite.Showing.nothing
+        var shows = StoreChange.Showing.nothing
         switch arrival.disposition {
         case .waitsShown(let showing): shows = showing
         case .isShown(let showing):
@@ -136,7 +136,7 @@ struct AgentLedger {
     /// `handed` is reported once the handler has returned and what it asked for is done, whichever is later. How it
     /// appears is not changed any more by an app that is asked while it is on its way to the screen.
     private func hand(
-        _ id: NotificationID, app: String, shows: AgentWrite.Showing, at: Timestamp
+        _ id: NotificationID, app: String, shows: StoreChange.Showing, at: Timestamp
     ) throws {
         let isOnScreen = try shows.contains(.screen) && hasRoom(app: app)
         try execute(
@@ -172,7 +172,7 @@ struct AgentLedger {
 
     /// What has not appeared yet does so now; without `isForApp` its app does not get it any more.
     private func appear(
-        _ id: NotificationID, _ shows: AgentWrite.Showing, isForApp: Bool, at: Timestamp
+        _ id: NotificationID, _ shows: StoreChange.Showing, isForApp: Bool, at: Timestamp
     ) throws {
         let app = try String.fetchOne(
             database, sql: "SELECT app FROM notification WHERE id = ?", arguments: [id.rawValue])
@@ -218,7 +218,7 @@ struct AgentLedger {
         // What the screen did not take is in the list, where the list may have it.
         let shows = try Int64.fetchOne(
             database, sql: "SELECT shows FROM notification WHERE id = ?", arguments: [id.rawValue])
-        if AgentWrite.Showing(rawValue: shows ?? 0).contains(.list) { try list(id, at: at) }
+        if StoreChange.Showing(rawValue: shows ?? 0).contains(.list) { try list(id, at: at) }
         if state == .shown { try report(id, .presented, at: at, source: .desktop, note: note) }
         let handedAt = try Int64.fetchOne(
             database.cachedStatement(sql: "SELECT handed_at FROM notification WHERE id = ?"),
@@ -277,7 +277,7 @@ struct AgentLedger {
 
     private func tap(
         _ id: NotificationID, action: String, text: String?, isHeld: Bool, at: Timestamp
-    ) throws -> AgentEffect {
+    ) throws -> ChangeResult {
         // Answered once: what is pressed again before the app has the answer changes nothing.
         guard
             let app = try String.fetchOne(
@@ -333,7 +333,7 @@ struct AgentLedger {
         try hand(NotificationID(rawValue: raw), app: app, shows: .nothing, at: at)
     }
 
-    private func dropResponses(app: String, at: Timestamp) throws -> AgentEffect {
+    private func dropResponses(app: String, at: Timestamp) throws -> ChangeResult {
         try execute(
             "UPDATE response SET handled_at = ? WHERE app = ? AND handled_at IS NULL AND NOT held", [at.rawValue, app])
         return .responsesDropped(app: app, count: database.changesCount)

@@ -4,7 +4,7 @@ import GRDB
 import PushModel
 
 /// What apps ask of their notification centre, in the transaction of its event.
-extension AgentLedger {
+extension ChangeApplier {
     /// Of runs before this one nothing stays.
     func begin(run: String, of app: String) throws {
         try execute("DELETE FROM done WHERE app = ? AND run <> ?", [app, run])
@@ -21,7 +21,7 @@ extension AgentLedger {
 
     /// An app's own notification that appears at once: one with its identifier that waits is replaced by it.
     func fire(
-        _ request: NotificationRequest, app: String, isAsked: Bool, shows: AgentWrite.Showing, at: Timestamp
+        _ request: NotificationRequest, app: String, isAsked: Bool, shows: StoreChange.Showing, at: Timestamp
     ) throws -> (id: NotificationID, isOnScreen: Bool) {
         _ = try unschedule([request.identifier], app: app)
         return try store(request, app: app, isAsked: isAsked, shows: shows, at: at)
@@ -31,7 +31,7 @@ extension AgentLedger {
     ///
     /// Its id is negative, and none is used twice.
     func store(
-        _ request: NotificationRequest, app: String, isAsked: Bool, shows: AgentWrite.Showing, at: Timestamp
+        _ request: NotificationRequest, app: String, isAsked: Bool, shows: StoreChange.Showing, at: Timestamp
     ) throws -> (id: NotificationID, isOnScreen: Bool) {
         try execute(
             "INSERT INTO local_id (one, last) VALUES (1, -1) ON CONFLICT (one) DO UPDATE SET last = last - 1", [])
@@ -136,7 +136,7 @@ extension AgentLedger {
         }
     }
 
-    func keep(_ standing: AppStanding, app: String) throws {
+    func keep(_ standing: AppNotificationRecord, app: String) throws {
         try execute(
             "INSERT OR REPLACE INTO standing (app, standing) VALUES (?, ?)", [app, try JSONText.of(standing)])
     }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Foundation is asked about two days of each month, once, when somebody first looks at the 1024 days around it; what it
 /// said of 64 times as many is kept. All who look into a calendar share one table.
-final class ForeignMonths: Sendable {
+final class MonthTable: Sendable {
     /// Days of one month in a row, numbered one after the other.
     struct Stretch: Sendable {
         var first: Int32
@@ -28,26 +28,26 @@ final class ForeignMonths: Sendable {
     private static let beyondYear = 386
     private static let shift = 10
     private static let mostPieces = 64
-    private static let tables = Mutex<[Calendar.Identifier: ForeignMonths?]>([:])
+    private static let tables = Mutex<[Calendar.Identifier: MonthTable?]>([:])
 
-    private let source: ForeignDays
+    private let source: NonGregorianCalendar
     private let pieces = Mutex<[Int: [Stretch]]>([:])
     /// A year's first day and number, and how long years are, for guesses.
     private let anchor: (first: Int, number: Int)
     private let yearLength: Double
 
     /// The table of a calendar; `nil` when Foundation does not know the days of its years.
-    static func table(of identifier: Calendar.Identifier) -> ForeignMonths? {
+    static func table(of identifier: Calendar.Identifier) -> MonthTable? {
         tables.withLock { tables in
             if let known = tables[identifier] { return known }
-            let days = ForeignDays(identifier)
-            let table = days.isGregorian ? nil : ForeignMonths(days)
+            let days = NonGregorianCalendar(identifier)
+            let table = days.isGregorian ? nil : MonthTable(days)
             tables[identifier] = .some(table)
             return table
         }
     }
 
-    private init?(_ source: ForeignDays) {
+    private init?(_ source: NonGregorianCalendar) {
         let early = Civil.day(year: 1900, month: 1, day: 1)
         let late = Civil.day(year: 2300, month: 1, day: 1)
         guard let start = source[early]?.yearFirst, let end = source[late]?.yearFirst else { return nil }
@@ -104,8 +104,8 @@ final class ForeignMonths: Sendable {
     }
 }
 
-extension ForeignMonths: Hashable {
-    static func == (left: ForeignMonths, right: ForeignMonths) -> Bool { left === right }
+extension MonthTable: Hashable {
+    static func == (left: MonthTable, right: MonthTable) -> Bool { left === right }
 
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -2,7 +2,7 @@ import AgentWire
 import LocalSchedule
 
 /// What a person and an app have settled between them: authorization, settings, categories and the badge.
-struct AppStanding: Codable, Hashable, Sendable {
+struct AppNotificationRecord: Codable, Hashable, Sendable {
     var authorization = Authorization.notDetermined
     /// What the app asked for (`UNAuthorizationOptions`, raw value).
     var options: UInt = 0

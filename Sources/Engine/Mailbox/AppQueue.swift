@@ -4,7 +4,7 @@ import PushModel
 ///
 /// Appending and removing cost O(log n) at most: a removed slot is only marked, and the marked ones are cut out when
 /// they are more than half of all.
-struct Shelf: Sendable {
+struct AppQueue: Sendable {
     struct Slot: Sendable {
         var id: NotificationID
         var expiresAt: Timestamp

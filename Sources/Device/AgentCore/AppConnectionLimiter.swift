@@ -2,7 +2,7 @@ import NIOCore
 import Synchronization
 
 /// The connections that there are, so that those which say nothing keep nobody out.
-final class Visitors: Sendable {
+final class AppConnectionLimiter: Sendable {
     private struct State {
         var present: Set<ObjectIdentifier> = []
         /// Those that have not said anything, the oldest first.

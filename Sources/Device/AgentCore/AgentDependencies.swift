@@ -8,7 +8,7 @@ import NIOPosix
 import PushModel
 
 /// What an agent works with; tests pass their own.
-struct AgentParts: Sendable {
+struct AgentDependencies: Sendable {
     var presenter: any Presenter
     /// The way to the server; `nil` without one.
     var connector: (any PushConnector)?
@@ -19,7 +19,7 @@ struct AgentParts: Sendable {
     /// The parent of a process.
     var parent: @Sendable (Int32) -> Int32? = ProcessTree.parent(of:)
     var replyWindow: any ReplyWindow
-    var stills: any StillMaker
+    var stills: any VideoThumbnailer
     var peerCheck: PeerCheck
     /// Rings when it is time.
     var clock: any AlarmClock
@@ -41,17 +41,17 @@ struct AgentParts: Sendable {
     static func production(
         _ configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)?,
         focus: (any FocusSource)?, clock: any AlarmClock, positions: (any PositionSource)?, logger: Logger
-    ) throws -> AgentParts {
+    ) throws -> AgentDependencies {
         let server = try configuration.server.map { server in
             (
                 connector: try MCSPushConnector(configuration: configuration, server: server, logger: logger),
                 enrolment: try HTTPEnrolmentClient(configuration: configuration, server: server)
             )
         }
-        return AgentParts(
+        return AgentDependencies(
             presenter: presenter, connector: server?.connector, enrolment: server?.enrolment,
             launcher: ProcessLauncher(logFolder: configuration.logFolder), activator: activator, focus: focus,
-            replyWindow: ProgramReplyWindow(), stills: ThumbnailerStills(), peerCheck: .system,
+            replyWindow: ProgramReplyWindow(), stills: ThumbnailerProgram(), peerCheck: .system,
             clock: clock, positions: positions, network: KernelNetwork(), zones: { LocalZones.shared.rules(for: $0) },
             now: systemTime,
             sleep: sleep, random: { UInt64.random(in: 0 ... .max) },

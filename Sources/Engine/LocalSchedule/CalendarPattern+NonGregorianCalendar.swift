@@ -1,7 +1,7 @@
 extension CalendarPattern {
     /// The first matching day of another calendar at or after one, by its number; `nil` when there is none until the end
     /// of a Gregorian year, or in the year that is given.
-    func firstDay(in months: ForeignMonths, from start: Int, throughYear last: Int) -> Int? {
+    func firstDay(in months: MonthTable, from start: Int, throughYear last: Int) -> Int? {
         var weeks = WeekYear(months)
         for days in days(in: months, from: start, throughYear: last) {
             var day = days.lowerBound
@@ -20,14 +20,14 @@ extension CalendarPattern {
     }
 
     /// Whether the fields of another calendar match on a day.
-    func matches(day: Int, in months: ForeignMonths) -> Bool {
+    func matches(day: Int, in months: MonthTable) -> Bool {
         guard let stretch = months.stretch(at: day) else { return false }
         var weeks = WeekYear(months)
         return matching(in: stretch, &weeks) & (1 << UInt64(day - stretch.days.lowerBound)) != 0
     }
 
     /// Where to look for matching days.
-    private func days(in months: ForeignMonths, from start: Int, throughYear last: Int) -> [Range<Int>] {
+    private func days(in months: MonthTable, from start: Int, throughYear last: Int) -> [Range<Int>] {
         let end = Civil.day(year: last + 1, month: 1, day: 1)
         let whole = start..<max(start, Civil.day(year: 10_000, month: 1, day: 1))
         if given.contains(.year) {
@@ -44,7 +44,7 @@ extension CalendarPattern {
     }
 
     /// The days of a stretch that are meant, bit 0 for the first: all that match, or of a period its first.
-    private func beginnings(in stretch: ForeignMonths.Stretch, _ weeks: inout WeekYear) -> UInt64 {
+    private func beginnings(in stretch: MonthTable.Stretch, _ weeks: inout WeekYear) -> UInt64 {
         let matching = matching(in: stretch, &weeks)
         guard matching != 0, isPeriod else { return matching }
         var beginnings = matching & ~(matching << 1)
@@ -53,7 +53,7 @@ extension CalendarPattern {
     }
 
     /// The days of a stretch whose fields match, bit 0 for the first.
-    private func matching(in stretch: ForeignMonths.Stretch, _ weeks: inout WeekYear) -> UInt64 {
+    private func matching(in stretch: MonthTable.Stretch, _ weeks: inout WeekYear) -> UInt64 {
         guard months & (1 << (UInt16(stretch.month) &- 1)) != 0, !given.contains(.year) || stretch.year == year,
             !given.contains(.era) || stretch.era == era, !given.contains(stretch.isLeap ? .plainMonth : .leapMonth)
         else { return 0 }
@@ -81,7 +81,7 @@ extension CalendarPattern {
     }
 
     /// The days of a stretch that lie in the given week, or year of weeks, or both.
-    private func weeksOfYear(of stretch: ForeignMonths.Stretch, _ weeks: inout WeekYear) -> UInt64 {
+    private func weeksOfYear(of stretch: MonthTable.Stretch, _ weeks: inout WeekYear) -> UInt64 {
         weeks.turn(to: stretch, of: self)
         var mask: UInt64 = 0
         for (index, week) in weeks.ones.enumerated() {
@@ -112,13 +112,13 @@ extension CalendarPattern {
 
     /// Where the weeks of a year, of the one before and of the next begin; kept from one month to the next.
     private struct WeekYear {
-        let months: ForeignMonths
+        let months: MonthTable
         var yearFirst: Int32?
         var ones: [Int] = []
 
-        init(_ months: ForeignMonths) { self.months = months }
+        init(_ months: MonthTable) { self.months = months }
 
-        mutating func turn(to stretch: ForeignMonths.Stretch, of pattern: CalendarPattern) {
+        mutating func turn(to stretch: MonthTable.Stretch, of pattern: CalendarPattern) {
             guard yearFirst != stretch.yearFirst else { return }
             yearFirst = stretch.yearFirst
             let first = Int(stretch.yearFirst)

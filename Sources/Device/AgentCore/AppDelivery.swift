@@ -6,7 +6,7 @@ import PushModel
 /// Guarantees: nothing is handed over before the app said that it is ready; notifications go in the order of
 /// arrival, at most ``window`` of them unanswered; an id is handed over once per connection, and again on the
 /// next one unless it has been handled. Responses likewise, before the notifications that wait.
-struct HandOver: Sendable {
+struct AppDelivery: Sendable {
     /// How many notifications may be in the app's hands at once.
     static let window = 64
     /// How many responses may be in the app's hands at once.
@@ -38,7 +38,7 @@ struct HandOver: Sendable {
         case deliver(WaitingNotification, DeliveryKind)
         case respond(WaitingResponse)
         /// Store that it was handled, then confirm it to the app.
-        case record(NotificationID, shows: AgentWrite.Showing, setsBadge: Bool)
+        case record(NotificationID, shows: StoreChange.Showing, setsBadge: Bool)
         /// The app is not in front: it appears without its being asked; `isForApp` when the app gets it all the same.
         case appear(WaitingNotification, isForApp: Bool)
         case recordResponse(Int64)
@@ -104,7 +104,7 @@ struct HandOver: Sendable {
 
     private mutating func start(_ state: Connection) {
         let isInFront = isInFront
-        self = HandOver(mayShow: mayShow)
+        self = AppDelivery(mayShow: mayShow)
         self.isInFront = isInFront
         connection = state
         mayHaveMore = true
@@ -171,9 +171,9 @@ struct HandOver: Sendable {
     }
 
     /// `UNNotificationPresentationOptions`: badge 1, sound 2, alert 4, list 8, banner 16.
-    private static func showing(_ outcome: HandledOutcome) -> AgentWrite.Showing {
+    private static func showing(_ outcome: HandledOutcome) -> StoreChange.Showing {
         guard case .presented(let options) = outcome else { return .nothing }
-        let asked = AgentWrite.Showing(rawValue: Int64(options & (2 | 8 | 16)))
+        let asked = StoreChange.Showing(rawValue: Int64(options & (2 | 8 | 16)))
         return options & 4 == 0 ? asked : asked.union([.screen, .list])
     }
 }

@@ -6,7 +6,7 @@ import Synchronization
 /// Guarantees: one reading runs at a time, and who asks meanwhile waits for that one; within a second of a failed
 /// reading's beginning no other begins, and who asks then gets its error. So a store that cannot be read is asked at
 /// most once a second.
-final class SharedReading: Sendable {
+final class CoalescedLoad: Sendable {
     private struct State {
         var task: Task<Void, any Error>?
         var beganAt = Timestamp(rawValue: 0)

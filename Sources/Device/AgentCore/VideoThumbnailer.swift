@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// Makes a still picture of what moves, for desktops that show stills only; a port, so that tests need no programs.
-protocol StillMaker: Sendable {
+protocol VideoThumbnailer: Sendable {
     /// Whether one could be made of such a file, as far as its name tells: nothing is read for that.
     func canMake(of path: String) -> Bool
     /// Makes the first picture of a file as a PNG. `complete` is called once, on any thread: whether it is there.
@@ -14,7 +14,7 @@ protocol StillMaker: Sendable {
 ///
 /// Bounded: a few programs at a time, each for ten seconds; a still is complete or not there, and readable by this user
 /// only.
-final class ThumbnailerStills: StillMaker {
+final class ThumbnailerProgram: VideoThumbnailer {
     private static let limit = 4
     private static let patience = Duration.seconds(10)
     /// Pixels of the longer side; desktops show less.

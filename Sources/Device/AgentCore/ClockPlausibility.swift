@@ -6,7 +6,7 @@ import LocalSchedule
 /// and what it would put off for years, waits until the clock has stood for a while, or was put right. One that is behind what has
 /// been already, since it was set back by more than a day, or since the agent's store knows better when the agent begins, is gone
 /// by; but what has been does not count as a mistake before it is set, or has stood for a while.
-struct ClockTrust: Sendable, Hashable {
+struct ClockPlausibility: Sendable, Hashable {
     /// Clocks that are read one after the other differ by less, in milliseconds.
     private static let sameClock = 1000
 
@@ -36,7 +36,7 @@ struct ClockTrust: Sendable, Hashable {
     /// The agent begins.
     ///
     /// - Parameter newest: The latest time that the store knows.
-    mutating func begin(_ now: Moment, newest: Instant?) -> Verdict {
+    mutating func begin(_ now: ClockReading, newest: Instant?) -> Verdict {
         believe(now)
         guard let newest, newest.since(now.wall) > LocalSchedule.mostByZones else { return .believed }
         return fallBehind(newest)
@@ -49,13 +49,13 @@ struct ClockTrust: Sendable, Hashable {
     }
 
     /// The wall clock is believed, whatever it says.
-    private mutating func believe(_ now: Moment) {
+    private mutating func believe(_ now: ClockReading) {
         believed = Self.ahead(now)
         (doubted, known) = (nil, nil)
     }
 
     /// The wall clock may have been set.
-    mutating func clockChanged(_ now: Moment) -> Verdict {
+    mutating func clockChanged(_ now: ClockReading) -> Verdict {
         let ahead = Self.ahead(now)
         if let known {
             if known.since(now.wall) <= LocalSchedule.mostByZones {
@@ -90,13 +90,13 @@ struct ClockTrust: Sendable, Hashable {
     /// The while is over.
     ///
     /// - Returns: Whether it is believed now, and was not before.
-    mutating func confirm(_ number: Int, _ now: Moment) -> Bool {
+    mutating func confirm(_ number: Int, _ now: ClockReading) -> Bool {
         guard isDoubted || isBehind, number == count else { return false }
         believe(now)
         return true
     }
 
-    private static func ahead(_ now: Moment) -> Int64 {
+    private static func ahead(_ now: ClockReading) -> Int64 {
         now.wall.advanced(by: -now.sinceBoot).milliseconds
     }
 }

@@ -4,23 +4,23 @@ import Testing
 
 @testable import AgentCore
 
-struct HandOverTests {
-    private func ids(_ directives: [HandOver.Directive]) -> [Int64] {
+struct AppDeliveryTests {
+    private func ids(_ directives: [AppDelivery.Directive]) -> [Int64] {
         directives.compactMap { if case .deliver(let notification, _) = $0 { notification.sequence } else { nil } }
     }
 
     /// An app that is ready and has been given the first page of what waits.
-    private func ready(_ page: ClosedRange<Int64>? = nil) -> HandOver {
-        var handOver = HandOver(mayShow: true)
+    private func ready(_ page: ClosedRange<Int64>? = nil) -> AppDelivery {
+        var handOver = AppDelivery(mayShow: true)
         _ = handOver.handle(.connected)
         _ = handOver.handle(.ready)
-        _ = handOver.handle(.page(page.map { $0.map { waiting($0) } } ?? [], limit: HandOver.window))
-        _ = handOver.handle(.responsePage([], limit: HandOver.responseWindow))
+        _ = handOver.handle(.page(page.map { $0.map { waiting($0) } } ?? [], limit: AppDelivery.window))
+        _ = handOver.handle(.responsePage([], limit: AppDelivery.responseWindow))
         return handOver
     }
 
     @Test func `nothing is handed over before the app is ready`() {
-        var handOver = HandOver(mayShow: true)
+        var handOver = AppDelivery(mayShow: true)
         #expect(handOver.handle(.stored) == [])
         #expect(handOver.handle(.connected) == [])
         #expect(handOver.handle(.stored) == [])
@@ -31,7 +31,7 @@ struct HandOverTests {
     }
 
     @Test func `what waits goes out in the order of arrival`() {
-        var handOver = HandOver(mayShow: true)
+        var handOver = AppDelivery(mayShow: true)
         _ = handOver.handle(.connected)
         _ = handOver.handle(.ready)
         #expect(ids(handOver.handle(.page([waiting(4), waiting(7)], limit: 64))) == [4, 7])
@@ -72,7 +72,7 @@ struct HandOverTests {
     }
 
     @Test func `an answer that was given before the connection broke is recorded on the next one`() {
-        var handOver = HandOver(mayShow: true)
+        var handOver = AppDelivery(mayShow: true)
         _ = handOver.handle(.connected)
         let id = NotificationID(rawValue: 5)
         #expect(
@@ -81,7 +81,7 @@ struct HandOverTests {
             ])
     }
 
-    static let answers: [(HandledOutcome, AgentWrite.Showing)] = [
+    static let answers: [(HandledOutcome, StoreChange.Showing)] = [
         (.presented(options: 16), .screen), (.presented(options: 8), .list),
         (.presented(options: 4), [.screen, .list]),
         (.presented(options: 3), .sound), (.presented(options: 26), [.screen, .list, .sound]),
@@ -91,7 +91,7 @@ struct HandOverTests {
 
     @Test(arguments: answers)
     func `banner and alert put it on the screen, list into the list`(
-        outcome: HandledOutcome, shows: AgentWrite.Showing
+        outcome: HandledOutcome, shows: StoreChange.Showing
     ) {
         var handOver = ready(1...1)
         let id = NotificationID(rawValue: 10)
@@ -101,7 +101,7 @@ struct HandOverTests {
     }
 
     @Test func `an app without authorization gets notifications in the background and shows nothing`() {
-        var handOver = HandOver(mayShow: false)
+        var handOver = AppDelivery(mayShow: false)
         _ = handOver.handle(.connected)
         _ = handOver.handle(.ready)
         let both = waiting(1, payload: #"{"aps":{"alert":"Milk","content-available":1}}"#)
@@ -113,7 +113,7 @@ struct HandOverTests {
     }
 
     @Test func `an app that left the front is not asked: what it would have been asked about appears`() {
-        var handOver = HandOver(mayShow: true)
+        var handOver = AppDelivery(mayShow: true)
         _ = handOver.handle(.connected)
         handOver.isInFront = false
         _ = handOver.handle(.ready)

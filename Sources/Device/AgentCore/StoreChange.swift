@@ -3,7 +3,7 @@ import LocalSchedule
 import PushModel
 
 /// A change of the store. Writes that come together are committed together.
-enum AgentWrite: Sendable {
+enum StoreChange: Sendable {
     case arrived(Arrival)
     /// The server knows that these are stored.
     case confirmed([NotificationID])
@@ -25,20 +25,20 @@ enum AgentWrite: Sendable {
     /// A run of the app has begun: nobody asks again what those before it asked.
     case begun(app: String, run: String)
     /// A request waits for its time or place; one with the same identifier is replaced.
-    case scheduled(app: String, NotificationRequest, as: RequestMark?, at: Moment, offset: Int? = nil)
+    case scheduled(app: String, NotificationRequest, as: RequestMark?, at: ClockReading, offset: Int? = nil)
     /// The time or the place of a request has come.
     case due(DueRequest, isAsked: Bool, shows: Showing, at: Timestamp)
     /// An occurrence was noticed too late to be shown.
     case missed(key: Int64, occurrence: Instant, isLast: Bool)
     /// The wall clock was set: this is what it would have said when the request was added.
-    case anchored(key: Int64, added: Moment, lastFired: Instant?)
+    case anchored(key: Int64, added: ClockReading, lastFired: Instant?)
     /// On which side of a circle's edge the machine is.
     case crossed(key: Int64, side: RegionWatch.State)
     /// Requests are taken back; `nil` for all of the app's.
     case unscheduled(app: String, identifiers: [String]?)
     /// Notifications leave the list; `nil` for all of the app's.
     case unlisted(app: String, identifiers: [String]?)
-    case standing(app: String, AppStanding)
+    case standing(app: String, AppNotificationRecord)
     /// A person is being asked whether the app may send notifications: what the desktop calls the question; `nil` when
     /// it is over.
     case asked(app: String, handle: String?)
@@ -72,7 +72,7 @@ enum AgentWrite: Sendable {
     }
 
     /// Whether it tells what a person did with a notification: nobody repeats that.
-    var isSaidOnce: Bool {
+    var isKeptAfterFailure: Bool {
         switch self {
         case .tapped, .released, .dismissed, .leftScreen, .shownAgain, .standing, .preference, .asked, .appRemoved: true
         default: false
@@ -105,16 +105,16 @@ struct Arrival: Sendable {
         /// Its app is there and is asked first.
         case waits
         /// Its app is not there: it appears at once, and is handed over later.
-        case waitsShown(AgentWrite.Showing)
+        case waitsShown(StoreChange.Showing)
         /// It appears at once, and its app does not get it unless somebody taps.
-        case isShown(AgentWrite.Showing)
+        case isShown(StoreChange.Showing)
         /// It ends here, with this state.
         case ends(NotificationState, note: String?)
     }
 }
 
 /// What a committed write changed, for those who act on it.
-enum AgentEffect: Sendable, Equatable {
+enum ChangeResult: Sendable, Equatable {
     /// `isNew` is false when it was here already; `awaited` when its app is to get it.
     case stored(NotificationID, app: String, isNew: Bool, awaited: Bool)
     case handed(NotificationID, app: String)

@@ -1,7 +1,7 @@
 import AgentWire
 
 /// What a person can change for an app, by the names that they use.
-extension AppStanding {
+extension AppNotificationRecord {
     private static var switches: [(name: String, value: WritableKeyPath<AppSettings, Bool>)] {
         [
             ("alerts", \.alerts), ("sounds", \.sounds), ("badges", \.badges), ("list", \.list),

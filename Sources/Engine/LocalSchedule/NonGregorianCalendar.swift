@@ -1,7 +1,7 @@
 import Foundation
 
 /// What Foundation says of single days of a calendar, and the stretches that follow from that.
-struct ForeignDays: Sendable {
+struct NonGregorianCalendar: Sendable {
     struct Day {
         var number: Int
         var era: Int
@@ -75,14 +75,14 @@ struct ForeignDays: Sendable {
     }
 
     /// The stretches of some days, in order; fewer where Foundation does not tell.
-    func stretches(in days: Range<Int>) -> [ForeignMonths.Stretch] {
-        var found: [ForeignMonths.Stretch] = []
+    func stretches(in days: Range<Int>) -> [MonthTable.Stretch] {
+        var found: [MonthTable.Stretch] = []
         guard var day = self[days.lowerBound] else { return [] }
         while day.number < days.upperBound, let next = beginning(after: day) {
             let isSameYear = found.last.map { Int($0.yearFirst) == day.yearFirst } ?? false
             let number = isSameYear ? found.last?.number : Int16(clamping: number(ofYearFrom: day.yearFirst))
             found.append(
-                ForeignMonths.Stretch(
+                MonthTable.Stretch(
                     first: Int32(clamping: day.number), yearFirst: Int32(clamping: day.yearFirst),
                     era: Int16(clamping: day.era), year: Int16(clamping: day.year), number: number ?? 0,
                     length: UInt8(clamping: min(next.number, days.upperBound) - day.number),

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What the system's clocks say at one point of time.
-public struct Moment: Hashable, Sendable, Codable {
+public struct ClockReading: Hashable, Sendable, Codable {
     /// CLOCK_REALTIME, which people and network time set.
     public var wall: Instant
     /// Which start of the system it was; Linux makes a new id at each (`/proc/sys/kernel/random/boot_id`).
@@ -16,10 +16,10 @@ public struct Moment: Hashable, Sendable, Codable {
     }
 
     /// This one, or by the same clocks an earlier one of the wall clock.
-    func before(_ wall: Instant?) -> Moment {
+    func before(_ wall: Instant?) -> ClockReading {
         guard let wall, wall < self.wall else { return self }
         let passed = self.wall.since(wall)
-        return Moment(wall: wall, boot: boot, sinceBoot: sinceBoot.saturatingDifference(passed))
+        return ClockReading(wall: wall, boot: boot, sinceBoot: sinceBoot.saturatingDifference(passed))
     }
 
     /// How far the wall clock is ahead of the other.
