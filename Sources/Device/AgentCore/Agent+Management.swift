@@ -186,7 +186,7 @@ extension Agent {
     private func dismiss(_ id: NotificationID) throws -> ManagementAnswer {
         guard try find(id) != nil else { return Self.gone(id) }
         withdraw(id)
-        took(.dismissed(id))
+        handlePresenterEvent(.dismissed(id))
         return .done
     }
 
