@@ -110,18 +110,25 @@ let house: [Target] = [
     room("Device", "UIKit", ["AppHost", "UserNotifications"]),
     room("Device", "UserNotificationsUI", ["UserNotifications", "UIKit"]),
     room("Device", "_Testing_UIKit"),
+    room("Device", "DeviceModel", ["PushModel", "AgentWire", "LocalSchedule"]),
+    room("Device", "DevicePorts", ["PushModel", "LocalSchedule", "DeviceModel"]),
+    room("Device", "DeviceStore", ["PushModel", "AgentWire", "LocalSchedule", "DeviceModel", grdb]),
     room(
         "Device", "AgentCore",
         [
             "PushModel", "MCSWire", "AgentWire", "DeviceSession", "MCSTransport", "Observability", "CLinux",
-            "LocalSchedule", "LocalZones", grdb, nioCore, nioPosix, nioSSL, asyncHTTPClient, logging,
+            "LocalSchedule", "LocalZones", "DeviceModel", "DevicePorts", "DeviceStore", nioCore, nioPosix, nioSSL,
+            asyncHTTPClient, logging,
         ]),
     room("Device", "MessageBus", ["CDBus"]),
     room(
-        "Device", "SystemClock", ["CLinux", "AgentCore", "LocalSchedule", "MessageBus", "Observability", logging]),
-    room("Device", "Positions", ["CLinux", "AgentCore", "MessageBus"]),
-    room("Device", "Desktop", ["CLinux", "AgentCore", "MessageBus", "Observability", logging]),
-    room("Device", "WindowFocus", ["CXCB", "CLinux", "AgentCore"]),
+        "Device", "SystemClock",
+        ["CLinux", "AgentCore", "DevicePorts", "LocalSchedule", "MessageBus", "Observability", logging]),
+    room("Device", "Positions", ["CLinux", "AgentCore", "DevicePorts", "MessageBus"]),
+    room(
+        "Device", "Desktop",
+        ["CLinux", "AgentCore", "DeviceModel", "DevicePorts", "MessageBus", "Observability", logging]),
+    room("Device", "WindowFocus", ["CXCB", "CLinux", "AgentCore", "DevicePorts"]),
 ]
 
 let commands: [Target] = [
@@ -134,7 +141,8 @@ let commands: [Target] = [
             "PushModel", "HTTPWire", "APNsWire", "MCSWire", "ConnectionAdmission", "HTTP2Transport", "MCSTransport",
             "DeviceSession", "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint",
             "ControlAPI",
-            "AgentCore", "AgentWire", "LocalSchedule", "LocalZones", "AppHost", "Desktop", "WindowFocus", "SystemClock",
+            "AgentCore", "DeviceModel", "DevicePorts", "AgentWire", "LocalSchedule", "LocalZones", "AppHost", "Desktop",
+            "WindowFocus", "SystemClock",
             "MessageBus", "Positions",
             "TodoList",
             "CommandCore", "CLinux", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient,
@@ -178,7 +186,7 @@ let fuzzers: [Target] =
         fuzzer("ContentFuzz", ["AgentWire"]),
         fuzzer("ZoneFuzz", ["LocalSchedule"]),
         fuzzer("PatternFuzz", ["AgentWire", "LocalSchedule"]),
-        fuzzer("PositionFuzz", ["AgentCore", "Positions"]),
+        fuzzer("PositionFuzz", ["DevicePorts", "Positions"]),
     ] : []
 
 let support: [Target] = [
@@ -237,14 +245,16 @@ let testTargets: [Target] = [
     tests(
         "Device", "AgentCore",
         [
-            "AgentCore", "AgentWire", "PushModel", "DeviceSession", "MCSWire", "LocalSchedule", "LocalZones",
-            "StatementLog", grdb, nioCore, nioPosix, nioEmbedded, logging,
+            "AgentCore", "DeviceModel", "DevicePorts", "DeviceStore", "AgentWire", "PushModel", "DeviceSession",
+            "MCSWire", "LocalSchedule", "LocalZones", "StatementLog", grdb, nioCore, nioPosix, nioEmbedded, logging,
         ]),
     tests("Device", "MessageBus", ["MessageBus"]),
-    tests("Device", "SystemClock", ["SystemClock", "AgentCore", "CLinux", "LocalSchedule", "MessageBus", logging]),
-    tests("Device", "Positions", ["Positions", "AgentCore"]),
-    tests("Device", "Desktop", ["Desktop", "AgentCore", logging]),
-    tests("Device", "WindowFocus", ["WindowFocus", "AgentCore", "CXCB"]),
+    tests(
+        "Device", "SystemClock",
+        ["SystemClock", "AgentCore", "DevicePorts", "CLinux", "LocalSchedule", "MessageBus", logging]),
+    tests("Device", "Positions", ["Positions", "AgentCore", "DevicePorts"]),
+    tests("Device", "Desktop", ["Desktop", "AgentCore", "DeviceModel", "DevicePorts", logging]),
+    tests("Device", "WindowFocus", ["WindowFocus", "AgentCore", "DevicePorts", "CXCB"]),
     tests("Transport", "Observability", ["Observability", coreMetrics, logging]),
     tests(
         "Server", "ControlAPI",

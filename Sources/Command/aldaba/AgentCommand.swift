@@ -3,6 +3,9 @@ import AgentWire
 import ArgumentParser
 import CommandCore
 import Desktop
+import DeviceModel
+import DevicePorts
+import DeviceStore
 import Foundation
 import LocalZones
 import Logging

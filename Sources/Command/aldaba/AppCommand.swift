@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandCore
+import DeviceStore
 import Mailbox
 import PushModel
 import ServerCore

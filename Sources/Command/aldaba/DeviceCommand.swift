@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandCore
+import DeviceStore
 import Foundation
 import PushModel
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandCore
 import Desktop
+import DeviceStore
 import Foundation
 import Glibc
 

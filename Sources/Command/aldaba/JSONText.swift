@@ -1,3 +1,4 @@
+import DeviceStore
 import Foundation
 
 /// JSON for programs: one line, keys in order.

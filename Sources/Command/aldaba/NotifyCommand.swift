@@ -1,6 +1,7 @@
 import AgentWire
 import ArgumentParser
 import CommandCore
+import DeviceStore
 import Foundation
 
 /// `aldaba notify`: a notification from a shell script, with buttons, a reply, and the answer.

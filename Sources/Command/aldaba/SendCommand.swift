@@ -1,6 +1,7 @@
 import APNsWire
 import ArgumentParser
 import CommandCore
+import DeviceStore
 import Foundation
 import HTTP2Transport
 import HTTPWire

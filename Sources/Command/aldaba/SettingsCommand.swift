@@ -1,6 +1,7 @@
 import AgentWire
 import ArgumentParser
 import CommandCore
+import DeviceStore
 import Foundation
 
 /// `aldaba settings`: what a person allows each app.

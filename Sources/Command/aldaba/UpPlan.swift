@@ -1,5 +1,6 @@
 import AgentCore
 import CommandCore
+import DeviceModel
 import Foundation
 import Glibc
 

@@ -1,4 +1,5 @@
 import CommandCore
+import DeviceStore
 import Foundation
 
 /// What a running `up` tells: for programs, and for people.

@@ -1,4 +1,5 @@
 import AgentWire
+import DeviceModel
 import Logging
 import Observability
 import PushModel
@@ -49,7 +50,7 @@ extension Agent {
                 ])
         }
         try installShell()
-        for (id, manifest) in loaded.apps where apps[id]?.manifest != manifest && id != Self.shell {
+        for (id, manifest) in loaded.apps where apps[id]?.manifest != manifest && id != AppManifest.terminalID {
             if apps[id]?.takes(manifest) != true { try install(manifest, as: id) }
         }
         for (id, file) in loaded.files { apps[id]?.file = file }
@@ -122,7 +123,7 @@ extension Agent {
             return try takeFiles(of: request, number, app: app, connection) ? .copying : .taken
         case .manage(let number, .notify(let request, let waits)) where !request.content.attachments.isEmpty:
             guard connections[ObjectIdentifier(connection)] == nil else { break }
-            if isCopying(of: Self.shell) { return .waiting(app: Self.shell) }
+            if isCopying(of: AppManifest.terminalID) { return .waiting(app: AppManifest.terminalID) }
             return notifyWithFiles(request, number, waits: waits, connection) ? .copying : .refused
         default: break
         }
@@ -244,7 +245,7 @@ extension Agent {
         // A question whose asker has gone can be answered by nobody.
         let unasked = waiters.filter { $0.value.connection === connection }.map(\.key)
         for identifier in unasked { waiters[identifier] = nil }
-        if !unasked.isEmpty { enqueue(.unlisted(app: Self.shell, identifiers: unasked)) }
+        if !unasked.isEmpty { enqueue(.unlisted(app: AppManifest.terminalID, identifiers: unasked)) }
         for id in prompts.keys { prompts[id]?.waiting.removeAll { $0.connection === connection } }
         guard let app = connections.removeValue(forKey: ObjectIdentifier(connection)) else { return }
         apps[app]?.connection = nil

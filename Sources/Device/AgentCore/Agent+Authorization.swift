@@ -1,4 +1,5 @@
 import AgentWire
+import DeviceModel
 import Logging
 import Observability
 import PushModel

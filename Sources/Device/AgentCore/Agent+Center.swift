@@ -1,4 +1,5 @@
 import AgentWire
+import DeviceModel
 import Foundation
 import Logging
 import Observability
@@ -125,7 +126,7 @@ extension Agent {
     }
 
     /// How far content appears when nobody is asked.
-    func showing(of content: NotificationContent, app: String) -> StoreChange.Showing {
+    func showing(of content: NotificationContent, app: String) -> PresentationOptions {
         plan(content, app: app)?.showing ?? .nothing
     }
 

@@ -1,3 +1,4 @@
+import DevicePorts
 import LocalSchedule
 import Logging
 import Observability

@@ -1,4 +1,6 @@
 import AgentWire
+import DeviceModel
+import DeviceStore
 import Logging
 import Observability
 import PushModel
@@ -106,7 +108,7 @@ extension Agent {
             case .fired(_, let app, let isAsked, let isOnScreen):
                 noteStored(app)
                 if isAsked { awaited.insert(app) }
-                if case .fired(Self.shell, let request, _, _, _, _) = write, !isOnScreen {
+                if case .fired(AppManifest.terminalID, let request, _, _, _, _) = write, !isOnScreen {
                     failWaiter(request.identifier, "too many notifications wait for the screen already")
                 }
             case .unlisted(let ids):
@@ -203,8 +205,8 @@ extension Agent {
 
     /// What is left of an app's wish for a notification, by what the person settled; its badge is set by the way.
     private func allowed(
-        _ wish: StoreChange.Showing, of id: NotificationID, app: String, setsBadge: Bool
-    ) throws -> StoreChange.Showing {
+        _ wish: PresentationOptions, of id: NotificationID, app: String, setsBadge: Bool
+    ) throws -> PresentationOptions {
         guard wish != .nothing || setsBadge, let notification = try store.read({ try $0.notification(id) }) else {
             return wish
         }

@@ -1,4 +1,5 @@
 import AgentWire
+import DeviceStore
 import NIOPosix
 
 /// Files that come with notifications: copied on a thread that may wait for the disk. What the same connection says

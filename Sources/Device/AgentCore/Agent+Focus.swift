@@ -1,4 +1,5 @@
 import AgentWire
+import DevicePorts
 import Logging
 import Observability
 

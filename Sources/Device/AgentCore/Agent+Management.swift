@@ -1,22 +1,22 @@
 import AgentWire
+import DeviceModel
+import DeviceStore
 import Foundation
 import PushModel
 
 /// What a person at a terminal asks: only this very program may.
 extension Agent {
-    /// The app under whose name the terminal's own notifications appear.
-    static let shell = "aldaba.notify"
     private static let waiterLimit = 64
     /// The name that stands for all apps in settings.
     private static let allApps = "all"
     private static let off = "off"
 
     func installShell() throws {
-        guard apps[Self.shell] == nil else { return }
+        guard apps[AppManifest.terminalID] == nil else { return }
         let manifest = AppManifest(
-            id: Self.shell, name: "aldaba", team: "", executable: "", authorization: .granted)
-        let standing = try store.read { try $0.standing(app: Self.shell) }
-        apps[Self.shell] = InstalledApp(manifest: manifest, standing: standing)
+            id: AppManifest.terminalID, name: "aldaba", team: "", executable: "", authorization: .granted)
+        let standing = try store.read { try $0.standing(app: AppManifest.terminalID) }
+        apps[AppManifest.terminalID] = InstalledApp(manifest: manifest, standing: standing)
     }
 
     /// - Returns: Whether the connection may go on.
@@ -60,7 +60,7 @@ extension Agent {
             refuse(connection, error)
             return false
         }
-        copy(request.content.attachments, of: Self.shell, from: connection) { agent, result in
+        copy(request.content.attachments, of: AppManifest.terminalID, from: connection) { agent, result in
             var kept = request
             let answer: ManagementAnswer?
             switch result {
@@ -241,7 +241,7 @@ extension Agent {
         if request.trigger != nil { return notifyLater(request) }
         failWaiter(request.identifier, "a later notification took its place")
         if waits { waiters[request.identifier] = waiting }
-        fire(request, as: nil, app: Self.shell)
+        fire(request, as: nil, app: AppManifest.terminalID)
         return waits ? nil : durable()
     }
 
@@ -253,15 +253,16 @@ extension Agent {
         }
         if let trigger = request.trigger {
             guard !waits else { return "only what appears at once can be waited for" }
-            return try fault(of: trigger, of: request.identifier, app: Self.shell) ?? faultOfCount(with: request)
+            return try fault(of: trigger, of: request.identifier, app: AppManifest.terminalID)
+                ?? faultOfCount(with: request)
         }
         guard waits else { return nil }
         guard waiters.count < Self.waiterLimit else {
             return "\(Self.waiterLimit) terminals wait for an answer already"
         }
-        guard showing(of: request.content, app: Self.shell).contains(.screen) else {
+        guard showing(of: request.content, app: AppManifest.terminalID).contains(.screen) else {
             return "it would not come to the screen, so nobody could answer: see the settings (aldaba settings "
-                + "\(Self.shell)), the quiet hours (aldaba settings all) and its level"
+                + "\(AppManifest.terminalID)), the quiet hours (aldaba settings all) and its level"
         }
         return nil
     }
@@ -269,21 +270,21 @@ extension Agent {
     /// All shells are one app: none takes another's reminder away unasked.
     private func faultOfCount(with request: NotificationRequest) throws -> String? {
         flush()
-        let others = try store.read { try $0.requests(app: Self.shell) }.filter {
+        let others = try store.read { try $0.requests(app: AppManifest.terminalID) }.filter {
             $0.identifier != request.identifier
         }
         return others.count < ChangeApplier.requestLimit
             ? nil
             : "\(others.count) notifications of terminals wait already, which is as many as may; see "
-                + "`aldaba notifications pending --app \(Self.shell)`, and take some back"
+                + "`aldaba notifications pending --app \(AppManifest.terminalID)`, and take some back"
     }
 
     /// A notification of the terminal's own that waits.
     private func notifyLater(_ request: NotificationRequest) -> ManagementAnswer {
-        schedule(request, as: nil, app: Self.shell)
+        schedule(request, as: nil, app: AppManifest.terminalID)
         let answer = durable()
         // It waits, whether what is told of that can be read or not.
-        guard answer == .done, let waiting = try? store.read({ try $0.pending(app: Self.shell) }).last,
+        guard answer == .done, let waiting = try? store.read({ try $0.pending(app: AppManifest.terminalID) }).last,
             waiting.request.identifier == request.identifier
         else { return answer }
         return .pending([describe(waiting, now: parts.clock.now())], next: nil)
@@ -291,20 +292,20 @@ extension Agent {
 
     /// Nobody will answer: says so to the terminal that waits.
     func failWaiter(of notification: WaitingNotification, _ reason: String) {
-        guard notification.app == Self.shell else { return }
+        guard notification.app == AppManifest.terminalID else { return }
         failWaiter(notification.identifier, "it could not be shown: \(reason)")
     }
 
     func failWaiter(_ identifier: String, _ reason: String) {
         guard let waiter = waiters.removeValue(forKey: identifier) else { return }
         // What nobody waits for any more does not come later either.
-        enqueue(.unlisted(app: Self.shell, identifiers: [identifier]))
+        enqueue(.unlisted(app: AppManifest.terminalID, identifiers: [identifier]))
         waiter.connection.send([.managed(request: waiter.request, .failed(message: reason))])
     }
 
     /// Tells a terminal what a person did; whether one waited for that.
     func tellTerminal(_ notification: WaitingNotification, _ action: String, _ text: String?) -> Bool {
-        guard notification.app == Self.shell else { return false }
+        guard notification.app == AppManifest.terminalID else { return false }
         if let waiter = waiters.removeValue(forKey: notification.identifier) {
             waiter.connection.send([.managed(request: waiter.request, .answered(action: action, text: text))])
         }

@@ -1,4 +1,5 @@
 import AgentWire
+import DeviceModel
 
 /// What apps show of their own settings, to a person who wants to see them.
 extension Agent {

@@ -1,4 +1,5 @@
 import AgentWire
+import DeviceModel
 import Foundation
 import PushModel
 
@@ -27,7 +28,7 @@ extension Agent {
             presentation.sound = sound(content.sound, of: installed?.manifest)
         }
         // A question that somebody waits for stays until it is answered.
-        let isAwaited = notification.app == Self.shell && waiters[notification.identifier] != nil
+        let isAwaited = notification.app == AppManifest.terminalID && waiters[notification.identifier] != nil
         presentation.stays = isAwaited || installed?.standing.settings.alertStyle == .alert
         presentation.desktopEntry = installed?.manifest.desktopEntry
         return presentation

@@ -1,4 +1,5 @@
 import AgentWire
+import DeviceModel
 import Logging
 import MCSTransport
 import Observability
@@ -19,7 +20,7 @@ extension Agent {
 
     func requestToken(_ app: String) {
         // The terminal's own notifications never come from a provider.
-        guard app != Self.shell else { return }
+        guard app != AppManifest.terminalID else { return }
         registrationRequests[app] = .token
         registrationSignals.continuation.yield()
     }

@@ -1,3 +1,4 @@
+import DeviceModel
 import Logging
 import Observability
 import PushModel
@@ -10,7 +11,7 @@ extension Agent {
     func lookForRemovals(_ loaded: AppFolder.Content) throws {
         guard loaded.isReadable else { return }
         let known = try store.read { try $0.knownApps() }
-        let gone = known.union(apps.keys).subtracting(loaded.apps.keys).subtracting([Self.shell])
+        let gone = known.union(apps.keys).subtracting(loaded.apps.keys).subtracting([AppManifest.terminalID])
         for app in gone where !loaded.mayHave(app, in: apps[app]?.file) && missing.insert(app).inserted {
             enter(after: timing.removalPatience) { $0.removeIfGone(app) }
         }

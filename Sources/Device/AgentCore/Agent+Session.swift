@@ -1,4 +1,6 @@
 import AgentWire
+import DeviceModel
+import DeviceStore
 import Logging
 import MCSTransport
 import Observability

@@ -1,4 +1,7 @@
 import AgentWire
+import DeviceModel
+import DevicePorts
+import DeviceStore
 import Foundation
 import LocalSchedule
 import Logging
@@ -332,13 +335,4 @@ private final class AgentDoor: AppSocketDelegate {
     }
 
     func closed(_ connection: AppConnection) { agent.enter { $0.closed(connection) } }
-}
-
-extension Duration {
-    /// Whole milliseconds, saturated.
-    var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        return overflow ? (seconds < 0 ? .min : .max) : product &+ attoseconds / 1_000_000_000_000_000
-    }
 }

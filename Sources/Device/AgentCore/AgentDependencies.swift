@@ -1,3 +1,5 @@
+import DevicePorts
+import DeviceStore
 import Foundation
 import LocalSchedule
 import LocalZones

@@ -1,5 +1,6 @@
 import AgentWire
 import CLinux
+import DeviceStore
 import Foundation
 
 /// The steps of the agent: what it commits, and what it does towards the world outside between two commits.

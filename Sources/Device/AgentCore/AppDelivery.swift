@@ -1,4 +1,5 @@
 import AgentWire
+import DeviceModel
 import PushModel
 
 /// Decides what one app is given and when: a value, events in and directives out.
@@ -38,7 +39,7 @@ struct AppDelivery: Sendable {
         case deliver(WaitingNotification, DeliveryKind)
         case respond(WaitingResponse)
         /// Store that it was handled, then confirm it to the app.
-        case record(NotificationID, shows: StoreChange.Showing, setsBadge: Bool)
+        case record(NotificationID, shows: PresentationOptions, setsBadge: Bool)
         /// The app is not in front: it appears without its being asked; `isForApp` when the app gets it all the same.
         case appear(WaitingNotification, isForApp: Bool)
         case recordResponse(Int64)
@@ -171,9 +172,9 @@ struct AppDelivery: Sendable {
     }
 
     /// `UNNotificationPresentationOptions`: badge 1, sound 2, alert 4, list 8, banner 16.
-    private static func showing(_ outcome: HandledOutcome) -> StoreChange.Showing {
+    private static func showing(_ outcome: HandledOutcome) -> PresentationOptions {
         guard case .presented(let options) = outcome else { return .nothing }
-        let asked = StoreChange.Showing(rawValue: Int64(options & (2 | 8 | 16)))
+        let asked = PresentationOptions(rawValue: Int64(options & (2 | 8 | 16)))
         return options & 4 == 0 ? asked : asked.union([.screen, .list])
     }
 }

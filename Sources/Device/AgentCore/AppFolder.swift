@@ -1,3 +1,4 @@
+import DeviceModel
 import Foundation
 
 /// The folder that holds one manifest per installed app, `ID.json`.

@@ -1,5 +1,6 @@
 import AgentWire
 import CLinux
+import DeviceModel
 import Foundation
 import NIOCore
 import NIOPosix

@@ -1,4 +1,5 @@
 import CLinux
+import DevicePorts
 import Foundation
 
 /// A program that runs beside the agent.

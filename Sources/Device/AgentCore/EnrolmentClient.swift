@@ -1,3 +1,4 @@
+import DeviceModel
 import PushModel
 
 /// Asks the server for a device id and for device tokens; the port behind which HTTP stands.

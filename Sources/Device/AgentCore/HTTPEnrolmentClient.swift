@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DeviceModel
 import Foundation
 import MCSWire
 import NIOCore

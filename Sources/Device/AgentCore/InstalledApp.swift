@@ -1,4 +1,5 @@
 import AgentWire
+import DeviceModel
 import Foundation
 
 /// An app of this device.

@@ -1,3 +1,4 @@
+import DeviceModel
 import DeviceSession
 import Logging
 import MCSTransport

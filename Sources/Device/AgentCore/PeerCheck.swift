@@ -1,4 +1,5 @@
 import CLinux
+import DeviceModel
 import Foundation
 
 /// Who is at the other end of a Unix socket, as the kernel knows it.

@@ -1,3 +1,4 @@
+import DeviceModel
 import PushModel
 
 /// Decides what the presenter is asked to show and when: a value.

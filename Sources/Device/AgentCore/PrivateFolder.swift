@@ -1,4 +1,5 @@
 import CLinux
+import DeviceModel
 import Foundation
 import PushModel
 

@@ -1,3 +1,4 @@
+import DeviceModel
 import PushModel
 
 /// Opens connections to the server's device channel; the port behind which the wire stands.
@@ -38,16 +39,4 @@ enum PushCloseReason: Sendable, Equatable {
     case loginRefused
     /// Anything else, in words.
     case lost(String)
-}
-
-/// This device's id and secret.
-struct DeviceIdentity: Hashable, Sendable {
-    var device: DeviceID
-    @Secret var secret: UInt64
-}
-
-// Neither a log nor a dump of what holds one shows the secret.
-extension DeviceIdentity: CustomStringConvertible, CustomReflectable {
-    var description: String { "device \(device)" }
-    var customMirror: Mirror { Mirror(self, children: ["device": device]) }
 }

@@ -1,4 +1,5 @@
 import AgentCore
+import DeviceModel
 import PushModel
 
 /// What goes into the board, and what comes out.

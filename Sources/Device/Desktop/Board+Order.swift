@@ -1,4 +1,5 @@
 import AgentCore
+import DeviceModel
 
 extension Board {
     /// A presentation on its way.

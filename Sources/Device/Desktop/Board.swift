@@ -1,4 +1,5 @@
 import AgentCore
+import DeviceModel
 import PushModel
 
 /// What is on the screen and what was asked for: a value, events in and directives out.

@@ -1,4 +1,5 @@
 import AgentCore
+import DevicePorts
 import Logging
 import MessageBus
 

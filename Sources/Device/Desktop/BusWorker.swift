@@ -1,4 +1,6 @@
 import AgentCore
+import DeviceModel
+import DevicePorts
 import Glibc
 import Logging
 import MessageBus
@@ -222,7 +224,7 @@ final class BusWorker {
             let token = BusValue.string(BusValue.plain(token))
             return ["activation-token": token, "desktop-startup-id": token]
         }
-        guard AppActivation.isBusName(activation.busName),
+        guard BusName.isValid(activation.busName),
             let message = BusMessage(
                 destination: activation.busName, path: activation.path, interface: "org.freedesktop.Application",
                 method: "Activate"),

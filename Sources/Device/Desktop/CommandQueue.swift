@@ -1,5 +1,7 @@
 import AgentCore
 import CLinux
+import DeviceModel
+import DevicePorts
 import Glibc
 import PushModel
 import Synchronization

@@ -1,4 +1,5 @@
 import AgentCore
+import DeviceModel
 import MessageBus
 
 /// What the notification server said about itself.

@@ -1,4 +1,5 @@
 import AgentCore
+import DeviceModel
 
 /// The same notification in another look.
 extension Presentation {

@@ -1,4 +1,5 @@
 import AgentCore
+import DeviceModel
 import PushModel
 
 /// What the server shows: each notification in its place and under the server's number for it. A value.

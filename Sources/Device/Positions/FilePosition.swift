@@ -1,5 +1,6 @@
 import AgentCore
 import CLinux
+import DevicePorts
 import Foundation
 
 /// Where the machine is, as a file says: its last line, or the whole of it as a JSON object (see `Docs/notification-centre.md`).

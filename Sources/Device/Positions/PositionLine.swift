@@ -1,4 +1,5 @@
 import AgentCore
+import DevicePorts
 import Foundation
 
 /// A position as text has it: a line `LATITUDE LONGITUDE [ACCURACY]`, in degrees and metres with a decimal point, or a JSON

@@ -1,5 +1,6 @@
 import AgentCore
 import CLinux
+import DeviceModel
 import Foundation
 
 /// A Unix socket that only this user may reach.

@@ -1,5 +1,6 @@
 import AgentCore
 import CLinux
+import DevicePorts
 import Glibc
 
 /// The thread's own: waits for the timer, the machine's zone, the rules of all zones, and the end.

@@ -1,5 +1,6 @@
 import AgentCore
 import CXCB
+import DevicePorts
 import Glibc
 
 /// The thread's own: looks at the active window when it changes, and tells the process that it is of.

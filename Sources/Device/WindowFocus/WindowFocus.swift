@@ -1,5 +1,6 @@
 import AgentCore
 import CLinux
+import DevicePorts
 import Foundation
 import Synchronization
 

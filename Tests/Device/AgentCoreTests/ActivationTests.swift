@@ -1,10 +1,13 @@
 import AgentWire
 import AldabaTestSupport
+import DeviceModel
+import DevicePorts
 import Foundation
 import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// A session bus of the test's.
 final class FakeActivator: AppActivator {
@@ -149,7 +152,7 @@ final class FakeActivator: AppActivator {
         ("a." + String(repeating: "b", count: 254), false),
     ])
     func `a bus name is checked`(name: String, isGood: Bool) {
-        #expect(AppActivation.isBusName(name) == isGood)
+        #expect(BusName.isValid(name) == isGood)
     }
 
     @Test(

@@ -1,9 +1,11 @@
 import AgentWire
+import DeviceModel
 import Foundation
 import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 let noon = Timestamp(seconds: 1_800_000_000)
 

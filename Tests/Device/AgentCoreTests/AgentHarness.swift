@@ -1,5 +1,7 @@
 import AgentWire
 import AldabaTestSupport
+import DeviceModel
+import DevicePorts
 import Foundation
 import LocalSchedule
 import LocalZones
@@ -11,6 +13,7 @@ import PushModel
 import Synchronization
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// An agent with a server, a desktop and a launcher of the test's, and a real socket for apps.
 final class AgentHarness: Sendable {

@@ -1,5 +1,6 @@
 import AgentWire
 import AldabaTestSupport
+import DeviceModel
 import Foundation
 import GRDB
 import LocalSchedule
@@ -7,6 +8,7 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 struct AgentStoreTests {
     private let folder: TemporaryFolder

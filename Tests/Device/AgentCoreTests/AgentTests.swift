@@ -1,10 +1,13 @@
 import AgentWire
 import AldabaTestSupport
+import DeviceModel
+import DevicePorts
 import Foundation
 import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// The whole agent between a server, a desktop and apps of the test's.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,11 +1,13 @@
 import AgentWire
 import AldabaTestSupport
+import DeviceModel
 import Foundation
 import GRDB
 import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// The agent when something goes wrong at the wrong time.
 @Suite(.timeLimit(.minutes(1)))

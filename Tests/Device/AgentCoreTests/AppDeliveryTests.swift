@@ -1,8 +1,10 @@
 import AgentWire
+import DeviceModel
 import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 struct AppDeliveryTests {
     private func ids(_ directives: [AppDelivery.Directive]) -> [Int64] {
@@ -81,7 +83,7 @@ struct AppDeliveryTests {
             ])
     }
 
-    static let answers: [(HandledOutcome, StoreChange.Showing)] = [
+    static let answers: [(HandledOutcome, PresentationOptions)] = [
         (.presented(options: 16), .screen), (.presented(options: 8), .list),
         (.presented(options: 4), [.screen, .list]),
         (.presented(options: 3), .sound), (.presented(options: 26), [.screen, .list, .sound]),
@@ -91,7 +93,7 @@ struct AppDeliveryTests {
 
     @Test(arguments: answers)
     func `banner and alert put it on the screen, list into the list`(
-        outcome: HandledOutcome, shows: StoreChange.Showing
+        outcome: HandledOutcome, shows: PresentationOptions
     ) {
         var handOver = ready(1...1)
         let id = NotificationID(rawValue: 10)

@@ -1,8 +1,10 @@
 import AldabaTestSupport
+import DeviceModel
 import Foundation
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 struct AppManifestTests {
     private let good = """

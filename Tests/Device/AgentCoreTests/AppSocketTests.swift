@@ -1,5 +1,7 @@
 import AgentWire
 import AldabaTestSupport
+import DeviceModel
+import DevicePorts
 import Foundation
 import NIOCore
 import NIOEmbedded
@@ -7,6 +9,7 @@ import NIOPosix
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 @Suite(.timeLimit(.minutes(1)))
 struct AppSocketTests {

@@ -1,10 +1,12 @@
 import AgentWire
 import AldabaTestSupport
+import DeviceModel
 import Foundation
 import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// The question whether an app may send notifications.
 @Suite(.timeLimit(.minutes(1))) struct AuthorizationTests {

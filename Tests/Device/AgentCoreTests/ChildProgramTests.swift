@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// Programs that run beside the agent, each a shell script here.
 @Suite(.timeLimit(.minutes(1))) struct ChildProgramTests {

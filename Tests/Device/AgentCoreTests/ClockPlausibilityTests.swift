@@ -3,6 +3,7 @@ import LocalSchedule
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 struct ClockPlausibilityTests {
     private static let day: Int64 = 86_400_000

@@ -1,5 +1,7 @@
 import AgentWire
 import AldabaTestSupport
+import DeviceModel
+import DevicePorts
 import Foundation
 import NIOEmbedded
 import PushModel
@@ -7,6 +9,7 @@ import Synchronization
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// A screen whose windows the test plays.
 final class FakeFocus: FocusSource {

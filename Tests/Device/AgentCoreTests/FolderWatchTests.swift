@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 struct FolderWatchTests {
     private let folder: TemporaryFolder

@@ -1,3 +1,4 @@
+import DeviceModel
 import Foundation
 import MCSWire
 import NIOCore
@@ -6,6 +7,7 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 @Suite(.timeLimit(.minutes(1)))
 struct HTTPEnrolmentClientTests {

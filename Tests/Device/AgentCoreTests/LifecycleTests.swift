@@ -5,6 +5,7 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// An app that declares where it stands: what reaches it in the background, and what brings it to the front.
 @Suite(.timeLimit(.minutes(1))) struct LifecycleTests {

@@ -1,10 +1,13 @@
 import AgentWire
 import AldabaTestSupport
+import DeviceModel
+import DevicePorts
 import Foundation
 import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// What a person at a terminal asks.
 @Suite(.timeLimit(.minutes(1))) struct ManagementTests {

@@ -5,6 +5,7 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// A day on which each thing happens to notifications that may: one after the other, so that none hides another's cost.
 ///

@@ -1,9 +1,11 @@
 import AldabaTestSupport
+import DeviceModel
 import Foundation
 import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// The program that is told of notifications where there is no screen.
 @Suite(.timeLimit(.minutes(1))) struct PresenterHookTests {

@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// What becomes of what waits when clocks are set, and zones are others.
 @Suite(.timeLimit(.minutes(1)))

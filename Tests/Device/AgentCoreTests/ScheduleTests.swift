@@ -1,11 +1,13 @@
 import AgentWire
 import AldabaTestSupport
+import DevicePorts
 import Foundation
 import LocalSchedule
 import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// Requests that wait for their time or place.
 @Suite(.timeLimit(.minutes(1)))

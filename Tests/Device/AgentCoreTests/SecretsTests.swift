@@ -1,5 +1,6 @@
 import AgentWire
 import AldabaTestSupport
+import DeviceModel
 import DeviceSession
 import Foundation
 import GRDB
@@ -7,6 +8,7 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// What must be in no log, whatever its level.
 @Suite(.timeLimit(.minutes(1))) struct SecretsTests {

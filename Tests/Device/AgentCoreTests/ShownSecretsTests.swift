@@ -1,8 +1,10 @@
 import AldabaTestSupport
+import DeviceModel
 import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 @Test func `neither the enrolment key nor the device's secret is shown with an agent's parts`() async throws {
     let server = AgentConfiguration.Server(host: "localhost", port: 1, controlURL: "https://localhost:1")

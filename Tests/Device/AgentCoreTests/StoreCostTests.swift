@@ -7,6 +7,7 @@ import StatementLog
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// What a notification costs the agent's store does not depend on what is stored already.
 @Suite(.timeLimit(.minutes(5))) struct StoreCostTests {

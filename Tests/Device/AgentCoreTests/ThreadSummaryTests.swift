@@ -1,7 +1,9 @@
 import AgentWire
+import DeviceModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// The list, summed up by threads.
 struct ThreadSummaryTests {

@@ -1,11 +1,13 @@
 import AgentWire
 import AldabaTestSupport
+import DeviceModel
 import Foundation
 import GRDB
 import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// The agent while its store cannot be read: what it does not know it does not take for nothing.
 @Suite(.timeLimit(.minutes(1))) struct UnreadableStoreTests {

@@ -1,4 +1,5 @@
 import AgentWire
+import DeviceModel
 import Foundation
 import LocalSchedule
 import NIOEmbedded
@@ -6,6 +7,7 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceStore
 
 /// What the suites of requests that wait have in common.
 protocol WaitingRequests {}

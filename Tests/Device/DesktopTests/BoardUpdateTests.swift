@@ -1,4 +1,5 @@
 import AgentCore
+import DeviceModel
 import PushModel
 import Testing
 

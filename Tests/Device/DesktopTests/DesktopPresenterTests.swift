@@ -1,4 +1,6 @@
 import AgentCore
+import DeviceModel
+import DevicePorts
 import Foundation
 import Logging
 import PushModel

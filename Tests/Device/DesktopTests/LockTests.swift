@@ -1,5 +1,6 @@
 import AgentCore
 import AldabaTestSupport
+import DeviceModel
 import Foundation
 import Logging
 import Testing

@@ -1,5 +1,6 @@
 import AgentCore
 import AldabaTestSupport
+import DevicePorts
 import Foundation
 import Testing
 

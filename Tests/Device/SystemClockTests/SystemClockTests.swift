@@ -1,6 +1,7 @@
 import AgentCore
 import AldabaTestSupport
 import CLinux
+import DevicePorts
 import Foundation
 import LocalSchedule
 import Logging

@@ -1,5 +1,6 @@
 import AgentCore
 import CXCB
+import DevicePorts
 import Foundation
 import Testing
 

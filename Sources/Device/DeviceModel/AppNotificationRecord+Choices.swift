@@ -17,7 +17,7 @@ extension AppNotificationRecord {
     ]
 
     /// Every setting with its value.
-    func choices(under policy: AppManifest.Authorization) -> [ManagementAnswer.Setting] {
+    package func choices(under policy: AppManifest.Authorization) -> [ManagementAnswer.Setting] {
         let authorization = authorization(under: policy)
         let word = Self.authorizations.first { $0.1 == authorization }?.0 ?? "ask"
         var choices = [
@@ -46,7 +46,7 @@ extension AppNotificationRecord {
     /// Changes one setting.
     ///
     /// - Returns: What is wrong with the name or the value, and what would be right; `nil` when it was changed.
-    mutating func set(_ name: String, to value: String, under policy: AppManifest.Authorization) -> String? {
+    package mutating func set(_ name: String, to value: String, under policy: AppManifest.Authorization) -> String? {
         if name == Self.allowed {
             guard policy == .ask else {
                 return "allowed is the policy of the app's manifest (`authorization`: \(policy.rawValue))"

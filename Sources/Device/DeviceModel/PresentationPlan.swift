@@ -1,9 +1,9 @@
 import AgentWire
 
 /// Decides how one notification appears: a function of what it says and of what is settled.
-struct PresentationPlan: Hashable, Sendable {
+package struct PresentationPlan: Hashable, Sendable {
     /// How far it comes.
-    enum Reach: Hashable, Sendable {
+    package enum Reach: Hashable, Sendable {
         /// On the screen, and into the list.
         case screen
         /// Into the list only.
@@ -12,21 +12,21 @@ struct PresentationPlan: Hashable, Sendable {
         case nowhere(reason: String)
     }
 
-    var reach: Reach
-    var sounds = false
+    package var reach: Reach
+    package var sounds = false
     /// Whether what comes to the screen is kept in the list too.
-    var lists = true
+    package var lists = true
     /// Whether it passes what else holds notifications back: it says that it is critical, and the person lets it.
-    var isCritical = false
+    package var isCritical = false
     /// The number for the app's icon, where it changes.
-    var badge: Int?
+    package var badge: Int?
     /// Whether its text is replaced by a placeholder.
-    var hidesText = false
+    package var hidesText = false
 
     /// - Parameters:
     ///   - isLocked: Whether the screen is locked.
     ///   - isQuietTime: Whether the person wants to be disturbed by urgent things only.
-    init(
+    package init(
         _ content: NotificationContent, standing: AppNotificationRecord, policy: AppManifest.Authorization,
         isLocked: Bool = false,
         isQuietTime: Bool = false
@@ -67,9 +67,9 @@ struct PresentationPlan: Hashable, Sendable {
 
 extension PresentationPlan {
     /// How it appears, as the store keeps it.
-    var showing: StoreChange.Showing {
+    package var showing: PresentationOptions {
         switch reach {
-        case .screen: ([.screen] as StoreChange.Showing).union(lists ? .list : []).union(sounds ? .sound : [])
+        case .screen: ([.screen] as PresentationOptions).union(lists ? .list : []).union(sounds ? .sound : [])
         case .list: .list
         case .nowhere: .nothing
         }
@@ -77,13 +77,23 @@ extension PresentationPlan {
 }
 
 /// What decides about an app's notifications beside what they say.
-struct PresentationConditions: Hashable, Sendable {
-    var standing: AppNotificationRecord
-    var policy: AppManifest.Authorization
-    var isLocked = false
-    var isQuietTime = false
+package struct PresentationConditions: Hashable, Sendable {
+    package var standing: AppNotificationRecord
+    package var policy: AppManifest.Authorization
+    package var isLocked = false
+    package var isQuietTime = false
 
-    func plan(_ content: NotificationContent) -> PresentationPlan {
+    package init(
+        standing: AppNotificationRecord, policy: AppManifest.Authorization, isLocked: Bool = false,
+        isQuietTime: Bool = false
+    ) {
+        self.standing = standing
+        self.policy = policy
+        self.isLocked = isLocked
+        self.isQuietTime = isQuietTime
+    }
+
+    package func plan(_ content: NotificationContent) -> PresentationPlan {
         PresentationPlan(
             content, standing: standing, policy: policy, isLocked: isLocked, isQuietTime: isQuietTime)
     }

@@ -4,14 +4,14 @@ import AgentWire
 ///
 /// Guarantees: every notification is counted in exactly one thread; the most relevant threads come first (the highest
 /// `relevanceScore` in each), and of equals the one with the newest notification.
-enum ThreadSummary {
+package enum ThreadSummary {
     /// How many names stand in the place of `%@`.
     private static let nameLimit = 3
 
     /// - Parameters:
     ///   - list: What is in the list, oldest first.
     ///   - format: What a category's `categorySummaryFormat` says, by app and category; `nil` for none.
-    static func threads(
+    package static func threads(
         _ list: [ListedNotification], format: (_ app: String, _ category: String) -> String?
     ) -> [NotificationThread] {
         let groups = Dictionary(grouping: list) { Key(app: $0.notification.topic, thread: $0.content.threadIdentifier) }
@@ -48,7 +48,7 @@ enum ThreadSummary {
 
     /// Puts the number in the place of `%u` (also `%d`, `%i`, `%lu`) and the names in that of `%@`, with or without a
     /// position such as `%1$u`; `%%` is a percent sign, and what else begins with one stays as it is.
-    static func fill(_ format: String, count: Int, names: String) -> String {
+    package static func fill(_ format: String, count: Int, names: String) -> String {
         var text = ""
         var rest = Substring(format)
         while let percent = rest.firstIndex(of: "%") {

@@ -2,31 +2,31 @@ import Glibc
 import PushModel
 
 /// A span of every day in which only what is time-sensitive or critical appears; it may pass midnight.
-struct QuietHours: Hashable, Sendable {
+package struct QuietHours: Hashable, Sendable {
     /// The name under which a person sets them, for all apps.
-    static let name = "quiet-hours"
+    package static let name = "quiet-hours"
 
     /// Minutes since midnight.
-    let from: Int
-    let to: Int
+    package let from: Int
+    package let to: Int
 
     /// Reads `22:00-07:00`; `nil` for another text, and for a span without length.
-    init?(text: String) {
+    package init?(text: String) {
         let times = text.split(separator: "-", omittingEmptySubsequences: false).map(Self.minutes)
         guard times.count == 2, let from = times[0], let to = times[1], from != to else { return nil }
         self.from = from
         self.to = to
     }
 
-    var text: String { "\(Self.text(from))-\(Self.text(to))" }
+    package var text: String { "\(Self.text(from))-\(Self.text(to))" }
 
     /// Whether a minute of the day lies within; the last one no longer does.
-    func contains(minute: Int) -> Bool {
+    package func contains(minute: Int) -> Bool {
         from < to ? (from..<to).contains(minute) : minute >= from || minute < to
     }
 
     /// Whether an instant lies within, by the clock on this machine's wall.
-    func contains(_ instant: Timestamp) -> Bool {
+    package func contains(_ instant: Timestamp) -> Bool {
         var seconds = time_t(instant.rawValue / 1000)
         var local = tm()
         guard localtime_r(&seconds, &local) != nil else { return false }

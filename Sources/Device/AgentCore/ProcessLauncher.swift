@@ -1,22 +1,7 @@
+import DeviceModel
+import DevicePorts
 import Foundation
 import Logging
-
-/// Starts apps; a port, so that tests need no processes.
-protocol AppLauncher: Sendable {
-    /// Starts an app with these variables beside its manifest's own.
-    ///
-    /// - Parameter ended: Called once, on any thread, when the app's process has ended.
-    /// - Returns: The process id.
-    /// - Throws: ``AppLaunchFailure``.
-    func launch(
-        _ manifest: AppManifest, variables: [String: String], ended: @escaping @Sendable (pid_t) -> Void
-    ) throws(AppLaunchFailure) -> pid_t
-}
-
-/// Why an app could not be started, in words.
-package struct AppLaunchFailure: Error, Sendable, CustomStringConvertible {
-    package var description: String
-}
 
 /// Starts apps as processes in sessions of their own; output goes to the log folder.
 ///

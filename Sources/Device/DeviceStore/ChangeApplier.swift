@@ -1,13 +1,18 @@
 import AgentWire
+import DeviceModel
 import Foundation
 import GRDB
 import PushModel
 
 /// Applies writes inside one transaction: each event together with its receipts.
-struct ChangeApplier {
-    let database: Database
+package struct ChangeApplier {
+    package let database: Database
 
-    func apply(_ write: StoreChange) throws -> ChangeResult {
+    package init(database: Database) {
+        self.database = database
+    }
+
+    package func apply(_ write: StoreChange) throws -> ChangeResult {
         switch write {
         case .arrived(let arrival): return try store(arrival)
         case .confirmed(let ids): try confirm(ids)
@@ -84,14 +89,14 @@ struct ChangeApplier {
     private static let notForApp: Int64 = 0
 
     /// Stands in `deferred_at` for what no app is woken for.
-    static let neverWakes: Int64 = 0
+    package static let neverWakes: Int64 = 0
 
     /// - Returns: Whether it was new.
     private func insert(_ arrival: Arrival) throws -> Bool {
         let notification = arrival.notification
         var endedAt: Int64?
         if case .ends = arrival.disposition { endedAt = arrival.receivedAt.rawValue }
-        var shows = StoreChange.Showing.nothing
+        var shows = PresentationOptions.nothing
         switch arrival.disposition {
         case .waitsShown(let showing): shows = showing
         case .isShown(let showing):
@@ -136,7 +141,7 @@ struct ChangeApplier {
     /// `handed` is reported once the handler has returned and what it asked for is done, whichever is later. How it
     /// appears is not changed any more by an app that is asked while it is on its way to the screen.
     private func hand(
-        _ id: NotificationID, app: String, shows: StoreChange.Showing, at: Timestamp
+        _ id: NotificationID, app: String, shows: PresentationOptions, at: Timestamp
     ) throws {
         let isOnScreen = try shows.contains(.screen) && hasRoom(app: app)
         try execute(
@@ -172,7 +177,7 @@ struct ChangeApplier {
 
     /// What has not appeared yet does so now; without `isForApp` its app does not get it any more.
     private func appear(
-        _ id: NotificationID, _ shows: StoreChange.Showing, isForApp: Bool, at: Timestamp
+        _ id: NotificationID, _ shows: PresentationOptions, isForApp: Bool, at: Timestamp
     ) throws {
         let app = try String.fetchOne(
             database, sql: "SELECT app FROM notification WHERE id = ?", arguments: [id.rawValue])
@@ -218,7 +223,7 @@ struct ChangeApplier {
         // What the screen did not take is in the list, where the list may have it.
         let shows = try Int64.fetchOne(
             database, sql: "SELECT shows FROM notification WHERE id = ?", arguments: [id.rawValue])
-        if StoreChange.Showing(rawValue: shows ?? 0).contains(.list) { try list(id, at: at) }
+        if PresentationOptions(rawValue: shows ?? 0).contains(.list) { try list(id, at: at) }
         if state == .shown { try report(id, .presented, at: at, source: .desktop, note: note) }
         let handedAt = try Int64.fetchOne(
             database.cachedStatement(sql: "SELECT handed_at FROM notification WHERE id = ?"),
@@ -234,7 +239,7 @@ struct ChangeApplier {
     private static let screenQueueLimit = 32
 
     /// Whether the screen takes more of an app at this time: one that floods it goes into the list, and keeps nobody waiting.
-    func hasRoom(app: String) throws -> Bool {
+    package func hasRoom(app: String) throws -> Bool {
         let waiting = try Int.fetchOne(
             database.cachedStatement(
                 sql: """
@@ -341,7 +346,7 @@ struct ChangeApplier {
 
     // MARK: Receipts
 
-    func report(
+    package func report(
         _ id: NotificationID, _ state: NotificationState, at: Timestamp, source: TimelineSource, note: String? = nil
     ) throws {
         // Only what came from a provider has a timeline.
@@ -351,7 +356,7 @@ struct ChangeApplier {
             [id.rawValue, state.text, at.rawValue, source.rawValue, note])
     }
 
-    func execute(_ sql: String, _ arguments: StatementArguments) throws {
+    package func execute(_ sql: String, _ arguments: StatementArguments) throws {
         try database.cachedStatement(sql: sql).execute(arguments: arguments)
     }
 }
@@ -364,7 +369,7 @@ extension OutgoingNotification {
 }
 
 /// The column `presentation` of a notification.
-enum PresentationState: Int64, Sendable {
+package enum PresentationState: Int64, Sendable {
     case none = 0
     /// The intent: recorded before the presenter is asked.
     case wanted = 1

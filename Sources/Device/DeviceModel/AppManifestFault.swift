@@ -7,12 +7,12 @@ public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertib
     public var key: String
     public var problem: String
 
-    init(key: String, problem: String) {
+    package init(key: String, problem: String) {
         self.key = key
         self.problem = problem
     }
 
-    init(_ error: DecodingError) {
+    package init(_ error: DecodingError) {
         func name(_ context: DecodingError.Context) -> String {
             context.codingPath.map(\.stringValue).joined(separator: ".")
         }
@@ -52,7 +52,7 @@ extension AppManifest {
 
     /// Whether a program of this name is known to run what others wrote: an interpreter, with its version or without
     /// (`python3.12`, `guile-3.0`), the dynamic linker, or an emulator of a processor.
-    static func isInterpreter(_ name: String) -> Bool {
+    package static func isInterpreter(_ name: String) -> Bool {
         let name = name.lowercased()
         var plain = Substring(name)
         while plain.last?.isNumber == true || plain.last == "." { plain.removeLast() }
@@ -75,7 +75,7 @@ extension AppManifest {
 
     /// What stands against it that its program proves which app it is: that it is known as an interpreter, by its own name or
     /// that of a link to it, or a script, which runs in one.
-    func programFault() -> AppManifestFault? {
+    package func programFault() -> AppManifestFault? {
         guard !provesBySecret else { return nil }
         let named = URL(fileURLWithPath: executable)
         let program = named.resolvingSymlinksInPath()

@@ -1,3 +1,4 @@
+import DeviceModel
 import Foundation
 import GRDB
 import PushModel
@@ -6,14 +7,16 @@ import PushModel
 ///
 /// Guarantees: a commit that returned is on disk (`synchronous=FULL`, checked at opening); the file is 0600.
 /// Used from the agent's event loop only, which its commits block.
-final class AgentStore: Sendable {
+package final class AgentStore: Sendable {
     private let queue: DatabaseQueue
 
     /// Opens the store, or makes it.
     ///
     /// - Returns: The store and, when the file was damaged, where it was put aside before a new one was begun.
     /// - Throws: ``AgentStartFailure/store(path:reason:)``.
-    static func open(path: String, now: Timestamp) throws(AgentStartFailure) -> (store: AgentStore, aside: String?) {
+    package static func open(path: String, now: Timestamp) throws(AgentStartFailure) -> (
+        store: AgentStore, aside: String?
+    ) {
         do {
             return (try AgentStore(path: path), nil)
         } catch  where Self.isDamage(error) {
@@ -65,14 +68,14 @@ final class AgentStore: Sendable {
     }
 
     /// SQLite's own number for how it syncs; 2 is FULL.
-    func synchronousLevel() throws -> Int? {
+    package func synchronousLevel() throws -> Int? {
         try queue.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
     }
 
     /// Applies a batch in order, all of it or nothing, and says what each write changed.
     ///
     /// - Throws: when the batch is not on disk.
-    func commit(_ writes: [StoreChange]) throws -> [ChangeResult] {
+    package func commit(_ writes: [StoreChange]) throws -> [ChangeResult] {
         try queue.write { database in
             let ledger = ChangeApplier(database: database)
             return try writes.map { try ledger.apply($0) }
@@ -80,14 +83,14 @@ final class AgentStore: Sendable {
     }
 
     /// Runs a body in one transaction of its own.
-    func write<Value>(_ body: (Database) throws -> Value) throws -> Value { try queue.write(body) }
+    package func write<Value>(_ body: (Database) throws -> Value) throws -> Value { try queue.write(body) }
 
-    func read<Value>(_ body: (AgentReader) throws -> Value) throws -> Value {
+    package func read<Value>(_ body: (AgentReader) throws -> Value) throws -> Value {
         try queue.read { try body(AgentReader(database: $0)) }
     }
 
     /// Keeps this device's id and secret.
-    func keep(_ identity: DeviceIdentity) throws {
+    package func keep(_ identity: DeviceIdentity) throws {
         try queue.write { database in
             try database.execute(
                 sql: "INSERT OR REPLACE INTO identity (one, device, secret) VALUES (1, ?, ?)",
@@ -97,7 +100,7 @@ final class AgentStore: Sendable {
 
     /// Forgets the identity and everything that belongs to it; notifications stay for their apps, and apps that ended
     /// their registrations stay without.
-    func forgetIdentity() throws {
+    package func forgetIdentity() throws {
         try queue.write { database in
             for table in ["identity", "unconfirmed", "outbox"] {
                 try database.execute(sql: "DELETE FROM \(table)")
@@ -107,7 +110,7 @@ final class AgentStore: Sendable {
     }
 
     /// Keeps an app's registration; without a token when the app ended it.
-    func keep(_ token: String?, app: String, team: TeamID, environment: PushEnvironment) throws {
+    package func keep(_ token: String?, app: String, team: TeamID, environment: PushEnvironment) throws {
         try queue.write { database in
             try database.execute(
                 sql: "INSERT OR REPLACE INTO registration (app, environment, token, team) VALUES (?, ?, ?, ?)",
@@ -116,7 +119,7 @@ final class AgentStore: Sendable {
     }
 
     /// Forgets the registration of an app that is not here any more, and that the server has forgotten.
-    func forgetRegistration(app: String, environment: PushEnvironment) throws {
+    package func forgetRegistration(app: String, environment: PushEnvironment) throws {
         try queue.write { database in
             try database.execute(
                 sql: "DELETE FROM registration WHERE app = ? AND environment = ?",

@@ -2,21 +2,32 @@ import GRDB
 import PushModel
 
 /// How much the agent keeps for each app.
-struct AgentLimits: Sendable {
+package struct AgentLimits: Sendable {
     /// How many finished notifications; beyond that the oldest are deleted.
-    var kept = 10_000
+    package var kept = 10_000
     /// How many that the app has not handled; beyond that the oldest end as `dropped(overflow)`.
-    var waiting = 10_000
+    package var waiting = 10_000
     /// How long, whether handled or not; what is not handled by then ends as `expired`.
-    var retention = Duration.seconds(30 * 86_400)
+    package var retention = Duration.seconds(30 * 86_400)
+
+    package init(kept: Int = 10_000, waiting: Int = 10_000, retention: Duration = .seconds(30 * 86_400)) {
+        self.kept = kept
+        self.waiting = waiting
+        self.retention = retention
+    }
 }
 
 /// What one pass over the store deleted.
-struct AgentPruning: Sendable, Equatable {
+package struct AgentPruning: Sendable, Equatable {
     /// Rows, of both kinds.
-    var deleted = 0
+    package var deleted = 0
     /// What ended without reaching its app; its reason is in the outbox.
-    var ended: [NotificationID] = []
+    package var ended: [NotificationID] = []
+
+    package init(deleted: Int = 0, ended: [NotificationID] = []) {
+        self.deleted = deleted
+        self.ended = ended
+    }
 }
 
 extension AgentStore {
@@ -26,7 +37,9 @@ extension AgentStore {
     /// - Parameters:
     ///   - apps: Whose are looked at; `nil` for all.
     ///   - limit: How many rows at most, so that one call stays short; fewer when nothing more is due.
-    func prune(_ limits: AgentLimits, of apps: Set<String>? = nil, now: Timestamp, limit: Int) throws -> AgentPruning {
+    package func prune(_ limits: AgentLimits, of apps: Set<String>? = nil, now: Timestamp, limit: Int) throws
+        -> AgentPruning
+    {
         let oldest = now.adding(milliseconds: -limits.retention.milliseconds)
         return try write { database in
             var pass = PruningPass(database: database, now: now, oldest: oldest, rest: limit)

@@ -1,46 +1,5 @@
 import PushModel
 
-/// Shows notifications; the port behind which the desktop stands.
-///
-/// Every method may be called on any thread and returns at once.
-public protocol Presenter: Sendable {
-    /// Begins to report what people do. Called once, before anything is presented. The first report says whether the
-    /// screen is locked, as soon as that is known.
-    ///
-    /// - Parameters:
-    ///   - shown: What an earlier run put on the screen and knows nothing of since, oldest first.
-    ///   - events: Called on a thread of the presenter's; must not block.
-    func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void)
-
-    /// Shows one notification; one with the same app and identifier is replaced in place.
-    ///
-    /// `complete` is called exactly once, within a minute also when nobody answers; after ``stop()`` not at
-    /// all. What is asked for again before its answer is shown once, and both get the one outcome.
-    func present(_ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void)
-
-    /// Changes the look of a notification that is on the screen, in its place and without a sound.
-    ///
-    /// Nobody hears what became of it. It changes what waits to be shown, and follows what is being shown or is shown in
-    /// its place; what has gone stays gone, and what is newer is not covered.
-    func update(_ presentation: Presentation)
-
-    /// Takes a notification off the screen; one that is not there is ignored.
-    func withdraw(_ notification: NotificationID)
-
-    /// Shows a number on an app's icon where the desktop has such a thing; 0 takes it away.
-    ///
-    /// - Parameter desktopEntry: The name of the app's desktop file without `.desktop`.
-    func badge(_ count: Int, desktopEntry: String)
-
-    /// Plays a sound that comes without a text, where there is something to play it with.
-    ///
-    /// - Parameter volume: 0 to 1; `nil` leaves it to the desktop.
-    func play(_ sound: Presentation.Sound, volume: Double?)
-
-    /// Ends its thread and its connections; what is on the screen stays, and what is not answered stays unanswered.
-    func stop()
-}
-
 /// What is to be shown.
 public struct Presentation: Hashable, Sendable {
     public var notification: NotificationID

@@ -1,25 +1,34 @@
 import AgentWire
+import DeviceModel
 import Foundation
 import GRDB
 import LocalSchedule
+import PushModel
 
-/// A request that waits for its time or its place, as the store keeps it.
-struct PendingRequest: Sendable, Hashable {
-    /// By what the schedule knows it; never used twice.
-    var key: Int64
-    var app: String
-    var request: NotificationRequest
-    /// When it was added, by all clocks; what the clocks being set made of that.
-    var added: ClockReading
-    /// How many seconds east of UTC the machine was then.
-    var addedOffset: Int?
-    /// The last occurrence that fired or was passed over.
-    var lastFired: Instant?
-    /// Where the machine was last, with regard to the circle of a region.
-    var side = RegionWatch.State.unknown
-    /// How often it has fired.
-    var fired: Int64 = 0
+extension WaitingNotification {
+    static func fetch(
+        _ database: Database, _ condition: String, _ arguments: StatementArguments, limit: Int?
+    ) throws -> [WaitingNotification] {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT sequence, id, app, apns_id, identifier, payload, accepted_at, handle, content, trigger, shows
+                FROM notification AS n WHERE \(condition) ORDER BY sequence\(limit.map { " LIMIT \($0)" } ?? "")
+                """)
+        return try Row.fetchAll(statement, arguments: arguments).map(WaitingNotification.init)
+    }
 
+    private init(_ row: Row) {
+        self.init(
+            sequence: row[0], id: NotificationID(rawValue: row[1]), app: row[2], apnsID: row[3], identifier: row[4],
+            payload: [UInt8](row[5] as Data), acceptedAt: Timestamp(rawValue: row[6]))
+        handle = row[7]
+        content = JSONText.read(row[8])
+        trigger = JSONText.read(row[9])
+        shows = PresentationOptions(rawValue: row[10])
+    }
+}
+
+extension PendingRequest {
     static func fetch(
         _ database: Database, _ condition: String, _ arguments: StatementArguments = []
     ) throws -> [PendingRequest] {
@@ -29,19 +38,6 @@ struct PendingRequest: Sendable, Hashable {
                 WHERE \(condition)
                 """)
         return try Row.fetchAll(statement, arguments: arguments).compactMap(PendingRequest.init)
-    }
-
-    init(
-        key: Int64, app: String, request: NotificationRequest, added: ClockReading, addedOffset: Int? = nil,
-        lastFired: Instant? = nil, side: RegionWatch.State = .unknown
-    ) {
-        self.key = key
-        self.app = app
-        self.request = request
-        self.added = added
-        self.addedOffset = addedOffset
-        self.lastFired = lastFired
-        self.side = side
     }
 
     /// Of rows that a version wrote which did not note it: no start of a system has this one.
@@ -62,15 +58,4 @@ struct PendingRequest: Sendable, Hashable {
         fired = row[8]
         addedOffset = row[9]
     }
-}
-
-/// One occurrence of a request that waited.
-struct DueRequest: Sendable, Hashable {
-    var key: Int64
-    var app: String
-    var request: NotificationRequest
-    /// When it should fire; `nil` where a place made it.
-    var occurrence: Instant?
-    /// Whether it waits no longer afterwards.
-    var isLast: Bool
 }

@@ -51,7 +51,10 @@ public struct AppManifest: Codable, Hashable, Sendable {
     }
 
     /// The background mode of apps that are woken for notifications which nobody sees (`content-available`).
-    static let remoteNotifications = "remote-notification"
+    package static let remoteNotifications = "remote-notification"
+
+    /// The app under whose name the terminal's own notifications appear.
+    package static let terminalID = "aldaba.notify"
 
     public init(
         id: String, name: String, team: String, executable: String, arguments: [String] = [],
@@ -122,7 +125,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
         guard Topic.hasShape(id) else {
             throw AppManifestFault(key: "id", problem: "it must be a bundle id such as com.example.todo")
         }
-        guard id != Agent.shell else {
+        guard id != Self.terminalID else {
             throw AppManifestFault(key: "id", problem: "\(id) is the terminal's own; take another")
         }
         guard backgroundModes.allSatisfy({ $0 == Self.remoteNotifications }) else {
@@ -138,7 +141,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
         guard resources?.hasPrefix("/") ?? true else {
             throw AppManifestFault(key: "resources", problem: "it must be an absolute path")
         }
-        guard !dbusActivatable || AppActivation.isBusName(busName) else {
+        guard !dbusActivatable || BusName.isValid(busName) else {
             let key = desktopEntry == nil ? "id" : "desktopEntry"
             throw AppManifestFault(
                 key: key,

@@ -3,8 +3,8 @@ import GRDB
 /// The tables of the agent's database. A migration that has landed is never changed; a new one is added.
 ///
 /// Times are milliseconds since 1970 UTC; `sequence` columns are orders of arrival and are never used twice.
-enum AgentSchema {
-    static var migrator: DatabaseMigrator {
+package enum AgentSchema {
+    package static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { database in try database.execute(sql: first) }
         migrator.registerMigration("2") { database in try database.execute(sql: second) }
@@ -100,7 +100,7 @@ enum AgentSchema {
 
     /// `done`: which requests of an app's newest run are done, so that none is done twice. `registration.team`: of the
     /// app, so that the registration can be ended when the app is not here any more; NULL in rows of before.
-    /// `notification.shows`: how it appears, an ``StoreChange/Showing``. `response.held`: whether it waits for the screen to be unlocked.
+    /// `notification.shows`: how it appears, a `PresentationOptions`. `response.held`: whether it waits for the screen to be unlocked.
     private static let third = """
         CREATE TABLE done (
             app TEXT NOT NULL,

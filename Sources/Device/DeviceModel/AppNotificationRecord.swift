@@ -2,35 +2,46 @@ import AgentWire
 import LocalSchedule
 
 /// What a person and an app have settled between them: authorization, settings, categories and the badge.
-struct AppNotificationRecord: Codable, Hashable, Sendable {
-    var authorization = Authorization.notDetermined
+package struct AppNotificationRecord: Codable, Hashable, Sendable {
+    package var authorization = Authorization.notDetermined
     /// What the app asked for (`UNAuthorizationOptions`, raw value).
-    var options: UInt = 0
-    var settings = AppSettings()
-    var categories: [NotificationCategory] = []
-    var badge = 0
+    package var options: UInt = 0
+    package var settings = AppSettings()
+    package var categories: [NotificationCategory] = []
+    package var badge = 0
+
+    package init(
+        authorization: Authorization = Authorization.notDetermined, options: UInt = 0,
+        settings: AppSettings = AppSettings(), categories: [NotificationCategory] = [], badge: Int = 0
+    ) {
+        self.authorization = authorization
+        self.options = options
+        self.settings = settings
+        self.categories = categories
+        self.badge = badge
+    }
 
     /// `UNAuthorizationStatus`, with its raw values.
-    enum Authorization: Int, Codable, Sendable, CaseIterable {
+    package enum Authorization: Int, Codable, Sendable, CaseIterable {
         case notDetermined = 0
         case denied = 1
         case authorized = 2
         case provisional = 3
 
         /// Whether notifications are accepted at all.
-        var allows: Bool { self == .authorized || self == .provisional }
+        package var allows: Bool { self == .authorized || self == .provisional }
     }
 
     /// `UNAuthorizationOptions.provisional` and `.providesAppNotificationSettings`.
-    static let provisionalOption: UInt = 64
-    static let providesSettingsOption: UInt = 32
+    package static let provisionalOption: UInt = 64
+    package static let providesSettingsOption: UInt = 32
     /// `UNAuthorizationOptions.badge`, `.sound` and `.alert`.
-    static let badgeOption: UInt = 1
-    static let soundOption: UInt = 2
-    static let alertOption: UInt = 4
+    package static let badgeOption: UInt = 1
+    package static let soundOption: UInt = 2
+    package static let alertOption: UInt = 4
 
     /// The authorization that counts: a manifest's policy stands above what anybody answered.
-    func authorization(under policy: AppManifest.Authorization) -> Authorization {
+    package func authorization(under policy: AppManifest.Authorization) -> Authorization {
         switch policy {
         case .granted: .authorized
         case .denied: .denied
@@ -40,29 +51,29 @@ struct AppNotificationRecord: Codable, Hashable, Sendable {
 
     /// Which of badge, sound and alert the app may use: what it asked for; under a policy, and where a person allowed an
     /// app that had not asked, all of them.
-    func asked(under policy: AppManifest.Authorization) -> UInt {
+    package func asked(under policy: AppManifest.Authorization) -> UInt {
         let all = Self.badgeOption | Self.soundOption | Self.alertOption
         return policy == .ask && options & all != 0 ? options & all : all
     }
 
     /// The most categories that an app has; those that were set longest ago go first.
-    static let categoryLimit = 256
+    package static let categoryLimit = 256
 
     /// Takes categories in addition to those there are, in place of those of the same name; none at all take all away.
     ///
     /// An app and its extension set them one after the other, and neither takes the other's away.
-    mutating func merge(_ new: [NotificationCategory]) {
+    package mutating func merge(_ new: [NotificationCategory]) {
         let names = Set(new.map(\.identifier))
         let kept = new.isEmpty ? [] : categories.filter { !names.contains($0.identifier) }
         categories = Array((kept + new).suffix(Self.categoryLimit))
     }
 
-    func category(_ identifier: String) -> NotificationCategory? {
+    package func category(_ identifier: String) -> NotificationCategory? {
         identifier.isEmpty ? nil : categories.first { $0.identifier == identifier }
     }
 
     /// What the app reads with `notificationSettings()`.
-    func settings(under policy: AppManifest.Authorization) -> NotificationSettings {
+    package func settings(under policy: AppManifest.Authorization) -> NotificationSettings {
         let authorization = authorization(under: policy)
         let isQuiet = authorization == .provisional
         let asked = asked(under: policy)
@@ -84,54 +95,54 @@ struct AppNotificationRecord: Codable, Hashable, Sendable {
 }
 
 /// What a person can change for one app.
-struct AppSettings: Codable, Hashable, Sendable {
+package struct AppSettings: Codable, Hashable, Sendable {
     /// Whether notifications appear on the screen.
-    var alerts = true
-    var sounds = true
-    var badges = true
+    package var alerts = true
+    package var sounds = true
+    package var badges = true
     /// Whether they are kept in the list.
-    var list = true
+    package var list = true
     /// Whether they appear while the screen is locked.
-    var lockScreen = true
+    package var lockScreen = true
     /// Whether what is time-sensitive passes the quiet hours.
-    var timeSensitive = true
+    package var timeSensitive = true
     /// Whether what is critical sounds although sounds are off.
-    var criticalAlerts = false
-    var alertStyle = AlertStyle.banner
-    var previews = Previews.always
+    package var criticalAlerts = false
+    package var alertStyle = AlertStyle.banner
+    package var previews = Previews.always
     /// What becomes of a notification whose time is noticed late, since the machine slept or was off.
-    var missed = Missed.deliver
+    package var missed = Missed.deliver
     /// How late it may come, in hours.
-    var missedHours = 24
-    static let missedHourRange = 1...8_760
+    package var missedHours = 24
+    package static let missedHourRange = 1...8_760
 
-    enum Missed: String, Codable, Sendable, CaseIterable { case deliver, drop }
+    package enum Missed: String, Codable, Sendable, CaseIterable { case deliver, drop }
 
-    var missedPolicy: MissedPolicy {
+    package var missedPolicy: MissedPolicy {
         missed == .drop ? .drop : .deliver(within: Int64(missedHours) * 3_600_000)
     }
 
     /// How long a notification stays; Apple's `UNAlertStyle`.
-    enum AlertStyle: String, Codable, Sendable, CaseIterable {
+    package enum AlertStyle: String, Codable, Sendable, CaseIterable {
         case none
         /// Goes by itself.
         case banner
         /// Stays until somebody answers it.
         case alert
 
-        var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+        package var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
 
     /// When the text can be read on the screen; Apple's `UNShowPreviewsSetting`.
-    enum Previews: String, Codable, Sendable, CaseIterable {
+    package enum Previews: String, Codable, Sendable, CaseIterable {
         case always
         case whenUnlocked
         case never
 
-        var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+        package var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
 
-    init() {}
+    package init() {}
 
     private enum Key: String, CodingKey {
         case alerts, sounds, badges, list, lockScreen, timeSensitive, criticalAlerts, alertStyle, previews, missed,
@@ -139,7 +150,7 @@ struct AppSettings: Codable, Hashable, Sendable {
     }
 
     /// Members of a later version that are absent have their plain value.
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         func member<Value: Decodable>(_ key: Key, _ value: Value) throws -> Value {
             try members.decodeIfPresent(Value.self, forKey: key) ?? value

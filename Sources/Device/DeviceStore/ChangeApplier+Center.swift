@@ -1,4 +1,5 @@
 import AgentWire
+import DeviceModel
 import Foundation
 import GRDB
 import PushModel
@@ -6,12 +7,12 @@ import PushModel
 /// What apps ask of their notification centre, in the transaction of its event.
 extension ChangeApplier {
     /// Of runs before this one nothing stays.
-    func begin(run: String, of app: String) throws {
+    package func begin(run: String, of app: String) throws {
         try execute("DELETE FROM done WHERE app = ? AND run <> ?", [app, run])
     }
 
     /// Notes that a request is done; of requests that nobody asks again, which are far behind it, nothing stays.
-    func note(_ mark: RequestMark?, of app: String) throws {
+    package func note(_ mark: RequestMark?, of app: String) throws {
         guard let mark else { return }
         try execute("INSERT OR IGNORE INTO done (app, run, request) VALUES (?, ?, ?)", [app, mark.run, mark.request])
         let (last, isBelowAll) = mark.request.subtractingReportingOverflow(RequestMark.remembered)
@@ -20,8 +21,8 @@ extension ChangeApplier {
     }
 
     /// An app's own notification that appears at once: one with its identifier that waits is replaced by it.
-    func fire(
-        _ request: NotificationRequest, app: String, isAsked: Bool, shows: StoreChange.Showing, at: Timestamp
+    package func fire(
+        _ request: NotificationRequest, app: String, isAsked: Bool, shows: PresentationOptions, at: Timestamp
     ) throws -> (id: NotificationID, isOnScreen: Bool) {
         _ = try unschedule([request.identifier], app: app)
         return try store(request, app: app, isAsked: isAsked, shows: shows, at: at)
@@ -30,8 +31,8 @@ extension ChangeApplier {
     /// Stores an app's own notification, which appears or is handed to the app as one from a provider is.
     ///
     /// Its id is negative, and none is used twice.
-    func store(
-        _ request: NotificationRequest, app: String, isAsked: Bool, shows: StoreChange.Showing, at: Timestamp
+    package func store(
+        _ request: NotificationRequest, app: String, isAsked: Bool, shows: PresentationOptions, at: Timestamp
     ) throws -> (id: NotificationID, isOnScreen: Bool) {
         try execute(
             "INSERT INTO local_id (one, last) VALUES (1, -1) ON CONFLICT (one) DO UPDATE SET last = last - 1", [])
@@ -55,7 +56,7 @@ extension ChangeApplier {
     }
 
     /// Puts a notification into the list; it takes the place of an earlier one with the same identifier.
-    func list(_ id: NotificationID, at: Timestamp) throws {
+    package func list(_ id: NotificationID, at: Timestamp) throws {
         try execute(
             """
             UPDATE notification INDEXED BY notification_listed_as SET listed_at = NULL
@@ -71,7 +72,7 @@ extension ChangeApplier {
     }
 
     /// - Returns: What was on the screen and must leave it.
-    func unlist(_ identifiers: [String]?, app: String) throws -> [NotificationID] {
+    package func unlist(_ identifiers: [String]?, app: String) throws -> [NotificationID] {
         guard let identifiers else { return try unlist("app = ?", [app]) }
         return try identifiers.flatMap { try unlist("app = ? AND identifier = ?", [app, $0]) }
     }
@@ -98,7 +99,7 @@ extension ChangeApplier {
     /// Ends what waited for an app, and forgets all that was stored for it.
     ///
     /// - Returns: What was on the screen and must leave it.
-    func remove(_ app: String, at: Timestamp) throws -> [NotificationID] {
+    package func remove(_ app: String, at: Timestamp) throws -> [NotificationID] {
         let shown = try unlist(nil, app: app)
         let waiting = try Int64.fetchAll(
             database, sql: "SELECT id FROM notification WHERE app = ? AND handed_at IS NULL", arguments: [app])
@@ -115,13 +116,13 @@ extension ChangeApplier {
         return shown
     }
 
-    func keepQuestion(_ handle: String?, app: String) throws {
+    package func keepQuestion(_ handle: String?, app: String) throws {
         guard let handle else { return try execute("DELETE FROM question WHERE app = ?", [app]) }
         try execute("INSERT OR REPLACE INTO question (app, handle) VALUES (?, ?)", [app, handle])
     }
 
     /// Says once of each notification that an app would be woken for why it waits.
-    func deferWaking(_ app: String, at: Timestamp) throws {
+    package func deferWaking(_ app: String, at: Timestamp) throws {
         let waiting = try Int64.fetchAll(
             database.cachedStatement(
                 sql: """
@@ -136,20 +137,8 @@ extension ChangeApplier {
         }
     }
 
-    func keep(_ standing: AppNotificationRecord, app: String) throws {
+    package func keep(_ standing: AppNotificationRecord, app: String) throws {
         try execute(
             "INSERT OR REPLACE INTO standing (app, standing) VALUES (?, ?)", [app, try JSONText.of(standing)])
-    }
-}
-
-/// Values as the JSON text of a column.
-enum JSONText {
-    static func of(_ value: some Encodable) throws -> String {
-        String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
-    }
-
-    /// `nil` for a text that a version of before or after cannot have meant.
-    static func read<Value: Decodable>(_ text: String?, as type: Value.Type = Value.self) -> Value? {
-        text.flatMap { try? JSONDecoder().decode(Value.self, from: Data($0.utf8)) }
     }
 }

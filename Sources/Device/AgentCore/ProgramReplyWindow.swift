@@ -1,26 +1,6 @@
+import DevicePorts
 import Foundation
 import Synchronization
-
-/// Asks a person for text where the desktop cannot; a port, so that tests need no windows.
-protocol ReplyWindow: Sendable {
-    /// Opens a window. `complete` is called once, on any thread.
-    func ask(_ question: ReplyQuestion, then complete: @escaping @Sendable (ReplyAnswer) -> Void)
-}
-
-/// What a reply window says: to whom, and nothing of the notification itself.
-struct ReplyQuestion: Hashable, Sendable {
-    /// The name that the app's manifest gives it.
-    var appName: String
-}
-
-/// What came of it.
-enum ReplyAnswer: Hashable, Sendable {
-    case text(String)
-    /// The person closed the window.
-    case cancelled
-    /// No window can be opened, and why.
-    case unavailable(String)
-}
 
 /// Opens the window of a helper program: zenity, yad or kdialog, whichever there is.
 ///

@@ -1,18 +1,19 @@
 import AgentWire
+import DeviceModel
 import LocalSchedule
 import PushModel
 
 /// A change of the store. Writes that come together are committed together.
-enum StoreChange: Sendable {
+package enum StoreChange: Sendable {
     case arrived(Arrival)
     /// The server knows that these are stored.
     case confirmed([NotificationID])
     /// The app's handler returned, and wants the notification to appear so far.
-    case handed(NotificationID, app: String, shows: Showing, at: Timestamp)
+    case handed(NotificationID, app: String, shows: PresentationOptions, at: Timestamp)
     /// What is waiting for this app appears as it would without it, and does not wait longer.
     case leftUnhandled(app: String, PresentationConditions, at: Timestamp)
     /// It appears without its app's being asked; `isForApp` when the app still gets it.
-    case appeared(NotificationID, Showing, isForApp: Bool, at: Timestamp)
+    case appeared(NotificationID, PresentationOptions, isForApp: Bool, at: Timestamp)
     case presented(NotificationID, PresentationOutcome, again: Bool, at: Timestamp)
     /// A person chose an action. The token, which the store does not keep, lets the app take the focus. One that is
     /// held waits until the screen is unlocked.
@@ -21,13 +22,14 @@ enum StoreChange: Sendable {
     /// The screen was unlocked.
     case released
     /// An app's own notification fires; `isAsked` when the app is asked first how to show it.
-    case fired(app: String, NotificationRequest, as: RequestMark?, isAsked: Bool, shows: Showing, at: Timestamp)
+    case fired(
+        app: String, NotificationRequest, as: RequestMark?, isAsked: Bool, shows: PresentationOptions, at: Timestamp)
     /// A run of the app has begun: nobody asks again what those before it asked.
     case begun(app: String, run: String)
     /// A request waits for its time or place; one with the same identifier is replaced.
     case scheduled(app: String, NotificationRequest, as: RequestMark?, at: ClockReading, offset: Int? = nil)
     /// The time or the place of a request has come.
-    case due(DueRequest, isAsked: Bool, shows: Showing, at: Timestamp)
+    case due(DueRequest, isAsked: Bool, shows: PresentationOptions, at: Timestamp)
     /// An occurrence was noticed too late to be shown.
     case missed(key: Int64, occurrence: Instant, isLast: Bool)
     /// The wall clock was set: this is what it would have said when the request was added.
@@ -58,21 +60,8 @@ enum StoreChange: Sendable {
     /// The server has these receipts (first and last outbox sequence of a batch).
     case receiptsConfirmed(ClosedRange<Int64>)
 
-    /// How a notification appears; the raw values are those of `UNNotificationPresentationOptions`.
-    struct Showing: OptionSet, Sendable, Hashable {
-        var rawValue: Int64
-
-        static let sound = Showing(rawValue: 2)
-        static let list = Showing(rawValue: 8)
-        static let screen = Showing(rawValue: 16)
-        static let nothing: Showing = []
-
-        /// Whether the list alone has it.
-        var isListOnly: Bool { contains(.list) && !contains(.screen) }
-    }
-
     /// Whether it tells what a person did with a notification: nobody repeats that.
-    var isKeptAfterFailure: Bool {
+    package var isKeptAfterFailure: Bool {
         switch self {
         case .tapped, .released, .dismissed, .leftScreen, .shownAgain, .standing, .preference, .asked, .appRemoved: true
         default: false
@@ -80,41 +69,36 @@ enum StoreChange: Sendable {
     }
 }
 
-/// By what a request is known when its app asks it again, since it has not heard the answer.
-struct RequestMark: Sendable, Hashable {
-    /// How many of an app's newest requests are remembered; no app has more waiting for an answer.
-    static let remembered: Int64 = 1_024
-    /// Bytes that a run's name may have.
-    static let longestRun = 64
-
-    /// The run of the app that asked.
-    var run: String
-    var request: Int64
-}
-
 /// A notification that came over the device channel, and what the agent made of it.
-struct Arrival: Sendable {
-    var notification: OutgoingNotification
+package struct Arrival: Sendable {
+    package var notification: OutgoingNotification
     /// Which session of this run brought it.
-    var session: Int
-    var receivedAt: Timestamp
-    var disposition: Disposition
+    package var session: Int
+    package var receivedAt: Timestamp
+    package var disposition: Disposition
+
+    package init(notification: OutgoingNotification, session: Int, receivedAt: Timestamp, disposition: Disposition) {
+        self.notification = notification
+        self.session = session
+        self.receivedAt = receivedAt
+        self.disposition = disposition
+    }
 
     /// What happens to it now.
-    enum Disposition: Sendable, Hashable {
+    package enum Disposition: Sendable, Hashable {
         /// Its app is there and is asked first.
         case waits
         /// Its app is not there: it appears at once, and is handed over later.
-        case waitsShown(StoreChange.Showing)
+        case waitsShown(PresentationOptions)
         /// It appears at once, and its app does not get it unless somebody taps.
-        case isShown(StoreChange.Showing)
+        case isShown(PresentationOptions)
         /// It ends here, with this state.
         case ends(NotificationState, note: String?)
     }
 }
 
 /// What a committed write changed, for those who act on it.
-enum ChangeResult: Sendable, Equatable {
+package enum ChangeResult: Sendable, Equatable {
     /// `isNew` is false when it was here already; `awaited` when its app is to get it.
     case stored(NotificationID, app: String, isNew: Bool, awaited: Bool)
     case handed(NotificationID, app: String)

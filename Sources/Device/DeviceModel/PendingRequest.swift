@@ -1,0 +1,53 @@
+import AgentWire
+import Foundation
+import LocalSchedule
+
+/// A request that waits for its time or its place, as the store keeps it.
+package struct PendingRequest: Sendable, Hashable {
+    /// By what the schedule knows it; never used twice.
+    package var key: Int64
+    package var app: String
+    package var request: NotificationRequest
+    /// When it was added, by all clocks; what the clocks being set made of that.
+    package var added: ClockReading
+    /// How many seconds east of UTC the machine was then.
+    package var addedOffset: Int?
+    /// The last occurrence that fired or was passed over.
+    package var lastFired: Instant?
+    /// Where the machine was last, with regard to the circle of a region.
+    package var side = RegionWatch.State.unknown
+    /// How often it has fired.
+    package var fired: Int64 = 0
+
+    package init(
+        key: Int64, app: String, request: NotificationRequest, added: ClockReading, addedOffset: Int? = nil,
+        lastFired: Instant? = nil, side: RegionWatch.State = .unknown
+    ) {
+        self.key = key
+        self.app = app
+        self.request = request
+        self.added = added
+        self.addedOffset = addedOffset
+        self.lastFired = lastFired
+        self.side = side
+    }
+}
+
+/// One occurrence of a request that waited.
+package struct DueRequest: Sendable, Hashable {
+    package var key: Int64
+    package var app: String
+    package var request: NotificationRequest
+    /// When it should fire; `nil` where a place made it.
+    package var occurrence: Instant?
+    /// Whether it waits no longer afterwards.
+    package var isLast: Bool
+
+    package init(key: Int64, app: String, request: NotificationRequest, occurrence: Instant? = nil, isLast: Bool) {
+        self.key = key
+        self.app = app
+        self.request = request
+        self.occurrence = occurrence
+        self.isLast = isLast
+    }
+}

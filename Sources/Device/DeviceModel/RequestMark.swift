@@ -1,0 +1,16 @@
+/// By what a request is known when its app asks it again, since it has not heard the answer.
+package struct RequestMark: Sendable, Hashable {
+    /// How many of an app's newest requests are remembered; no app has more waiting for an answer.
+    package static let remembered: Int64 = 1_024
+    /// Bytes that a run's name may have.
+    package static let longestRun = 64
+
+    /// The run of the app that asked.
+    package var run: String
+    package var request: Int64
+
+    package init(run: String, request: Int64) {
+        self.run = run
+        self.request = request
+    }
+}

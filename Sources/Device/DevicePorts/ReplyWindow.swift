@@ -1,0 +1,24 @@
+/// Asks a person for text where the desktop cannot; a port, so that tests need no windows.
+package protocol ReplyWindow: Sendable {
+    /// Opens a window. `complete` is called once, on any thread.
+    func ask(_ question: ReplyQuestion, then complete: @escaping @Sendable (ReplyAnswer) -> Void)
+}
+
+/// What a reply window says: to whom, and nothing of the notification itself.
+package struct ReplyQuestion: Hashable, Sendable {
+    /// The name that the app's manifest gives it.
+    package var appName: String
+
+    package init(appName: String) {
+        self.appName = appName
+    }
+}
+
+/// What came of it.
+package enum ReplyAnswer: Hashable, Sendable {
+    case text(String)
+    /// The person closed the window.
+    case cancelled
+    /// No window can be opened, and why.
+    case unavailable(String)
+}
