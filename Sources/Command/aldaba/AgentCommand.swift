@@ -66,7 +66,7 @@ struct AgentCommand: AsyncParsableCommand {
                 positions: AgentAssembly.positions(values, environment: environment), logger: logger
             ) { event in
                 if case .listening = event { ReadyNotice.send(environment: environment) }
-                if reportReady { AgentAssembly.report(event, hasScreen: !(presenter is HeadlessPresenter)) }
+                if reportReady { AgentAssembly.report(event, hasScreen: presenter.hasScreen) }
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await agent.run() }

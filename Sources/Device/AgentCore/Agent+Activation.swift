@@ -12,24 +12,21 @@ extension Agent {
         guard let installed = apps[app], installed.manifest.dbusActivatable, installed.nextState == .active,
             let activator = parts.activator
         else { return false }
-        activating.insert(app)
+        apps[app]?.run.activate()
         let activation = AppActivation(busName: installed.manifest.busName, token: installed.activationToken)
         activator.activate(activation) { [weak self] outcome in self?.enter { $0.activated(app, outcome) } }
         return true
     }
 
     private func activated(_ app: String, _ outcome: AppActivationOutcome) {
-        let isConnected = apps[app]?.connection != nil
         switch outcome {
         case .activated:
-            activating.remove(app)
             logger.info("An app was activated over the session bus.", metadata: [LogKey.topic: "\(app)"])
             // It runs, and is given the time to connect.
-            if !isConnected { startReconnectTimer(of: app) }
+            if case .activating? = apps[app]?.run { startReconnectTimer(of: app) }
         case .notStarted(let reason):
             launchInstead(app, reason)
-        case .unanswered(let reason) where isConnected:
-            activating.remove(app)
+        case .unanswered(let reason) where apps[app]?.connection != nil:
             logger.info(
                 "An app is connected that did not answer its activation.",
                 metadata: [LogKey.topic: "\(app)", LogKey.error: "\(reason)"])
@@ -41,9 +38,7 @@ extension Agent {
 
     /// Starts the program of an app that the session bus did not bring.
     private func launchInstead(_ app: String, _ reason: String) {
-        guard activating.remove(app) != nil, let installed = apps[app], installed.connection == nil,
-            installed.startedProcess == nil, installed.reconnectDeadlineID == nil
-        else { return }
+        guard apps[app]?.run.activationFailed() == true else { return }
         logger.warning(
             "An app could not be activated over the session bus; its program is started.",
             metadata: [LogKey.topic: "\(app)", LogKey.error: "\(reason)"])

@@ -68,32 +68,28 @@ extension Agent {
             connection.refuse(code: "manifestChanged", message: "the manifest of \(id) has another program or team now")
         }
         apps[id] = InstalledApp(manifest: manifest, standing: standing)
-        apps[id]?.startedProcess = known?.startedProcess
-        apps[id]?.reconnectDeadlineID = known?.reconnectDeadlineID
+        apps[id]?.run = known?.run ?? .stopped
+        apps[id]?.run.disconnect()
         apps[id]?.activationToken = known?.activationToken
         if registration != .ended { requestToken(id) }
         rescheduleRequests(id)
     }
 
     func received(_ messages: [AppMessage], from connection: AppConnection) {
-        if copying[ObjectIdentifier(connection)] != nil {
-            copying[ObjectIdentifier(connection)]?.messages += messages
-        } else {
-            workOff(messages[...], from: connection)
-        }
+        if !copies.append(messages, from: connection) { processMessages(messages[...], from: connection) }
     }
 
     /// Takes messages in order, until one of them takes its time.
-    func workOff(_ messages: ArraySlice<AppMessage>, from connection: AppConnection) {
+    func processMessages(_ messages: ArraySlice<AppMessage>, from connection: AppConnection) {
         for place in messages.indices {
             switch process(messages[place], from: connection) {
             case .taken: break
             case .refused: return
             case .waiting(let app):
-                wait(connection, of: app, with: messages[place...])
+                copies.wait(connection, of: app, with: messages[place...])
                 return
             case .copying:
-                copying[ObjectIdentifier(connection)]?.messages = messages[(place + 1)...]
+                _ = copies.append(messages[(place + 1)...], from: connection)
                 return
             }
         }
@@ -119,11 +115,11 @@ extension Agent {
         switch message {
         case .center(let number, .add(let request)) where !request.content.attachments.isEmpty:
             guard let app = connections[ObjectIdentifier(connection)] else { break }
-            if isCopying(of: app) { return .waiting(app: app) }
+            if copies.isCopying(of: app) { return .waiting(app: app) }
             return try takeFiles(of: request, number, app: app, connection) ? .copying : .taken
         case .manage(let number, .notify(let request, let waits)) where !request.content.attachments.isEmpty:
             guard connections[ObjectIdentifier(connection)] == nil else { break }
-            if isCopying(of: AppManifest.terminalID) { return .waiting(app: AppManifest.terminalID) }
+            if copies.isCopying(of: AppManifest.terminalID) { return .waiting(app: AppManifest.terminalID) }
             return notifyWithFiles(request, number, waits: waits, connection) ? .copying : .refused
         default: break
         }
@@ -197,12 +193,11 @@ extension Agent {
             supersede(older, by: connection, of: app)
         }
         connections[ObjectIdentifier(connection)] = app
-        apps[app]?.connection = connection
+        apps[app]?.run.connect(connection)
         apps[app]?.asked = asked
         let firstState = stateByFocus(of: app) ?? apps[app]?.nextState ?? .active
         apps[app]?.enter(firstState)
         apps[app]?.nextState = .active
-        apps[app]?.reconnectDeadlineID = nil
         apps[app]?.tokenRequests = []
         apps[app]?.toldToken = nil
         hand(.connected, to: app)
@@ -238,21 +233,16 @@ extension Agent {
     }
 
     func closed(_ connection: AppConnection) {
-        if copying[ObjectIdentifier(connection)] != nil {
-            copying[ObjectIdentifier(connection)]?.isClosed = true
-            return
-        }
+        guard !copies.close(connection) else { return }
         // A question whose asker has gone can be answered by nobody.
-        let unasked = waiters.filter { $0.value.connection === connection }.map(\.key)
-        for identifier in unasked { waiters[identifier] = nil }
+        let unasked = terminals.remove { $0.connection === connection }
         if !unasked.isEmpty { enqueue(.unlisted(app: AppManifest.terminalID, identifiers: unasked)) }
-        for id in prompts.keys { prompts[id]?.waiting.removeAll { $0.connection === connection } }
+        questions.removeAskers { $0.connection === connection }
         guard let app = connections.removeValue(forKey: ObjectIdentifier(connection)) else { return }
-        apps[app]?.connection = nil
+        startReconnectTimer(of: app)
         apps[app]?.tokenRequests = []
         hand(.disconnected, to: app)
         logger.info("An app has gone.", metadata: [LogKey.topic: "\(app)"])
-        startReconnectTimer(of: app)
     }
 
     /// How often an app that ends without answering is started again for the same responses.
@@ -263,26 +253,25 @@ extension Agent {
     func startReconnectTimer(of app: String) {
         reconnectDeadlineCount += 1
         let number = reconnectDeadlineCount
-        apps[app]?.reconnectDeadlineID = number
+        apps[app]?.run.awaitReconnect(deadline: number)
         enter(after: timing.returnLimit) { $0.reconnectTimedOut(app, number) }
     }
 
     private func reconnectTimedOut(_ app: String, _ number: Int) {
-        guard let installed = apps[app], installed.reconnectDeadlineID == number else { return }
-        apps[app]?.reconnectDeadlineID = nil
+        guard apps[app]?.run.deadlinePassed(number) == true, let installed = apps[app] else { return }
         if installed.handOver.mayShow {
             enqueue(.leftUnhandled(app: app, conditions(of: installed), at: parts.now()))
         }
         do {
             let hasResponses = try !store.read { try $0.waitingResponses(app: app, after: 0, limit: 1) }.isEmpty
-            guard hasResponses || appsOpeningSettings.contains(app) else {
+            guard hasResponses || installed.opensSettings else {
                 return wake(app)
             }
         } catch {
             return storeFailed(error)
         }
         guard installed.startsForResponses < Self.startLimit else {
-            appsOpeningSettings.remove(app)
+            apps[app]?.opensSettings = false
             return logger.warning(
                 "An app ended again without answering; it is not started for that any more.",
                 metadata: [LogKey.topic: "\(app)"])

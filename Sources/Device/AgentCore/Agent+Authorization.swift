@@ -6,13 +6,6 @@ import PushModel
 
 /// The question whether an app may send notifications: asked once, on the desktop, and remembered.
 extension Agent {
-    /// What a person is being asked, and which apps' requests wait for it.
-    struct Prompt {
-        var app: String
-        var options: UInt
-        var waiting: [Confirmation]
-    }
-
     /// What a person can answer; the raw values name the buttons.
     private enum Answer: String, CaseIterable {
         case allow
@@ -35,8 +28,6 @@ extension Agent {
         }
     }
 
-    /// How many requests of one app may wait for one answer.
-    private static let waitingLimit = 64
     private static let questionIdentifier = "aldaba.authorization"
 
     func askForAuthorization(_ request: Int64, options: UInt, app: String, _ connection: AppConnection) {
@@ -65,20 +56,15 @@ extension Agent {
     }
 
     private func ask(_ waiting: Confirmation, options: UInt, app: String, _ manifest: AppManifest) {
-        if let id = prompts.first(where: { $0.value.app == app })?.key {
-            guard let count = prompts[id]?.waiting.count, count < Self.waitingLimit else {
-                return waiting.connection.send([.authorizationAnswered(request: waiting.request, granted: false)])
+        switch questions.ask(app, options: options, asker: waiting) {
+        case .joined: break
+        case .refused:
+            waiting.connection.send([.authorizationAnswered(request: waiting.request, granted: false)])
+        case .ask(let id):
+            guard parts.presenter.hasScreen else { return couldNotAsk(id, "there is no screen") }
+            parts.presenter.present(question(id, options: options, manifest)) { [weak self] outcome in
+                self?.enter { $0.asked(id, outcome) }
             }
-            prompts[id]?.waiting.append(waiting)
-            return
-        }
-        promptCount += 1
-        // Ids of notifications grow from 1, those of apps' own from -1 down: these meet neither.
-        let id = NotificationID(rawValue: .min + promptCount)
-        prompts[id] = Prompt(app: app, options: options, waiting: [waiting])
-        guard !(parts.presenter is HeadlessPresenter) else { return couldNotAsk(id, "there is no screen") }
-        parts.presenter.present(question(id, options: options, manifest)) { [weak self] outcome in
-            self?.enter { $0.asked(id, outcome) }
         }
     }
 
@@ -86,7 +72,7 @@ extension Agent {
         switch outcome {
         case .failed(let reason): couldNotAsk(id, reason)
         case .presented(let handle, _):
-            guard let app = prompts[id]?.app, let handle else { return }
+            guard let app = questions[id]?.app, let handle else { return }
             enqueue(.asked(app: app, handle: handle))
         }
     }
@@ -109,11 +95,10 @@ extension Agent {
     /// ask again, which takes their places.
     func inheritedQuestions() throws -> [ShownPresentation] {
         try store.read { try $0.questions() }.map { app, handle in
-            promptCount += 1
-            let id = NotificationID(rawValue: .min + promptCount)
+            let id = questions.nextID()
             enter(after: timing.returnLimit) { agent in
                 agent.withdraw(id)
-                if !agent.prompts.values.contains(where: { $0.app == app }) {
+                if agent.questions.id(of: app) == nil {
                     agent.enqueue(.asked(app: app, handle: nil))
                 }
             }
@@ -135,22 +120,22 @@ extension Agent {
     }
 
     private func couldNotAsk(_ id: NotificationID, _ reason: String) {
-        guard let prompt = prompts[id] else { return }
+        guard let question = questions[id] else { return }
         logger.warning(
             "Nobody could be asked whether an app may send notifications; decide with `aldaba settings`.",
-            metadata: [LogKey.topic: "\(prompt.app)", LogKey.error: "\(reason)"])
+            metadata: [LogKey.topic: "\(question.app)", LogKey.error: "\(reason)"])
         settle(id, nil)
     }
 
     /// - Returns: Whether the event was an answer to a prompt.
-    func tookPromptEvent(_ event: PresenterEvent) -> Bool {
+    func handleQuestionEvent(_ event: PresenterEvent) -> Bool {
         switch event {
         case .pressed(let id, let button, _):
-            guard prompts[id] != nil else { return false }
+            guard questions[id] != nil else { return false }
             settle(id, Answer(rawValue: button) ?? .deny)
         case .locked, .shownAgain: return false
         case .opened(let id, _), .dismissed(let id), .left(let id), .replied(let id, _, _):
-            guard prompts[id] != nil else { return false }
+            guard questions[id] != nil else { return false }
             // No answer is none: the app may ask again.
             settle(id, nil)
         }
@@ -158,26 +143,26 @@ extension Agent {
     }
 
     /// A person decided elsewhere: the open question has its answer.
-    func settlePrompt(of app: String) {
-        guard let id = prompts.first(where: { $0.value.app == app })?.key else { return }
+    func settleQuestion(of app: String) {
+        guard let id = questions.id(of: app) else { return }
         withdraw(id)
         settle(id, nil)
     }
 
     private func settle(_ id: NotificationID, _ answer: Answer?) {
-        guard let prompt = prompts.removeValue(forKey: id) else { return }
-        enqueue(.asked(app: prompt.app, handle: nil))
+        guard let question = questions.close(id) else { return }
+        enqueue(.asked(app: question.app, handle: nil))
         if let answer {
-            change(prompt.app) {
+            change(question.app) {
                 answer.settle(&$0)
-                $0.options = prompt.options
+                $0.options = question.options
             }
             logger.notice(
                 "A person answered whether an app may send notifications.",
-                metadata: [LogKey.topic: "\(prompt.app)"])
+                metadata: [LogKey.topic: "\(question.app)"])
         }
-        let isGranted = apps[prompt.app]?.standing.authorization.allows ?? false
-        for waiting in prompt.waiting {
+        let isGranted = apps[question.app]?.standing.authorization.allows ?? false
+        for waiting in question.askers {
             waiting.connection.send([.authorizationAnswered(request: waiting.request, granted: isGranted)])
         }
     }

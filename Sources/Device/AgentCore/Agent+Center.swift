@@ -19,8 +19,7 @@ extension Agent {
                 connection.send([.centerAnswered(request: request, answer)])
             } else {
                 // What was ordered is confirmed when it is durable.
-                confirmations.append(Confirmation(connection: connection, request: request))
-                if writes.isEmpty { confirm() }
+                confirm(Confirmation(connection: connection, request: request))
             }
         } catch {
             storeFailed(error)
@@ -136,11 +135,11 @@ extension Agent {
 
     func conditions(of app: InstalledApp) -> PresentationConditions {
         PresentationConditions(
-            standing: app.standing, policy: app.manifest.authorization, isLocked: isScreenLocked,
+            standing: app.standing, policy: app.manifest.authorization, isLocked: surroundings.isScreenLocked,
             isQuietTime: isQuietTime)
     }
 
-    var isQuietTime: Bool { quietHours?.contains(parts.now()) ?? false }
+    var isQuietTime: Bool { surroundings.isQuietTime(at: parts.now()) }
 
     // MARK: The badge
 
@@ -186,11 +185,15 @@ extension Agent {
         if before.handOver.mayShow, !after.handOver.mayShow { enqueue(.unlisted(app: app, identifiers: nil)) }
     }
 
+    /// Confirms what was ordered once it is durable, which is now where nothing waits for a commit.
+    func confirm(_ confirmation: Confirmation) {
+        batch.wait(confirmation)
+        if batch.isEmpty { sendConfirmations() }
+    }
+
     /// Says to apps what is durable now.
-    func confirm() {
-        let confirmed = confirmations
-        confirmations = []
-        for confirmation in confirmed {
+    func sendConfirmations() {
+        for confirmation in batch.takeWaiting() {
             AgentStep.answerRequest.take {
                 confirmation.connection.send([.centerAnswered(request: confirmation.request, .done)])
             }
@@ -213,7 +216,7 @@ extension Agent {
 }
 
 /// Somebody who waits until what they ordered is durable.
-struct Confirmation {
+struct Confirmation: Sendable {
     var connection: AppConnection
     var request: Int64
 }

@@ -10,32 +10,25 @@ extension Agent {
 
     /// Adds a write to the batch that is committed once everything that is here already has been looked at.
     func enqueue(_ write: StoreChange) {
-        writes.append(write)
-        guard !isFlushScheduled else { return }
-        isFlushScheduled = true
-        enter { $0.flush() }
+        if batch.add(write) { enter { $0.flush() } }
     }
 
     /// Commits the batch and does what follows from it.
     ///
     /// - Returns: Whether all that was to be stored is on the disk.
     @discardableResult func flush() -> Bool {
-        isFlushScheduled = false
-        guard !writes.isEmpty else { return true }
-        let batch = writes
-        writes = []
-        arriving = []
-        let released = releases
-        releases = []
+        let (changes, filesToDelete) = batch.take()
+        guard !changes.isEmpty else { return true }
         do {
-            let effects = try Self.commit(batch, to: store)
-            attachments.release(released)
+            let results = try Self.commit(changes, to: store)
+            attachments.release(filesToDelete)
             // An app hears that its order is durable before it hears what came of it.
-            confirm()
-            follow(batch, effects)
+            sendConfirmations()
+            follow(changes, results)
         } catch {
-            attachments.drop(batch.flatMap(\.copiedFiles))
-            keepForLater(batch)
+            attachments.drop(changes.flatMap(\.copiedFiles))
+            // What people did nobody says again.
+            if batch.failed(changes) { enter(after: timing.storePause) { $0.flush() } }
             storeFailed(error)
             return false
         }
@@ -53,17 +46,6 @@ extension Agent {
         return effects
     }
 
-    /// How many writes are kept over failed commits.
-    private static let keptWriteLimit = 1_000
-
-    /// What people did nobody says again, so it goes to the head of the next batch, which is not far.
-    private func keepForLater(_ batch: [StoreChange]) {
-        writes = Array(batch.lazy.filter(\.isKeptAfterFailure).prefix(Self.keptWriteLimit))
-        guard !writes.isEmpty else { return }
-        isFlushScheduled = true
-        enter(after: timing.storePause) { $0.flush() }
-    }
-
     /// Nothing of the batch is stored, so nobody was told that it is: the server and the apps will say it again
     /// on their next connections, and the presenter is asked again.
     func storeFailed(_ error: any Error) {
@@ -74,8 +56,8 @@ extension Agent {
             ])
         session?.connection.close()
         for app in apps.values { app.connection?.close() }
-        confirmations = []
-        for identifier in Array(waiters.keys) { failWaiter(identifier, "the agent's store failed") }
+        _ = batch.takeWaiting()
+        for identifier in terminals.identifiers { failWaiter(identifier, "the agent's store failed") }
         presentations = PresentationFlow(inherited: presentations.unanswered)
         loadScheduleLater()
     }

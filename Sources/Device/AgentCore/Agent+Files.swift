@@ -5,17 +5,6 @@ import NIOPosix
 /// Files that come with notifications: copied on a thread that may wait for the disk. What the same connection says
 /// after them, and its end, wait for that, so that everything takes effect in the order in which it was said.
 extension Agent {
-    /// What a connection has said while files of its are being copied, or those of another connection of its app.
-    struct CopyQueue {
-        var connection: AppConnection
-        var app: String
-        var messages: ArraySlice<AppMessage> = []
-        var isClosed = false
-        /// Its place among those that wait for another's copying, whose first message is the one with files; `nil` for one whose
-        /// files are being copied.
-        var turn: Int?
-    }
-
     typealias CopyResult = Result<AttachmentStore.Taken, AttachmentFault>
 
     var attachments: AttachmentStore { AttachmentStore(folder: configuration.attachmentsFolder) }
@@ -27,8 +16,7 @@ extension Agent {
         of request: NotificationRequest, _ number: Int64, app: String, _ connection: AppConnection
     ) throws -> Bool {
         if isDone(number, of: app) {
-            confirmations.append(Confirmation(connection: connection, request: number))
-            if writes.isEmpty { confirm() }
+            confirm(Confirmation(connection: connection, request: number))
             return false
         }
         if let refusal = try refusal(of: request, app: app) {
@@ -41,22 +29,12 @@ extension Agent {
         return true
     }
 
-    /// One copying at a time for each app, whatever its connections do: it may wait for a disk that does not answer.
-    func isCopying(of app: String) -> Bool { copying.values.contains { $0.app == app && $0.turn == nil } }
-
-    /// Has a connection wait for its turn: what it says from a message with files on.
-    func wait(_ connection: AppConnection, of app: String, with messages: ArraySlice<AppMessage>) {
-        copyTurns += 1
-        copying[ObjectIdentifier(connection)] = CopyQueue(
-            connection: connection, app: app, messages: messages, turn: copyTurns)
-    }
-
     /// - Parameter then: Called on the agent's loop, before what the connection said meanwhile.
     func copy(
         _ files: [NotificationAttachment], of app: String, from connection: AppConnection,
         then finish: @escaping @Sendable (isolated Agent, CopyResult) -> Void
     ) {
-        copying[ObjectIdentifier(connection)] = CopyQueue(connection: connection, app: app)
+        copies.begin(connection, of: app)
         let store = attachments
         NIOThreadPool.singleton.submit { [weak self] state in
             guard case .active = state, let self else { return }
@@ -65,7 +43,7 @@ extension Agent {
             }
             self.enter { agent in
                 finish(agent, result)
-                agent.goOn(connection)
+                agent.finishCopy(of: connection)
             }
         }
     }
@@ -91,30 +69,27 @@ extension Agent {
         case .success(let taken):
             var kept = request
             kept.content.attachments = taken.attachments
-            releases += taken.sources
+            batch.delete(taken.sources)
             addRequest(kept, number, app: app)
-            confirmations.append(Confirmation(connection: connection, request: number))
+            confirm(Confirmation(connection: connection, request: number))
         case .failure(let fault):
             connection.send([.centerAnswered(request: number, .failed(code: fault.code, message: fault.message))])
         }
     }
 
-    private func goOn(_ connection: AppConnection) {
-        guard let queue = copying.removeValue(forKey: ObjectIdentifier(connection)) else { return }
+    private func finishCopy(of connection: AppConnection) {
+        guard let queue = copies.finish(connection) else { return }
         // Who has waited comes before what this one may still bring.
         beginNext(of: queue.app)
-        workOff(queue.messages, from: connection)
+        processMessages(queue.messages, from: connection)
         if queue.isClosed { closed(connection) }
         beginNext(of: queue.app)
     }
 
     /// Gives those that wait their turn, the first first, until files are being copied.
     private func beginNext(of app: String) {
-        while !isCopying(of: app),
-            let next = copying.values.filter({ $0.app == app }).min(by: { $0.turn ?? 0 < $1.turn ?? 0 })
-        {
-            copying[ObjectIdentifier(next.connection)] = nil
-            workOff(next.messages, from: next.connection)
+        while let next = copies.next(of: app) {
+            processMessages(next.messages, from: next.connection)
             if next.isClosed { closed(next.connection) }
         }
     }

@@ -5,20 +5,11 @@ import Observability
 
 /// Apps with the life cycle `focus`: in front while a window of theirs has the focus.
 extension Agent {
-    /// What is known of the focus.
-    enum Focus {
-        /// No app wants to know.
-        case unwatched
-        /// The process of the window that has it, and those that it comes from; empty where none has it.
-        case on([Int32])
-        /// Nobody can tell: such apps are where they say.
-        case untold
-    }
-
     /// Begins to watch when there is an app that it concerns.
     func watchFocus() {
-        guard case .unwatched = focus, apps.values.contains(where: { $0.manifest.lifecycle == .focus }) else { return }
-        focus = .on([])
+        guard case .unwatched = surroundings.focus, apps.values.contains(where: { $0.manifest.lifecycle == .focus })
+        else { return }
+        surroundings.focus = .on([])
         guard let source = parts.focus else { return handleFocusEvent(.ended(reason: "there is no X11 display")) }
         source.start { [weak self] event in self?.enter { $0.handleFocusEvent(event) } }
     }
@@ -26,15 +17,15 @@ extension Agent {
     func handleFocusEvent(_ event: FocusEvent) {
         switch event {
         case .focused(let process):
-            focus = .on(process.map { ProcessTree.line(of: $0, parent: parts.parent) } ?? [])
+            surroundings.focus = .on(process.map { ProcessTree.line(of: $0, parent: parts.parent) } ?? [])
             followFocus()
         case .ended(let reason):
             logger.warning(
                 "Nobody tells which window has the focus; apps with the life cycle focus are where they say.",
                 metadata: [LogKey.error: "\(reason)"])
-            focus = .on([])
+            surroundings.focus = .on([])
             followFocus()
-            focus = .untold
+            surroundings.focus = .unknown
         }
     }
 
@@ -51,11 +42,11 @@ extension Agent {
 
     /// Where an app stands by the focus; `nil` where the focus says nothing about it. On a locked screen nothing has it.
     func stateByFocus(of app: String) -> AppState? {
-        guard case .on(let line) = focus, apps[app]?.manifest.lifecycle == .focus else { return nil }
+        guard case .on(let line) = surroundings.focus, apps[app]?.manifest.lifecycle == .focus else { return nil }
         // A window is that of the app which is nearest: one app may have been started by another.
         let nearest = line.lazy.compactMap { process in
             self.apps.first { $0.value.connection?.peer.process == process }?.key
         }.first
-        return nearest == app && !isScreenLocked ? .active : .background
+        return nearest == app && !surroundings.isScreenLocked ? .active : .background
     }
 }

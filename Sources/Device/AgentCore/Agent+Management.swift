@@ -6,7 +6,6 @@ import PushModel
 
 /// What a person at a terminal asks: only this very program may.
 extension Agent {
-    private static let waiterLimit = 64
     /// The name that stands for all apps in settings.
     private static let allApps = "all"
     private static let off = "off"
@@ -126,7 +125,7 @@ extension Agent {
         AgentStatus(
             process: getpid(), device: identity.map { "\($0.device)" },
             isConnected: session != nil && sessionLoggedIn == sessionCount,
-            hasServer: server != nil, hasScreen: !(parts.presenter is HeadlessPresenter),
+            hasServer: server != nil, hasScreen: parts.presenter.hasScreen,
             apps: try apps.sorted { $0.key < $1.key }.map { id, app in
                 AgentStatus.App(
                     id: id, name: app.manifest.name, isConnected: app.connection != nil,
@@ -193,7 +192,7 @@ extension Agent {
     private func choices() -> [ManagementAnswer.Setting] {
         [
             .init(
-                name: QuietHours.name, value: quietHours?.text ?? Self.off,
+                name: QuietHours.name, value: surroundings.quietHours?.text ?? Self.off,
                 allowed: [Self.off, "HH:MM-HH:MM, such as 22:00-07:00"])
         ]
     }
@@ -207,7 +206,7 @@ extension Agent {
             guard hours != nil || value == Self.off else {
                 return .failed(message: "\(name) must be \(Self.off), or two times such as 22:00-07:00")
             }
-            quietHours = hours
+            surroundings.quietHours = hours
             enqueue(.preference(name: name, value: value))
         }
         return durable()
@@ -215,7 +214,7 @@ extension Agent {
 
     /// The answer to a change: whether it is on the disk.
     func durable() -> ManagementAnswer {
-        let isKeptAfterFailure = writes.contains(where: \.isKeptAfterFailure)
+        let isKeptAfterFailure = batch.holdsWhatIsKept
         guard !flush() else { return .done }
         return .failed(
             message: isKeptAfterFailure
@@ -230,7 +229,7 @@ extension Agent {
             if let fault = standing.set(name, to: value, under: policy) { return .failed(message: fault) }
         }
         change(app) { $0 = standing }
-        if values["allowed"] != nil { settlePrompt(of: app) }
+        if values["allowed"] != nil { settleQuestion(of: app) }
         return durable()
     }
 
@@ -240,7 +239,7 @@ extension Agent {
         if let fault = try fault(of: request, waits: waits) { return .failed(message: fault) }
         if request.trigger != nil { return notifyLater(request) }
         failWaiter(request.identifier, "a later notification took its place")
-        if waits { waiters[request.identifier] = waiting }
+        if waits { terminals.wait(waiting, for: request.identifier) }
         fire(request, as: nil, app: AppManifest.terminalID)
         return waits ? nil : durable()
     }
@@ -257,8 +256,8 @@ extension Agent {
                 ?? faultOfCount(with: request)
         }
         guard waits else { return nil }
-        guard waiters.count < Self.waiterLimit else {
-            return "\(Self.waiterLimit) terminals wait for an answer already"
+        guard !terminals.isFull else {
+            return "\(TerminalWaiters<Confirmation>.limit) terminals wait for an answer already"
         }
         guard showing(of: request.content, app: AppManifest.terminalID).contains(.screen) else {
             return "it would not come to the screen, so nobody could answer: see the settings (aldaba settings "
@@ -297,7 +296,7 @@ extension Agent {
     }
 
     func failWaiter(_ identifier: String, _ reason: String) {
-        guard let waiter = waiters.removeValue(forKey: identifier) else { return }
+        guard let waiter = terminals.end(identifier) else { return }
         // What nobody waits for any more does not come later either.
         enqueue(.unlisted(app: AppManifest.terminalID, identifiers: [identifier]))
         waiter.connection.send([.managed(request: waiter.request, .failed(message: reason))])
@@ -306,7 +305,7 @@ extension Agent {
     /// Tells a terminal what a person did; whether one waited for that.
     func tellTerminal(_ notification: WaitingNotification, _ action: String, _ text: String?) -> Bool {
         guard notification.app == AppManifest.terminalID else { return false }
-        if let waiter = waiters.removeValue(forKey: notification.identifier) {
+        if let waiter = terminals.end(notification.identifier) {
             waiter.connection.send([.managed(request: waiter.request, .answered(action: action, text: text))])
         }
         return true

@@ -14,7 +14,7 @@ extension Agent {
         if let connection = installed.connection {
             connection.send([.openSettings(nil)])
         } else {
-            appsOpeningSettings.insert(app)
+            apps[app]?.opensSettings = true
             apps[app]?.nextState = .active
             start(app)
         }
@@ -23,7 +23,8 @@ extension Agent {
 
     /// An app that was started for it is ready.
     func handSettingsWish(to app: String) {
-        guard appsOpeningSettings.remove(app) != nil else { return }
+        guard apps[app]?.opensSettings == true else { return }
+        apps[app]?.opensSettings = false
         apps[app]?.startsForResponses = 0
         apps[app]?.connection?.send([.openSettings(nil)])
     }

@@ -28,7 +28,7 @@ extension Agent {
             presentation.sound = sound(content.sound, of: installed?.manifest)
         }
         // A question that somebody waits for stays until it is answered.
-        let isAwaited = notification.app == AppManifest.terminalID && waiters[notification.identifier] != nil
+        let isAwaited = notification.app == AppManifest.terminalID && terminals.isAwaited(notification.identifier)
         presentation.stays = isAwaited || installed?.standing.settings.alertStyle == .alert
         presentation.desktopEntry = installed?.manifest.desktopEntry
         return presentation

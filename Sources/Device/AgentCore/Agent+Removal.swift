@@ -33,11 +33,9 @@ extension Agent {
         missing.remove(app)
         let loaded = AppFolder(path: configuration.appsFolder).load()
         guard loaded.isReadable, !loaded.mayHave(app, in: apps[app]?.file) else { return }
-        settlePrompt(of: app)
+        settleQuestion(of: app)
         if let installed = apps[app] { part(from: installed) }
         apps[app] = nil
-        appsOpeningSettings.remove(app)
-        activating.remove(app)
         enqueue(.appRemoved(app: app, at: parts.now()))
         attachments.remove(app)
         if isRegistered { requestTokenEnd(app) }

@@ -8,7 +8,7 @@ import PushModel
 /// What people do with notifications, and how it reaches the app.
 extension Agent {
     func handlePresenterEvent(_ event: PresenterEvent) {
-        if tookPromptEvent(event) { return }
+        if handleQuestionEvent(event) { return }
         do {
             try applyPresenterEvent(event)
         } catch {
@@ -83,7 +83,8 @@ extension Agent {
         _ notification: WaitingNotification, _ action: String, _ text: String?, activationToken: String?
     ) {
         let options = actions(of: notification.says, app: notification.app).first { $0.identifier == action }?.options
-        guard isScreenLocked, (options ?? 0) & NotificationActionDescription.authenticationRequired != 0 else {
+        guard surroundings.isScreenLocked, (options ?? 0) & NotificationActionDescription.authenticationRequired != 0
+        else {
             return chose(notification, action, text, activationToken: activationToken)
         }
         logger.info(
@@ -160,8 +161,7 @@ extension Agent {
 
     /// Starts an app that does not run for what it gets in the background, as far as its manifest and its budget let it.
     func wake(_ app: String) {
-        guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
-            installed.reconnectDeadlineID == nil, !activating.contains(app),
+        guard let installed = apps[app], installed.run.isStopped,
             installed.manifest.backgroundModes.contains(AppManifest.remoteNotifications)
         else { return }
         do {
@@ -191,9 +191,7 @@ extension Agent {
     /// Starts an app for which responses wait, unless it is starting already; one that may be on its way back is
     /// given the time for that first.
     func start(_ app: String) {
-        guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
-            installed.reconnectDeadlineID == nil, !activating.contains(app)
-        else { return }
+        guard apps[app]?.run.isStopped == true else { return }
         if !activate(app) { launch(app) }
         enter(after: timing.launchLimit) { $0.giveUp(app) }
     }
@@ -204,11 +202,12 @@ extension Agent {
         var variables = ["ALDABA_AGENT_SOCKET": configuration.socketPath, "ALDABA_APP_ID": app]
         variables["XDG_ACTIVATION_TOKEN"] = installed.activationToken
         do {
-            apps[app]?.startedProcess = try AgentStep.startApp.take {
+            let process = try AgentStep.startApp.take {
                 try parts.launcher.launch(installed.manifest, variables: variables) { [weak self] process in
                     self?.enter { $0.ended(process, of: app) }
                 }
             }
+            apps[app]?.run.start(process: process)
             logger.info("An app was started.", metadata: [LogKey.topic: "\(app)"])
         } catch {
             logger.error(
@@ -220,17 +219,14 @@ extension Agent {
     }
 
     private func ended(_ process: Int32, of app: String) {
-        guard apps[app]?.startedProcess == process else { return }
-        apps[app]?.startedProcess = nil
+        guard apps[app]?.run.processEnded(process) == true else { return }
         if apps[app]?.connection == nil { apps[app]?.nextState = .active }
     }
 
     /// Taps that nobody can answer are not kept: their app is neither connected nor running.
     private func giveUp(_ app: String) {
-        guard let installed = apps[app], installed.connection == nil, installed.startedProcess == nil,
-            installed.reconnectDeadlineID == nil, !activating.contains(app)
-        else { return }
-        appsOpeningSettings.remove(app)
+        guard apps[app]?.run.isStopped == true else { return }
+        apps[app]?.opensSettings = false
         enqueue(.responsesDropped(app: app, at: parts.now()))
     }
 }

@@ -156,7 +156,6 @@ extension Agent {
                         Arrival(
                             notification: notification, session: number, receivedAt: now,
                             disposition: try disposition(of: notification))))
-                arriving.insert(notification.id)
             }
         } catch {
             // The server sends again what was not stored.
@@ -165,7 +164,7 @@ extension Agent {
     }
 
     private func isKnown(_ id: NotificationID) throws -> Bool {
-        try arriving.contains(id) || store.read { try $0.isKnown(id) }
+        try batch.arriving.contains(id) || store.read { try $0.isKnown(id) }
     }
 
     private func disposition(of notification: OutgoingNotification) throws -> Arrival.Disposition {

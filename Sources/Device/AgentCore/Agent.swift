@@ -18,9 +18,8 @@ public actor Agent {
     /// Agents of one process share this thread; it lives as long as the process.
     private static let ownLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-    /// How many notifications one look over the store deletes, and how many may be stored before the next.
+    /// How many notifications one look over the store deletes.
     static let pruningLimit = 500
-    static let pruningInterval = 5_000
 
     nonisolated let loop: any EventLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
@@ -52,35 +51,14 @@ public actor Agent {
     var registrationRequests: [String: RegistrationRequest] = [:]
     let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-    var writes: [StoreChange] = []
-    /// The notifications among them.
-    var arriving: Set<NotificationID> = []
-    /// What waits behind files that are being copied, by connection.
-    var copying: [ObjectIdentifier: CopyQueue] = [:]
-    var copyTurns = 0
-    /// Files that leave their places once the writes are durable.
-    var releases: [String] = []
-    /// Who waits for the writes to be durable.
-    var confirmations: [Confirmation] = []
-    /// What people are being asked, by the id of the question.
-    var prompts: [NotificationID: Prompt] = [:]
-    var promptCount: Int64 = 0
-    /// When the person wants to be disturbed by urgent things only.
-    var quietHours: QuietHours?
-    var isScreenLocked = false
-    /// Whether the desktop has said so, or had its time for that; and who waits for it.
-    private var isScreenKnown = false
+    var batch = ChangeBatch<Confirmation>()
+    var copies = AttachmentCopies<AppConnection, AppMessage>()
+    var questions = AuthorizationQuestions<Confirmation>()
+    var terminals = TerminalWaiters<Confirmation>()
+    var surroundings: Surroundings
+    /// Waits for the desktop's word whether the screen is locked.
     private var screenWaiter: CheckedContinuation<Void, Never>?
-    var focus = Focus.unwatched
-    /// Apps that are being started to show their own settings.
-    var appsOpeningSettings: Set<String> = []
-    /// Apps that the session bus is bringing to the front; they are not started otherwise meanwhile.
-    var activating: Set<String> = []
-    /// Who waits at a terminal for what a person does with a notification: by its identifier, which is theirs alone.
-    var waiters: [String: Confirmation] = [:]
-    /// How many notifications were stored since the store was last looked over, and of which apps.
-    var storedSincePruning = 0
-    var appsSincePruning: Set<String> = []
+    private var pruning = PruningTrigger()
     /// How often an app was expected back, which tells the expectations apart.
     var reconnectDeadlineCount = 0
     /// What waits for its time, and what for a place.
@@ -105,7 +83,6 @@ public actor Agent {
     var unheard = 0
     /// Why nobody knows where the machine is; `nil` while somebody does, or nobody asked.
     var positionFault: String?
-    var isFlushScheduled = false
     /// Pauses before the server is tried again, by their numbers; and when the network ended some last.
     var pauses: [Int: Task<Void?, Never>] = [:]
     var pauseCount = 0
@@ -166,7 +143,8 @@ public actor Agent {
         store = opened.store
         presentations = PresentationFlow(inherited: Set(try store.read { try $0.wantedIDs() }))
         identity = try store.read { try $0.identity() }
-        quietHours = try store.read { try $0.preference(QuietHours.name) }.flatMap(QuietHours.init)
+        surroundings = Surroundings(
+            quietHours: try store.read { try $0.preference(QuietHours.name) }.flatMap(QuietHours.init))
         self.parts = try parts()
     }
 
@@ -214,9 +192,9 @@ public actor Agent {
 
     private func end() async {
         // Nobody could take an answer to a question that outlives the agent.
-        for (id, prompt) in prompts {
+        for (id, question) in questions.all {
             withdraw(id)
-            enqueue(.asked(app: prompt.app, handle: nil))
+            enqueue(.asked(app: question.app, handle: nil))
         }
         parts.presenter.stop()
         parts.focus?.stop()
@@ -240,24 +218,21 @@ public actor Agent {
 
     /// The desktop has said how the screen is.
     func learnedScreen(isLocked: Bool) {
-        let isChange = isScreenLocked != isLocked
-        isScreenLocked = isLocked
-        if isChange { refreshPreviews() }
+        if surroundings.screenChanged(isLocked: isLocked) { refreshPreviews() }
         followFocus()
         if !isLocked { enqueue(.released) }
-        screenIsKnown()
+        endScreenWait()
     }
 
     /// Waits for the desktop's word whether the screen is locked, and not for long: what appears depends on it.
     private func learnScreen() async {
-        enter(after: timing.lockPatience) { $0.screenIsKnown() }
+        enter(after: timing.lockPatience) { $0.endScreenWait() }
         await withCheckedContinuation { continuation in
-            if isScreenKnown { continuation.resume() } else { screenWaiter = continuation }
+            if surroundings.isScreenKnown { continuation.resume() } else { screenWaiter = continuation }
         }
     }
 
-    private func screenIsKnown() {
-        isScreenKnown = true
+    private func endScreenWait() {
         screenWaiter?.resume()
         screenWaiter = nil
     }
@@ -269,7 +244,7 @@ public actor Agent {
         parts.clock.start { [weak self] event in self?.enter { $0.handleClockEvent(event) } }
         loadSchedule()
         // Where nobody tells of a lock there is none to wait for.
-        if !isScreenLocked { enqueue(.released) }
+        if !surroundings.isScreenLocked { enqueue(.released) }
     }
 
     private func runPruningLoop() async {
@@ -291,11 +266,7 @@ public actor Agent {
 
     /// Counts what is stored; after so much of it, what need not stay of the same apps is deleted.
     func noteStored(_ app: String) {
-        storedSincePruning += 1
-        appsSincePruning.insert(app)
-        guard storedSincePruning >= Self.pruningInterval else { return }
-        let apps = appsSincePruning
-        (storedSincePruning, appsSincePruning) = (0, [])
+        guard let apps = pruning.noteStored(app) else { return }
         enter { $0.pruneInSteps(of: apps) }
     }
 

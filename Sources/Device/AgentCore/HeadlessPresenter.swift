@@ -7,6 +7,8 @@ import PushModel
 /// The presenter of a machine without a session bus: nothing is shown, everything is stored; a program of the person's
 /// choice may be told.
 public final class HeadlessPresenter: Presenter {
+    public var hasScreen: Bool { false }
+
     private let logger: Logger
     private let hook: PresenterHook?
 

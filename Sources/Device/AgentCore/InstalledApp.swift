@@ -10,7 +10,8 @@ struct InstalledApp: Sendable {
     var file: String?
     var strings: AppStrings?
     var handOver: AppDelivery
-    var connection: AppConnection?
+    /// Whether it runs, and over which connection.
+    var run = AppRun<AppConnection>.stopped
     /// What the run of the app that is connected has asked, where it has a name.
     var asked: AskedRequests?
     /// The app's questions for its token, until there is one.
@@ -19,11 +20,6 @@ struct InstalledApp: Sendable {
     var toldToken: String?
     /// Whether the token that the store has ends, or has ended: the app asked for that, and another one is not there yet.
     var isTokenEnding = false
-    /// The process that was started and has not ended.
-    var startedProcess: Int32?
-    /// While it is not connected and may run all the same, the number of the expectation that it comes back; it is
-    /// not started meanwhile.
-    var reconnectDeadlineID: Int?
     /// Where it stands, while it is connected.
     var state = AppState.active
     /// Where it will stand when the process that was started last connects.
@@ -35,6 +31,8 @@ struct InstalledApp: Sendable {
     var isWatched = false
     /// What lets it take the focus for the last tap, until it answered one.
     var activationToken: String?
+    /// Whether it is being started to show its own settings.
+    var opensSettings = false
     /// How often it was started again for responses since it last answered one.
     var startsForResponses = 0
 
@@ -46,6 +44,8 @@ struct InstalledApp: Sendable {
         }
         handOver = AppDelivery(mayShow: standing.authorization(under: manifest.authorization).allows)
     }
+
+    var connection: AppConnection? { run.connection }
 
     /// The number on its icon, as far as the person lets it be seen.
     var shownBadge: Int { handOver.mayShow && standing.settings.badges ? standing.badge : 0 }

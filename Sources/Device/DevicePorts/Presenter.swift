@@ -5,6 +5,9 @@ import PushModel
 ///
 /// Every method may be called on any thread and returns at once.
 public protocol Presenter: Sendable {
+    /// Whether there is a screen, so that people can be asked; `true` unless a presenter says otherwise.
+    var hasScreen: Bool { get }
+
     /// Begins to report what people do. Called once, before anything is presented. The first report says whether the
     /// screen is locked, as soon as that is known.
     ///
@@ -40,4 +43,8 @@ public protocol Presenter: Sendable {
 
     /// Ends its thread and its connections; what is on the screen stays, and what is not answered stays unanswered.
     func stop()
+}
+
+extension Presenter {
+    public var hasScreen: Bool { true }
 }

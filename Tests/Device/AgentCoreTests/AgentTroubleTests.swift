@@ -96,9 +96,7 @@ struct AgentTroubleTests {
         }
         // Now it is left alone; what is open waits until the app runs.
         let agent = try #require(harness.agent.withLock { $0 })
-        while await agent.apps["com.example.todo"].map({ $0.connection != nil || $0.reconnectDeadlineID != nil })
-            != false
-        {
+        while await agent.apps["com.example.todo"].map({ $0.run.isAwaited }) != false {
             await Task.yield()
         }
         #expect(await response(try await harness.readyApp()) == open)
@@ -196,5 +194,15 @@ struct AgentTroubleTests {
         try await loggedIn(harness).end(.lost("cut"))
         #expect(await harness.pauses.next() == .milliseconds(1))
         try await harness.stop()
+    }
+}
+
+extension AppRun {
+    /// Whether it is connected, or given time to connect.
+    fileprivate var isAwaited: Bool {
+        switch self {
+        case .connected, .reconnecting: true
+        case .stopped, .started, .activating: false
+        }
     }
 }

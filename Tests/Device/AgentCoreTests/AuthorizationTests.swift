@@ -94,7 +94,7 @@ import Testing
         // As after a SIGKILL: the end of a run takes its questions away.
         try #require(harness.agent.withLock { $0 }).enter {
             $0.flush()
-            $0.prompts = [:]
+            $0.questions = AuthorizationQuestions()
         }
         #expect(await self.status(app) == 0)
         try await harness.stop()

@@ -1,0 +1,64 @@
+import PushModel
+
+/// What people are being asked: whether apps may send notifications.
+///
+/// Guarantees: an app has at most one open question; who asks meanwhile waits for the same answer; at most
+/// ``askerLimit`` wait for one. No id is that of a notification or of another question.
+struct AuthorizationQuestions<Asker: Sendable>: Sendable {
+    /// How many requests of one app may wait for one answer.
+    static var askerLimit: Int { 64 }
+
+    struct Question: Sendable {
+        var app: String
+        /// What the app asked for (`UNAuthorizationOptions`, raw value).
+        var options: UInt
+        var askers: [Asker]
+    }
+
+    enum Outcome: Hashable, Sendable {
+        /// The question is to be shown under this id.
+        case ask(NotificationID)
+        /// The app's question is open already.
+        case joined
+        /// Too many wait for it.
+        case refused
+    }
+
+    private var open: [NotificationID: Question] = [:]
+    private var count: Int64 = 0
+
+    /// An app asks.
+    mutating func ask(_ app: String, options: UInt, asker: Asker) -> Outcome {
+        guard let id = id(of: app) else {
+            let new = nextID()
+            open[new] = Question(app: app, options: options, askers: [asker])
+            return .ask(new)
+        }
+        guard let waiting = open[id]?.askers.count, waiting < Self.askerLimit else { return .refused }
+        open[id]?.askers.append(asker)
+        return .joined
+    }
+
+    /// An id for a question. Ids of notifications grow from 1, those of apps' own from -1 down: these meet neither.
+    mutating func nextID() -> NotificationID {
+        count += 1
+        return NotificationID(rawValue: .min + count)
+    }
+
+    /// The question that has this id, while it is open.
+    subscript(id: NotificationID) -> Question? { open[id] }
+
+    /// The id of an app's open question.
+    func id(of app: String) -> NotificationID? { open.first { $0.value.app == app }?.key }
+
+    /// Every open question, with its id.
+    var all: [(id: NotificationID, question: Question)] { open.map { ($0.key, $0.value) } }
+
+    /// Closes a question; whoever waits for it is in it.
+    mutating func close(_ id: NotificationID) -> Question? { open.removeValue(forKey: id) }
+
+    /// Who has gone waits no longer; their questions stay, since the person sees them.
+    mutating func removeAskers(where hasGone: (Asker) -> Bool) {
+        for id in open.keys { open[id]?.askers.removeAll(where: hasGone) }
+    }
+}

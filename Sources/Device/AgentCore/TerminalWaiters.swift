@@ -1,0 +1,35 @@
+/// Terminals that wait for what a person does with a notification of theirs, by its identifier.
+///
+/// Guarantees: at most ``limit`` wait; one notification is waited for by one terminal.
+struct TerminalWaiters<Terminal: Sendable>: Sendable {
+    /// How many may wait.
+    static var limit: Int { 64 }
+
+    private var waiting: [String: Terminal] = [:]
+
+    /// Whether no further terminal may wait.
+    var isFull: Bool { waiting.count >= Self.limit }
+
+    /// The identifiers that are waited for.
+    var identifiers: [String] { Array(waiting.keys) }
+
+    /// Whether somebody waits for this notification.
+    func isAwaited(_ identifier: String) -> Bool { waiting[identifier] != nil }
+
+    /// A terminal waits from now on.
+    mutating func wait(_ terminal: Terminal, for identifier: String) { waiting[identifier] = terminal }
+
+    /// The wait is over.
+    ///
+    /// - Returns: Who waited.
+    mutating func end(_ identifier: String) -> Terminal? { waiting.removeValue(forKey: identifier) }
+
+    /// Terminals that have gone wait no longer.
+    ///
+    /// - Returns: The identifiers that nobody waits for any more.
+    mutating func remove(where hasGone: (Terminal) -> Bool) -> [String] {
+        let gone = waiting.filter { hasGone($0.value) }.map(\.key)
+        for identifier in gone { waiting[identifier] = nil }
+        return gone
+    }
+}

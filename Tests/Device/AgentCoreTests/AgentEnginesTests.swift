@@ -1,0 +1,149 @@
+import AgentWire
+import DeviceModel
+import DeviceStore
+import PushModel
+import Testing
+
+@testable import AgentCore
+
+@Suite struct AuthorizationQuestionsTests {
+    @Test func `an app is asked about once, and all who ask hear the answer`() {
+        var questions = AuthorizationQuestions<Int>()
+        guard case .ask(let id) = questions.ask("a", options: 7, asker: 1) else {
+            Issue.record("the first is asked")
+            return
+        }
+        #expect(questions.ask("a", options: 1, asker: 2) == .joined)
+        #expect(questions.ask("b", options: 1, asker: 3) != .joined)
+        questions.removeAskers { $0 == 1 }
+        let closed = questions.close(id)
+        #expect(closed?.askers == [2])
+        #expect(closed?.options == 7)
+        #expect(questions.id(of: "a") == nil)
+        #expect(questions.close(id) == nil)
+    }
+
+    @Test func `no more wait for one answer than may`() {
+        var questions = AuthorizationQuestions<Int>()
+        _ = questions.ask("a", options: 7, asker: 0)
+        for asker in 1..<AuthorizationQuestions<Int>.askerLimit {
+            #expect(questions.ask("a", options: 7, asker: asker) == .joined)
+        }
+        #expect(questions.ask("a", options: 7, asker: 64) == .refused)
+    }
+
+    @Test func `ids of questions are those of no notification, and differ`() {
+        var questions = AuthorizationQuestions<Int>()
+        let ids = (0..<3).map { _ in questions.nextID() }
+        #expect(Set(ids).count == 3)
+        #expect(ids.allSatisfy { $0.rawValue < -1 << 40 })
+    }
+}
+
+@Suite struct TerminalWaitersTests {
+    @Test func `a terminal that has gone is not waited for`() {
+        var waiters = TerminalWaiters<Int>()
+        waiters.wait(1, for: "one")
+        waiters.wait(2, for: "two")
+        #expect(waiters.remove { $0 == 1 } == ["one"])
+        #expect(!waiters.isAwaited("one") && waiters.isAwaited("two"))
+        #expect(waiters.end("two") == 2)
+        #expect(waiters.end("two") == nil)
+    }
+
+    @Test func `as many may wait as the limit says`() {
+        var waiters = TerminalWaiters<Int>()
+        for place in 0..<TerminalWaiters<Int>.limit {
+            #expect(!waiters.isFull)
+            waiters.wait(place, for: "\(place)")
+        }
+        #expect(waiters.isFull)
+    }
+}
+
+@Suite struct AttachmentCopiesTests {
+    private final class Connection {}
+
+    @Test func `connections of one app take turns in the order in which they came`() {
+        var copies = AttachmentCopies<Connection, String>()
+        let (first, second, third, other) = (Connection(), Connection(), Connection(), Connection())
+        copies.begin(first, of: "a")
+        #expect(copies.isCopying(of: "a") && !copies.isCopying(of: "b"))
+        copies.wait(second, of: "a", with: ["file 2"])
+        copies.wait(third, of: "a", with: ["file 3"])
+        copies.begin(other, of: "b")
+        #expect(copies.append(["more"], from: second) == true)
+        #expect(copies.append(["more"], from: Connection()) == false)
+        #expect(copies.next(of: "a") == nil, "files of the app are being copied")
+        #expect(copies.finish(first)?.messages == [])
+        let next = copies.next(of: "a")
+        #expect(next?.connection === second)
+        #expect(next?.messages == ["file 2", "more"])
+        #expect(copies.next(of: "a")?.connection === third)
+    }
+
+    @Test func `the end of a connection waits for what it said`() {
+        var copies = AttachmentCopies<Connection, String>()
+        let connection = Connection()
+        #expect(copies.close(connection) == false)
+        copies.begin(connection, of: "a")
+        #expect(copies.close(connection) == true)
+        #expect(copies.finish(connection)?.isClosed == true)
+    }
+}
+
+@Suite struct ChangeBatchTests {
+    private func dismissal(_ id: Int64) -> StoreChange {
+        .dismissed(NotificationID(rawValue: id), at: Timestamp(rawValue: 0))
+    }
+
+    @Test func `one commit is scheduled for what comes together`() {
+        var batch = ChangeBatch<Int>()
+        #expect(batch.add(.confirmed([])) == true)
+        #expect(batch.add(.confirmed([])) == false)
+        #expect(batch.take().changes.count == 2)
+        #expect(batch.isEmpty)
+        #expect(batch.add(.confirmed([])) == true)
+    }
+
+    @Test func `of a batch that failed stays what nobody says again`() {
+        var batch = ChangeBatch<Int>()
+        _ = batch.add(.confirmed([]))
+        _ = batch.add(dismissal(1))
+        batch.delete(["a file"])
+        batch.wait(1)
+        let taken = batch.take()
+        #expect(taken.filesToDelete == ["a file"])
+        #expect(batch.failed(taken.changes) == true)
+        #expect(batch.changes.count == 1 && batch.holdsWhatIsKept)
+        #expect(batch.takeWaiting() == [], "nobody is told that it is durable")
+        #expect(batch.add(dismissal(2)) == false, "a commit is scheduled already")
+    }
+
+    @Test func `no more stays over failed commits than the limit says`() {
+        var batch = ChangeBatch<Int>()
+        for id in 1...1_500 { _ = batch.add(dismissal(Int64(id))) }
+        _ = batch.failed(batch.take().changes)
+        #expect(batch.changes.count == ChangeBatch<Int>.keptLimit)
+    }
+}
+
+@Suite struct PruningTriggerTests {
+    @Test func `the store is looked over after so many notifications, of the apps that got them`() {
+        var trigger = PruningTrigger()
+        for _ in 1..<PruningTrigger.interval { #expect(trigger.noteStored("a") == nil) }
+        #expect(trigger.noteStored("b") == ["a", "b"])
+        #expect(trigger.noteStored("c") == nil)
+    }
+}
+
+@Suite struct SurroundingsTests {
+    @Test func `a first word that the screen is open is no change`() {
+        var surroundings = Surroundings(quietHours: nil)
+        #expect(!surroundings.isScreenKnown)
+        #expect(surroundings.screenChanged(isLocked: false) == false)
+        #expect(surroundings.isScreenKnown)
+        #expect(surroundings.screenChanged(isLocked: true) == true)
+        #expect(surroundings.isScreenLocked)
+    }
+}
