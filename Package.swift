@@ -55,6 +55,7 @@ let system: [Target] = [
     .systemLibrary(
         name: "CXCB", path: "Sources/System/CXCB", pkgConfig: "xcb", providers: [.apt(["libxcb1-dev"])]),
     .systemLibrary(name: "CLinux", path: "Sources/System/CLinux"),
+    room("System", "Machine", ["CLinux"]),
 ]
 
 let house: [Target] = [
@@ -102,7 +103,7 @@ let house: [Target] = [
             metrics,
         ]),
 
-    room("Device", "AppHost", ["AgentWire", "CLinux"]),
+    room("Device", "AppHost", ["AgentWire", "CLinux", "Machine"]),
     room("Device", "LocalZones", ["LocalSchedule"]),
     room("Device", "UserNotifications", ["AppHost", "AgentWire", "LocalSchedule", "LocalZones", "CoreLocation"]),
     room("Device", "CoreLocation"),
@@ -112,29 +113,30 @@ let house: [Target] = [
     room("Device", "_Testing_UIKit"),
     room("Device", "DeviceModel", ["PushModel", "AgentWire", "LocalSchedule"]),
     room("Device", "DevicePorts", ["PushModel", "LocalSchedule", "DeviceModel"]),
-    room("Device", "DeviceStore", ["PushModel", "AgentWire", "LocalSchedule", "DeviceModel", grdb]),
+    room("Device", "DeviceStore", ["Machine", "PushModel", "AgentWire", "LocalSchedule", "DeviceModel", grdb]),
     room(
         "Device", "AgentCore",
         [
             "PushModel", "MCSWire", "AgentWire", "DeviceSession", "MCSTransport", "Observability", "CLinux",
-            "LocalSchedule", "LocalZones", "DeviceModel", "DevicePorts", "DeviceStore", nioCore, nioPosix, nioSSL,
+            "Machine", "LocalSchedule", "LocalZones", "DeviceModel", "DevicePorts", "DeviceStore", nioCore, nioPosix,
+            nioSSL,
             asyncHTTPClient, logging,
         ]),
     room("Device", "MessageBus", ["CDBus"]),
     room(
         "Device", "SystemClock",
-        ["CLinux", "AgentCore", "DevicePorts", "LocalSchedule", "MessageBus", "Observability", logging]),
-    room("Device", "Positions", ["CLinux", "AgentCore", "DevicePorts", "MessageBus"]),
+        ["CLinux", "Machine", "DevicePorts", "LocalSchedule", "MessageBus", "Observability", logging]),
+    room("Device", "Positions", ["CLinux", "Machine", "DevicePorts", "MessageBus"]),
     room(
         "Device", "Desktop",
-        ["CLinux", "AgentCore", "DeviceModel", "DevicePorts", "MessageBus", "Observability", logging]),
-    room("Device", "WindowFocus", ["CXCB", "CLinux", "AgentCore", "DevicePorts"]),
+        ["Machine", "DeviceModel", "DevicePorts", "PushModel", "MessageBus", "Observability", logging]),
+    room("Device", "WindowFocus", ["CXCB", "Machine", "DevicePorts"]),
 ]
 
 let commands: [Target] = [
     room(
         "Command", "CommandCore",
-        ["PushModel", "AgentWire", "LocalZones", "ConnectionAdmission", crypto, x509, asn1, yams, logging]),
+        ["Machine", "PushModel", "AgentWire", "LocalZones", "ConnectionAdmission", crypto, x509, asn1, yams, logging]),
     .executableTarget(
         name: "aldaba",
         dependencies: [
@@ -145,7 +147,7 @@ let commands: [Target] = [
             "WindowFocus", "SystemClock",
             "MessageBus", "Positions",
             "TodoList",
-            "CommandCore", "CLinux", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient,
+            "CommandCore", "CLinux", "Machine", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient,
             argumentParser, yams, logging,
         ],
         path: "Sources/Command/aldaba", exclude: ["README.md"], swiftSettings: strict),
@@ -200,6 +202,7 @@ let support: [Target] = [
 ]
 
 let testTargets: [Target] = [
+    tests("System", "Machine", ["Machine"]),
     tests("Model", "PushModel", ["PushModel"]),
     tests("Wire", "APNsWire", ["APNsWire", "HTTPWire", "PushModel", crypto]),
     tests("Wire", "MCSWire", ["MCSWire", "PushModel", protobuf]),
@@ -245,16 +248,17 @@ let testTargets: [Target] = [
     tests(
         "Device", "AgentCore",
         [
-            "AgentCore", "DeviceModel", "DevicePorts", "DeviceStore", "AgentWire", "PushModel", "DeviceSession",
-            "MCSWire", "LocalSchedule", "LocalZones", "StatementLog", grdb, nioCore, nioPosix, nioEmbedded, logging,
+            "AgentCore", "DeviceModel", "DevicePorts", "DeviceStore", "AgentWire", "Machine", "PushModel",
+            "DeviceSession", "MCSWire", "LocalSchedule", "LocalZones", "StatementLog", grdb, nioCore, nioPosix,
+            nioEmbedded, logging,
         ]),
-    tests("Device", "MessageBus", ["MessageBus"]),
+    tests("Device", "MessageBus", ["MessageBus", "Machine"]),
     tests(
         "Device", "SystemClock",
-        ["SystemClock", "AgentCore", "DevicePorts", "CLinux", "LocalSchedule", "MessageBus", logging]),
-    tests("Device", "Positions", ["Positions", "AgentCore", "DevicePorts"]),
-    tests("Device", "Desktop", ["Desktop", "AgentCore", "DeviceModel", "DevicePorts", logging]),
-    tests("Device", "WindowFocus", ["WindowFocus", "AgentCore", "DevicePorts", "CXCB"]),
+        ["SystemClock", "DevicePorts", "CLinux", "Machine", "LocalSchedule", "MessageBus", logging]),
+    tests("Device", "Positions", ["Positions", "DevicePorts", "Machine"]),
+    tests("Device", "Desktop", ["Desktop", "DeviceModel", "DevicePorts", "PushModel", logging]),
+    tests("Device", "WindowFocus", ["WindowFocus", "DevicePorts", "CXCB"]),
     tests("Transport", "Observability", ["Observability", coreMetrics, logging]),
     tests(
         "Server", "ControlAPI",

@@ -1,4 +1,3 @@
-import AgentCore
 import Foundation
 import FuzzDriver
 import Positions

@@ -21,7 +21,7 @@ struct ServeCommand: AsyncParsableCommand {
         LogBeginning.bootstrap(level: values.logLevel)
         values.warn(Logger(label: "aldaba.serve"))
         try configuration.folder.make()
-        let lock = try FolderLock(path: configuration.folder.serveLock)
+        let lock = try DataFolder.lock(configuration.folder.serveLock)
         try await Self.serve(configuration) { addresses in
             try addresses.write(configuration.folder)
             if reportReady { try FileHandle.standardOutput.write(contentsOf: Data((addresses.line() + "\n").utf8)) }

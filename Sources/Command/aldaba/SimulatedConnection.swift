@@ -1,6 +1,7 @@
 import CommandCore
 import DeviceSession
 import MCSTransport
+import Machine
 import NIOCore
 import PushModel
 import Synchronization

@@ -3,6 +3,7 @@ import CommandCore
 import DeviceModel
 import Foundation
 import Glibc
+import Machine
 
 /// Everything that `up` makes and checks before it starts a child.
 struct UpPlan: Sendable {
@@ -38,7 +39,7 @@ struct UpPlan: Sendable {
             throw CommandFailure(
                 .failed, "\(error); make it writable and your own, or choose another folder with --data")
         }
-        do { lock = try FolderLock(path: folder.upLock) } catch { throw CommandFailure(.failed, "\(error)") }
+        do { lock = try DataFolder.lock(folder.upLock) } catch { throw CommandFailure(.failed, "\(error)") }
         _ = try ServerConfiguration(values, environment: environment)
         var ports: [ConfigurationKey: Int] = [:]
         for key in Self.portKeys {

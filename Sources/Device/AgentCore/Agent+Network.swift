@@ -1,5 +1,5 @@
 import Logging
-import MCSTransport
+import Machine
 
 /// Pauses between attempts to reach the server, which end when the network comes back.
 extension Agent {

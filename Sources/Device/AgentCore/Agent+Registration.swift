@@ -1,7 +1,7 @@
 import AgentWire
 import DeviceModel
 import Logging
-import MCSTransport
+import Machine
 import Observability
 import PushModel
 

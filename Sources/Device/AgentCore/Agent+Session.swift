@@ -2,7 +2,7 @@ import AgentWire
 import DeviceModel
 import DeviceStore
 import Logging
-import MCSTransport
+import Machine
 import Observability
 import PushModel
 

@@ -5,6 +5,7 @@ import DeviceStore
 import Foundation
 import LocalSchedule
 import Logging
+import Machine
 import NIOCore
 import NIOPosix
 import Observability

@@ -1,4 +1,4 @@
-import MCSTransport
+import Machine
 import PushModel
 
 /// What one agent needs to know: where its data is, where the server is, and how patient to be.

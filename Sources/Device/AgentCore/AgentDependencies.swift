@@ -4,7 +4,7 @@ import Foundation
 import LocalSchedule
 import LocalZones
 import Logging
-import MCSTransport
+import Machine
 import NIOCore
 import NIOPosix
 import PushModel

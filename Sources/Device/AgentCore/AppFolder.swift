@@ -1,5 +1,6 @@
 import DeviceModel
 import Foundation
+import Machine
 
 /// The folder that holds one manifest per installed app, `ID.json`.
 public struct AppFolder: Sendable {

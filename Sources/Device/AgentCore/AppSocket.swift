@@ -2,6 +2,7 @@ import AgentWire
 import CLinux
 import DeviceModel
 import Foundation
+import Machine
 import NIOCore
 import NIOPosix
 import Synchronization

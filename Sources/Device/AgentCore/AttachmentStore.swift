@@ -1,5 +1,6 @@
 import AgentWire
 import Foundation
+import Machine
 import PushModel
 
 /// Why an attachment is not taken; codes are `UNError.Code`'s.

@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import Machine
 import Synchronization
 
 /// Tells when this machine has a way to others again; a port, so that tests need no network.
@@ -13,43 +14,30 @@ protocol NetworkSource: Sendable {
 ///
 /// Bounded: one thread, which sleeps until the kernel says something.
 final class KernelNetwork: NetworkSource {
-    /// Closing it ends the thread.
-    private let stopper = Mutex<Int32>(-1)
+    /// Ends the thread.
+    private let end = Mutex<WakeUp?>(nil)
 
     func start(returned: @escaping @Sendable () -> Void) {
-        let news = aldaba_network_open()
-        guard news >= 0 else { return }
-        var ends: [Int32] = [-1, -1]
-        guard aldaba_pipe(&ends) == 0 else {
-            close(news)
-            return
-        }
-        let ending = ends[0]
-        stopper.withLock { $0 = ends[1] }
-        OwnThread.begin("aldaba-network", stackSize: 256 << 10) {
-            Self.follow(news, until: ending, returned)
-            close(news)
-            close(ending)
-        }
+        guard let news = try? Descriptor(aldaba_network_open(), "network"), let end = try? WakeUp() else { return }
+        self.end.withLock { $0 = end }
+        OwnThread.begin("aldaba-network", stackSize: 256 << 10) { Self.follow(news, until: end, returned) }
     }
 
     func stop() {
-        stopper.withLock { stopper in
-            if stopper >= 0 { close(stopper) }
-            stopper = -1
+        end.withLock { end in
+            end?.signal()
+            end = nil
         }
     }
 
-    private static func follow(_ news: Int32, until ending: Int32, _ returned: @Sendable () -> Void) {
+    private static func follow(_ news: Descriptor, until end: WakeUp, _ returned: @Sendable () -> Void) {
         var links = NetworkNews()
         var buffer = [UInt8](repeating: 0, count: 32 << 10)
         while true {
-            var watched = [news, ending].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            let ready = poll(&watched, nfds_t(watched.count), -1)
-            if ready < 0, errno != EINTR { return }
-            guard ready > 0 else { continue }
-            if watched[1].revents != 0 { return }
-            let count = read(news, &buffer, buffer.count)
+            var watched = [news.number, end.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            guard Pause.poll(&watched, until: nil), !end.isSignalled else { return }
+            guard watched[0].revents != 0 else { continue }
+            let count = read(news.number, &buffer, buffer.count)
             // What was lost may have been that.
             let isLost = count < 0 && errno == ENOBUFS
             guard count > 0 || isLost || errno == EINTR || errno == EAGAIN else { return }

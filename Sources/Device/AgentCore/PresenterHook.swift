@@ -1,6 +1,7 @@
 import DeviceModel
 import DevicePorts
 import Foundation
+import Machine
 import PushModel
 import Synchronization
 
@@ -76,7 +77,7 @@ final class PresenterHook: Sendable {
 
     private func outcome(of presentation: Presentation) -> PresentationOutcome {
         let program = ChildProgram(path: path, arguments: [], environment: environment)
-        do throws(AppLaunchFailure) {
+        do throws(MachineFailure) {
             guard try program.run(input: Self.input(presentation), patience: Self.patience) != nil else {
                 return .failed(reason: "\(path) did not end with status 0 within \(Self.patience)")
             }

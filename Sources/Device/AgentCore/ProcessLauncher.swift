@@ -2,6 +2,7 @@ import DeviceModel
 import DevicePorts
 import Foundation
 import Logging
+import Machine
 
 /// Starts apps as processes in sessions of their own; output goes to the log folder.
 ///
@@ -31,9 +32,13 @@ struct ProcessLauncher: AppLauncher {
         environment[Self.supervised] = isSupervised ? "1" : nil
         let program = ChildProgram(
             path: manifest.executable, arguments: manifest.arguments, environment: environment)
-        let pid = try program.start(input: isSupervised ? input : -1, output: log, errors: log)
-        reap(pid, ended)
-        return pid
+        do {
+            let pid = try program.start(input: isSupervised ? input : -1, output: log, errors: log)
+            reap(pid, ended)
+            return pid
+        } catch {
+            throw AppLaunchFailure(description: error.description)
+        }
     }
 
     private func openLog(of app: String) throws(AppLaunchFailure) -> Int32 {
@@ -52,8 +57,7 @@ struct ProcessLauncher: AppLauncher {
     /// One thread per app that runs: only a wait on the process itself frees its entry in the process table.
     private func reap(_ pid: pid_t, _ ended: @escaping @Sendable (pid_t) -> Void) {
         OwnThread.begin("aldaba-app", stackSize: 128 << 10) {
-            var status: Int32 = 0
-            while waitpid(pid, &status, 0) == -1, errno == EINTR {}
+            _ = ChildProgram.reap(pid)
             ended(pid)
         }
     }

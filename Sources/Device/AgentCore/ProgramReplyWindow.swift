@@ -1,5 +1,6 @@
 import DevicePorts
 import Foundation
+import Machine
 import Synchronization
 
 /// Opens the window of a helper program: zenity, yad or kdialog, whichever there is.
@@ -63,7 +64,7 @@ final class ProgramReplyWindow: ReplyWindow {
 
     private func run(_ program: String, _ arguments: [String]) -> ReplyAnswer {
         let window = ChildProgram(path: program, arguments: arguments, environment: environment)
-        do throws(AppLaunchFailure) {
+        do throws(MachineFailure) {
             guard let bytes = try window.run(outputLimit: Self.textLimit, patience: Self.patience) else {
                 return .cancelled
             }

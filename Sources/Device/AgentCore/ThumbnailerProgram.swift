@@ -1,5 +1,6 @@
 import DevicePorts
 import Foundation
+import Machine
 import Synchronization
 
 /// Has the desktop's own thumbnailers make stills: the programs that `*.thumbnailer` files in the `thumbnailers` folders

@@ -1,5 +1,6 @@
 import AgentWire
 import Foundation
+import Machine
 import Synchronization
 
 /// One connection to the agent: a thread that reads, a queue that writes.
@@ -32,9 +33,7 @@ final class AgentConnection: Sendable {
 
     /// Connects in the background and tells `notify`, on the reading thread, what happens.
     static func open(path: String, notify: @escaping @Sendable (Notice) -> Void) {
-        Thread.detachNewThread {
-            // Only the thread itself can tell the system its name, of at most fifteen bytes.
-            Thread.current.name = "aldaba-reader"
+        OwnThread.begin("aldaba-reader") {
             do throws(AgentSocketError) {
                 let connection = AgentConnection(descriptor: try AgentSocket.connect(to: path))
                 notify(.opened(connection))

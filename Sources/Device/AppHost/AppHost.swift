@@ -1,6 +1,7 @@
 import AgentWire
 import CLinux
 import Foundation
+import Machine
 
 /// The shell around ``AppSession``: the process's one connection to the agent, on the main actor.
 @MainActor
@@ -212,9 +213,8 @@ extension AppHost {
     }
 
     private func after(_ delay: Duration, _ work: @escaping @MainActor @Sendable (AppHost) -> Void) {
-        let milliseconds = Int(
-            clamping: delay.components.seconds * 1000 + delay.components.attoseconds / 1_000_000_000_000_000)
-        DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(max(0, milliseconds) + 1)) { [self] in
+        let milliseconds = Int(max(0, min(delay, .seconds(1_000_000_000)).milliseconds)) + 1
+        DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [self] in
             MainActor.assumeIsolated { work(self) }
         }
     }

@@ -1,4 +1,5 @@
 import AgentWire
+import Machine
 
 /// The rules of one app's conversation with the agent: a value, events in and directives out.
 ///
@@ -7,7 +8,6 @@ import AgentWire
 package struct AppSession: Sendable {
     /// How long a handler of the app has for its answer.
     package static let handlerLimit = Duration.seconds(30)
-    static let shortestBackOff = Duration.milliseconds(50)
     static let longestBackOff = Duration.seconds(2)
     /// Notifications, and responses, that are with the app's handlers at one time.
     static let inProgressLimit = 64
@@ -60,7 +60,7 @@ package struct AppSession: Sendable {
     let place: String
     let launchPatience: Duration
     var link = Link.closed
-    var failures = 0
+    var backOff = BackOff(base: .milliseconds(50), cap: longestBackOff)
     var isSlow = false
     /// Whether another process of this app took its place: then nothing is ever connected again.
     var isSuperseded = false
@@ -166,12 +166,11 @@ extension AppSession {
     mutating func disconnected(_ reason: String?, _ jitter: Double) {
         link = .closed
         if let reason { report(reason) }
-        failures = min(failures + 1, 30)
-        if failures == Self.quietFailures {
+        let longest = Duration.milliseconds(backOff.next())
+        if backOff.attempts == Self.quietFailures {
             report("no agent answers at \(place); start one with `aldaba agent` or `aldaba up`. It is tried for ever.")
         }
-        let grown = Self.shortestBackOff * (1 << min(failures - 1, 10))
-        let delay = isSlow ? Self.longestBackOff : min(grown, Self.longestBackOff) * (0.5 + jitter / 2)
+        let delay = isSlow ? Self.longestBackOff : longest * (0.5 + jitter / 2)
         isSlow = false
         if !isSuperseded { directives.append(.connect(after: delay)) }
     }
@@ -218,7 +217,7 @@ extension AppSession {
             return leave(slowly: true)
         }
         link = .welcomed
-        failures = 0
+        backOff.reset()
         sendEverythingAgain()
         switch launch {
         case .notBegun:

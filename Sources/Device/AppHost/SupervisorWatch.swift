@@ -1,11 +1,10 @@
 import Foundation
+import Machine
 
 /// Ends the process when its standard input closes: whoever started it is gone.
 enum SupervisorWatch {
     static func begin() {
-        Thread.detachNewThread {
-            // Only the thread itself can tell the system its name, of at most fifteen bytes.
-            Thread.current.name = "aldaba-watch"
+        OwnThread.begin("aldaba-watch") {
             var byte: UInt8 = 0
             while true {
                 let count = read(STDIN_FILENO, &byte, 1)

@@ -1,8 +1,8 @@
-import AgentCore
 import DeviceModel
 import DevicePorts
 import Glibc
 import Logging
+import Machine
 import MessageBus
 import Observability
 import PushModel
@@ -13,9 +13,8 @@ final class BusWorker {
     static let completionLimit = 64
     /// How long an app may take to be started and to answer, and the bus at the start: libdbus' own limit for calls.
     static let longPatience = Duration.seconds(25)
-    /// How long to leave a bus alone that could not be reached.
+    /// How long to leave a bus alone that has gone.
     static let reconnectPause = Duration.seconds(1)
-    static let longestPause = Duration.seconds(60)
 
     static let name = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
@@ -38,7 +37,8 @@ final class BusWorker {
     let logger: Logger
     private var connection: BusConnection?
     private var nextAttempt: ContinuousClock.Instant
-    private var pause = reconnectPause
+    /// How long to leave a bus alone that could not be reached.
+    private var backOff = BackOff(base: reconnectPause)
     var board = Board()
     var calls = BusCalls<Call>()
     private var login: LoginWatch?
@@ -75,15 +75,14 @@ final class BusWorker {
                 "type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.name)'")
             for rule in ScreenSaver.allCases.flatMap(\.rules) { opened.subscribe(rule) }
             connection = opened
-            pause = Self.reconnectPause
+            backOff.reset()
             if events != nil { askAround() }
             return true
         } catch {
-            nextAttempt = .now + pause
-            if pause == Self.reconnectPause {
+            if backOff.attempts == 0 {
                 logger.warning("The session bus cannot be reached.", metadata: [LogKey.error: "\(error)"])
             }
-            pause = min(pause * 2, Self.longestPause)
+            nextAttempt = backOff.deadline()
             return false
         }
     }

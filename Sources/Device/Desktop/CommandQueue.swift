@@ -1,8 +1,6 @@
-import AgentCore
-import CLinux
 import DeviceModel
 import DevicePorts
-import Glibc
+import Machine
 import PushModel
 import Synchronization
 
@@ -35,7 +33,8 @@ final class CommandQueue: Sendable {
     static let updateLimit = Screen.limit + Board.waitingLimit + Board.missedLimit
 
     /// Readable while there is something to take.
-    let descriptor: Int32
+    var descriptor: Int32 { wakeUp.descriptor }
+    private let wakeUp: WakeUp
     private let waiting = Mutex(Waiting())
 
     private struct Waiting {
@@ -53,11 +52,9 @@ final class CommandQueue: Sendable {
 
     /// `nil` when the system has no descriptor left.
     init?() {
-        descriptor = aldaba_wake_up_open()
-        guard descriptor >= 0 else { return nil }
+        guard let wakeUp = try? WakeUp() else { return nil }
+        self.wakeUp = wakeUp
     }
-
-    deinit { close(descriptor) }
 
     /// - Returns: `false` when the queue is full; the command was not taken. `stop` and updates always are.
     func put(_ command: Command) -> Bool {
@@ -73,15 +70,13 @@ final class CommandQueue: Sendable {
             waiting.commands.append(command)
             return true
         }
-        var one: UInt64 = 1
-        _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+        wakeUp.signal()
         return isTaken
     }
 
     /// Everything that waits, in order.
     func take() -> [Command] {
-        var count: UInt64 = 0
-        _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+        wakeUp.clear()
         return waiting.withLock { waiting in
             defer { waiting = Waiting() }
             return waiting.commands

@@ -1,8 +1,8 @@
-import AgentCore
 import DeviceModel
 import DevicePorts
 import Foundation
 import Logging
+import Machine
 import PushModel
 import Synchronization
 

@@ -1,3 +1,5 @@
+import Machine
+
 /// Finds the user session at the login manager (org.freedesktop.login1) and follows its `LockedHint`: a value, events in
 /// and directives out.
 ///
@@ -53,8 +55,8 @@ struct LoginSession: Sendable {
     /// What is to be asked when the question under way is answered.
     private var wish = Wish.nothing
     private var isResting = false
-    /// How often nobody answered, since somebody last did.
-    private var silences = 0
+    /// The pauses since somebody last answered.
+    private var backOff = BackOff(cap: .seconds(64))
 
     /// - Parameter id: What `XDG_SESSION_ID` says.
     init(id: String?) { self.id = id }
@@ -91,8 +93,7 @@ struct LoginSession: Sendable {
     /// 1, 2, 4 and so on to 64 seconds.
     private mutating func rest() -> [Directive] {
         isResting = true
-        silences = min(silences + 1, 7)
-        return [.rest(.seconds(1 << (silences - 1)))]
+        return [.rest(.milliseconds(backOff.next()))]
     }
 
     private mutating func ask(_ question: Question) -> [Directive] {
@@ -102,7 +103,7 @@ struct LoginSession: Sendable {
     }
 
     private mutating func took(_ answer: Answer, to question: Question) -> [Directive] {
-        if answer != .silence { silences = 0 }
+        if answer != .silence { backOff.reset() }
         switch (question, answer) {
         case (.user, .path(let user)): return ask(.display(user: user))
         case (.session, .path(let path)), (.sessionOfProcess, .path(let path)), (.display, .path(let path)):

@@ -1,4 +1,3 @@
-import AgentCore
 import DeviceModel
 
 /// The same notification in another look.

@@ -1,6 +1,6 @@
-import AgentCore
 import DeviceModel
 import Foundation
+import Machine
 import Synchronization
 
 /// Plays sounds where the notification server does not, by the players of the desktop: PipeWire's, PulseAudio's,

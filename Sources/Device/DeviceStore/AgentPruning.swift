@@ -1,4 +1,5 @@
 import GRDB
+import Machine
 import PushModel
 
 /// How much the agent keeps for each app.

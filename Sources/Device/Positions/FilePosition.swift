@@ -1,7 +1,7 @@
-import AgentCore
 import CLinux
 import DevicePorts
 import Foundation
+import Machine
 
 /// Where the machine is, as a file says: its last line, or the whole of it as a JSON object (see `Docs/notification-centre.md`).
 ///

@@ -1,6 +1,6 @@
-import AgentCore
 import DevicePorts
 import Foundation
+import Machine
 import MessageBus
 
 /// Where the machine is, as GeoClue says: org.freedesktop.GeoClue2 on the system bus.
@@ -57,8 +57,8 @@ private final class GeoClueWork: PositionWork {
     private var nextAttempt: ContinuousClock.Instant?
     /// When to say that it does not answer.
     private var complaint: ContinuousClock.Instant?
-    private var pause = GrowingPause()
-    private var longPause = GrowingPause(first: .seconds(60), longest: .seconds(3_600))
+    private var backOff = BackOff()
+    private var longBackOff = BackOff(base: .seconds(60), cap: .seconds(3_600))
 
     init(address: String, desktopID: String, teller: PositionTeller) {
         self.address = address
@@ -113,7 +113,7 @@ private final class GeoClueWork: PositionWork {
         do throws(BusFailure) {
             try connect()
         } catch {
-            nextAttempt = pause.deadline()
+            nextAttempt = backOff.deadline()
         }
     }
 
@@ -158,7 +158,7 @@ private final class GeoClueWork: PositionWork {
 
     private func tryAgain(_ reason: String) {
         forget()
-        nextAttempt = pause.deadline()
+        nextAttempt = backOff.deadline()
         teller.fail("\(reason); it is asked again, \(Self.otherwise)")
     }
 
@@ -221,8 +221,8 @@ private final class GeoClueWork: PositionWork {
         }
         let position = Position(latitude: latitude, longitude: longitude, accuracy: number("Accuracy") ?? 0)
         // It works, and not only answers.
-        pause.reset()
-        longPause.reset()
+        backOff.reset()
+        longBackOff.reset()
         teller.tell(PositionLine.check(position), of: "GeoClue's location")
     }
 
@@ -235,10 +235,10 @@ private final class GeoClueWork: PositionWork {
         case "\(Self.bus).Error.NoReply" where call == .client:
             complain()
             forget()
-            nextAttempt = longPause.deadline()
+            nextAttempt = longBackOff.deadline()
         case "\(Self.bus).Error.AccessDenied":
             forget()
-            nextAttempt = longPause.deadline()
+            nextAttempt = longBackOff.deadline()
             teller.fail(
                 "GeoClue does not let \(desktopID) know; allow it in the desktop's settings for privacy or in "
                     + "geoclue.conf ([\(desktopID)] with allowed=true, system=true and users=), \(Self.otherwise)")

@@ -1,7 +1,7 @@
-import AgentCore
 import CLinux
 import DeviceModel
 import Foundation
+import Machine
 
 /// A Unix socket that only this user may reach.
 struct PositionListener {
@@ -37,8 +37,8 @@ struct PositionListener {
                 description: "the path of the socket \(path) is longer than \(Self.longestPath) bytes", mayPass: false)
         }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        do throws(AgentStartFailure) {
-            try PrivateFolder.make(folder, shut: false)
+        do {
+            try PrivateFolder.prepare(folder, shut: false)
         } catch {
             throw Fault(description: "the socket \(path) cannot be made: \(error)")
         }

@@ -1,8 +1,6 @@
-import AgentCore
-import CLinux
 import DevicePorts
 import Foundation
-import MessageBus
+import Machine
 import Synchronization
 
 /// What a source does while it looks; made, used and ended on the source's thread.
@@ -37,7 +35,8 @@ final class PositionThread: Sendable {
 
     private let name: String
     private let begin: @Sendable (PositionTeller) -> any PositionWork
-    private let wakeUp = aldaba_wake_up_open()
+    /// `nil` where the system has no descriptor left.
+    private let wakeUp = try? WakeUp()
     private let state = Mutex(State())
 
     /// - Parameters:
@@ -48,10 +47,8 @@ final class PositionThread: Sendable {
         self.begin = begin
     }
 
-    deinit { if wakeUp >= 0 { close(wakeUp) } }
-
     func start(events: @escaping @Sendable (PositionEvent) -> Void) {
-        guard wakeUp >= 0 else {
+        guard wakeUp != nil else {
             return events(.unavailable(reason: "the system has no descriptor left"))
         }
         let needsThread = state.withLock { state in
@@ -65,22 +62,17 @@ final class PositionThread: Sendable {
             // It has this object until it is told to stop.
             OwnThread.begin(name) { [self] in run() }
         }
-        signal()
+        wakeUp?.signal()
     }
 
     func rest() {
         state.withLock { state in if case .look = state.order { state.order = .rest } }
-        signal()
+        wakeUp?.signal()
     }
 
     func stop() {
         state.withLock { $0.order = .stop }
-        signal()
-    }
-
-    private func signal() {
-        var one: UInt64 = 1
-        _ = write(wakeUp, &one, MemoryLayout<UInt64>.size)
+        wakeUp?.signal()
     }
 
     private func run() {
@@ -108,8 +100,7 @@ final class PositionThread: Sendable {
     }
 
     private func takeOrder() -> Order {
-        var count: UInt64 = 0
-        _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)
+        wakeUp?.clear()
         return state.withLock { $0.order }
     }
 
@@ -119,7 +110,7 @@ final class PositionThread: Sendable {
     }
 
     private func sleep(_ work: (any PositionWork)?, _ teller: PositionTeller?) {
-        let own = pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)
+        let own = pollfd(fd: wakeUp?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
         var descriptors = [own] + (work?.descriptors ?? [])
         Pause.poll(&descriptors, until: work?.deadline)
         guard let teller, let end = teller.endOfQuiet, end > .now, descriptors[0].revents == 0 else { return }

@@ -1,8 +1,6 @@
-import AgentCore
-import CLinux
 import DevicePorts
 import Foundation
-import MessageBus
+import Machine
 import Synchronization
 
 /// Where the machine is, as a program says: every line that it prints is a position (see `Docs/notification-centre.md`).
@@ -62,8 +60,8 @@ final class RunningProgram: Sendable {
     /// Starts one, unless it was stopped: nobody kills between the start and the number's coming here.
     ///
     /// - Returns: Whether it was started.
-    func begin(_ start: () throws(AppLaunchFailure) -> pid_t) throws(AppLaunchFailure) -> Bool {
-        try state.withLock { state throws(AppLaunchFailure) in
+    func begin(_ start: () throws(MachineFailure) -> pid_t) throws(MachineFailure) -> Bool {
+        try state.withLock { state throws(MachineFailure) in
             guard !state.isStopped else { return false }
             state.process = try start()
             return true
@@ -87,18 +85,15 @@ final class RunningProgram: Sendable {
 
     /// Kills what is left of it, and waits for its end.
     ///
-    /// - Returns: Its status, as `waitpid` has it.
-    func end() -> Int32 {
+    /// - Returns: How it ended; with status 0 when none ran.
+    func end() -> ProgramEnd {
         kill()
-        guard let pid = state.withLock({ $0.process }) else { return 0 }
-        var information = siginfo_t()
-        while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
-        // Its number is another's as soon as it was waited for, so nobody may kill by it meanwhile.
+        guard let pid = state.withLock({ $0.process }) else { return .exited(0) }
+        ChildProgram.waitForEnd(of: pid)
+        // Its number is another's as soon as it is free, so nobody may kill by it meanwhile.
         return state.withLock { state in
             state.process = nil
-            var status: Int32 = 0
-            while waitpid(pid, &status, 0) == -1, errno == EINTR {}
-            return status
+            return ChildProgram.reap(pid)
         }
     }
 }
@@ -118,7 +113,7 @@ private final class ProgramWork: PositionWork {
     private var life: Int32 = -1
     private var buffer = LineBuffer()
     private var began = ContinuousClock.now
-    private var pause = GrowingPause()
+    private var backOff = BackOff()
     private var nextStart: ContinuousClock.Instant? = .now
     private var hasTold = false
 
@@ -151,37 +146,23 @@ private final class ProgramWork: PositionWork {
 
     private func start() {
         nextStart = nil
-        guard let (reading, writing) = pipe() else { return }
-        defer { close(writing) }
-        guard let (lifeReading, lifeWriting) = pipe() else {
-            close(reading)
-            return
-        }
-        defer { close(lifeReading) }
-        // Only our end must not wait: the program's is another file.
-        _ = fcntl(reading, F_SETFL, O_NONBLOCK)
-        do throws(AppLaunchFailure) {
-            let isBegun = try running.begin { () throws(AppLaunchFailure) in
-                try program.start(input: lifeReading, output: writing)
+        do throws(MachineFailure) {
+            var lines = try PipeEnds()
+            defer { lines.close() }
+            var lifeline = try PipeEnds()
+            defer { lifeline.close() }
+            // Only our end must not wait: the program's is another file.
+            _ = fcntl(lines.reading, F_SETFL, O_NONBLOCK)
+            let isBegun = try running.begin { () throws(MachineFailure) in
+                try program.start(input: lifeline.reading, output: lines.writing)
             }
-            if isBegun {
-                (output, life, buffer, began, hasTold) = (reading, lifeWriting, LineBuffer(), .now, false)
-                return
-            }
+            guard isBegun else { return }
+            (output, life) = (lines.giveReading(), lifeline.giveWriting())
+            (buffer, began, hasTold) = (LineBuffer(), .now, false)
         } catch {
-            nextStart = pause.deadline()
+            nextStart = backOff.deadline()
             teller.fail(error.description)
         }
-        close(reading)
-        close(lifeWriting)
-    }
-
-    private func pipe() -> (reading: Int32, writing: Int32)? {
-        var ends: [Int32] = [-1, -1]
-        if aldaba_pipe(&ends) == 0 { return (ends[0], ends[1]) }
-        nextStart = pause.deadline()
-        teller.fail("the system has no pipe for a program: \(String(cString: strerror(errno)))")
-        return nil
     }
 
     /// Of what came at once the last line counts.
@@ -192,7 +173,7 @@ private final class ProgramWork: PositionWork {
         teller.tell(read, of: "what \(Self.name) printed")
     }
 
-    private func finish() -> Int32 {
+    private func finish() -> ProgramEnd {
         close(output)
         output = -1
         defer {
@@ -202,17 +183,16 @@ private final class ProgramWork: PositionWork {
         return running.end()
     }
 
-    private func ended(with status: Int32) {
-        if ContinuousClock.now - began >= Self.longRun { pause.reset() }
-        nextStart = pause.deadline()
+    private func ended(with end: ProgramEnd) {
+        if ContinuousClock.now - began >= Self.longRun { backOff.reset() }
+        nextStart = backOff.deadline()
         let name = Self.name
-        // `waitpid`: the low seven bits are the signal, the next byte what it returned.
-        switch (status & 0x7f, (status >> 8) & 0xff) {
-        case (0, 0) where hasTold: break
-        case (0, 0): teller.fail("\(name) ended without printing a position: \(PositionLine.form)")
-        case (0, 127): teller.fail("the shell does not find \(name)")
-        case (0, let code): teller.fail("\(name) ended with status \(code)")
-        case (let signal, _): teller.fail("\(name) was ended by signal \(signal), or has closed its output")
+        switch end {
+        case .exited(0) where hasTold: break
+        case .exited(0): teller.fail("\(name) ended without printing a position: \(PositionLine.form)")
+        case .exited(127): teller.fail("the shell does not find \(name)")
+        case .exited(let code): teller.fail("\(name) ended with status \(code)")
+        case .signalled(let signal): teller.fail("\(name) was ended by signal \(signal), or has closed its output")
         }
     }
 }

@@ -1,8 +1,7 @@
-import AgentCore
 import CLinux
 import DevicePorts
 import Foundation
-import MessageBus
+import Machine
 
 /// Where the machine is, as other programs of the same user say: each line that one writes to a Unix socket is a position (see
 /// `Docs/notification-centre.md`).
@@ -41,7 +40,7 @@ private final class SocketWork: PositionWork {
     private let teller: PositionTeller
     private var listener: PositionListener?
     private var peers: [Peer] = []
-    private var pause = GrowingPause()
+    private var backOff = BackOff()
     /// When to listen, or to take connections, again; `nil` when that is not waited for.
     private var nextTry: ContinuousClock.Instant?
 
@@ -80,9 +79,9 @@ private final class SocketWork: PositionWork {
     private func listen() {
         do throws(PositionListener.Fault) {
             listener = try PositionListener(path: path)
-            pause.reset()
+            backOff.reset()
         } catch {
-            if error.mayPass { nextTry = pause.deadline() }
+            if error.mayPass { nextTry = backOff.deadline() }
             teller.fail(error.description)
         }
     }
@@ -92,10 +91,10 @@ private final class SocketWork: PositionWork {
             switch listener.accept() {
             case .nobody: return
             case .connection(let socket):
-                pause.reset()
+                backOff.reset()
                 took(socket)
             case .failed(let code):
-                nextTry = pause.deadline()
+                nextTry = backOff.deadline()
                 return teller.fail("the socket \(path) takes no connections: \(String(cString: strerror(code)))")
             }
         }

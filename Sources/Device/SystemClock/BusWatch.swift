@@ -1,6 +1,6 @@
-import AgentCore
 import DevicePorts
 import Glibc
+import Machine
 import MessageBus
 
 /// The thread's own: hears over the system bus that the machine has slept (login1) or that its zone was set (timedate1).
@@ -37,7 +37,7 @@ final class BusWatch {
     private var owners: [Service: String] = [:]
     /// Whether something may have been said since the last bus went.
     private var isBehind = false
-    private var pause = GrowingPause()
+    private var backOff = BackOff()
     /// How long a question may stay unanswered.
     private var patience = BusCalls<Service>.patience
     private static let longestPatience = Duration.seconds(600)
@@ -49,7 +49,7 @@ final class BusWatch {
     }
 
     /// Works until the end is signalled; not at all where there is no bus. Connecting may take as long as the bus likes.
-    func run(until end: ClockEnd, waiting: ClockWait) {
+    func run(until end: WakeUp, waiting: ClockWait) {
         var waiting = waiting
         connection = open()
         while connection != nil || nextAttempt != nil {
@@ -98,7 +98,7 @@ final class BusWatch {
 
     private func connectAgain() {
         connection = open()
-        nextAttempt = connection == nil ? pause.deadline() : nil
+        nextAttempt = connection == nil ? backOff.deadline() : nil
     }
 
     /// Has what was said between two buses looked into, once the new one has answered: from then on it forwards what is said.
@@ -114,14 +114,14 @@ final class BusWatch {
         questions = BusCalls()
         owners = [:]
         isBehind = true
-        nextAttempt = pause.deadline()
+        nextAttempt = backOff.deadline()
     }
 
     private func took(_ message: borrowing BusMessage) {
         if message.isReply || message.isError {
             guard let service = questions.take(message.answers) else { return }
             // It works, and not only takes connections.
-            pause.reset()
+            backOff.reset()
             patience = BusCalls<Service>.patience
             if message.isReply, case .string(let owner)? = message.arguments.first { owners[service] = owner }
         } else if message.isSignal(Self.bus, "NameOwnerChanged"), message.sender == Self.bus {

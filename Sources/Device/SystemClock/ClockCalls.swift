@@ -1,7 +1,7 @@
 import CLinux
 import Foundation
 import Logging
-import MessageBus
+import Machine
 import Observability
 
 /// What the clock's threads ask of the system; a test, which may not set this machine's clock, puts answers of its own in their place.

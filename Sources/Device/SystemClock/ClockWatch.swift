@@ -1,12 +1,12 @@
-import AgentCore
 import CLinux
 import DevicePorts
 import Glibc
+import Machine
 
 /// The thread's own: waits for the timer, the machine's zone, the rules of all zones, and the end.
 final class ClockWatch {
     private let alarm: Descriptor
-    private let end: ClockEnd
+    private let end: WakeUp
     private let zone: FolderWatch
     private let rules: ZoneFilesWatch
     private let calls: ClockCalls
@@ -21,7 +21,7 @@ final class ClockWatch {
     private static let longestUnrest = Duration.seconds(5)
 
     init(
-        alarm: Descriptor, end: ClockEnd, zone: FolderWatch, rules: ZoneFilesWatch, waiting: ClockWait,
+        alarm: Descriptor, end: WakeUp, zone: FolderWatch, rules: ZoneFilesWatch, waiting: ClockWait,
         tell: @escaping @Sendable (AlarmClockEvent) -> Void
     ) {
         (self.alarm, self.end, self.zone, self.rules, self.tell) = (alarm, end, zone, rules, tell)

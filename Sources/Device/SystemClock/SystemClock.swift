@@ -1,15 +1,16 @@
-import AgentCore
 import CLinux
 import DevicePorts
 import Foundation
 import LocalSchedule
 import Logging
+import Machine
 import Synchronization
 
 /// The clocks of this machine.
 public final class SystemClock: AlarmClock {
     private let alarm: Descriptor
-    private let end: ClockEnd
+    /// The end of all threads of this clock.
+    private let end: WakeUp
     private let boot: UUID
     private let localtime: String
     private let zoneFolder: String
@@ -37,8 +38,12 @@ public final class SystemClock: AlarmClock {
         localtime: String = "/etc/localtime", zoneFolder: String = "/usr/share/zoneinfo", busAddress: String? = nil,
         logger: Logger = Logger(label: "aldaba.clock"), calls: ClockCalls
     ) throws(SystemClockFailure) {
-        alarm = try Descriptor(aldaba_alarm_open(), "timer")
-        end = try ClockEnd()
+        do {
+            alarm = try Descriptor(aldaba_alarm_open(), "timer")
+            end = try WakeUp()
+        } catch {
+            throw SystemClockFailure(description: error.description)
+        }
         (self.localtime, self.zoneFolder, self.busAddress) = (localtime, zoneFolder, busAddress)
         (self.logger, self.calls) = (logger, calls)
         let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
@@ -89,36 +94,4 @@ public final class SystemClock: AlarmClock {
 public struct SystemClockFailure: Error, Sendable, CustomStringConvertible {
     /// What the system refused, and why.
     public var description: String
-}
-
-/// A descriptor that is closed with the last who has it.
-final class Descriptor: Sendable {
-    let number: Int32
-
-    init(_ number: Int32, _ name: String) throws(SystemClockFailure) {
-        guard number >= 0 else {
-            throw SystemClockFailure(description: "the system gives no \(name): \(String(cString: strerror(errno)))")
-        }
-        self.number = number
-    }
-
-    deinit { close(number) }
-}
-
-/// The end of all threads of a clock.
-final class ClockEnd: Sendable {
-    private let counter: Descriptor
-    private let state = Atomic(false)
-
-    init() throws(SystemClockFailure) { counter = try Descriptor(aldaba_wake_up_open(), "counter") }
-
-    /// Readable from the end on.
-    var descriptor: Int32 { counter.number }
-    var isSignalled: Bool { state.load(ordering: .acquiring) }
-
-    func signal() {
-        state.store(true, ordering: .releasing)
-        var one: UInt64 = 1
-        _ = write(counter.number, &one, MemoryLayout<UInt64>.size)
-    }
 }

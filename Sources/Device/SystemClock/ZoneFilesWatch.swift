@@ -1,6 +1,6 @@
-import AgentCore
 import CLinux
 import Foundation
+import Machine
 
 /// Notices other rules of time zones: changes in the folder of the zone files and in those within it, two levels deep, as the
 /// names of zones are. Used by one thread at a time.

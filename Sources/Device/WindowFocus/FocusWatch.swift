@@ -1,20 +1,20 @@
-import AgentCore
 import CXCB
 import DevicePorts
 import Glibc
+import Machine
 
 /// The thread's own: looks at the active window when it changes, and tells the process that it is of.
 final class FocusWatch {
     private let display: String
-    private let wakeUp: WakeUp
+    private let end: WakeUp
     private let tell: @Sendable (FocusEvent) -> Void
     private var last: FocusEvent?
     /// The active window; 0 is none.
     private var window: xcb_window_t = 0
 
-    init(display: String, wakeUp: WakeUp, tell: @escaping @Sendable (FocusEvent) -> Void) {
+    init(display: String, end: WakeUp, tell: @escaping @Sendable (FocusEvent) -> Void) {
         self.display = display
-        self.wakeUp = wakeUp
+        self.end = end
         self.tell = tell
     }
 
@@ -26,11 +26,11 @@ final class FocusWatch {
             // First the wish to be told, then the look: nothing is missed between the two.
             screen.watch(screen.root, for: .properties)
             look(screen, names)
-            while screen.isConnected, !wakeUp.isOver {
+            while screen.isConnected, !end.isSignalled {
                 sleep(screen)
                 if hasChanged(screen, names) { look(screen, names) }
             }
-            if !wakeUp.isOver { throw ScreenFailure(description: "the X server at \(display) is gone") }
+            if !end.isSignalled { throw ScreenFailure(description: "the X server at \(display) is gone") }
         } catch {
             tell(.ended(reason: "\(error)"))
         }
@@ -38,10 +38,10 @@ final class FocusWatch {
 
     /// Waits for the screen or for the end.
     private func sleep(_ screen: XScreen) {
-        var descriptors = [screen.descriptor, wakeUp.descriptor].map {
+        var descriptors = [screen.descriptor, end.descriptor].map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
-        poll(&descriptors, nfds_t(descriptors.count), -1)
+        Pause.poll(&descriptors, until: nil)
     }
 
     /// Tells what is so now, until nothing has changed meanwhile: with the answers changes may have come.

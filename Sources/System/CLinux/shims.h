@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <sys/eventfd.h>
-#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -42,9 +41,6 @@ static inline uint64_t aldaba_shared_counter_read(const void *counter) {
 static inline void aldaba_shared_counter_raise(void *counter) {
     __atomic_add_fetch((uint64_t *)counter, 1, __ATOMIC_ACQ_REL);
 }
-
-/// Takes an exclusive lock on an open file without waiting; 0, or -1 with errno (EWOULDBLOCK: held elsewhere).
-static inline int aldaba_lock_file(int file) { return flock(file, LOCK_EX | LOCK_NB); }
 
 /// A non-blocking counter that wakes a poll.
 static inline int aldaba_wake_up_open(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

@@ -8,9 +8,9 @@ import Testing
 @Test func `a second lock on a folder is refused and names who holds it`() throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/up.lock"
-    let first = try FolderLock(path: path)
+    let first = try DataFolder.lock(path)
     do {
-        _ = try FolderLock(path: path)
+        _ = try DataFolder.lock(path)
         Issue.record("two locks were given out")
     } catch {
         #expect("\(error)".contains("pid \(ProcessInfo.processInfo.processIdentifier)"))
@@ -20,8 +20,8 @@ import Testing
 
 @Test func `a lock ends with its holder`() throws {
     let folder = try TemporaryFolder()
-    do { _ = try FolderLock(path: folder.path + "/lock") }
-    #expect(throws: Never.self) { try FolderLock(path: folder.path + "/lock") }
+    do { _ = try DataFolder.lock(folder.path + "/lock") }
+    #expect(throws: Never.self) { try DataFolder.lock(folder.path + "/lock") }
 }
 
 @Test func `folders are made for their owner alone`() throws {
@@ -63,15 +63,15 @@ func `an empty folder and one that holds our files are narrowed`(mark: String?) 
 @Test func `a look at a lock names its holder and changes nothing`() throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/up.lock"
-    #expect(FolderLock.refusal(path: path) == nil)
+    #expect(DataFolder.refusal(ofLock: path) == nil)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     do {
-        let held = try FolderLock(path: path)
-        #expect("\(try #require(FolderLock.refusal(path: path)))".contains("pid \(getpid())"))
+        let held = try DataFolder.lock(path)
+        #expect("\(try #require(DataFolder.refusal(ofLock: path)))".contains("pid \(getpid())"))
         withExtendedLifetime(held) {}
     }
     try PrivateFile.write(Array("77\n".utf8), to: path)
-    #expect(FolderLock.refusal(path: path) == nil)
+    #expect(DataFolder.refusal(ofLock: path) == nil)
     #expect(try PrivateFile.text(path) == "77\n")
 }
 

@@ -1,6 +1,7 @@
 import AgentWire
 import DeviceModel
 import Foundation
+import Machine
 import PushModel
 import Testing
 

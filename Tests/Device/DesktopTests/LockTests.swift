@@ -1,4 +1,3 @@
-import AgentCore
 import AldabaTestSupport
 import DeviceModel
 import Foundation

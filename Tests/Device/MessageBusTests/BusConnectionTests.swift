@@ -1,5 +1,6 @@
 import AldabaTestSupport
 import Foundation
+import Machine
 import Testing
 
 @testable import MessageBus
@@ -100,15 +101,6 @@ struct BusConnectionTests {
 
     @Test func `NUL is left out of text`() {
         #expect(BusValue.plain("a\0b") == "ab")
-    }
-
-    @Test func `pauses grow to the longest and begin anew`() {
-        var pause = GrowingPause(first: .seconds(10), longest: .seconds(40))
-        let begin = ContinuousClock.now
-        let lengths = (0..<4).map { _ in (pause.deadline() - begin) / .seconds(10) }
-        #expect(lengths.map { Int($0) } == [1, 2, 4, 4])
-        pause.reset()
-        #expect(pause.deadline() - begin < .seconds(19))
     }
 
     @Test func `the system's bus is where the environment says, else at its usual place`() {

@@ -1,4 +1,3 @@
-import AgentCore
 import AldabaTestSupport
 import DevicePorts
 import Foundation

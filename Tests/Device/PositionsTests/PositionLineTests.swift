@@ -1,4 +1,3 @@
-import AgentCore
 import DevicePorts
 import Testing
 

@@ -1,7 +1,7 @@
-import AgentCore
 import AldabaTestSupport
 import DevicePorts
 import Foundation
+import Machine
 import Testing
 
 @testable import Positions
@@ -81,14 +81,14 @@ struct ProgramPositionTests {
             stopped.signal()
         }
         var process: pid_t = 0
-        let hasBegun = try running.begin { () throws(AppLaunchFailure) in
+        let hasBegun = try running.begin { () throws(MachineFailure) in
             begins.signal()
             process = try ChildProgram(path: "/bin/sleep", arguments: ["1000"], environment: [:]).start(output: -1)
             return process
         }
         #expect(hasBegun)
         stopped.wait()
-        #expect(running.end() & 0x7f == SIGKILL)
-        #expect(try !running.begin { () throws(AppLaunchFailure) in process }, "nothing begins any more")
+        #expect(running.end() == .signalled(SIGKILL))
+        #expect(try !running.begin { () throws(MachineFailure) in process }, "nothing begins any more")
     }
 }

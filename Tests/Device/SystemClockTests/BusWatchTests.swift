@@ -1,8 +1,8 @@
-import AgentCore
 import AldabaTestSupport
 import DevicePorts
 import Foundation
 import LocalSchedule
+import Machine
 import MessageBus
 import Testing
 

@@ -1,10 +1,10 @@
-import AgentCore
 import AldabaTestSupport
 import CLinux
 import DevicePorts
 import Foundation
 import LocalSchedule
 import Logging
+import Machine
 import MessageBus
 import Synchronization
 import Testing

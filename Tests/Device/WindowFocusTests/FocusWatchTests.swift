@@ -1,4 +1,3 @@
-import AgentCore
 import CXCB
 import DevicePorts
 import Foundation

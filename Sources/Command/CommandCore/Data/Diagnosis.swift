@@ -46,7 +46,7 @@ public enum Diagnosis {
         let locks = [("up", folder.upLock), ("serve", folder.serveLock), ("agent", folder.agentLock)]
         return locks.filter { access($0.1, F_OK) == 0 }.map { program, path in
             Finding(
-                what: FolderLock.refusal(path: path).map { "\(program): \($0)" }
+                what: DataFolder.refusal(ofLock: path).map { "\(program): \($0)" }
                     ?? "no `\(program)` uses the data folder")
         }
     }

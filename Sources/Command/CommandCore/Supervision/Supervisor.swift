@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Machine
 import Synchronization
 
 /// Keeps children running: each that dies is started again at once, until it dies too often.
@@ -27,7 +28,7 @@ public actor Supervisor {
     /// Why a child is no longer started.
     public struct GivenUp: Error, CustomStringConvertible {
         public var name: String
-        public var end: ChildProcess.End
+        package var end: ProgramEnd
         public var log: String
         public var lastLines: [String]
 

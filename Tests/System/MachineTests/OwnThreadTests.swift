@@ -1,5 +1,5 @@
-import AgentCore
 import Foundation
+import Machine
 import Testing
 
 struct OwnThreadTests {

@@ -2,9 +2,9 @@ import CLinux
 import DevicePorts
 import Foundation
 
-/// A program that runs beside the agent.
+/// A program that runs beside this one.
 ///
-/// Guarantees: it inherits no descriptor but those that it is given, and no signal that the agent blocks or ignores; it
+/// Guarantees: it inherits no descriptor but those that it is given, and no signal that this process blocks or ignores; it
 /// leads a session of its own, so that it can be ended with everything that it started.
 package struct ChildProgram: Sendable {
     /// Absolute.
@@ -20,17 +20,15 @@ package struct ChildProgram: Sendable {
 
     /// Starts it; a descriptor that is negative stands for none.
     ///
-    /// - Returns: Its process id, which somebody must wait for.
-    package func start(input: Int32 = -1, output: Int32 = -1, errors: Int32 = -1) throws(AppLaunchFailure) -> pid_t {
+    /// - Returns: Its process id, which somebody must ``reap(_:)``.
+    package func start(input: Int32 = -1, output: Int32 = -1, errors: Int32 = -1) throws(MachineFailure) -> pid_t {
         var pid: pid_t = 0
         let failure = withCStrings([path] + arguments) { arguments in
             withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
                 aldaba_spawn_detached(&pid, path, input, output, errors, arguments, environment)
             }
         }
-        guard failure == 0 else {
-            throw AppLaunchFailure(description: "\(path): \(String(cString: strerror(failure)))")
-        }
+        guard failure == 0 else { throw MachineFailure(what: path, code: failure) }
         return pid
     }
 
@@ -48,8 +46,7 @@ package struct ChildProgram: Sendable {
     ///   - input: What it may read; at most ``inputLimit`` bytes.
     ///   - outputLimit: How many bytes it may write; `nil` for a program whose output is of no use.
     /// - Returns: What it wrote; `nil` when it did not end by itself with status 0.
-    package func run(input: Data? = nil, outputLimit: Int? = nil, patience: Duration) throws(AppLaunchFailure) -> Data?
-    {
+    package func run(input: Data? = nil, outputLimit: Int? = nil, patience: Duration) throws(MachineFailure) -> Data? {
         var output = try PipeEnds()
         defer { output.close() }
         var end = try PipeEnds()
@@ -64,31 +61,28 @@ package struct ChildProgram: Sendable {
             kill(-pid, SIGKILL)
             _ = Self.isReadable(end.reading, until: nil)
         }
-        var status: Int32 = 0
-        while waitpid(pid, &status, 0) == -1, errno == EINTR {}
-        return status == 0 ? written : nil
+        return Self.reap(pid) == .exited(0) ? written : nil
     }
 
     /// What an empty pipe takes at once on Linux (pipe(7)).
     static let inputLimit = 65_536
 
     /// A pipe that holds these bytes and then ends.
-    private static func pipe(_ bytes: Data) throws(AppLaunchFailure) -> Int32 {
+    private static func pipe(_ bytes: Data) throws(MachineFailure) -> Int32 {
         var ends = try PipeEnds()
         let written = bytes.withUnsafeBytes { write(ends.writing, $0.baseAddress, min($0.count, inputLimit)) }
         guard written == bytes.count else {
             ends.close()
-            throw AppLaunchFailure(description: "\(bytes.count) bytes do not fit into a pipe")
+            throw MachineFailure(what: "a pipe", reason: "\(bytes.count) bytes do not fit into it")
         }
         ends.closeWriting()
-        return ends.reading
+        return ends.giveReading()
     }
 
     /// Closes a descriptor when a process has ended; it is left to be waited for, so its number stays its own until then.
     private static func watch(_ pid: pid_t, closing descriptor: Int32) {
         OwnThread.begin("aldaba-child", stackSize: 128 << 10) {
-            var information = siginfo_t()
-            while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
+            waitForEnd(of: pid)
             close(descriptor)
         }
     }
@@ -121,14 +115,11 @@ package struct ChildProgram: Sendable {
 
     /// Waits until one of them has something; whether that was in time.
     private static func wait(for watched: inout [pollfd], until deadline: ContinuousClock.Instant?) -> Bool {
-        while true {
-            let rest = deadline.map { ContinuousClock.now.duration(to: $0) }
-            if let rest, rest <= .zero { return false }
-            let ready = poll(
-                &watched, nfds_t(watched.count), rest.map { Int32(clamping: $0.milliseconds + 1) } ?? -1)
-            if ready > 0 { return true }
-            if ready < 0, errno != EINTR { return false }
+        while deadline.map({ $0 > .now }) ?? true {
+            guard Pause.poll(&watched, until: deadline) else { return false }
+            if watched.contains(where: { $0.revents != 0 }) { return true }
         }
+        return false
     }
 
     private func withCStrings<Result>(
@@ -140,34 +131,5 @@ package struct ChildProgram: Sendable {
             // An array that ends with nil is never empty, so it has an address.
             withExtendedLifetime(copies) { body(buffer.baseAddress!) }
         }
-    }
-}
-
-/// The two ends of a pipe, which no program inherits unasked.
-private struct PipeEnds {
-    let reading: Int32
-    private(set) var writing: Int32
-
-    init() throws(AppLaunchFailure) {
-        var ends: [Int32] = [-1, -1]
-        guard aldaba_pipe(&ends) == 0 else {
-            throw AppLaunchFailure(description: "no pipe: \(String(cString: strerror(errno)))")
-        }
-        (reading, writing) = (ends[0], ends[1])
-    }
-
-    mutating func close() {
-        Glibc.close(reading)
-        closeWriting()
-    }
-
-    mutating func closeWriting() {
-        if writing >= 0 { Glibc.close(giveWriting()) }
-    }
-
-    /// From now on somebody else closes it.
-    mutating func giveWriting() -> Int32 {
-        defer { writing = -1 }
-        return writing
     }
 }

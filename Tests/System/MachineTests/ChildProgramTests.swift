@@ -2,8 +2,7 @@ import AldabaTestSupport
 import Foundation
 import Testing
 
-@testable import AgentCore
-@testable import DeviceStore
+@testable import Machine
 
 /// Programs that run beside the agent, each a shell script here.
 @Suite(.timeLimit(.minutes(1))) struct ChildProgramTests {
@@ -77,6 +76,21 @@ import Testing
                 var watched = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
                 guard poll(&watched, 1, 30_000) > 0 else { return .open }
             }
+        }
+    }
+
+    @Test(arguments: [("exit 3", ProgramEnd.exited(3)), ("exit 0", .exited(0)), ("kill -9 $$", .signalled(SIGKILL))])
+    func `it is told how a program ended`(script: String, end: ProgramEnd) throws {
+        let pid = try ChildProgram(path: "/bin/sh", arguments: ["-c", script], environment: [:]).start()
+        ChildProgram.waitForEnd(of: pid)
+        #expect(kill(pid, 0) == 0, "its number is its own until somebody reaps it")
+        #expect(ChildProgram.reap(pid) == end)
+    }
+
+    @Test func `a program that is not there is told of with its path`() {
+        let failure = MachineFailure(what: "/nonexistent/program", reason: "No such file or directory")
+        #expect(throws: failure) {
+            try ChildProgram(path: "/nonexistent/program", arguments: [], environment: [:]).start()
         }
     }
 

@@ -1,5 +1,5 @@
 import AldabaTestSupport
-import MCSTransport
+import Machine
 import Testing
 
 /// Always the same number.
@@ -40,5 +40,15 @@ private struct Constant: RandomNumberGenerator {
         var backOff = BackOff(base: base, cap: cap)
         var random = Constant(number: .max)
         for _ in 0..<200 { #expect(backOff.next(using: &random) >= 1) }
+    }
+
+    @Test func `without jitter the delays are those of the base and the cap, from now on`() {
+        var backOff = BackOff(base: .seconds(10), cap: .seconds(40))
+        let begin = ContinuousClock.now
+        let lengths = (0..<4).map { _ in (backOff.deadline() - begin) / .seconds(10) }
+        #expect(lengths.map { Int($0) } == [1, 2, 4, 4])
+        backOff.reset()
+        #expect(backOff.deadline() - begin < .seconds(19))
+        #expect(backOff.next() == 20_000)
     }
 }

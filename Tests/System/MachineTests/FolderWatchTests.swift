@@ -2,8 +2,7 @@ import AldabaTestSupport
 import Foundation
 import Testing
 
-@testable import AgentCore
-@testable import DeviceStore
+@testable import Machine
 
 struct FolderWatchTests {
     private let folder: TemporaryFolder

@@ -1,40 +1,32 @@
 import Glibc
 
 /// A lock that at most one process holds, and that ends with its holder however that ends (flock(2)).
-public final class FolderLock: Sendable {
+package final class FolderLock: Sendable {
     /// Why a lock was not taken.
-    public enum Refusal: Error, CustomStringConvertible {
+    package enum Refusal: Error, Hashable {
         /// Another process holds it; its id, when the file tells.
-        case inUse(path: String, process: Int32?)
-        case unusable(PrivateFile.Failure)
+        case inUse(process: Int32?)
+        /// The file cannot be used: what was tried, and why not, in the system's words.
+        case unusable(action: String, reason: String)
 
-        /// What is wrong and what to do.
-        public var description: String {
-            switch self {
-            case .inUse(let path, let process):
-                "the data folder is in use by \(process.map { "pid \($0)" } ?? "another process") (\(path)); "
-                    + "stop that one, or choose another folder with --data"
-            case .unusable(let failure): "\(failure); choose another folder with --data, or change its owner"
-            }
+        /// With the system's words for an error number.
+        fileprivate static func unusable(action: String, code: Int32) -> Refusal {
+            .unusable(action: action, reason: String(cString: strerror(code)))
         }
     }
 
     private let descriptor: Int32
 
-    /// Takes the lock at once or not at all, and writes this process's id into the file.
-    public init(path: String) throws(Refusal) {
+    /// Takes the lock at once or not at all, and writes this process's id into the file, which is 0600.
+    package init(path: String) throws(Refusal) {
+        // A member only at the end: what is thrown once every member is set runs `deinit`, which would close it again.
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw .unusable(PrivateFile.Failure(action: "open", path: path, code: errno))
-        }
+        guard descriptor >= 0 else { throw .unusable(action: "open", code: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             let holder = Self.holder(descriptor)
             close(descriptor)
-            guard code == EWOULDBLOCK else {
-                throw .unusable(PrivateFile.Failure(action: "lock", path: path, code: code))
-            }
-            throw .inUse(path: path, process: holder)
+            throw code == EWOULDBLOCK ? .inUse(process: holder) : .unusable(action: "lock", code: code)
         }
         let text = Array("\(getpid())\n".utf8)
         ftruncate(descriptor, 0)
@@ -51,15 +43,13 @@ public final class FolderLock: Sendable {
     /// Looks whether anybody holds the lock; the file is not written, nor made.
     ///
     /// - Returns: The refusal that taking it would meet; `nil` when it is free or there is no such file.
-    public static func refusal(path: String) -> Refusal? {
+    package static func refusal(path: String) -> Refusal? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            return errno == ENOENT ? nil : .unusable(PrivateFile.Failure(action: "open", path: path, code: errno))
-        }
+        guard descriptor >= 0 else { return errno == ENOENT ? nil : .unusable(action: "open", code: errno) }
         defer { close(descriptor) }
         // A shared lock for the moment of the look is the only question that the kernel answers.
         guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return nil }
-        return .inUse(path: path, process: holder(descriptor))
+        return .inUse(process: holder(descriptor))
     }
 
     private static func holder(_ descriptor: Int32) -> Int32? {

@@ -3,6 +3,8 @@ extension Duration {
     package var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        return overflow ? (seconds < 0 ? .min : .max) : product &+ attoseconds / 1_000_000_000_000_000
+        if overflow { return seconds < 0 ? .min : .max }
+        let (sum, isBeyond) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+        return isBeyond ? (seconds < 0 ? .min : .max) : sum
     }
 }

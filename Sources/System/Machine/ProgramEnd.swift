@@ -1,0 +1,33 @@
+import Glibc
+
+/// How a program ended.
+package enum ProgramEnd: Hashable, Sendable, CustomStringConvertible {
+    /// By itself, with this status.
+    case exited(Int32)
+    case signalled(Int32)
+
+    /// `exit code N` or `signal N`.
+    package var description: String {
+        switch self {
+        case .exited(let code): "exit code \(code)"
+        case .signalled(let signal): "signal \(signal)"
+        }
+    }
+}
+
+extension ChildProgram {
+    /// Waits until a process has ended, and leaves its number its own: somebody must ``reap(_:)`` it.
+    package static func waitForEnd(of pid: pid_t) {
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
+    }
+
+    /// Waits until a process has ended, and gives its number free.
+    package static func reap(_ pid: pid_t) -> ProgramEnd {
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) == -1, errno == EINTR {}
+        // The low seven bits are the signal, the next byte what it returned.
+        let signal = status & 0x7f
+        return signal == 0 ? .exited((status >> 8) & 0xff) : .signalled(signal)
+    }
+}
