@@ -2,6 +2,7 @@
 ///
 /// Always in `1 ... Int64.max`, so that it fits an SQLite integer and is never the protocol's "no id".
 public struct DeviceID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The id as a number, `1 ... Int64.max`.
     public let rawValue: UInt64
 
     /// Makes an id of a number from outside; `nil` when the number is 0 or beyond `Int64.max`.
@@ -17,14 +18,18 @@ public struct DeviceID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
 /// The number of an app in the server's register; it is what a device token carries instead of the topic.
 public struct AppID: Hashable, Sendable, RawRepresentable, CustomStringConvertible {
+    /// The number as the register and the token hold it; any 32 bits.
     public let rawValue: UInt32
+    /// Takes a number of the register; whether an app has it is not checked.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     public var description: String { String(rawValue) }
 }
 
 /// A team: it owns apps and provider keys. Ten characters `A-Z0-9`, as Apple's are.
 public struct TeamID: Hashable, Sendable, RawRepresentable, CustomStringConvertible {
+    /// The id as text; ``hasShape(_:)`` says whether a text can be one.
     public let rawValue: String
+    /// Takes a text as it is. A text from outside is checked with ``hasShape(_:)`` first.
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
@@ -37,7 +42,9 @@ public struct TeamID: Hashable, Sendable, RawRepresentable, CustomStringConverti
 
 /// An app's name on the wire: its bundle id, `com.example.todo`.
 public struct Topic: Hashable, Sendable, RawRepresentable, CustomStringConvertible {
+    /// The bundle id as text, in the case in which it was written.
     public let rawValue: String
+    /// Takes a text as it is. A text from outside is checked with `hasShape` first.
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
@@ -57,13 +64,17 @@ public struct Topic: Hashable, Sendable, RawRepresentable, CustomStringConvertib
 
 /// The two worlds of device tokens; a token of one is a `BadDeviceToken` in the other.
 public enum PushEnvironment: String, Sendable, CaseIterable {
+    /// For apps under development; Apple's development environment.
     case sandbox
+    /// For apps as people use them.
     case production
 }
 
 /// The two lanes of a mailbox: limits, clearing and tombstones act within a lane, ids are one sequence.
 public enum Lane: UInt8, Sendable, CaseIterable {
+    /// What came through the APNs provider API.
     case apns = 0
+    /// What came as an FCM message.
     case fcm = 1
 }
 
@@ -71,7 +82,10 @@ public enum Lane: UInt8, Sendable, CaseIterable {
 ///
 /// It is the persistent id on the device channel and the key of the timeline.
 public struct NotificationID: Hashable, Comparable, Sendable, RawRepresentable, CustomStringConvertible {
+    /// The id as a number: positive for what a provider sent. The agent gives an app's own notifications negative
+    /// ones.
     public let rawValue: Int64
+    /// Takes a number as it is, without a check.
     public init(rawValue: Int64) { self.rawValue = rawValue }
     public var description: String { String(rawValue) }
 
@@ -86,13 +100,18 @@ public struct NotificationID: Hashable, Comparable, Sendable, RawRepresentable, 
 
 /// One registration of an app on a device: what a device token stands for once it is opened.
 public struct TokenSubject: Hashable, Sendable {
+    /// The cell of servers that keeps the device's mailbox; 0 where there is one server.
     public var cell: UInt16
+    /// The device whose agent registered the app.
     public var device: DeviceID
+    /// The app that was registered.
     public var app: AppID
+    /// The environment in which the token counts.
     public var environment: PushEnvironment
     /// Counts how often the token was renewed; 15 bits, `0 ... 32767`.
     public var generation: UInt16
 
+    /// Makes the subject of one token. Only the low 15 bits of `generation` are sealed into it.
     public init(cell: UInt16, device: DeviceID, app: AppID, environment: PushEnvironment, generation: UInt16) {
         self.cell = cell
         self.device = device

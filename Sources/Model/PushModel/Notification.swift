@@ -1,15 +1,26 @@
 /// The kinds of push that APNs knows, by their `apns-push-type` text.
 public enum PushType: String, Sendable, CaseIterable {
+    /// A notification that shows text, sounds or sets a badge.
     case alert
+    /// A notification that wakes its app and shows nothing.
     case background
+    /// Asks a location push extension where the device is.
     case location
+    /// Tells of an incoming call.
     case voip
+    /// Updates a complication of a watch face.
     case complication
+    /// Tells a file provider extension of changes.
     case fileprovider
+    /// Has a managed device contact its management server.
     case mdm
+    /// Begins, updates or ends a Live Activity.
     case liveactivity
+    /// Updates a Push to Talk session.
     case pushtotalk
+    /// Reloads widgets.
     case widgets
+    /// Reloads controls.
     case controls
 }
 
@@ -19,6 +30,7 @@ public enum Priority: UInt8, Sendable, CaseIterable {
     case low = 1
     /// May be grouped to save power.
     case considerate = 5
+    /// Delivered at once; the default.
     case immediate = 10
 }
 
@@ -36,15 +48,20 @@ public enum Expiry: Hashable, Sendable {
 public struct Notification: Hashable, Sendable {
     /// `apns-id` exactly as the provider sent it; `nil` when the server makes one.
     public var apnsID: String?
+    /// The app's own topic; a suffix that the push type adds is taken off.
     public var topic: Topic
+    /// `apns-push-type`; `nil` when the provider did not say, and no suffix of the topic implied one.
     public var pushType: PushType?
+    /// `apns-priority`.
     public var priority: Priority
+    /// `apns-expiration`.
     public var expiry: Expiry
     /// At most 64 bytes; the same id replaces what waits and what is shown.
     public var collapseID: String?
     /// The body, verbatim: a JSON object.
     public var payload: [UInt8]
 
+    /// Makes a notification of checked parts. The defaults are those of absent header fields.
     public init(
         apnsID: String? = nil, topic: Topic, pushType: PushType? = nil, priority: Priority = .immediate,
         expiry: Expiry = .policyDefault, collapseID: String? = nil, payload: [UInt8]
@@ -61,22 +78,32 @@ public struct Notification: Hashable, Sendable {
 
 /// A notification on its way to a device: what a device wire puts into one packet.
 public struct OutgoingNotification: Hashable, Sendable {
+    /// The internal id, which the device acknowledges.
     public var id: NotificationID
     /// As the provider sent it, else the one that the server made.
     public var apnsID: String
+    /// The team that owns the app.
     public var team: TeamID
+    /// The topic of the app that it is for.
     public var topic: Topic
+    /// The environment of the device token that it was sent to.
     public var environment: PushEnvironment
+    /// The lane of the mailbox in which it waits.
     public var lane: Lane
+    /// The kind of push, where the provider said one or the topic implied it.
     public var pushType: PushType?
+    /// How urgent it is.
     public var priority: Priority
+    /// At most 64 bytes; on the device it replaces what was shown under the same id.
     public var collapseID: String?
     /// When it was accepted.
     public var acceptedAt: Timestamp
     /// The last instant at which delivery makes sense; `nil` for one attempt (never stored).
     public var expiresAt: Timestamp?
+    /// The provider's body, verbatim: a JSON object.
     public var payload: [UInt8]
 
+    /// Makes what a wire writes; it checks nothing.
     public init(
         id: NotificationID, apnsID: String, team: TeamID, topic: Topic, environment: PushEnvironment,
         lane: Lane = .apns, pushType: PushType?, priority: Priority, collapseID: String?, acceptedAt: Timestamp,

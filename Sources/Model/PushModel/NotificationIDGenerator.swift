@@ -14,6 +14,8 @@ public struct NotificationIDGenerator: Sendable {
     private var last: Int64
     private var ceiling: Int64
 
+    /// A generator that goes on above what the last run made durable.
+    ///
     /// - Parameters:
     ///   - node: This server's number, `0 ... 511`; its low nine bits count.
     ///   - highWater: The ceiling that the last run made durable; `0` on a new store.

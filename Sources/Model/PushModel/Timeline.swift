@@ -12,33 +12,46 @@ public enum NotificationState: Hashable, Sendable {
     case acked
     /// A service extension changed it, or why it did not.
     case extended(String)
+    /// It was shown on the screen, or put into the list; the note says which.
     case presented
     /// The app's handler returned, and what it asked for has been done.
     case handed
+    /// A person opened it.
     case opened
     /// An action of its category was chosen.
     case action(String)
+    /// A person dismissed it.
     case dismissed
+    /// Its expiration passed before it arrived, or before its app took it.
     case expired
     /// A later one with the same collapse id took its place.
     case replaced
+    /// The provider took it back. Nothing reports it yet.
     case withdrawn
+    /// The device has it and did not show it, or did not wake its app for it.
     case suppressed(Suppression)
+    /// It was given up before it arrived, or before its app took it; not because it expired.
     case dropped(DropReason)
     /// It was refused or could not go on; the text is a reason code.
     case failed(String)
 
     /// Why a device did not show a notification.
     public enum Suppression: String, Sendable, CaseIterable {
+        /// The person, or a policy, does not let the app notify.
         case settings
+        /// The app had used up what it may be woken in the background.
         case budget
     }
 
-    /// Why a notification left its mailbox without arriving.
+    /// Why a notification was given up.
     public enum DropReason: String, Sendable, CaseIterable {
+        /// More waited for the app than may wait.
         case overflow
+        /// The device was away for too long. Nothing reports it yet.
         case inactive
+        /// The app's registration ended, or the device does not have the app.
         case unregistered
+        /// It was to be attempted once, and the device was not connected.
         case offline
     }
 }
@@ -103,20 +116,28 @@ extension NotificationState {
 
 /// Who saw a state happen.
 public enum TimelineSource: String, Sendable, CaseIterable {
+    /// The server.
     case server
+    /// The agent of the device.
     case agent
+    /// The app, by what it answered to the agent.
     case app
+    /// The desktop's notification server, or the person at it.
     case desktop
 }
 
 /// One line of a timeline.
 public struct TimelineEntry: Hashable, Sendable {
+    /// When its source saw the state, by the source's own clock.
     public var at: Timestamp
+    /// The state that was reached.
     public var state: NotificationState
+    /// Who saw it happen.
     public var source: TimelineSource
     /// What was wrong and where, or how it was shown; never a secret, never a payload.
     public var note: String?
 
+    /// Makes a line; the note is for people.
     public init(at: Timestamp, state: NotificationState, source: TimelineSource, note: String? = nil) {
         self.at = at
         self.state = state
@@ -127,9 +148,12 @@ public struct TimelineEntry: Hashable, Sendable {
 
 /// What a device reports about one notification.
 public struct Receipt: Hashable, Sendable {
+    /// Which notification it is about.
     public var id: NotificationID
+    /// The line for its timeline.
     public var entry: TimelineEntry
 
+    /// Makes the report of one state of one notification.
     public init(id: NotificationID, entry: TimelineEntry) {
         self.id = id
         self.entry = entry

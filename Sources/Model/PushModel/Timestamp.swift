@@ -2,7 +2,9 @@
 ///
 /// Arithmetic saturates at the ends of `Int64`, so that no number from outside can trap.
 public struct Timestamp: Hashable, Comparable, Sendable, RawRepresentable {
+    /// Milliseconds since 1970-01-01 UTC, negative before; any number.
     public let rawValue: Int64
+    /// The instant of so many milliseconds since 1970-01-01 UTC.
     public init(rawValue: Int64) { self.rawValue = rawValue }
 
     /// The instant `seconds` after 1970, saturated.
@@ -25,6 +27,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, RawRepresentable {
         return overflow ? (rawValue < 0 ? .min : .max) : difference
     }
 
+    /// The last instant there is: what has it as its end never ends.
     public static let distantFuture = Timestamp(rawValue: .max)
 }
 
