@@ -3,6 +3,7 @@
 /// Source: Apple, "Handling notification responses from APNs" and "Sending broadcast push notification
 /// requests to APNs". ``status``, ``retry`` and ``sentence`` are the table's columns.
 public enum APNsReason: String, Sendable, CaseIterable, Hashable {
+    /// Each says that something about the request is wrong: status 400.
     case badCollapseId = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
     case badExpirationDate = "BadExpirationDate"
@@ -17,6 +18,8 @@ public enum APNsReason: String, Sendable, CaseIterable, Hashable {
     case missingTopic = "MissingTopic"
     case payloadEmpty = "PayloadEmpty"
     case topicDisallowed = "TopicDisallowed"
+
+    /// Each says that the credential does not allow the request: status 403.
     case badCertificate = "BadCertificate"
     case badCertificateEnvironment = "BadCertificateEnvironment"
     case expiredProviderToken = "ExpiredProviderToken"
@@ -25,16 +28,26 @@ public enum APNsReason: String, Sendable, CaseIterable, Hashable {
     case missingProviderToken = "MissingProviderToken"
     case unrelatedKeyIdInToken = "UnrelatedKeyIdInToken"
     case badEnvironmentKeyIdInToken = "BadEnvironmentKeyIdInToken"
+
+    /// Each says that the request is none of the API's: status 404, 405.
     case badPath = "BadPath"
     case methodNotAllowed = "MethodNotAllowed"
+
+    /// Each says that the device token is dead: status 410, with the instant in ``APNsRefusal/timestamp``.
     case expiredToken = "ExpiredToken"
     case unregistered = "Unregistered"
+
+    /// Each says that there is too much: of the payload, status 413; of requests, status 429.
     case payloadTooLarge = "PayloadTooLarge"
     case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
     case tooManyRequests = "TooManyRequests"
+
+    /// Each says that the server cannot answer now: status 500, 503.
     case internalServerError = "InternalServerError"
     case serviceUnavailable = "ServiceUnavailable"
     case shutdown = "Shutdown"
+
+    /// Each belongs to broadcast and its channels, which are not served yet: status 400; `TopicMismatch` 403.
     case featureNotEnabled = "FeatureNotEnabled"
     case missingChannelId = "MissingChannelId"
     case badChannelId = "BadChannelId"
@@ -128,12 +141,14 @@ public enum APNsReason: String, Sendable, CaseIterable, Hashable {
 
 /// A refusal as the wire needs it: the reason, and for people what was wrong and where.
 public struct APNsRefusal: Error, Hashable, Sendable {
+    /// The reason that the provider is told.
     public var reason: APNsReason
     /// What was wrong, where, and what would be right; for the timeline, never for the provider's response.
     public var note: String?
     /// Since when the device token is dead; with `Unregistered` and `ExpiredToken` only, in milliseconds.
     public var timestamp: Int64?
 
+    /// Makes a refusal. A `timestamp` belongs to `Unregistered` and `ExpiredToken` alone.
     public init(_ reason: APNsReason, note: String? = nil, timestamp: Int64? = nil) {
         self.reason = reason
         self.note = note

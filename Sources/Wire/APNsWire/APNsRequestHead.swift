@@ -3,9 +3,8 @@ import PushModel
 
 /// The header fields of a device push, found in one pass and checked on demand.
 ///
-/// The checks are separate steps, so that an endpoint can make them in the order that the design fixes:
-/// method, path, credential, duplicates, header syntax, topic, size, token. Source: Apple, "Sending
-/// notification requests to APNs". Unknown fields are ignored; field values keep their case.
+/// Each check is a step of its own, so that the endpoint decides their order. Source: Apple, "Sending notification
+/// requests to APNs". Unknown fields are ignored; field values keep their case.
 public struct APNsRequestHead {
     /// The fields that APNs knows, each with its place in the block.
     private enum Known: Int, CaseIterable {
@@ -74,6 +73,7 @@ public struct APNsRequestHead {
         case device(ArraySlice<UInt8>)
         /// `/3/device` or `/3/device/`, with no token.
         case deviceWithoutToken
+        /// Any other path: `BadPath`.
         case other
     }
 
@@ -115,10 +115,15 @@ public struct APNsRequestHead {
 
     /// What the header fields say.
     public struct Fields: Hashable, Sendable {
+        /// `apns-id` as sent, a well-formed UUID; `nil` when absent.
         public var apnsID: String?
+        /// What `apns-expiration` asks for.
         public var expiry: Expiry
+        /// What `apns-priority` says; ``Priority/immediate`` when absent.
         public var priority: Priority
+        /// `apns-collapse-id`, 1 to 64 bytes of UTF-8; `nil` when absent.
         public var collapseID: String?
+        /// `apns-push-type`; `nil` when absent.
         public var pushType: PushType?
     }
 

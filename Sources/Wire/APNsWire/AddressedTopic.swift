@@ -48,6 +48,8 @@ public struct AddressedTopic {
     /// As the provider sent it.
     public let pushType: PushType?
 
+    /// Reads topic and push type together.
+    ///
     /// - Throws: `InvalidPushType` when the push type asks for a suffix that the topic has not.
     public init(topic: ArraySlice<UInt8>, pushType: PushType?) throws(APNsRefusal) {
         self.pushType = pushType

@@ -77,6 +77,8 @@ public struct DeviceTokenSealer: Sendable {
     private static let associatedData = Data("aldaba.token.1".utf8)
     private static let nonceBytes = Data(repeating: 0, count: 12)
 
+    /// Takes the keys that seal and open.
+    ///
     /// - Parameter keys: 32 bytes each, the current one first.
     /// - Returns: `nil` when there is no key or one has another length.
     public init?(keys: [[UInt8]]) {

@@ -7,6 +7,7 @@ public struct JSONScanner {
     public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         /// The offset of the offending byte, from 0.
         public var offset: Int
+        /// What stands there, or what was expected; in words, without the payload's text.
         public var message: String
         public var description: String { "byte \(offset): \(message)" }
     }

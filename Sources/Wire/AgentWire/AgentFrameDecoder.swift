@@ -7,6 +7,7 @@ public struct AgentFrameDecoder: Sendable {
     private var start = 0
     private var failure: AgentFrameError?
 
+    /// Begins at the start of a stream.
     public init() {}
 
     /// Takes the next piece of the stream. Call ``next()`` until it answers `nil` before the next piece.

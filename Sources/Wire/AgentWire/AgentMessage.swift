@@ -4,11 +4,16 @@ public enum AgentMessage: Hashable, Sendable {
     case welcome(Welcome)
     /// The first and only message of a refused one, or the last of one that is ended: a stable code, and a sentence that says what to do.
     case refused(version: Int, code: String, message: String)
+    /// The answer to ``AppMessage/requestAuthorization(request:options:)``: whether the app may notify.
     case authorizationAnswered(request: Int64, granted: Bool)
     /// The app's device token as 64 hex digits; `request` is `nil` when the token changed by itself.
     case registered(request: Int64?, token: String)
+    /// There is no device token: a stable code, and a sentence that says why.
     case registrationFailed(request: Int64, code: String, message: String)
+    /// The answer to ``AppMessage/getSettings(request:)``.
     case settings(request: Int64, NotificationSettings)
+    /// A notification for the app, and to which of its handlers it goes; answered by
+    /// ``AppMessage/handled(notification:outcome:)``.
     case deliver(DeliveredNotification, kind: DeliveryKind)
     /// The person answered a notification; `response` is an id of its own, `action` an action's identifier.
     case respond(response: Int64, notification: DeliveredNotification, action: String, userText: String?)
@@ -41,6 +46,7 @@ public enum AgentMessage: Hashable, Sendable {
         /// The notification whose opening started the app.
         public var launchNotification: DeliveredNotification?
 
+        /// Makes a welcome in this version of the protocol.
         public init(
             version: Int = AgentFrame.version, state: AppState, authorization: Int,
             launchNotification: DeliveredNotification? = nil

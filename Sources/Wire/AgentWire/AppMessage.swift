@@ -8,8 +8,11 @@ public enum AppMessage: Hashable, Sendable {
     case hello(version: Int, app: String, secret: String?, run: String? = nil)
     /// Asks for authorization; `options` is the raw value of `UNAuthorizationOptions`.
     case requestAuthorization(request: Int64, options: UInt)
+    /// Asks for the app's device token, now and whenever it changes.
     case registerForRemoteNotifications(request: Int64)
+    /// Gives the device token back: it ends, and providers are told `Unregistered`.
     case unregisterForRemoteNotifications(request: Int64)
+    /// Asks what the agent lets the app do; answered by ``AgentMessage/settings(request:_:)``.
     case getSettings(request: Int64)
     /// The app has finished launching: deliveries may begin.
     case ready
@@ -17,6 +20,7 @@ public enum AppMessage: Hashable, Sendable {
     case handled(notification: Int64, outcome: HandledOutcome)
     /// The app has handled the response with this id.
     case responseHandled(response: Int64)
+    /// The app says where it stands in its life.
     case stateChanged(AppState)
     /// Asks something of the notification centre; answered by ``AgentMessage/centerAnswered(request:_:)``.
     case center(request: Int64, CenterCommand)

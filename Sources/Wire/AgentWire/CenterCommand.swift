@@ -12,6 +12,7 @@ public enum CenterCommand: Hashable, Sendable {
     case removeDelivered([String]?)
     /// Replaces the app's categories.
     case setCategories([NotificationCategory])
+    /// Asks for the app's categories.
     case categories
     /// Sets the number on the app's icon; 0 takes it away.
     case setBadge(Int)
@@ -23,8 +24,11 @@ public enum CenterAnswer: Hashable, Sendable {
     case done
     /// It was refused; `code` is that of `UNError.Code`.
     case failed(code: Int, message: String)
+    /// The requests that have not fired yet.
     case pending([NotificationRequest])
+    /// The app's notifications that are in the list.
     case delivered([DeliveredNotification])
+    /// The categories that the app set last.
     case categories([NotificationCategory])
 }
 

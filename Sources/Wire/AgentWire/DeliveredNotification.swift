@@ -19,6 +19,7 @@ public struct DeliveredNotification: Codable, Hashable, Sendable {
     /// What made it appear, of one that did not come from a provider; `nil` when that was the request itself.
     public var trigger: NotificationTrigger?
 
+    /// Makes what one `deliver` or `respond` carries; it checks nothing.
     public init(
         id: Int64, identifier: String, apnsID: String?, topic: String, date: Int64, payload: String,
         content: NotificationContent? = nil, trigger: NotificationTrigger? = nil
@@ -57,8 +58,11 @@ public enum DeliveryKind: String, Codable, Sendable, CaseIterable {
 
 /// What an app's background handler made of a notification.
 public enum BackgroundResult: String, Codable, Sendable, CaseIterable {
+    /// It fetched something new.
     case newData
+    /// There was nothing new.
     case noData
+    /// It could not fetch, or did not answer in time.
     case failed
 }
 
@@ -74,8 +78,11 @@ public enum HandledOutcome: Hashable, Sendable {
 
 /// Where an app stands in its life.
 public enum AppState: String, Codable, Sendable, CaseIterable {
+    /// In front of the person, and taking events.
     case active
+    /// In front or on its way there, and not taking events.
     case inactive
+    /// Running without being in front.
     case background
 }
 
@@ -83,12 +90,17 @@ public enum AppState: String, Codable, Sendable, CaseIterable {
 public struct NotificationSettings: Codable, Hashable, Sendable {
     /// `UNAuthorizationStatus`: 0 not determined, 1 denied, 2 authorized, 3 provisional, 4 ephemeral.
     public var authorizationStatus: Int
-    /// These six are `UNNotificationSetting`: 0 not supported, 1 disabled, 2 enabled.
+    /// Whether notifications appear on the screen (`UNNotificationSetting`): 0 not supported, 1 disabled, 2 enabled.
     public var alertSetting: Int
+    /// Whether sounds are played: 0 not supported, 1 disabled, 2 enabled.
     public var soundSetting: Int
+    /// Whether the icon's number is set: 0 not supported, 1 disabled, 2 enabled.
     public var badgeSetting: Int
+    /// Whether notifications are kept in the list: 0 not supported, 1 disabled, 2 enabled.
     public var notificationCenterSetting: Int
+    /// Whether critical alerts pass muted sounds and quiet hours: 0 not supported, 1 disabled, 2 enabled.
     public var criticalAlertSetting: Int
+    /// Whether what is time-sensitive passes the quiet hours: 0 not supported, 1 disabled, 2 enabled.
     public var timeSensitiveSetting: Int
     /// `UNAlertStyle`: 0 none, 1 banner, 2 alert.
     public var alertStyle: Int
@@ -99,6 +111,7 @@ public struct NotificationSettings: Codable, Hashable, Sendable {
     /// Whether the app said that it has settings of its own.
     public var providesAppNotificationSettings: Bool
 
+    /// Makes settings of raw values; the defaults are those of members that a message leaves out.
     public init(
         authorizationStatus: Int, alertSetting: Int, soundSetting: Int, badgeSetting: Int,
         notificationCenterSetting: Int, criticalAlertSetting: Int = 0, timeSensitiveSetting: Int = 0,

@@ -31,10 +31,13 @@ public enum ManagementCommand: Hashable, Sendable {
 
 /// An answer to a ``ManagementCommand``.
 public enum ManagementAnswer: Hashable, Sendable {
+    /// It is done; what it changed is stored.
     case done
     /// What was wrong, and what would be right.
     case failed(message: String)
+    /// The answer to ``ManagementCommand/status``.
     case status(AgentStatus)
+    /// Notifications of the list, the newest last.
     case list([ListedNotification])
     /// The most relevant first.
     case threads([NotificationThread])
@@ -47,11 +50,14 @@ public enum ManagementAnswer: Hashable, Sendable {
 
     /// One thing that a person can change.
     public struct Setting: Codable, Hashable, Sendable {
+        /// The setting's name, as `aldaba settings` takes it.
         public var name: String
+        /// The value that it has now.
         public var value: String
         /// The values that it may have.
         public var allowed: [String]
 
+        /// Makes one line of an answer.
         public init(name: String, value: String, allowed: [String]) {
             self.name = name
             self.value = value
@@ -62,16 +68,20 @@ public enum ManagementAnswer: Hashable, Sendable {
 
 /// How an agent is.
 public struct AgentStatus: Codable, Hashable, Sendable {
+    /// The agent's process id.
     public var process: Int32
     /// The device's id; `nil` while it is not enrolled.
     public var device: String?
+    /// Whether the agent is logged in at its server.
     public var isConnected: Bool
     /// Whether the agent has a server at all.
     public var hasServer: Bool
     /// Whether notifications can be seen.
     public var hasScreen: Bool
+    /// The installed apps.
     public var apps: [App]
 
+    /// Makes the answer to a question for the status.
     public init(
         process: Int32, device: String?, isConnected: Bool, hasServer: Bool = true, hasScreen: Bool, apps: [App]
     ) {
@@ -85,14 +95,20 @@ public struct AgentStatus: Codable, Hashable, Sendable {
 
     /// One installed app.
     public struct App: Codable, Hashable, Sendable {
+        /// The bundle id.
         public var id: String
+        /// The name that people see, from the app's manifest.
         public var name: String
+        /// Whether the app is connected to the agent's socket.
         public var isConnected: Bool
         /// `UNAuthorizationStatus` (raw value).
         public var authorization: Int
+        /// How many notifications of the app are in the list.
         public var listed: Int
+        /// The number on the app's icon; 0 for none.
         public var badge: Int
 
+        /// Makes the line of one app.
         public init(id: String, name: String, isConnected: Bool, authorization: Int, listed: Int, badge: Int) {
             self.id = id
             self.name = name
@@ -106,12 +122,16 @@ public struct AgentStatus: Codable, Hashable, Sendable {
 
 /// A notification of the list, with what can be done with it.
 public struct ListedNotification: Codable, Hashable, Sendable {
+    /// The name of the app that people see.
     public var appName: String
+    /// The notification, as its app gets it.
     public var notification: DeliveredNotification
     /// What it says, with every text looked up.
     public var content: NotificationContent
+    /// The buttons that it has now: its own, else those of its category.
     public var actions: [NotificationActionDescription]
 
+    /// Makes an item of the list for a person to read.
     public init(
         appName: String, notification: DeliveredNotification, content: NotificationContent,
         actions: [NotificationActionDescription]

@@ -1,7 +1,10 @@
 /// A kind of notification with its buttons: Apple's `UNNotificationCategory` as agent and apps exchange it.
 public struct NotificationCategory: Codable, Hashable, Sendable {
+    /// What notifications name the category by; unique within the app.
     public var identifier: String
+    /// The buttons, in the order in which they are shown.
     public var actions: [NotificationActionDescription]
+    /// Kept for the app, and without an effect.
     public var intentIdentifiers: [String]
     /// `UNNotificationCategoryOptions` (raw value).
     public var options: UInt
@@ -10,6 +13,7 @@ public struct NotificationCategory: Codable, Hashable, Sendable {
     /// What a summary of several says, `%u` for their number and `%@` for whom they are about.
     public var categorySummaryFormat: String?
 
+    /// Makes a category; without more than an identifier it has no buttons.
     public init(
         identifier: String, actions: [NotificationActionDescription] = [], intentIdentifiers: [String] = [],
         options: UInt = 0, hiddenPreviewsBodyPlaceholder: String? = nil, categorySummaryFormat: String? = nil
@@ -33,23 +37,28 @@ public struct NotificationCategory: Codable, Hashable, Sendable {
             categorySummaryFormat: try members.member(.categorySummaryFormat, else: nil))
     }
 
-    /// `customDismissAction`: the app is told of a dismissal.
+    /// The app is told of a dismissal; Apple's `customDismissAction`.
     public static let customDismissAction: UInt = 1
-    /// `hiddenPreviewsShowTitle` and `hiddenPreviewsShowSubtitle`.
+    /// The title is shown where previews are hidden; Apple's `hiddenPreviewsShowTitle`.
     public static let hiddenPreviewsShowTitle: UInt = 4
+    /// The subtitle is shown where previews are hidden; Apple's `hiddenPreviewsShowSubtitle`.
     public static let hiddenPreviewsShowSubtitle: UInt = 8
 }
 
 /// One button of a notification.
 public struct NotificationActionDescription: Codable, Hashable, Sendable {
+    /// What the app learns when the button is chosen; unique within the category.
     public var identifier: String
+    /// What the button says.
     public var title: String
     /// `UNNotificationActionOptions` (raw value).
     public var options: UInt
+    /// What stands on the button; `nil` for the title alone.
     public var icon: Icon?
     /// Where the button asks for text.
     public var textInput: TextInput?
 
+    /// Makes a button; without `textInput` it asks for no text.
     public init(
         identifier: String, title: String, options: UInt = 0, icon: Icon? = nil, textInput: TextInput? = nil
     ) {
@@ -70,10 +79,12 @@ public struct NotificationActionDescription: Codable, Hashable, Sendable {
 
     /// An icon by its name.
     public struct Icon: Codable, Hashable, Sendable {
+        /// The image's or symbol's name.
         public var name: String
         /// Whether the name is one of the app's own images and not one of the system's symbols.
         public var isTemplate: Bool
 
+        /// Names an icon; whether there is such an image is not checked.
         public init(name: String, isTemplate: Bool) {
             self.name = name
             self.isTemplate = isTemplate
@@ -89,9 +100,12 @@ public struct NotificationActionDescription: Codable, Hashable, Sendable {
 
     /// What stands around the field for the text.
     public struct TextInput: Codable, Hashable, Sendable {
+        /// What the button says that sends the text.
         public var buttonTitle: String
+        /// What stands in the field while it is empty.
         public var placeholder: String
 
+        /// Makes the texts around the field; both may be empty.
         public init(buttonTitle: String, placeholder: String) {
             self.buttonTitle = buttonTitle
             self.placeholder = placeholder
@@ -105,8 +119,10 @@ public struct NotificationActionDescription: Codable, Hashable, Sendable {
         }
     }
 
-    /// `authenticationRequired`, `destructive` and `foreground`.
+    /// The button works only while the screen is not locked; Apple's `authenticationRequired`.
     public static let authenticationRequired: UInt = 1
+    /// The button destroys something; Apple's `destructive`.
     public static let destructive: UInt = 2
+    /// The button brings the app to the front; Apple's `foreground`.
     public static let foreground: UInt = 4
 }

@@ -4,26 +4,40 @@ import Foundation
 ///
 /// In JSON every member may be absent; then it has the value that the initializer gives it.
 public struct NotificationContent: Hashable, Sendable {
+    /// The first line; empty for none.
     public var title = ""
+    /// The second line; empty for none.
     public var subtitle = ""
+    /// The text; empty for none.
     public var body = ""
-    /// Texts that are looked up in the app's string tables when the notification is delivered. Where no table has
-    /// the key, the text beside it stays; where that is empty, the key itself is shown.
+    /// The title as a key of the app's string tables, looked up when the notification is delivered. Where no table
+    /// has the key, ``title`` is shown; where that is empty, the key itself.
     public var titleLocalization: Localization?
+    /// The subtitle as a key of the app's string tables, looked up like ``titleLocalization``.
     public var subtitleLocalization: Localization?
+    /// The body as a key of the app's string tables, looked up like ``titleLocalization``.
     public var bodyLocalization: Localization?
     /// The number on the app's icon; `nil` leaves it, 0 takes it away.
     public var badge: Int?
+    /// The sound to play; `nil` for silence.
     public var sound: NotificationSound?
+    /// Kept for the app, and without an effect.
     public var launchImageName = ""
+    /// What the app keeps in it for itself; an empty object for nothing.
     public var userInfo = UserInfo.json("{}")
+    /// Its files, the one to show first in front.
     public var attachments: [NotificationAttachment] = []
+    /// Which of the app's categories it belongs to; empty for none.
     public var categoryIdentifier = ""
+    /// Which thread of the app's it belongs to; empty for none.
     public var threadIdentifier = ""
+    /// Which of the app's scenes it is for; kept for the app.
     public var targetContentIdentifier: String?
+    /// How much it may interrupt the person.
     public var interruptionLevel = InterruptionLevel.active
     /// How it ranks among the app's notifications, 0 to 1.
     public var relevanceScore = 0.0
+    /// What a Focus filters by; kept for the app, and without an effect.
     public var filterCriteria: String?
     /// The buttons that the notification itself brings (the old form, `actions` inside `alert`); they stand in for
     /// those of its category.
@@ -31,6 +45,7 @@ public struct NotificationContent: Hashable, Sendable {
     /// What the button that opens the notification says (`action-loc-key`).
     public var openTitle: Localization?
 
+    /// Content that says nothing: every member has its plain value.
     public init() {}
 
     /// Whether there is text to put on the screen.
@@ -61,9 +76,12 @@ public struct NotificationContent: Hashable, Sendable {
 
     /// A key of the app's string table and what is put into its text.
     public struct Localization: Codable, Hashable, Sendable {
+        /// The key in the table.
         public var key: String
+        /// What is put in for `%@` and `%1$@`, in their order.
         public var arguments: [String]
 
+        /// Names a text of the app's tables.
         public init(key: String, arguments: [String] = []) {
             self.key = key
             self.arguments = arguments
@@ -87,9 +105,13 @@ public struct NotificationContent: Hashable, Sendable {
 
     /// How much it may interrupt; Apple's `UNNotificationInterruptionLevel`, with its raw values in the payload.
     public enum InterruptionLevel: String, Codable, Sendable, CaseIterable {
+        /// Into the list only, and not heard.
         case passive
+        /// On the screen and heard, as far as the settings say.
         case active
+        /// Passes the quiet hours, where the settings let it.
         case timeSensitive = "time-sensitive"
+        /// Passes quiet hours and muted sounds, where the settings let it.
         case critical
     }
 }
@@ -103,6 +125,7 @@ public struct NotificationSound: Codable, Hashable, Sendable {
     /// 0 to 1; of a critical sound only.
     public var volume: Double?
 
+    /// Makes a sound; without a name it is the default one.
     public init(name: String? = nil, isCritical: Bool = false, volume: Double? = nil) {
         self.name = name
         self.isCritical = isCritical
@@ -119,17 +142,20 @@ public struct NotificationSound: Codable, Hashable, Sendable {
 
 /// A file that belongs to a notification.
 public struct NotificationAttachment: Codable, Hashable, Sendable {
+    /// What the app names the attachment by; unique within its notification.
     public var identifier: String
     /// An absolute path.
     public var path: String
     /// A uniform type identifier, such as `public.png`.
     public var type: String
+    /// Whether no small picture of it is shown; `nil` when the app did not say.
     public var hidesThumbnail: Bool?
     /// x, y, width and height of the part that is shown small, each 0 to 1.
     public var thumbnailClippingRect: [Double]?
     /// Which frame is shown small: a number of an animation, seconds of a movie.
     public var thumbnailTime: Double?
 
+    /// Names a file; whether it is there, and is what `type` says, the agent looks when it takes it.
     public init(
         identifier: String, path: String, type: String, hidesThumbnail: Bool? = nil,
         thumbnailClippingRect: [Double]? = nil, thumbnailTime: Double? = nil

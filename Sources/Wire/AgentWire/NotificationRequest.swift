@@ -4,10 +4,12 @@ import Foundation
 public struct NotificationRequest: Codable, Hashable, Sendable {
     /// A later request of the same app with the same identifier replaces an earlier one.
     public var identifier: String
+    /// What the notification will say.
     public var content: NotificationContent
     /// `nil` for "at once".
     public var trigger: NotificationTrigger?
 
+    /// Makes a request; without a trigger it fires at once.
     public init(identifier: String, content: NotificationContent, trigger: NotificationTrigger? = nil) {
         self.identifier = identifier
         self.content = content
@@ -26,13 +28,20 @@ public enum NotificationTrigger: Hashable, Sendable {
 
     /// A circle on the earth.
     public struct Region: Codable, Hashable, Sendable {
+        /// What the app names the circle by.
         public var identifier: String
+        /// The centre's degrees north of the equator, -90 to 90.
         public var latitude: Double
+        /// The centre's degrees east of Greenwich, -180 to 180.
         public var longitude: Double
+        /// Metres from the centre to the edge.
         public var radius: Double
+        /// Whether entering the circle fires.
         public var onEntry: Bool
+        /// Whether leaving the circle fires.
         public var onExit: Bool
 
+        /// Makes a circle; the agent refuses one that cannot be on the earth.
         public init(
             identifier: String, latitude: Double, longitude: Double, radius: Double, onEntry: Bool, onExit: Bool
         ) {

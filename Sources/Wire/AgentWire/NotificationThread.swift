@@ -4,10 +4,12 @@ public struct NotificationThread: Codable, Hashable, Sendable {
     public var thread: String
     /// How many there are, one at least.
     public var count: Int
+    /// The one that came last.
     public var newest: ListedNotification
     /// What is said of the others; `nil` where there are none.
     public var others: String?
 
+    /// Sums a thread up.
     public init(thread: String, count: Int, newest: ListedNotification, others: String? = nil) {
         self.thread = thread
         self.count = count

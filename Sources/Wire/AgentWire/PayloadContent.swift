@@ -85,8 +85,11 @@ extension NotificationContent {
 
 /// How a remote notification reaches an app.
 public struct PayloadDelivery: Hashable, Sendable {
+    /// Whether `alert` has text to show.
     public var showsText = false
+    /// Whether it brings a sound.
     public var hasSound = false
+    /// Whether it sets the number on the app's icon.
     public var hasBadge = false
     /// `content-available`.
     public var wakesInBackground = false

@@ -1,9 +1,12 @@
 /// A notification that waits for its time or place, for a person.
 public struct PendingNotification: Codable, Hashable, Sendable {
+    /// The bundle id of the app that asked for it.
     public var app: String
+    /// The name of the app that people see.
     public var appName: String
     /// What it will say, with every text looked up.
     public var content: NotificationContent
+    /// The request's identifier, by which it can be cancelled.
     public var identifier: String
     /// When it will fire next, and after that; milliseconds since 1970. None where a place makes it fire.
     public var times: [Int64]
@@ -14,6 +17,7 @@ public struct PendingNotification: Codable, Hashable, Sendable {
     /// How often it has fired.
     public var fired: Int64
 
+    /// Makes a line for a person to read; `times` and `offsets` have the same length.
     public init(
         app: String, appName: String, content: NotificationContent, identifier: String, times: [Int64], offsets: [Int],
         reason: String, fired: Int64

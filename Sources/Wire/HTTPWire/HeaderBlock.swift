@@ -20,6 +20,7 @@ public struct HeaderBlock: Sendable, Hashable {
     @usableFromInline var bytes: [UInt8] = []
     @usableFromInline var fields: [Field] = []
 
+    /// A block without fields; it holds no memory until the first is added.
     @inlinable
     public init() {}
 

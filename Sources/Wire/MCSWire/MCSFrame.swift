@@ -4,6 +4,7 @@ public enum MCSFrameError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooLarge(size: UInt32, limit: Int)
     /// The size is not a varint of at most five bytes and 32 bits.
     case malformedSize
+    /// A packet begins with a byte that is no ``MCSTag``.
     case unknownTag(UInt8)
     /// The body is not the protobuf message that the tag announces.
     case malformedBody(MCSTag)
@@ -20,13 +21,21 @@ public enum MCSFrameError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// The byte in front of each packet.
 public enum MCSTag: UInt8, Sendable, CaseIterable {
+    /// Asks the other side whether it is there.
     case heartbeatPing = 0
+    /// Answers a ping.
     case heartbeatAck = 1
+    /// The device's first packet: its id, its secret and what it has.
     case loginRequest = 2
+    /// The server's verdict on a login.
     case loginResponse = 3
+    /// The sender ends the connection.
     case close = 4
+    /// Acknowledgements; an IQ packet that is none is passed over.
     case iqStanza = 7
+    /// A notification on its way down, or receipts on their way up.
     case dataMessageStanza = 8
+    /// Why the sender ends the stream.
     case streamErrorStanza = 10
 }
 

@@ -5,7 +5,9 @@
 public struct MCSFrameDecoder: Sendable {
     /// What the bytes said, in order: one `version`, then packets.
     public enum Element: Hashable, Sendable {
+        /// The version byte that begins a direction.
         case version(UInt8)
+        /// One whole packet.
         case packet(MCSPacket)
     }
 
@@ -16,6 +18,8 @@ public struct MCSFrameDecoder: Sendable {
     /// The largest body that is accepted, in bytes; it counts for what ``next()`` reads from now on.
     public var maximumSize: Int
 
+    /// Begins at the start of a direction, before its version byte.
+    ///
     /// - Parameter maximumSize: The largest body that is accepted, in bytes.
     public init(maximumSize: Int = MCSFrame.defaultMaximumSize) {
         self.maximumSize = maximumSize

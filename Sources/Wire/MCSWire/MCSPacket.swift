@@ -2,15 +2,24 @@ import SwiftProtobuf
 
 /// One packet of the device channel.
 public enum MCSPacket: Hashable, Sendable {
+    /// A ping; the other side answers with ``heartbeatAck(_:)``.
     case heartbeatPing(MCSHeartbeatPing)
+    /// The answer to a ping.
     case heartbeatAck(MCSHeartbeatAck)
+    /// A device names itself and proves it; its first packet.
     case login(MCSLoginRequest)
+    /// The answer to a login; with an error the connection ends.
     case loginResponse(MCSLoginResponse)
+    /// The sender ends the connection; it has no body that matters.
     case close
+    /// An acknowledgement (``MCSAcknowledgement``), or something that is passed over.
     case iq(MCSIqStanza)
+    /// A notification, or a batch of receipts.
     case dataMessage(MCSDataMessageStanza)
+    /// The sender cannot go on, and says why.
     case streamError(MCSStreamErrorStanza)
 
+    /// The byte that stands in front of the packet.
     public var tag: MCSTag {
         switch self {
         case .heartbeatPing: .heartbeatPing

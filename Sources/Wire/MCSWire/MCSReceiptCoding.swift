@@ -4,10 +4,12 @@ import SwiftProtobuf
 
 /// What an upstream stanza of receipts held.
 public struct MCSReceiptReading: Hashable, Sendable {
+    /// What the device reports, in its order.
     public var receipts: [Receipt]
     /// How many receipts were passed over: an unknown state or source, or a state that only the server can see.
     public var ignoredCount: Int
 
+    /// Makes the result of a reading.
     public init(receipts: [Receipt], ignoredCount: Int = 0) {
         self.receipts = receipts
         self.ignoredCount = ignoredCount
