@@ -19,6 +19,8 @@ public final class AcceptFailureLog: ChannelDuplexHandler {
     private var pausedUntil: NIODeadline?
     private var resumption: Scheduled<Void>?
 
+    /// Makes the handler of one listening channel.
+    ///
     /// - Parameter listener: The listener's name in metrics and log lines.
     public init(listener: String, logger: Logger, pause: TimeAmount = .seconds(1)) {
         self.listener = listener

@@ -3,7 +3,9 @@ import NIOCore
 /// Whom a connection is counted for: an IPv4 address, or the /64 network of an IPv6 address, which is what one
 /// customer is given (RFC 6177). An IPv4 address that comes mapped into IPv6 is that IPv4 address.
 public enum ClientAddress: Hashable, Sendable {
+    /// One IPv4 address as a number, its first byte the highest.
     case ipv4(UInt32)
+    /// The first 64 bits of an IPv6 address as a number.
     case ipv6Network(UInt64)
 
     /// The address of a peer; `nil` for a Unix socket.

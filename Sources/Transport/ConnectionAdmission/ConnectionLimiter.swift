@@ -8,12 +8,14 @@ import Synchronization
 public final class ConnectionLimiter: Sendable {
     /// What a limiter is told.
     public struct Configuration: Sendable {
+        /// How many connections there may be.
         public var limits: ConnectionSlots<ObjectIdentifier>.Limits
         /// Addresses that are not counted one by one: proxies, behind which are many.
         public var exempt: [AddressRange]
         /// How long a connection may take to prove itself.
         public var proofTimeout: TimeAmount
 
+        /// Makes the configuration of one listener; without an exemption every address is counted.
         public init(
             limits: ConnectionSlots<ObjectIdentifier>.Limits, exempt: [AddressRange] = [],
             proofTimeout: TimeAmount = .seconds(30)
@@ -33,6 +35,8 @@ public final class ConnectionLimiter: Sendable {
     private let state: Mutex<State>
     private let report: RefusalReport
 
+    /// Makes the limiter of one listener, with no connection yet.
+    ///
     /// - Parameter listener: The listener's name in metrics and log lines.
     public init(listener: String, _ configuration: Configuration, logger: Logger) {
         self.configuration = configuration

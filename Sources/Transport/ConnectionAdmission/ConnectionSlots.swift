@@ -11,6 +11,7 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
         /// That have not proven themselves.
         public var unproven: Int
 
+        /// Takes the three limits; each is at least 1, and less is taken as 1.
         public init(total: Int, perAddress: Int, unproven: Int) {
             self.total = max(1, total)
             self.perAddress = max(1, perAddress)
@@ -20,9 +21,11 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
 
     /// What becomes of a new connection.
     public enum Decision: Hashable, Sendable {
+        /// Admitted; no other connection is touched.
         case admitted
         /// Admitted; the named one, the oldest that has not proven itself, has to be closed.
         case replacing(Connection)
+        /// Not admitted; it has to be closed.
         case refused(ConnectionRefusal)
     }
 

@@ -8,8 +8,11 @@ public struct DescriptorBudget: Hashable, Sendable {
     /// Kept for everything that is no connection of a listener.
     public static let reserved = 96
 
+    /// Connections that the provider API may have, `8 ... 10,000`.
     public let providers: Int
+    /// Connections that the control API may have, `8 ... 4,096`.
     public let control: Int
+    /// Connections that the device endpoint may have, `8 ... 200,000`.
     public let devices: Int
 
     /// Divides a limit of open files. One that is too small for the reserve leaves each listener eight.

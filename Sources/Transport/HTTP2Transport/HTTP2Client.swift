@@ -5,8 +5,11 @@ import NIOSSL
 
 /// A complete response.
 public struct HTTP2Response: Sendable, Hashable {
+    /// The HTTP status.
     public var status: Int
+    /// The header fields, `:status` among them; no trailers.
     public var headers: HeaderBlock
+    /// The whole body; empty where there is none.
     public var body: [UInt8]
 
     /// The value of the first field of that name, as text.

@@ -8,12 +8,14 @@ import NIOSSL
 public final class HTTP2Listener: Sendable {
     /// Where and how to listen.
     public struct Configuration: Sendable {
+        /// The IP address or host name to bind.
         public var host: String
         /// `0` takes a free port; ``HTTP2Listener/port`` tells which.
         public var port: Int
         /// Gives the certificate of each connection that begins. `nil` serves HTTP/2 in plain text with prior knowledge:
         /// for tests and benchmarks.
         public var tls: (@Sendable () -> NIOSSLContext)?
+        /// What a connection may send and hold.
         public var limits = HTTP2Limits()
         /// A connection on which nothing moves for this long is sent away.
         public var idleTimeout: TimeAmount = .hours(1)
@@ -24,8 +26,10 @@ public final class HTTP2Listener: Sendable {
         public var requestTimeout: TimeAmount = .seconds(60)
         /// Decides which connections are kept.
         public var limiter: ConnectionLimiter
+        /// Where the listener and its connections log.
         public var logger = Logger(label: "aldaba.http2")
 
+        /// Makes a configuration. Without a limiter 10,000 connections are admitted, from wherever they come.
         public init(
             host: String, port: Int, tls: (@Sendable () -> NIOSSLContext)?, limiter: ConnectionLimiter? = nil
         ) {

@@ -13,8 +13,11 @@ public protocol HTTP2RequestHandler: AnyObject {
 
 /// A complete request. Its block is the connection's own and is used again after the handler returns.
 public struct HTTP2Request {
+    /// The stream to answer, for ``HTTP2ServerConnection/respond(_:headers:body:)``.
     public let stream: Int32
+    /// The header fields, pseudo-header fields first; no trailers.
     public let headers: HeaderBlock
+    /// The whole body; empty where there is none, or where it was thrown away.
     public let body: [UInt8]
     /// The body exceeded the limit and was thrown away.
     public let bodyIsTooLarge: Bool
@@ -26,6 +29,7 @@ public struct HTTP2Request {
 public final class HTTP2ServerConnection {
     fileprivate let session: HTTP2Session
     fileprivate weak var handler: HTTP2ServerHandler?
+    /// The loop on which everything of this connection happens.
     public let eventLoop: any EventLoop
     private var isProven = false
 

@@ -39,6 +39,7 @@ public struct HTTP2Limits: Sendable, Hashable {
     /// is cut off. More than every open stream can need.
     public var waitingFrames: Int = 10_000
 
+    /// The defaults, each as it stands at its property.
     public init() {}
 }
 

@@ -14,10 +14,13 @@ public protocol MCSChannelPeer: AnyObject {
 
     /// The connection is open (its TLS handshake may still go on). The peer may keep the channel until ``closed(_:)``.
     func opened(_ channel: MCSChannelHandler<Self>)
+    /// The version byte, once, before any packet.
     func received(version: UInt8)
+    /// One packet, in the order of the wire.
     func received(_ packet: MCSPacket)
     /// All packets of one read were given.
     func readCompleted()
+    /// Whether the connection takes more without piling it up; `false` while its buffer is above the high mark.
     func writabilityChanged(_ isWritable: Bool)
     /// The deadline has come.
     func tick()
@@ -50,6 +53,7 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
     /// How many gathered bytes are written without waiting for the end of the read.
     private static var gatherLimit: Int { 32 * 1024 }
 
+    /// Makes the handler of one connection, for one channel. It holds its peer.
     public init(peer: Peer) {
         self.peer = peer
         decoder = MCSFrameDecoder(maximumSize: peer.maximumSize)
@@ -66,6 +70,7 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
     /// The address of the other side, for logs.
     public var remoteAddress: SocketAddress? { context?.remoteAddress }
 
+    /// Gathers the version byte for the next flush. It goes before the first packet.
     public func send(version: UInt8) {
         pending.append(version)
     }

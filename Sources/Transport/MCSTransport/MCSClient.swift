@@ -16,9 +16,12 @@ public struct MCSClientTarget: Hashable, Sendable {
 
     /// A host name or an IP address; the server's certificate must name it.
     public var host: String
+    /// The TCP port of the device endpoint.
     public var port: Int
+    /// Which certificate authorities may vouch for the server.
     public var trust: Trust
 
+    /// Makes a target; nothing is looked up or connected.
     public init(host: String, port: Int, trust: Trust) {
         self.host = host
         self.port = port

@@ -14,6 +14,8 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
     private let limit: Int
     private let registered = Mutex(Registered())
 
+    /// An empty registry.
+    ///
     /// - Parameter limit: How many series may exist at once, all names and labels together.
     public init(limit: Int = 2000) { self.limit = max(1, limit) }
 
