@@ -31,6 +31,7 @@ package final class AppHost {
     /// Takes what belongs to the app's life cycle.
     package var applicationReceiver: (any ApplicationReceiver)?
 
+    /// Makes a host that has not begun. An app has one, ``shared``; tests make others.
     package nonisolated init(configuration: AppHostConfiguration) {
         self.configuration = configuration
         session = AppSession(

@@ -4,12 +4,14 @@ import Foundation
 package struct AppHostConfiguration: Sendable {
     /// The bundle id; `nil` when neither environment nor manifest names one.
     package var app: String?
+    /// The path of the agent's Unix socket.
     package var socketPath: String
     /// Whether the app ends when its standard input closes.
     package var isSupervised: Bool
     /// How long a launch waits for the agent's welcome before it goes on without knowing its cause.
     package var launchPatience = Duration.seconds(1)
 
+    /// Makes a configuration of known parts, for tests.
     package init(
         app: String?, socketPath: String, isSupervised: Bool = false,
         launchPatience: Duration = .seconds(1)

@@ -85,6 +85,8 @@ package struct AppSession: Sendable {
         var notification: DeliveredNotification?
     }
 
+    /// A session that has not begun; it waits for ``Event/started``.
+    ///
     /// - Parameters:
     ///   - app: The bundle id; `nil` when none was found, and then nothing is ever connected.
     ///   - run: A name of this run of the app.

@@ -8,6 +8,7 @@ public final class LocalZones: Sendable {
     public struct Current: Hashable, Sendable {
         /// Its name in the zone files; `nil` where nothing tells it, such as a copied `/etc/localtime`.
         public var name: String?
+        /// When its clocks are how far from UTC.
         public var rules: ZoneRules
 
         static let utc = Current(name: "UTC", rules: .utc)
@@ -50,6 +51,8 @@ public final class LocalZones: Sendable {
     /// The zones by this process' environment.
     public static let shared = LocalZones(environment: ProcessInfo.processInfo.environment)
 
+    /// The zones of a folder of zone files; nothing is read yet.
+    ///
     /// - Parameters:
     ///   - environment: its `TZDIR` is the folder of the zone files instead of `folder`, its `TZ` the machine's zone instead
     ///     of what `localtime` says.

@@ -5,6 +5,7 @@ package struct BusCalls<Call> {
 
     private var waiting: [UInt32: (call: Call, deadline: ContinuousClock.Instant)] = [:]
 
+    /// No call waits.
     package init() {}
 
     /// When the first of them is too late.

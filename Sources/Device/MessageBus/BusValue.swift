@@ -2,15 +2,23 @@ import CDBus
 
 /// A value of the D-Bus types that the interfaces of our services use. A variant is read as what it holds.
 package indirect enum BusValue: Hashable, Sendable {
+    /// Text, `s`.
     case string(String)
     /// The path of an object.
     case path(String)
+    /// A whole number that is not negative, `u`.
     case uint32(UInt32)
+    /// A whole number, `i`.
     case int32(Int32)
+    /// A whole number, `x`.
     case int64(Int64)
+    /// A byte, `y`.
     case byte(UInt8)
+    /// Yes or no, `b`.
     case boolean(Bool)
+    /// A list of texts, `as`.
     case strings([String])
+    /// A number with a fraction, `d`.
     case double(Double)
     /// Only written, where an interface wants a variant.
     case variant(BusValue)
@@ -18,6 +26,7 @@ package indirect enum BusValue: Hashable, Sendable {
     case dictionary([String: BusValue])
     /// Only read.
     case structure([BusValue])
+    /// A type that none of our interfaces uses.
     case other
 
     static func readAll(_ iterator: inout DBusMessageIter) -> [BusValue] {

@@ -34,6 +34,7 @@ open class UIApplication: UIResponder {
     /// Whether the app has a device token.
     public internal(set) var isRegisteredForRemoteNotifications = false
 
+    /// Makes an application of a host. An app has one, ``shared``; tests make others.
     package init(host: AppHost, center: UNUserNotificationCenter) {
         self.host = host
         self.center = center

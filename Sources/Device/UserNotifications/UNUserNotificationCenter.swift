@@ -16,6 +16,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     private let lock = NSLock()
     private weak var storedDelegate: (any UNUserNotificationCenterDelegate)?
 
+    /// Makes a center of a host. An app has one, ``current()``; tests make others.
     package init(host: AppHost) {
         self.host = host
         super.init()
