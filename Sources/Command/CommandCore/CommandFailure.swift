@@ -1,18 +1,28 @@
 /// How a command ends; the process's exit code.
 public enum CommandExit: Int32, Sendable, CaseIterable {
+    /// Everything that was asked for is done.
     case done = 0
+    /// It was tried and failed.
     case failed = 1
+    /// The command line is wrong.
     case usage = 2
+    /// A file, a setting or a value that was given is wrong.
     case invalidInput = 3
+    /// The credential is missing or not accepted.
     case notAuthorized = 4
+    /// Some of it is done, and the output says what.
     case partlyDone = 5
+    /// The server or the agent cannot be reached.
     case unreachable = 6
+    /// What was waited for did not come in time.
     case timedOut = 7
 }
 
 /// Why a command did not do what it was asked: a sentence for people and an exit code for programs.
 public struct CommandFailure: Error, Sendable, CustomStringConvertible {
+    /// The exit code that the process ends with.
     public var exit: CommandExit
+    /// What is wrong and what to do, in a sentence; empty where the command has said it.
     public var description: String
 
     /// Makes a failure; the text says what is wrong and what to do.

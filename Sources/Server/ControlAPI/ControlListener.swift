@@ -25,8 +25,11 @@ public struct ControlListener: Service, CustomStringConvertible {
 
     /// A listener that could not be bound, or that failed later.
     public struct Failure: Error {
+        /// The address that was to be bound.
         public var host: String
+        /// The port that was to be bound; 0 for a free one.
         public var port: Int
+        /// What the system or the server library said.
         public var underlying: any Error
     }
 
@@ -38,6 +41,8 @@ public struct ControlListener: Service, CustomStringConvertible {
     private let logger: Logger
     private let bound: @Sendable (Int) -> Void
 
+    /// Makes a listener; ``run()`` binds it.
+    ///
     /// - Parameters:
     ///   - host: The IP address to bind; plain listeners bind `127.0.0.1` whatever it says.
     ///   - port: 0 for a free one.

@@ -14,7 +14,9 @@ public struct CertificateFiles: Sendable {
 
     /// Why the two files cannot be used.
     public struct Unusable: Error, CustomStringConvertible {
+        /// The file that is at fault.
         public var path: String
+        /// What is wrong with it, and what would be right, in words.
         public var reason: String
 
         /// Says which of the two files, and what is wrong with it.

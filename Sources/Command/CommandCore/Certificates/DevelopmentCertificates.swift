@@ -11,9 +11,13 @@ import X509
 public struct DevelopmentCertificates: Sendable {
     /// Where the four files are.
     public struct Paths: Sendable, Hashable {
+        /// The authority's certificate, PEM: what clients trust.
         public var authority: String
+        /// The authority's private key, PEM.
         public var authorityKey: String
+        /// The server's certificate, PEM.
         public var server: String
+        /// The server's private key, PEM.
         public var serverKey: String
 
         /// The names within a folder.

@@ -1,11 +1,14 @@
 /// Where a configuration value came from.
 public enum ConfigurationOrigin: Hashable, Sendable, CustomStringConvertible {
+    /// A flag, by its name without the dashes.
     case flag(String)
     /// A word among the flags that is none.
     case word(String)
+    /// An environment variable, by its name.
     case environment(String)
     /// A file by its path, and the line.
     case file(String, line: Int)
+    /// The table's default.
     case builtIn
 
     /// The origin as it stands in messages: `--apns-port`, `ALDABA_APNS_PORT`, `aldaba.yaml:3`.
@@ -22,8 +25,11 @@ public enum ConfigurationOrigin: Hashable, Sendable, CustomStringConvertible {
 
 /// One thing wrong with a configuration: where, what, and what would be right.
 public struct ConfigurationFault: Hashable, Sendable, CustomStringConvertible {
+    /// Where the value stands.
     public var origin: ConfigurationOrigin
+    /// What is wrong, in words; never a secret value.
     public var what: String
+    /// What would be right, in words.
     public var right: String
 
     /// Makes a fault from its three parts.
@@ -39,6 +45,7 @@ public struct ConfigurationFault: Hashable, Sendable, CustomStringConvertible {
 
 /// All that is wrong with a configuration, in the order in which it was found.
 public struct ConfigurationFaults: Error, Equatable, CustomStringConvertible {
+    /// At least one.
     public var faults: [ConfigurationFault]
 
     /// One fault a line.

@@ -1,6 +1,8 @@
 /// The programs that read configuration.
 public enum ConfiguredProgram: String, Sendable, CaseIterable {
+    /// `aldaba serve`.
     case serve
+    /// `aldaba agent`.
     case agent
     /// Runs the other two, and gives them what it is given.
     case up
@@ -17,6 +19,7 @@ public enum ConfiguredProgram: String, Sendable, CaseIterable {
 
 /// The kind of value that a key takes.
 public enum ConfigurationType: Sendable, Equatable {
+    /// Any text that is not empty.
     case text
     /// A path of a file or folder; relative ones count from the current folder.
     case path
@@ -26,8 +29,11 @@ public enum ConfigurationType: Sendable, Equatable {
     case address
     /// An address that begins with `https://`: what is sent there is secret.
     case secureURL
+    /// Yes or no.
     case flag
+    /// A whole number in the range.
     case number(ClosedRange<Int>)
+    /// One of these words.
     case choice([String])
     /// What ``PositionChoice`` reads.
     case position
@@ -54,7 +60,10 @@ public enum ConfigurationType: Sendable, Equatable {
 /// Every key of the configuration. The rows in ``row`` are the one table behind flags, `ALDABA_*`,
 /// `aldaba.yaml`, the help texts and the documentation.
 public enum ConfigurationKey: String, Sendable, CaseIterable {
+    /// The data folder of the server and the agent.
     case data
+
+    /// Each is a setting of the server and its listeners; ``row`` has its sentence.
     case host
     case apnsPort = "apns-port"
     case devicePort = "device-port"
@@ -70,6 +79,8 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     case enrolmentOpen = "enrolment-open"
     case enrolmentKey = "enrolment-key"
     case enrolmentKeyFile = "enrolment-key-file"
+
+    /// Each is a setting of the agent; ``row`` has its sentence.
     case agentServer = "agent-server"
     case agentControl = "agent-control"
     case agentCA = "agent-ca"
@@ -78,15 +89,19 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     case presenterHook = "presenter-hook"
     case position
     case reconnectAfter = "reconnect-after"
+
+    /// The least important level that is logged.
     case logLevel = "log-level"
 
     /// One row of the table.
     public struct Row: Sendable {
+        /// What values the key takes.
         public var type: ConfigurationType
         /// The default as text; `nil` when there is none.
         public var defaultText: String?
         /// Whether the value must never be shown.
         public var secret = false
+        /// Whose setting it is.
         public var programs: [ConfiguredProgram]
         /// One sentence on what the key does.
         public var sentence: String

@@ -5,12 +5,17 @@ import Yams
 /// All faults are found before one is reported. An environment variable that no key has is left alone, since
 /// `ALDABA_` also begins names that apps use; a key in the file that the table does not have is a fault.
 public struct ConfigurationReader: Sendable {
+    /// The program whose keys may be given as flags.
     public var program: ConfiguredProgram
+    /// The words of the command line that are not the command's own.
     public var arguments: [String]
+    /// The process's environment, by variable.
     public var environment: [String: String]
     /// The file's path, for messages, and its text.
     public var file: (path: String, text: String)?
 
+    /// Brings the sources of a configuration together; ``read()`` reads them.
+    ///
     /// - Parameters:
     ///   - program: Whose keys may be given as flags.
     ///   - arguments: Command-line words that are not the command's own: `--name value`, `--name=value`, and for

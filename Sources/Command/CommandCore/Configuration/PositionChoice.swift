@@ -2,6 +2,7 @@ import Foundation
 
 /// Who tells where the machine is, as the key `position` says.
 public enum PositionChoice: Sendable, Hashable {
+    /// The system's location service, GeoClue.
     case geoclue
     /// A file that holds a position.
     case file(path: String)
@@ -9,6 +10,7 @@ public enum PositionChoice: Sendable, Hashable {
     case socket(path: String)
     /// What a shell runs, and whose output are positions.
     case command(String)
+    /// Nobody: requests with a region wait and do not fire.
     case none
 
     /// Reads `geoclue`, `file:PATH`, `socket:PATH`, `command:COMMAND` or `none`; anything else is `nil`.

@@ -2,10 +2,15 @@ import Foundation
 
 /// A server's configuration, checked as a whole.
 public struct ServerConfiguration: Sendable {
+    /// Where the server keeps its data.
     public var folder: DataFolder
+    /// The IP address that the TLS listeners bind.
     public var host: String
+    /// All values that were given, each checked for itself.
     public var values: ConfigurationValues
+    /// The path of the certificate chain, PEM: the one that was given, else the development certificate's.
     public var certificate: String
+    /// The path of that certificate's private key, PEM.
     public var certificateKey: String
 
     /// Brings the values into one; `environment` is for the standard data folder.

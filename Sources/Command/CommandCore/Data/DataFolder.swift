@@ -3,8 +3,11 @@ import Glibc
 
 /// The layout of a data folder: where what is kept. Making the value touches nothing.
 public struct DataFolder: Sendable, Hashable {
+    /// The folder's absolute path.
     public let root: String
 
+    /// The layout of a folder that need not exist.
+    ///
     /// - Parameter root: The folder; a relative path counts from the current folder.
     public init(root: String) {
         self.root = URL(fileURLWithPath: root).standardizedFileURL.path
@@ -21,8 +24,11 @@ public struct DataFolder: Sendable, Hashable {
 
     /// The server's database.
     public var database: String { root + "/server.sqlite" }
+    /// The folder of the development certificates.
     public var certificates: String { root + "/certificates" }
+    /// The folder of provider keys; see ``KeyRing``.
     public var keys: String { root + "/keys" }
+    /// The folder of the logs of the programs that `up` starts.
     public var logs: String { root + "/log" }
     /// The keys that seal device tokens.
     public var sealingKeys: String { root + "/token.key" }
@@ -34,8 +40,11 @@ public struct DataFolder: Sendable, Hashable {
     public var processes: String { root + "/pids.json" }
     /// What the demo app was handed, one `apns-id` a line.
     public var appLog: String { root + "/app.log" }
+    /// The lock that a running `up` holds.
     public var upLock: String { root + "/up.lock" }
+    /// The lock that a running `serve` holds.
     public var serveLock: String { root + "/serve.lock" }
+    /// The lock that a running `agent` holds.
     public var agentLock: String { root + "/agent.lock" }
 
     /// Makes the folder and those in it, 0700.

@@ -3,8 +3,11 @@ import Glibc
 
 /// One thing that was looked at: what was found, and what to do about it where something is to be done.
 public struct Finding: Encodable, Sendable, Equatable {
+    /// What was found, in words.
     public var what: String
+    /// What to do about it, in words; `nil` when it is in order.
     public var remedy: String?
+    /// Whether `up` cannot work with it.
     public var isProblem: Bool
 
     /// Makes a finding; one without a remedy is in order.

@@ -5,9 +5,11 @@ import Glibc
 public enum PortCheck {
     /// A port that is taken.
     public struct Taken: Sendable, Equatable {
+        /// The TCP port.
         public var port: Int
         /// The process that listens there, as far as this user may see it.
         public var process: Int32?
+        /// That process's name, where it can be seen.
         public var program: String?
 
         /// ` by pid N (NAME)`, or nothing.

@@ -6,8 +6,11 @@ import PushModel
 public enum PrivateFile {
     /// What could not be done: what was tried on which path, and why not.
     public struct Failure: Error, CustomStringConvertible {
+        /// What was tried, as a verb: `read`, `write`.
         public var action: String
+        /// The file or folder that it was tried on.
         public var path: String
+        /// Why it could not be done, in words.
         public var reason: String
 
         /// A refusal of our own, in words.

@@ -6,11 +6,15 @@ public struct ServerAddresses: Codable, Sendable, Equatable {
     public var process: Int32
     /// The host that clients should name, which the certificate knows; an IPv6 address without brackets.
     public var host: String
+    /// The port of the APNs provider API.
     public var apnsPort: Int
+    /// The port of the device channel.
     public var devicePort: Int
+    /// The port of the control API over TLS.
     public var controlPort: Int
     /// The port of plain http on loopback; `nil` without development mode.
     public var httpPort: Int?
+    /// The port of metrics and health, on loopback.
     public var metricsPort: Int
     /// `sandbox` or `production`.
     public var environment: String

@@ -6,7 +6,9 @@ import PushModel
 public struct KeyRing: Sendable {
     /// One key of the ring.
     public struct Entry: Codable, Sendable, Equatable {
+        /// The key's id: ten characters `A-Z0-9`.
         public var keyId: String
+        /// The id of the team that the key belongs to.
         public var teamId: String
         /// Milliseconds since 1970.
         public var createdAt: Int64
@@ -17,6 +19,8 @@ public struct KeyRing: Sendable {
 
     private let folder: String
 
+    /// The ring of a folder; nothing is read yet.
+    ///
     /// - Parameter folder: The folder of the key files.
     public init(folder: String) { self.folder = folder }
 

@@ -7,11 +7,14 @@ import PushModel
 public struct ProviderKeyFile: Sendable {
     /// Ten characters `A-Z0-9`; the `kid` of the tokens it signs.
     public let keyID: String
+    /// The private key that signs provider tokens.
     public let key: P256.Signing.PrivateKey
 
     /// What was wrong with a key file.
     public struct Unreadable: Error, CustomStringConvertible {
+        /// The file that was to be read.
         public var path: String
+        /// What is wrong with it, in words; never the key.
         public var reason: String
 
         /// The file, what is wrong with it, and what would be right.

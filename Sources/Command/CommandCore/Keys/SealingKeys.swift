@@ -5,7 +5,9 @@ import PushModel
 public enum SealingKeys {
     /// What is wrong with a file of keys.
     public struct Unreadable: Error, CustomStringConvertible {
+        /// The file of keys.
         public var path: String
+        /// The line that is no key, counted from 1.
         public var line: Int
 
         /// The file, the line, and what would be right. Never the key.

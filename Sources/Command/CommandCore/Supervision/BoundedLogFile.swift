@@ -10,6 +10,7 @@ public final class BoundedLogFile: Sendable {
         var tail: [UInt8] = []
     }
 
+    /// The file that is written now; the full one before it is `NAME.1`.
     public let path: String
     private let limit: Int
     private let state: Mutex<Open>

@@ -11,7 +11,9 @@ public final class ChildProcess: Sendable {
     public struct Plan: Sendable {
         /// An absolute path.
         public var executable: String
+        /// The arguments, without the program's name.
         public var arguments: [String]
+        /// The child's whole environment.
         public var environment: [String: String]
         /// Gets standard error, and standard output too unless `line` is set.
         public var log: BoundedLogFile

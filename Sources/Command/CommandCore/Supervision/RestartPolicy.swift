@@ -2,6 +2,7 @@
 public struct RestartPolicy: Sendable {
     /// How many deaths within the window end the attempts.
     public let limit: Int
+    /// The time within which deaths are counted.
     public let window: Duration
     private var deaths: [ContinuousClock.Instant] = []
 

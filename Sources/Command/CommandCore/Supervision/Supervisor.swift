@@ -9,7 +9,9 @@ import Synchronization
 public actor Supervisor {
     /// A child by its name, and how to start it anew each time.
     public struct Child: Sendable {
+        /// What `pids.json` and messages call the child.
         public var name: String
+        /// Says how to start it; asked before every start.
         public var plan: @Sendable () throws -> ChildProcess.Plan
         /// Called after every start with the process id.
         public var started: @Sendable (Int32) -> Void
@@ -27,9 +29,13 @@ public actor Supervisor {
 
     /// Why a child is no longer started.
     public struct GivenUp: Error, CustomStringConvertible {
+        /// The child's name.
         public var name: String
+        /// How it ended the last time.
         package var end: ProgramEnd
+        /// The path of its log.
         public var log: String
+        /// The last lines of its log, ten at most.
         public var lastLines: [String]
 
         /// What happened, where the log is and how it ends.
@@ -44,6 +50,8 @@ public actor Supervisor {
     private let grace: Duration
     private var processes: [String: Int32?]
 
+    /// Begins without a running child, and writes `pids.json`.
+    ///
     /// - Parameters:
     ///   - names: The children that `pids.json` lists from the start.
     ///   - processFile: The path of `pids.json`.
