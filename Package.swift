@@ -243,6 +243,7 @@ let testTargets: [Target] = [
     tests("Device", "LocalZones", ["LocalZones", "LocalSchedule"]),
     tests("Device", "UserNotifications", ["UserNotifications", "CoreLocation", "AppHost", "AgentWire"]),
     tests("Device", "CoreLocation", ["CoreLocation"]),
+    tests("Device", "MobileCoreServices", ["MobileCoreServices", "UserNotifications"]),
     tests("Device", "UIKit", ["UIKit", "_Testing_UIKit", "UserNotifications", "AppHost", "AgentWire"]),
     tests("Device", "UserNotificationsUI", ["UserNotificationsUI", "UIKit", "_Testing_UIKit", "UserNotifications"]),
     tests(

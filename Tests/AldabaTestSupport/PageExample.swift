@@ -1,0 +1,34 @@
+import Foundation
+
+/// The example in a room's page, and the file by which the room's tests compile it.
+public struct PageExample {
+    /// Why there is no example to compare.
+    public struct Missing: Error, CustomStringConvertible {
+        /// The page that shows none.
+        public let page: String
+        public var description: String { "\(page) has no block that begins with ```swift" }
+    }
+
+    /// The first block of Swift in the page, but for `@main`, which no test target can have.
+    public let shown: String
+    /// The text of the file.
+    public let compiled: String
+
+    /// Reads the page `Sources/FLOOR/ROOM/README.md`, and the file of that name in `Tests/FLOOR/ROOMTests/Examples`.
+    ///
+    /// - Parameters:
+    ///   - name: The file's name.
+    ///   - test: The path of a file in `Tests/FLOOR/ROOMTests`: the one that asks.
+    public init(_ name: String, test: String = #filePath) throws {
+        let tests = URL(fileURLWithPath: test).deletingLastPathComponent()
+        let floor = tests.deletingLastPathComponent()
+        let room = tests.lastPathComponent.replacing(/Tests$/, with: "")
+        let page = floor.appendingPathComponent("../../Sources/\(floor.lastPathComponent)/\(room)/README.md")
+        compiled = try String(contentsOf: tests.appendingPathComponent("Examples/\(name)"), encoding: .utf8)
+        let lines = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n")
+        guard let first = lines.firstIndex(of: "```swift"), let end = lines[first...].firstIndex(of: "```") else {
+            throw Missing(page: page.standardizedFileURL.path)
+        }
+        shown = lines[first..<end].dropFirst().filter { $0 != "@main" }.map { $0 + "\n" }.joined()
+    }
+}
