@@ -48,11 +48,11 @@ public struct Topic: Hashable, Sendable, RawRepresentable, CustomStringConvertib
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
-    /// Whether the text can name an app: 1 to 255 bytes of letters, digits, `.`, `-` and `_`, the first of them no dot,
-    /// so that it can name a file too.
+    /// Whether the text can be a topic: 1 to 255 bytes of letters, digits, `.`, `-` and `_`. It does not begin
+    /// with a dot, so that it can be a file's name too.
     public static func hasShape(_ text: String) -> Bool { hasShape(ArraySlice(text.utf8)) }
 
-    /// Whether the bytes can name an app, as ``hasShape(_:)-(String)``.
+    /// Whether the bytes can be a topic, as ``hasShape(_:)-(String)``.
     public static func hasShape(_ bytes: ArraySlice<UInt8>) -> Bool {
         !bytes.isEmpty && bytes.count <= 255 && bytes.first != 46
             && bytes.allSatisfy {
@@ -62,7 +62,7 @@ public struct Topic: Hashable, Sendable, RawRepresentable, CustomStringConvertib
     }
 }
 
-/// The two worlds of device tokens; a token of one is a `BadDeviceToken` in the other.
+/// The two environments of device tokens; a token of one is a `BadDeviceToken` in the other.
 public enum PushEnvironment: String, Sendable, CaseIterable {
     /// For apps under development; Apple's development environment.
     case sandbox
@@ -70,7 +70,7 @@ public enum PushEnvironment: String, Sendable, CaseIterable {
     case production
 }
 
-/// The two lanes of a mailbox: limits, clearing and tombstones act within a lane, ids are one sequence.
+/// The two lanes of a mailbox. A limit counts within one lane; ids rise through both.
 public enum Lane: UInt8, Sendable, CaseIterable {
     /// What came through the APNs provider API.
     case apns = 0

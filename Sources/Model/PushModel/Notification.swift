@@ -34,7 +34,7 @@ public enum Priority: UInt8, Sendable, CaseIterable {
     case immediate = 10
 }
 
-/// Until when delivery makes sense; the three intents that `apns-expiration` can express.
+/// Until when delivery makes sense: the three things that `apns-expiration` can say.
 public enum Expiry: Hashable, Sendable {
     /// The header was absent: the policy's default, 30 days.
     case policyDefault

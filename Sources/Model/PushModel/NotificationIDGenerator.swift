@@ -1,9 +1,9 @@
 /// Makes notification ids: 41 bits of milliseconds since 2024, 9 bits of node, 13 bits of counter.
 ///
-/// Guarantees: every id is greater than the one before, also when the clock steps back; no id is greater
-/// than the ceiling, which the owner has made durable before it is raised, so that after a crash a
-/// generator that starts above the last durable ceiling never repeats an id. When the clock has run past
-/// the ceiling the generator goes on counting below it.
+/// Guarantees: every id is greater than the one before, also when the clock steps back. No id is greater than the
+/// ceiling, which the owner makes durable before it raises it here. So a generator that begins above the last durable
+/// ceiling repeats no id, also after a crash. When the clock has passed the ceiling, the generator goes on counting
+/// below it.
 public struct NotificationIDGenerator: Sendable {
     /// 2024-01-01 UTC; the 41 bits last until 2093.
     public static let epoch = Timestamp(seconds: 1_704_067_200)

@@ -1,8 +1,8 @@
-/// A value that is never shown: not by interpolation, not by `dump`, not by a mirror of what it is a part of.
+/// A value that no text of a program shows: neither interpolation, nor `dump`, nor a mirror of what holds it.
 ///
-/// As a wrapper (`@Secret var key: String`) it leaves the property's type as it is. Whoever takes the value itself sees
-/// to it that it goes into no log, error or description. Equality does not take the same time for all values; what
-/// somebody shows as proof is compared elsewhere.
+/// As a wrapper (`@Secret var key: String`) it leaves the property's type as it is. Whoever reads the value keeps it
+/// out of logs, errors and descriptions. `==` takes a different time for different values: a proof from outside is
+/// compared in constant time elsewhere.
 @propertyWrapper
 public struct Secret<Value: Sendable>: Sendable {
     /// The value itself.

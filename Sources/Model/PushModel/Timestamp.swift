@@ -27,7 +27,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, RawRepresentable {
         return overflow ? (rawValue < 0 ? .min : .max) : difference
     }
 
-    /// The last instant there is: what has it as its end never ends.
+    /// The last instant there is; an expiration that is never reached.
     public static let distantFuture = Timestamp(rawValue: .max)
 }
 
@@ -36,7 +36,8 @@ extension Timestamp: CustomStringConvertible {
     public var description: String {
         let day: Int64 = 86_400_000
         let days = rawValue >= 0 ? rawValue / day : -((-(rawValue + 1)) / day) - 1
-        // At the lower end the product leaves Int64; the difference is within a day all the same.
+        // Near `Int64.min` the product overflows; the difference is right all the same, since it is within a
+        // day.
         let inDay = rawValue &- days &* day
         // Days to civil date, counted in 400-year eras that begin on 1 March.
         let shifted = days + 719_468

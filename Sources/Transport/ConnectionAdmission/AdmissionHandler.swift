@@ -1,9 +1,9 @@
 import NIOCore
 
-/// The first handler of an admitted connection until that is proven. It closes below TLS.
+/// The first handler of an admitted connection, until the connection is proven. It closes below TLS.
 ///
-/// A connection that does not prove itself in time is told by ``Overdue``, so that its protocol can say goodbye, and
-/// closed a second later.
+/// When a connection has not proven itself in time, the handler fires ``Overdue``, so that its protocol can say
+/// goodbye, and closes the connection a second later.
 public final class AdmissionHandler: ChannelInboundHandler, RemovableChannelHandler {
     public typealias InboundIn = ByteBuffer
 

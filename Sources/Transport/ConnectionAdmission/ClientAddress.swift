@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Whom a connection is counted for: an IPv4 address, or the /64 network of an IPv6 address, which is what one
-/// customer is given (RFC 6177). An IPv4 address that comes mapped into IPv6 is that IPv4 address.
+/// The address that a connection counts against: one IPv4 address, or the /64 network of an IPv6 address, which is
+/// what one customer is given (RFC 6177). An IPv4 address that is mapped into IPv6 is that IPv4 address.
 public enum ClientAddress: Hashable, Sendable {
     /// One IPv4 address as a number, its first byte the highest.
     case ipv4(UInt32)

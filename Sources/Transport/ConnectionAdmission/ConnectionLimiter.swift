@@ -10,7 +10,8 @@ public final class ConnectionLimiter: Sendable {
     public struct Configuration: Sendable {
         /// How many connections there may be.
         public var limits: ConnectionSlots<ObjectIdentifier>.Limits
-        /// Addresses that are not counted one by one: proxies, behind which are many.
+        /// Addresses that the limit for one address does not bound: proxies, each of which stands for many
+        /// clients.
         public var exempt: [AddressRange]
         /// How long a connection may take to prove itself.
         public var proofTimeout: TimeAmount

@@ -23,7 +23,7 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
     public enum Decision: Hashable, Sendable {
         /// Admitted; no other connection is touched.
         case admitted
-        /// Admitted; the named one, the oldest that has not proven itself, has to be closed.
+        /// Admitted. The named connection, the oldest that has not proven itself, has to be closed.
         case replacing(Connection)
         /// Not admitted; it has to be closed.
         case refused(ConnectionRefusal)
@@ -81,7 +81,7 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// The connection is closed. One that gave way is not known any more.
+    /// The connection is closed. It changes nothing for one that gave way before.
     public mutating func closed(_ connection: Connection) {
         remove(connection)
         compact()

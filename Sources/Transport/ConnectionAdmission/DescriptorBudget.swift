@@ -2,8 +2,8 @@ import Glibc
 
 /// How many connections each listener may have, so that the process never runs out of descriptors.
 ///
-/// Of the limit (RLIMIT_NOFILE) 96 are kept for the store, logs and listeners, a quarter is the providers', an eighth
-/// the control API's, at most what each can use; the rest is the devices'.
+/// Of the limit of open files (RLIMIT_NOFILE) 96 are kept for the store, logs and listeners. A quarter of the rest
+/// goes to the providers, an eighth to the control API, each up to a bound of its own; the devices have what is left.
 public struct DescriptorBudget: Hashable, Sendable {
     /// Kept for everything that is no connection of a listener.
     public static let reserved = 96

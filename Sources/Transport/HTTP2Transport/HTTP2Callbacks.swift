@@ -14,7 +14,8 @@ enum HTTP2Callbacks {
     }
 
     private static func session(_ data: UnsafeMutableRawPointer?) -> HTTP2Session? {
-        // The session hands itself to nghttp2 and outlives it: nghttp2's session is deleted in its deinit.
+        // The session passes itself as the callbacks' data. It outlives nghttp2's session, which its deinit
+        // deletes.
         data.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
     }
 
@@ -47,10 +48,11 @@ enum HTTP2Callbacks {
         return 0
     }
 
-    /// A field that HTTP/2 forbids makes the message malformed (RFC 9113, section 8.2.1): the stream is reset.
-    /// Without this callback nghttp2 would pass the field over in silence. A credential with blanks around it is taken
-    /// without them (RFC 9110, section 5.5): `bearer ` and nothing behind it is what a script sends whose variable is
-    /// empty, and deserves an answer.
+    /// Resets the stream of a message with a field that HTTP/2 forbids (RFC 9113, section 8.2.1): without this
+    /// callback nghttp2 drops the field in silence.
+    ///
+    /// A credential with blanks around it is read without them (RFC 9110, section 5.5). A script whose variable is
+    /// empty sends `bearer ` with nothing behind it, and should get an answer.
     private static let invalidHeaderReceived: nghttp2_on_invalid_header_callback = {
         session, frame, name, nameLength, value, valueLength, flags, data in
         let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }

@@ -86,7 +86,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     private let requestTimeout: TimeAmount
     /// Closes a connection on which no HTTP/2 has begun in time; cancelled by the peer's SETTINGS.
     private var opening: Scheduled<Void>?
-    /// Looks at the requests that are awaited; set while there are any, or were when it was set.
+    /// Looks whether a request has been awaited for too long; may be set without an awaited request.
     private var awaiting: Scheduled<Void>?
 
     /// Bytes taken from the session in one go; more wait inside it until the channel is writable again.
@@ -160,8 +160,8 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
         context.fireChannelReadComplete()
     }
 
-    /// Sees to it that the request that is awaited the longest is looked at when its time is over. A request that
-    /// comes whole in one read, as most do, costs nothing here.
+    /// Sets the timer for the request that has been awaited the longest. A request that arrives whole in one read,
+    /// as most do, sets none.
     private func watchRequests() {
         guard awaiting == nil, let context, let session = connection?.session, session.awaitedRequests > 0,
             let oldest = session.oldestAwaited

@@ -24,8 +24,8 @@ public struct HTTP2Limits: Sendable, Hashable {
     /// Fields of one header block, trailers too. One byte on the wire can name a field of the dynamic table
     /// (RFC 7541, section 6.1), so bytes alone do not bound the work of a block.
     public var headerFields: Int = 64
-    /// Header blocks beyond the limits after which a server says GOAWAY: HPACK makes each of them cost more than
-    /// it weighs, since its fields must be decoded all the same.
+    /// How many header blocks may go beyond the limits before a server says GOAWAY. HPACK makes each of them cost
+    /// more than its bytes, since its fields must be decoded all the same.
     public var excessiveHeaderBlocks: Int = 4
     /// Bytes of one message's body that are kept; a longer body is reported as too large.
     public var bodyBytes: Int = 16 << 10
@@ -35,8 +35,8 @@ public struct HTTP2Limits: Sendable, Hashable {
     static let fieldOverhead = 16
     /// The connection's receive window.
     public var connectionWindow: Int32 = 1 << 20
-    /// Frames that may wait to be written, those of answers' bodies aside; a peer that causes more and reads none
-    /// is cut off. More than every open stream can need.
+    /// How many frames may wait to be written, without those of answers' bodies. A peer that causes more and reads
+    /// none is cut off. It is more than all open streams need.
     public var waitingFrames: Int = 10_000
 
     /// The defaults, each as it stands at its property.
@@ -163,11 +163,11 @@ final class HTTP2Session {
 
     // MARK: Bytes
 
-    /// Feeds received bytes; the owner is called for what they complete.
+    /// Feeds received bytes; the owner is called for each message that they complete.
     ///
-    /// - Throws: when the peer broke the protocol so badly that nothing more can be read, or has caused more frames
-    ///   than may wait for it to read. nghttp2 itself bounds the acknowledgements of PING and SETTINGS among them.
-    ///   Protocol errors that HTTP/2 answers with GOAWAY are queued for writing and do not throw.
+    /// - Throws: when the peer broke the protocol so badly that nothing more can be read, or has caused more
+    ///   frames than may wait. nghttp2 bounds by itself how many answers to PING and SETTINGS wait. An error that
+    ///   HTTP/2 answers with GOAWAY does not throw: the GOAWAY is queued.
     func receive(_ bytes: UnsafeRawBufferPointer, at now: NIODeadline) throws {
         guard let start = bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count > 0 else { return }
         self.now = now
@@ -311,8 +311,9 @@ final class HTTP2Session {
     /// When the request began that is awaited the longest.
     var oldestAwaited: NIODeadline? { everyStream.compactMap(\.awaitedSince).min() }
 
-    /// Gives up every request that began by an instant and is not complete; what still comes on its stream is not
-    /// looked at. One whose head is there goes to the owner, for an answer; the stream of another is reset.
+    /// Gives up every request that began at or before an instant and is not complete; what still comes on its
+    /// stream is not read. A request whose head is complete goes to the owner, which answers it; any other stream
+    /// is reset.
     func giveUpRequests(begunBy instant: NIODeadline) {
         for stream in everyStream where stream.awaitedSince.map({ $0 <= instant }) ?? false {
             requestEnded(on: stream)

@@ -213,7 +213,8 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
         context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
     }
 
-    /// A timer that is set too early only looks again; so packets, which move the deadline away, cost nothing.
+    /// A timer that fires too early only looks at the deadline again. So a packet, which moves the deadline away,
+    /// costs nothing.
     private func updateTimer() {
         guard let context, let deadline = peer.deadline else {
             timer?.task.cancel()
@@ -227,8 +228,8 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
         let task = context.eventLoop.assumeIsolated().scheduleTask(
             deadline: SessionTime.deadline(ofUptime: deadline)
         ) {
-            // Held until it fires or is cancelled, which the end of the connection does. A weak reference would make
-            // every retain of the handler a slow one.
+            // The timer holds the handler until it fires or the end of the connection cancels it. A weak
+            // reference would make every retain of the handler slower.
             self.timerFired()
         }
         timer = (deadline, task)

@@ -11,8 +11,8 @@ final class MCSClientShell: MCSChannelPeer {
     private let connection: MCSClientConnection
     private var delegate: (any MCSClientDelegate)?
     private var channel: MCSChannelHandler<MCSClientShell>?
-    /// Directives still to be carried out. A delegate may call the connection meanwhile, and what that brings
-    /// comes after what was directed before.
+    /// Directives that are still to be carried out. A delegate may call the connection while it is called; what
+    /// that directs is put behind.
     private var directives: [MCSClientDirective] = []
     private var isPerforming = false
 

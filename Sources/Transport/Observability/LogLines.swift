@@ -24,7 +24,7 @@ struct LogLines: TextOutputStream, Sendable {
         take(Self.escaped(line.last == "\n" ? line.dropLast() : line[...]) + "\n")
     }
 
-    /// A text without anything that a reader of lines or a terminal would take for more than text.
+    /// The text with everything escaped that a reader of lines or a terminal would not take for text.
     static func escaped(_ text: some StringProtocol) -> String {
         var line = ""
         for scalar in text.unicodeScalars {

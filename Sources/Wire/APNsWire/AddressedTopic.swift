@@ -39,9 +39,9 @@ extension PushType {
 
 /// The app that `apns-topic` and `apns-push-type` address together.
 ///
-/// The push type decides. One that has a suffix belongs to a topic with that suffix, and the app is the one before it;
-/// any other belongs to the whole topic, whatever that ends in: a bundle id may end in `.voip`. Without a push type an
-/// app of the whole topic is the one; where there is none, a suffix implies its type.
+/// The push type decides. One that has a suffix needs a topic with that suffix, and the app is named by what is before
+/// it. Any other addresses the app of the whole topic, whatever that ends in: a bundle id may end in `.voip`. Without
+/// a push type the app of the whole topic comes first; where there is none, a suffix implies its push type.
 public struct AddressedTopic {
     /// The topic of the app.
     public let topic: ArraySlice<UInt8>
@@ -66,10 +66,11 @@ public struct AddressedTopic {
         self.topic = app
     }
 
-    /// Whom the notification is for when no app has the whole topic.
+    /// The app to try when no app has the whole topic.
     ///
-    /// - Returns: the topic before the suffix, and the push type that the suffix implies; `nil` when it has none.
-    /// - Throws: `InvalidPushType` when the suffix is that of another push type than the one that was sent.
+    /// - Returns: the topic before the suffix, and the push type that the suffix implies; `nil` when there is no
+    ///   suffix.
+    /// - Throws: `InvalidPushType` when the suffix belongs to another push type than the one that was sent.
     public func withoutSuffix() throws(APNsRefusal) -> (topic: ArraySlice<UInt8>, pushType: PushType)? {
         // A topic whose suffix was taken off may end in another; that one belongs to the app's name.
         guard pushType?.topicSuffix == nil, let suffixed = PushType.suffixing(topic) else { return nil }

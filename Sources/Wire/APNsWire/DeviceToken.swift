@@ -10,7 +10,7 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     /// Reads 64 hexadecimal digits of either case; `nil` for anything else.
     public init?(hexadecimal digits: ArraySlice<UInt8>) {
         guard digits.count == 64 else { return nil }
-        // A digit that is none sets a bit above the four: one test at the end is enough.
+        // A byte that is no digit sets a bit above the low four: one test at the end is enough.
         let (words, faults) = digits.withUnsafeBufferPointer { bytes in
             var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
             var faults: UInt8 = 0

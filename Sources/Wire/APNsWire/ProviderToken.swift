@@ -47,7 +47,8 @@ public struct ProviderToken: Sendable {
         guard let header = try? JSONDecoder().decode(Header.self, from: Data(headerBytes)) else {
             throw invalid("the token's header is not JSON with alg and kid")
         }
-        // Its extensions must be understood (RFC 7515, section 4.1.11), and none is.
+        // An extension that `crit` names must be understood (RFC 7515, section 4.1.11). None is understood
+        // here.
         guard !header.hasCriticalExtensions else { throw invalid("crit names extensions, none is understood") }
         guard header.alg == "ES256" else { throw invalid("alg is \(header.alg.prefix(20)), only ES256 is allowed") }
         guard TeamID.hasShape(header.kid) else { throw invalid("kid is not ten characters A-Z0-9") }

@@ -2,7 +2,8 @@
 public enum AgentMessage: Hashable, Sendable {
     /// The first message of an accepted connection. See ``Welcome``.
     case welcome(Welcome)
-    /// The first and only message of a refused one, or the last of one that is ended: a stable code, and a sentence that says what to do.
+    /// The agent refuses the connection, or ends it: a stable code, and a sentence that says what to do. The last
+    /// message.
     case refused(version: Int, code: String, message: String)
     /// The answer to ``AppMessage/requestAuthorization(request:options:)``: whether the app may notify.
     case authorizationAnswered(request: Int64, granted: Bool)
@@ -25,14 +26,15 @@ public enum AgentMessage: Hashable, Sendable {
     case centerAnswered(request: Int64, CenterAnswer)
     /// The app is in this state from now on; it answers with ``AppMessage/stateChanged(_:)``.
     case enter(AppState)
-    /// The person wants to see the app's own notification settings; with the notification that they came from.
+    /// The person wants to see the app's own notification settings. The notification is the one that they came
+    /// from, if any.
     case openSettings(DeliveredNotification?)
     /// An answer to ``AppMessage/manage(request:_:)``.
     case managed(request: Int64, ManagementAnswer)
     /// A message of a later version; to be ignored.
     case unknown(type: String)
 
-    /// The code of ``refused(version:code:message:)`` that ends a connection whose app another process is now.
+    /// The code of ``refused(version:code:message:)`` when another process of the same app has connected since.
     public static let superseded = "superseded"
 
     /// What an accepted app learns first.

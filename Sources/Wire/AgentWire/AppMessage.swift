@@ -2,9 +2,11 @@
 ///
 /// `request` numbers are the app's own; the agent's answer repeats them.
 public enum AppMessage: Hashable, Sendable {
-    /// The first message: the protocol's version, the app's bundle id, the secret where it was given one, and a name
-    /// of this run of the app. With the name, an `add` that is asked again on a later connection under the same number
-    /// is done once.
+    /// The first message: the protocol's version, the app's bundle id, its secret if it has one, and a name of
+    /// this run.
+    ///
+    /// A run is one process of the app. With its name, an `add` that is repeated on a later connection under the
+    /// same number is done once.
     case hello(version: Int, app: String, secret: String?, run: String? = nil)
     /// Asks for authorization; `options` is the raw value of `UNAuthorizationOptions`.
     case requestAuthorization(request: Int64, options: UInt)
@@ -24,7 +26,8 @@ public enum AppMessage: Hashable, Sendable {
     case stateChanged(AppState)
     /// Asks something of the notification centre; answered by ``AgentMessage/centerAnswered(request:_:)``.
     case center(request: Int64, CenterCommand)
-    /// A person's order; the first message of a connection that says nothing else, in place of `hello`.
+    /// A person's command from a terminal. It is the first message in place of `hello`, and the connection has no
+    /// other kind.
     case manage(request: Int64, ManagementCommand)
     /// A message of a later version; to be ignored.
     case unknown(type: String)

@@ -1,7 +1,7 @@
 /// A notification on its way from the agent to an app.
 public struct DeliveredNotification: Codable, Hashable, Sendable {
-    /// The internal id: unique within the device, positive; negative for one that did not come from a provider.
-    /// Acknowledgements name it.
+    /// The internal id, unique within the device; `handled` names it. Positive for a remote notification, negative
+    /// for a local one.
     public var id: Int64
     /// The request's identifier: the collapse id, else the `apns-id`.
     public var identifier: String
@@ -11,12 +11,12 @@ public struct DeliveredNotification: Codable, Hashable, Sendable {
     public var topic: String
     /// When it was accepted, in milliseconds since 1970-01-01 UTC.
     public var date: Int64
-    /// The payload's JSON text, verbatim; `{}` for one that did not come from a provider.
+    /// The payload's JSON text, verbatim; `{}` for a local notification.
     public var payload: String
-    /// What it says, where that is more than its payload: a local one's content, or texts of the app's string
-    /// tables. `nil` where ``NotificationContent/init(payload:)`` says it all.
+    /// What the notification says, where its payload does not say it all: a local one's content, or texts of the
+    /// app's string tables. `nil` where ``NotificationContent/init(payload:)`` gives the content.
     public var content: NotificationContent?
-    /// What made it appear, of one that did not come from a provider; `nil` when that was the request itself.
+    /// The trigger that made a local notification fire; `nil` where the request had none, and for a remote one.
     public var trigger: NotificationTrigger?
 
     /// Makes what one `deliver` or `respond` carries; it checks nothing.

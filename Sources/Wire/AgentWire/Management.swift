@@ -1,5 +1,7 @@
-/// What a person at a terminal asks of the agent. Only the agent's own program may: a connection that begins with it
-/// is checked for that, and says nothing else.
+/// What a person at a terminal asks of the agent.
+///
+/// Only the agent's own program may ask: the agent checks that of a connection that begins with a command, and such a
+/// connection carries commands alone.
 public enum ManagementCommand: Hashable, Sendable {
     /// How the agent is.
     case status
@@ -9,8 +11,8 @@ public enum ManagementCommand: Hashable, Sendable {
     case threads(app: String?)
     /// One notification of the list; answered by ``ManagementAnswer/list(_:)``.
     case show(notification: Int64)
-    /// What waits for its time or place, of one app or of all: as much as one answer carries, from the first on or after
-    /// where another answer ended.
+    /// The requests that wait for their trigger, of one app or of all. One answer carries a page of them; `after`
+    /// is where the page before ended.
     case pending(app: String?, after: PendingTurn?)
     /// Takes back what waits.
     case cancel(app: String, identifiers: [String])
@@ -24,8 +26,10 @@ public enum ManagementCommand: Hashable, Sendable {
     case set(app: String, values: [String: String])
     /// Has an app show its own notification settings, if it said that it has some.
     case openSettings(app: String)
-    /// Shows a notification of the terminal's own, at once or when its trigger says, which is answered by
-    /// ``ManagementAnswer/pending(_:next:)`` with this one; with `waits`, which needs the first, its answer follows.
+    /// Shows a notification of the terminal's own, at once or when its trigger fires.
+    ///
+    /// Answered by ``ManagementAnswer/done``; with a trigger by ``ManagementAnswer/pending(_:next:)`` with this one;
+    /// with `waits`, which goes without a trigger, by ``ManagementAnswer/answered(action:text:)`` in the end.
     case notify(NotificationRequest, waits: Bool)
 }
 
@@ -41,7 +45,8 @@ public enum ManagementAnswer: Hashable, Sendable {
     case list([ListedNotification])
     /// The most relevant first.
     case threads([NotificationThread])
-    /// What is due first comes first; where it ended, when there is more.
+    /// Requests that wait, the one that is due first in front; `next` is where the page ended, `nil` on the last
+    /// one.
     case pending([PendingNotification], next: PendingTurn?)
     /// Names and values, in the order in which they are to be read.
     case settings([Setting])

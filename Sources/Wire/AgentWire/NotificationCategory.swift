@@ -10,7 +10,7 @@ public struct NotificationCategory: Codable, Hashable, Sendable {
     public var options: UInt
     /// Stands for the body where previews are hidden; `nil` for the agent's own words.
     public var hiddenPreviewsBodyPlaceholder: String?
-    /// What a summary of several says, `%u` for their number and `%@` for whom they are about.
+    /// The text that sums several notifications up: `%u` stands for their number, `%@` for whom they are about.
     public var categorySummaryFormat: String?
 
     /// Makes a category; without more than an identifier it has no buttons.

@@ -39,8 +39,8 @@ public struct NotificationContent: Hashable, Sendable {
     public var relevanceScore = 0.0
     /// What a Focus filters by; kept for the app, and without an effect.
     public var filterCriteria: String?
-    /// The buttons that the notification itself brings (the old form, `actions` inside `alert`); they stand in for
-    /// those of its category.
+    /// The buttons that the payload brings (`actions` inside `alert`, an old form). They replace those of its
+    /// category.
     public var actions: [NotificationActionDescription] = []
     /// What the button that opens the notification says (`action-loc-key`).
     public var openTitle: Localization?
@@ -74,7 +74,7 @@ public struct NotificationContent: Hashable, Sendable {
         titleLocalization != nil || subtitleLocalization != nil || bodyLocalization != nil
     }
 
-    /// A key of the app's string table and what is put into its text.
+    /// A key of the app's string tables, and the arguments that are put into its text.
     public struct Localization: Codable, Hashable, Sendable {
         /// The key in the table.
         public var key: String
@@ -155,7 +155,7 @@ public struct NotificationAttachment: Codable, Hashable, Sendable {
     /// Which frame is shown small: a number of an animation, seconds of a movie.
     public var thumbnailTime: Double?
 
-    /// Names a file; whether it is there, and is what `type` says, the agent looks when it takes it.
+    /// Names a file. The agent looks, when it takes the file, whether it is there and is what `type` says.
     public init(
         identifier: String, path: String, type: String, hidesThumbnail: Bool? = nil,
         thumbnailClippingRect: [Double]? = nil, thumbnailTime: Double? = nil

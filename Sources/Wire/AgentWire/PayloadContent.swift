@@ -105,9 +105,9 @@ public struct PayloadDelivery: Hashable, Sendable {
         wakesInBackground = (aps["content-available"] as? NSNumber) == 1
     }
 
-    /// The handlers that an active app gets it with.
+    /// To which handlers of an active app it goes.
     ///
-    /// A payload that neither shows, sounds nor badges goes to the background handler, as on Apple's systems.
+    /// A payload without text, sound and badge goes to the background handler, as on Apple's systems.
     public var kind: DeliveryKind {
         let interacts = showsText || hasSound || hasBadge
         if interacts { return wakesInBackground ? .foregroundAndBackground : .foreground }

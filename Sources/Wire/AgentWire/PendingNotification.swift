@@ -1,4 +1,4 @@
-/// A notification that waits for its time or place, for a person.
+/// A request that waits for its trigger, as a person reads it.
 public struct PendingNotification: Codable, Hashable, Sendable {
     /// The bundle id of the app that asked for it.
     public var app: String
@@ -8,9 +8,9 @@ public struct PendingNotification: Codable, Hashable, Sendable {
     public var content: NotificationContent
     /// The request's identifier, by which it can be cancelled.
     public var identifier: String
-    /// When it will fire next, and after that; milliseconds since 1970. None where a place makes it fire.
+    /// The next times at which it fires, in milliseconds since 1970; empty where a region makes it fire.
     public var times: [Int64]
-    /// How many seconds east of UTC the clocks are then, one for each time: those of the zone in which it waits.
+    /// How many seconds east of UTC the clocks of the request's zone are at each of the times.
     public var offsets: [Int]
     /// What makes it fire, in words.
     public var reason: String
@@ -37,7 +37,7 @@ public struct PendingNotification: Codable, Hashable, Sendable {
 public struct PendingTurn: Codable, Hashable, Sendable {
     /// When it is due, in milliseconds since 1970; `nil` for what waits for no time, which comes last.
     public var deadline: Int64?
-    /// The agent's own number of it, by which those stand that are due together.
+    /// The agent's number of the request; it orders those that are due at the same time.
     public var key: Int64
 
     /// The turn of this key, due then.

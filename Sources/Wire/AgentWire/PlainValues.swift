@@ -1,4 +1,5 @@
-// Members that have their plain value may be left out: that of the initializer where it names one, else empty text.
+// A message may leave a member out that has its plain value: the one that the Swift initializer gives it, else empty
+// text.
 
 extension KeyedDecodingContainer {
     /// A member, or its plain value where it is left out.

@@ -3,7 +3,7 @@ import SwiftProtobuf
 
 /// What an IQ packet can acknowledge.
 public enum MCSAcknowledgement: Hashable, Sendable {
-    /// Extension 13: nothing of its own; the packet's `lastStreamIDReceived` is the message.
+    /// Extension 13: it carries nothing itself; the packet's `lastStreamIDReceived` is the acknowledgement.
     case stream
     /// Extension 12: the persistent ids of single packets.
     case selective([String])
