@@ -1,4 +1,4 @@
-/// Text of others, as a terminal may be given it: no character of it moves the cursor, sets a title or fakes a line.
+/// Makes other people's text safe for a terminal: no character of it moves the cursor, sets a title or fakes a line.
 public enum TerminalText {
     /// One line: breaks and tabs become blanks, other control characters (C0, DEL and C1) U+FFFD.
     public static func line(_ text: String) -> String { shown(text, breaks: " ", tabs: " ") }

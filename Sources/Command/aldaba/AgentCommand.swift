@@ -130,7 +130,8 @@ struct AgentCommand: AsyncParsableCommand {
                 let folder = AppFolder(path: agent.location.folder.manifests)
                 try print(folder.install(read))
                 if read.provesBySecret { print(folder.secretPath(of: read.id)) }
-                // A running agent looks at once; one that does not run looks when it starts.
+                // A running agent looks at its apps when it is asked something; any other looks when
+                // it starts.
                 _ = try? agent.connect().ask(.status)
             }
         }
@@ -162,7 +163,8 @@ struct AgentCommand: AsyncParsableCommand {
                     throw CommandFailure(
                         .invalidInput, "no app \(app) is installed; `aldaba agent app list` shows those that are")
                 }
-                // A running agent looks at once; one that does not run looks when it starts.
+                // A running agent looks at its apps when it is asked something; any other looks when
+                // it starts.
                 _ = try? agent.connect().ask(.status)
             }
         }

@@ -28,8 +28,8 @@ struct Aldaba: AsyncParsableCommand {
             Task.detached { await runToTheEnd() }
             dispatchMain()
         }
-        // libdispatch looks after its workers once a second as soon as it has had one, for as long as the process lives.
-        // An agent at rest is not to wake for that, so its tasks run on the threads of its network.
+        // Once libdispatch has had a worker, it wakes the process every second for as long as that lives. An
+        // agent at rest must not wake, so its tasks run on the event loops of its network.
         NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
         Task.detached { await runToTheEnd() }
         while true { pause() }

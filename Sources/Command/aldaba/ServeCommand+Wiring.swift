@@ -68,7 +68,7 @@ extension ServeCommand {
         }
     }
 
-    /// Says which listener failed, since the system's own words do not.
+    /// Names the listener that failed; the system's own words do not.
     fileprivate static func cannotListen(_ host: String, _ port: Int, _ error: any Error) -> CommandFailure {
         CommandFailure(.failed, "cannot listen on \(ServerAddresses.authority(host, port)): \(error)")
     }
@@ -115,7 +115,7 @@ struct ServerParts: Sendable {
 /// Runs mailboxes and store; ends last, when no endpoint asks anything any more.
 private struct CoreService: Service, CustomStringConvertible {
     let parts: ServerParts
-    /// The service group logs its services: their parts are no reading for anybody, and some are secret.
+    /// The service group logs its services by this text: their parts say little, and some are secret.
     var description: String { "mailboxes and store" }
 
     func run() async throws {
@@ -210,10 +210,10 @@ extension ServerConfiguration {
         values.text(.environment).flatMap(PushEnvironment.init) ?? .production
     }
 
-    /// Which connections a listener keeps that may have `total` of them.
+    /// The admission of a listener that may have `total` connections.
     ///
-    /// - Parameter unproven: How many may be without a valid credential. A peer can make the server hold 16 KiB before
-    ///   that; and when a server begins again, its devices all come at once.
+    /// - Parameter unproven: How many may be without a valid credential. Each makes the server hold up to 16 KiB;
+    ///   and when a server begins again, all its devices come at once.
     func admission(total: Int, unproven: Int = 4096, proof: TimeAmount) -> ConnectionLimiter.Configuration {
         ConnectionLimiter.Configuration(
             limits: .init(

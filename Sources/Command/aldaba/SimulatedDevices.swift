@@ -95,7 +95,7 @@ struct SimulatedDevices: Sendable {
             host: addresses.host, port: addresses.devicePort, trust: authority.map { .certificateFile($0) } ?? .system)
         let client = try MCSClient(target, group: MultiThreadedEventLoopGroup.singleton)
         let all = devices.map { SimulatedConnection($0, client: client) }
-        // Sixty-four handshakes at a time: the server's own ones should not time out behind ours.
+        // Sixty-four handshakes at a time: more would wait behind one another until the server gives them up.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, connection) in all.enumerated() {
                 if index >= 64 { try await group.next() }

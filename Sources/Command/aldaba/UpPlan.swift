@@ -80,12 +80,12 @@ struct UpPlan: Sendable {
         return String(cString: real)
     }
 
-    /// The world of the device tokens: the sandbox, if nothing else is asked for.
+    /// The environment of the device tokens: the sandbox, unless another is asked for.
     var pushEnvironment: String {
         values.origin(.environment) == .builtIn ? "sandbox" : values.text(.environment) ?? "sandbox"
     }
 
-    /// `aldaba` where the shell finds this very program under that name, else its whole path.
+    /// `aldaba` where the shell finds this program under that name; else the program's path.
     var shortExecutable: String {
         let candidates = (environment["PATH"] ?? "").split(separator: ":").map { folder in "\(folder)/aldaba" as String
         }

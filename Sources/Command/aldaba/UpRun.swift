@@ -123,7 +123,7 @@ struct UpRun: Sendable {
 
     private func appPlan() throws -> ChildProcess.Plan {
         var plan = try child("app", plan.appExecutable, [], line: nil)
-        // What steers server and agent, the enrolment key before all, is none of an app's business.
+        // Settings of server and agent, above all the enrolment key, are kept from apps.
         plan.environment = plan.environment.filter {
             !$0.key.hasPrefix("ALDABA_") || $0.key == SupervisorWatch.variable
         }

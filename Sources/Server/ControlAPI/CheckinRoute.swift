@@ -7,7 +7,7 @@ import PushModel
 import ServerCore
 import SwiftProtobuf
 
-/// `POST /checkin`: gives a new device its id and secret, and a known one its own again.
+/// `POST /checkin`: gives a new device an id and a secret, and answers a known one with its own.
 ///
 /// Takes the protobuf form (Android, Chromium) and the JSON form (the iOS library); answers in the same.
 struct CheckinRoute: Sendable {

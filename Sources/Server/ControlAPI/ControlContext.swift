@@ -13,8 +13,7 @@ struct ControlContext: RequestContext {
     }
 }
 
-/// A request that was served shows that its connection is no idle one: devices and providers come with a credential,
-/// and what comes without is refused.
+/// Counts a connection as proven when a request on it was served: a request without a valid credential is refused.
 struct ProofOfConnections: RouterMiddleware {
     let limiter: ConnectionLimiter
 

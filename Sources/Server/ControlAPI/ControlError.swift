@@ -61,7 +61,8 @@ extension Response {
 extension Request {
     /// The whole body, at most 65,536 bytes.
     ///
-    /// - Throws: a refusal, also for a body that is malformed or ends early: that is the caller's fault and no error here.
+    /// - Throws: a refusal; also for a body that is malformed or ends early, which is the caller's fault and not
+    ///   logged as an error.
     func wholeBody() async throws -> ByteBuffer {
         do { return try await body.collect(upTo: 65_536) } catch let error as any HTTPResponseError {
             throw error
@@ -71,13 +72,14 @@ extension Request {
     }
 }
 
-/// Answers every error as JSON; what we did not foresee is logged and answered without details.
+/// Answers every error as JSON. An unforeseen error is logged, and answered without its details.
 struct ErrorAnswers<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         let answer = await answer(request, context, next)
-        // The answer to HEAD has the fields alone (RFC 9110, section 9.3.2): what follows them would be read as the next.
+        // The answer to HEAD has no body (RFC 9110, section 9.3.2): a client would read one as the next
+        // answer's beginning.
         return request.method == .head ? answer.createHeadResponse() : answer
     }
 

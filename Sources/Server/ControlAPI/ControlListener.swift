@@ -14,8 +14,8 @@ import Synchronization
 public struct ControlListener: Service, CustomStringConvertible {
     /// Which interface a listener offers.
     public enum Interface: Sendable {
-        /// Enrolment and timelines over TLS, whose certificate is asked for with every connection; a provider token is
-        /// needed for timelines.
+        /// Enrolment and timelines over TLS; a timeline needs a provider token. `tls` is asked for the
+        /// certificate with every connection.
         case secured(ControlServices, tls: @Sendable () -> NIOSSLContext)
         /// The same in plain http and without tokens, for development on loopback.
         case development(ControlServices)
@@ -64,7 +64,7 @@ public struct ControlListener: Service, CustomStringConvertible {
         if case .secured = interface { self.host = host } else { self.host = "127.0.0.1" }
     }
 
-    /// Which interface it is; never the parts, of which some are secret.
+    /// The interface's name. The parts are left out, since some are secret.
     public var description: String {
         switch interface {
         case .secured: "control API"

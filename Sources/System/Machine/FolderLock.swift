@@ -35,7 +35,8 @@ package final class FolderLock: Sendable {
     }
 
     deinit {
-        // Unlocked by name: closing alone leaves it to a child that was forked just now and has not closed its copy.
+        // Unlocked explicitly: a child that was forked just now may still have a copy of the descriptor, and
+        // closing ours would leave the lock to it.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
@@ -47,7 +48,7 @@ package final class FolderLock: Sendable {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return errno == ENOENT ? nil : .unusable(action: "open", code: errno) }
         defer { close(descriptor) }
-        // A shared lock for the moment of the look is the only question that the kernel answers.
+        // The kernel answers no other question: a shared lock is taken for the moment of the look.
         guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return nil }
         return .inUse(process: holder(descriptor))
     }

@@ -50,7 +50,7 @@ public struct CertificateFiles: Sendable {
         guard let own = certificates.first, let end = certificates.map(\.notValidAfter).min() else {
             throw Unusable(path: certificate, reason: "it holds no certificate in PEM")
         }
-        // A kind of key that is not known here is left to the TLS library's judgement.
+        // A key of a kind that this library does not read is left to the TLS library.
         if let signing = try? Certificate.PrivateKey(pemEncoded: keyText), signing.publicKey != own.publicKey {
             throw Unusable(
                 path: key,
@@ -69,7 +69,7 @@ public struct CertificateFiles: Sendable {
     public func daysLeft(at now: Date) -> Int { Int((end.timeIntervalSince(now) / 86_400).rounded(.down)) }
 }
 
-/// Tells whether files are others than they were: replaced, or written anew.
+/// Tells whether files have changed since the last look: replaced, written anew, made or removed.
 public struct FileWatch: Sendable {
     /// What identifies a file's content without reading it.
     private struct Mark: Equatable {

@@ -7,7 +7,7 @@ public enum ConfiguredProgram: String, Sendable, CaseIterable {
     /// Runs the other two, and gives them what it is given.
     case up
 
-    /// Whether a key can be given as a flag of the program. `up` settles itself how its agent finds its server.
+    /// Whether a key can be given as a flag of the program. `up` chooses by itself how its agent finds its server.
     public func takes(_ key: ConfigurationKey) -> Bool {
         switch self {
         case .serve, .agent: key.row.programs.contains(self)
@@ -27,7 +27,7 @@ public enum ConfigurationType: Sendable, Equatable {
     case port
     /// `host:port`.
     case address
-    /// An address that begins with `https://`: what is sent there is secret.
+    /// An address that begins with `https://`, since secrets are sent there.
     case secureURL
     /// Yes or no.
     case flag

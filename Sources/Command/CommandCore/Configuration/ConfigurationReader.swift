@@ -139,7 +139,8 @@ extension ConfigurationReader {
         {
             result.take("false", for: key, from: .flag(name))
         } else {
-            // What follows may be its value, and a secret: it is not told of as a word of its own.
+            // The next word may be the value of the unknown flag, and a secret: it is not reported as a
+            // word of its own.
             if attached == nil, rest.first?.hasPrefix("--") == false { rest = rest.dropFirst() }
             result.faults.append(
                 ConfigurationFault(
@@ -152,7 +153,7 @@ extension ConfigurationReader {
         ConfigurationKey(rawValue: name).flatMap { program.takes($0) ? $0 : nil }
     }
 
-    /// The key that a misspelt name comes nearest to, or where the list is.
+    /// The key whose name is nearest to a misspelt one; else where the list of keys is.
     static func suggestion(
         for name: String, where isTaken: (ConfigurationKey) -> Bool = { _ in true }
     ) -> String {

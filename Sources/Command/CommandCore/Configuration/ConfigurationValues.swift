@@ -40,7 +40,7 @@ public struct ConfigurationValues: Sendable {
 }
 
 extension ConfigurationType {
-    /// The ranges of a list; `nil` when one of them is none. The word `none` is the empty list.
+    /// The ranges of a list; `nil` when a part of it is no range. The word `none` is the empty list.
     static func addressRanges(in text: String) -> [AddressRange]? {
         if text == "none" { return [] }
         var ranges: [AddressRange] = []

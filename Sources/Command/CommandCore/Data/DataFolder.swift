@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// The layout of a data folder: where what is kept. Making the value touches nothing.
+/// The layout of a data folder: the path of everything that is kept in it. Making the value touches no file.
 public struct DataFolder: Sendable, Hashable {
     /// The folder's absolute path.
     public let root: String
@@ -53,18 +53,18 @@ public struct DataFolder: Sendable, Hashable {
     public func make() throws(PrivateFile.Failure) {
         let marks = ["server.sqlite", "agent.sqlite", "up.lock", "serve.lock", "agent.lock", "token.key"]
         try PrivateFile.makeFolder(root, marks: marks)
-        // A folder of these names within is ours, whatever it holds, if this user owns it.
+        // A folder of these names is ours, whatever it holds, if this user owns it.
         for folder in [certificates, keys, logs, manifests] { try PrivateFile.makeFolder(folder, marks: ["."]) }
     }
 
-    /// Where apps find the agent: in the folder, or elsewhere when that path is too long for a socket (the
+    /// The path of the agent's socket: in the folder, or elsewhere when that path is too long for a socket (the
     /// kernel takes 107 bytes, unix(7)).
     ///
     /// - Parameter environment: For `XDG_RUNTIME_DIR`, the first choice when the folder's own path is too long.
     public func agentSocket(environment: [String: String]) -> String {
         let own = root + "/agent.sock"
         if own.utf8.count <= 107 { return own }
-        // The name repeats from run to run, so that apps that live on find the new agent.
+        // The name is the same in every run, so that apps that outlive an agent find the next one.
         let name = "aldaba-\(geteuid())-\(String(Self.shortHash(root), radix: 36))"
         if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/"), runtime.utf8.count < 60 {
             return "\(runtime)/\(name)/agent.sock"

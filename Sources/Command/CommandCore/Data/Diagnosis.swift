@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// One thing that was looked at: what was found, and what to do about it where something is to be done.
+/// One thing that `doctor` looked at: what it found, and the remedy where one is needed.
 public struct Finding: Encodable, Sendable, Equatable {
     /// What was found, in words.
     public var what: String

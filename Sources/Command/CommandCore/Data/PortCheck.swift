@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Tells whether a TCP port on loopback can be listened on, and if not, what can be told of who has it.
+/// Tells whether a TCP port on loopback is free, and else which process has it, as far as this user may see.
 public enum PortCheck {
     /// A port that is taken.
     public struct Taken: Sendable, Equatable {
@@ -37,14 +37,15 @@ public enum PortCheck {
             }
         }
         if bound { return nil }
-        // The kernel gives its table in pieces, and may skip a line of one that changes meanwhile.
+        // The kernel gives its table in pieces, and a look may miss a line while the table changes: hence
+        // several looks.
         let process = (0..<5).lazy.compactMap { _ in listener(port) }.first
         let program = process.flatMap { try? String(contentsOfFile: "/proc/\($0)/comm", encoding: .utf8) }
         return Taken(port: port, process: process, program: program?.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    /// The process that listens on a port (proc(5): `/proc/net/tcp` names the socket, `/proc/PID/fd` its owners); the one
-    /// that began first, since the others have the socket from it.
+    /// The process that listens on a port (proc(5): `/proc/net/tcp` names the socket, `/proc/PID/fd` its owners).
+    /// Of several the one that began first, since the others inherited the socket from it.
     private static func listener(_ port: Int) -> Int32? {
         let hexadecimal = String(port, radix: 16, uppercase: true)
         let suffix = ":" + String(repeating: "0", count: max(0, 4 - hexadecimal.count)) + hexadecimal
@@ -71,8 +72,8 @@ public enum PortCheck {
         }
     }
 
-    /// When a process began, in ticks since the system did: the 22nd field of its `stat`, of which the second, in
-    /// parentheses, may hold anything.
+    /// When a process began, in ticks since the system did: the 22nd field of its `stat`. The second field, in
+    /// parentheses, may hold any character.
     private static func beginning(of process: Int32) -> UInt64 {
         let stat = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
         let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ")

@@ -64,7 +64,8 @@ public enum PrivateFile {
             made += (made.isEmpty && !path.hasPrefix("/") ? "" : "/") + part
             guard mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
             let code = errno
-            // A folder above that exists may still forbid a look (EROFS, EACCES); what counts is that it is there.
+            // For a folder above that exists, mkdir may fail with another error than EEXIST (EROFS,
+            // EACCES).
             if access(made, F_OK) != 0 { throw Failure(action: "make the folder", path: made, code: code) }
         }
         var status = stat()
@@ -90,8 +91,8 @@ public enum PrivateFile {
         }
     }
 
-    /// Whether a folder that is open to others is nobody else's: empty, or with a file of ours. A folder in which
-    /// everybody keeps files (its sticky bit says so) never is.
+    /// Whether a folder that is open to others is ours to narrow: it is empty, or holds a file of ours. A folder
+    /// in which everybody keeps files (its sticky bit says so) never is.
     private static func isForUs(_ path: String, _ folder: stat, marks: [String]) -> Bool {
         guard folder.st_mode & S_ISVTX == 0 else { return false }
         let isMarked = marks.contains { mark in
@@ -101,7 +102,7 @@ public enum PrivateFile {
         return isMarked || (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty == true
     }
 
-    /// The text of a file of at most `limit` bytes, with what is no UTF-8 repaired; `nil` when there is none.
+    /// The text of a file of at most `limit` bytes; ill-formed UTF-8 is repaired. `nil` when there is no file.
     public static func text(_ path: String, limit: Int = 1 << 20) throws(Failure) -> String? {
         try bytes(path, limit: limit).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -142,8 +143,8 @@ public enum PrivateFile {
         return Array(data)
     }
 
-    /// Why what a user owns is not for another, in words; `nil` for one's own, and for what is root's, who can read and
-    /// change everything anyway.
+    /// Why a file of `owner` is not for `user` to use, in words. `nil` for one's own, and for one of root, who can
+    /// read and change everything anyway.
     static func fault(ofOwner owner: uid_t, user: uid_t) -> String? {
         guard owner != user, owner != 0 else { return nil }
         return

@@ -4,7 +4,7 @@ import Foundation
 public struct ServerAddresses: Codable, Sendable, Equatable {
     /// The process id of the server.
     public var process: Int32
-    /// The host that clients should name, which the certificate knows; an IPv6 address without brackets.
+    /// The host that clients should name; the certificate has it. An IPv6 address stands without brackets.
     public var host: String
     /// The port of the APNs provider API.
     public var apnsPort: Int

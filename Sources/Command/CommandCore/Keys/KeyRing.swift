@@ -1,8 +1,8 @@
 import Foundation
 import PushModel
 
-/// The provider keys that a data folder holds in private, with the team of each: what `send` and `key token` sign
-/// with. The server has only the public halves, in its own register.
+/// The provider keys whose private halves are in a data folder, each with its team; `send` and `key token` sign with
+/// them. The server has the public halves, in its register.
 public struct KeyRing: Sendable {
     /// One key of the ring.
     public struct Entry: Codable, Sendable, Equatable {
@@ -33,7 +33,7 @@ public struct KeyRing: Sendable {
         return entries.sorted { ($0.createdAt, $0.keyId) < ($1.createdAt, $1.keyId) }
     }
 
-    /// The first key that has the id and belongs to the team, where these are given.
+    /// The oldest key that has the id and the team; `nil` for either means any.
     public func entry(keyID: String? = nil, team: String? = nil) throws -> Entry? {
         try entries().first { (keyID == nil || $0.keyId == keyID) && (team == nil || $0.teamId == team) }
     }

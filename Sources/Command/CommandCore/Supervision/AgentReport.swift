@@ -1,8 +1,9 @@
 import Foundation
 
-/// A line by which the agent tells who started it how far it is.
+/// A line by which the agent tells the process that started it what has happened.
 public enum AgentReport: Sendable, Equatable {
-    /// Apps can connect; notifications appear on a screen, or without a session bus nowhere.
+    /// Apps can connect. `hasScreen` is false where there is no session bus, and so nothing that shows
+    /// notifications.
     case listening(socket: String, hasScreen: Bool)
     /// An app has its device token.
     case registered(app: String, token: String)

@@ -3,9 +3,11 @@ import Glibc
 import Machine
 import Synchronization
 
-/// A running child: a session of its own, its standard input held open by this process alone, so that a child
-/// that watches it ends when this process ends, however that happens. What a child starts in its turn and gives
-/// the same standard input outlives that child, and ends with this process too.
+/// A running child process.
+///
+/// It leads a session of its own. This process alone holds its standard input open, so a child that watches it
+/// ends when this process ends, however that happens. A program that the child starts with the same standard input may
+/// outlive the child, and ends with this process too.
 public final class ChildProcess: Sendable {
     /// What to start and where its output goes.
     public struct Plan: Sendable {

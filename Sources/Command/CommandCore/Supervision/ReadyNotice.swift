@@ -12,7 +12,7 @@ public enum ReadyNotice {
         address.sun_family = sa_family_t(AF_UNIX)
         var bytes = Array(name.utf8)
         guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
-        // An abstract name begins with NUL, for which the variable has an at sign.
+        // An abstract name begins with NUL; the variable has an at sign in its place.
         if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -3,9 +3,9 @@ import Logging
 import Machine
 import Synchronization
 
-/// Keeps children running: each that dies is started again at once, until it dies too often.
+/// Keeps children running: a child that ends is started again at once, until it has ended too often.
 ///
-/// `pids.json` says at every moment which child has which process id; `null` while it has none.
+/// `pids.json` has the process id of each child at every moment; `null` while it has none.
 public actor Supervisor {
     /// A child by its name, and how to start it anew each time.
     public struct Child: Sendable {

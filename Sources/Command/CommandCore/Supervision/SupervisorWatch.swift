@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Ends this process when whoever started it is gone: its standard input closes then.
+/// Ends this process when the process that started it is gone, since its standard input closes then.
 public enum SupervisorWatch {
     /// The variable that says that standard input is held open by a supervisor.
     public static let variable = "ALDABA_SUPERVISED"

@@ -13,8 +13,8 @@ public enum TimeWords {
         return (hour, minute, second)
     }
 
-    /// A day and a time with a space or a `T` between them, and perhaps an offset from UTC at the end:
-    /// `2026-12-24 18:00`, `2026-12-24T18:00+01:00`. No day is asked whether there is such a one.
+    /// A day and a time with a space or a `T` between them, and perhaps an offset from UTC at the end: `2026-12-24
+    /// 18:00`, `2026-12-24T18:00+01:00`. Whether the calendar has the day is not checked.
     static func moment(_ text: String) -> DateComponents? {
         let (rest, offset) = split(text)
         let parts = rest.split(omittingEmptySubsequences: false) { $0 == " " || $0 == "T" }
@@ -51,8 +51,8 @@ public enum TimeWords {
         return Int(text)
     }
 
-    /// The zone of a name in this machine's zone files, or of those that the toolchain brings along. Abbreviations are none: they
-    /// mean other zones to other people.
+    /// The zone of a name in this machine's zone files, or in Foundation's. Abbreviations are refused: different
+    /// people mean different zones by them.
     ///
     /// - Throws: ``CommandFailure`` of usage with what would be right.
     public static func zone(named name: String) throws(CommandFailure) -> TimeZone {
