@@ -5,9 +5,9 @@ import Synchronization
 
 /// One connection to the agent: a thread that reads, a queue that writes.
 ///
-/// Guarantees: after ``Notice/opened(_:)`` come batches of messages, at the end exactly one ``Notice/ended(_:)``;
-/// after each batch the thread waits for ``readOn()``, so no more than one batch is ever on its way to the app;
-/// bytes to write are bounded, and a peer that does not take them loses the connection.
+/// Guarantees: ``Notice/opened(_:)`` comes first, then batches of messages, and exactly one ``Notice/ended(_:)`` at
+/// the end. After each batch the thread waits for ``readOn()``, so that one batch at most is on its way to the app.
+/// Bytes to write are bounded: a peer that does not take them loses the connection.
 final class AgentConnection: Sendable {
     enum Notice: Sendable {
         case opened(AgentConnection)
@@ -55,8 +55,8 @@ final class AgentConnection: Sendable {
         let closes = state.withLock { state in
             guard !state.isClosed else { return false }
             state.isClosed = true
-            // Within the lock: the reading thread comes by here before it has the descriptor closed, and after that
-            // the number may be somebody else's.
+            // Within the lock: the reading thread takes it before it closes the descriptor, and afterwards
+            // the number may be another file's.
             shutdown(descriptor, Int32(SHUT_RDWR))
             return true
         }

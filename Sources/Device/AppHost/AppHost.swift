@@ -43,7 +43,7 @@ package final class AppHost {
     package func start() {
         guard !isStarted else { return }
         isStarted = true
-        // What an app prints that the agent started goes to a file, and is to be seen when it is printed.
+        // What an app prints goes to a file where the agent started it, and should be there line by line.
         aldaba_print_by_lines()
         if configuration.isSupervised { SupervisorWatch.begin() }
         handle(.started)
@@ -94,7 +94,7 @@ package final class AppHost {
         handle(.centerRequested(request: lastRequest, command, size: frame.count))
     }
 
-    /// Says where the app stands, for apps whose windows are not the agent's to know.
+    /// Says where the app stands, for an app that the agent cannot observe.
     package func declare(_ state: AppState) { handle(.stateDeclared(state)) }
 
     /// Asks for the device token, now and on every later connection.
@@ -254,8 +254,8 @@ extension AppHost {
     }
 
     private func send(_ message: AppMessage) {
-        // What may be long was measured when it was asked; an id that is too long makes the agent refuse, not the
-        // app fall.
+        // A message that may be long was measured when it was requested. An id that is too long has the agent
+        // refuse the app, and does not end the app.
         guard let frame = try? AgentFrame.encode(message) else { return }
         connection?.send(frame)
     }

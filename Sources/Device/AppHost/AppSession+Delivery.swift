@@ -67,8 +67,8 @@ extension AppSession {
         }
     }
 
-    /// Nobody takes responses yet; but an app that was opened comes to the front, and its application delegate
-    /// may take the notification.
+    /// Offers what opened the app to the application delegate, where nobody takes responses yet; the app comes to
+    /// the front for it.
     mutating func offerReplies(_ now: Duration) {
         for (id, item) in replies.waitingItems where item.response.opensApp && !item.isOffered {
             guard replies.inProgress.count < Self.inProgressLimit else { return }
@@ -103,7 +103,7 @@ extension AppSession {
         handled(id, options == 0 ? .notPresented : .presented(options: options), now)
     }
 
-    /// Where nobody says how to present a remote notification, the application delegate gets it, once.
+    /// Nobody says how to present the notification: the application delegate gets it, once, if it is a remote one.
     mutating func presentationUnasked(_ id: Int64, _ now: Duration) {
         guard let delivery = deliveries.inProgress[id], delivery.stage == .presentation else { return }
         guard delivery.kind == .foreground, delivery.notification.isRemote else {
@@ -127,7 +127,7 @@ extension AppSession {
         pump(now)
     }
 
-    /// An agent that confirms nothing would fill the memory: on a new connection it hears every answer again.
+    /// An agent that confirms nothing would fill the memory. On a new connection every answer is sent again.
     mutating func checkConfirmations() {
         guard link == .welcomed, deliveries.answeredCount + replies.answeredCount > Self.unconfirmedLimit else {
             return

@@ -16,8 +16,8 @@ package struct AppSession: Sendable {
     /// Answers that an agent may leave unconfirmed, and requests that may wait for one.
     static let unconfirmedLimit = 10_000
     static let requestLimit = 1_000
-    /// Bytes that the requests which wait may have together: they are sent at once on a new connection, whose
-    /// unwritten bytes are bounded too.
+    /// Bytes that all waiting requests may have together: they are sent at once on a new connection, whose
+    /// unwritten bytes are bounded.
     static let requestSizeLimit = 2 << 20
     /// Failed connections before the person at the terminal is told.
     static let quietFailures = 5
@@ -192,7 +192,8 @@ extension AppSession {
         }
     }
 
-    /// Connecting again would take the app from the process that has it, which would take it back, and so on.
+    /// Connecting again would take the app from the process that has it, which would then take it back, without
+    /// end.
     mutating func superseded(_ text: String) {
         isSuperseded = true
         report("another process of this app took its place: \(text). End one of the two.")
@@ -230,7 +231,8 @@ extension AppSession {
         }
     }
 
-    /// What the agent must know on a new connection; `ready` comes last, so that deliveries follow the answers.
+    /// Sends what a new connection must tell the agent. `ready` is last, so that deliveries begin after the
+    /// answers.
     mutating func sendEverythingAgain() {
         for (id, outcome) in deliveries.unconfirmed { send(.handled(notification: id, outcome: outcome)) }
         for (id, _) in replies.unconfirmed { send(.responseHandled(response: id)) }
@@ -276,8 +278,8 @@ extension AppSession {
         pump(now)
     }
 
-    /// The app is in this state now, by its own word or the agent's. One that is still launching enters it when
-    /// it has launched.
+    /// The app is in this state now, as it or the agent says. An app that is still launching enters it when it has
+    /// launched.
     mutating func enter(_ state: AppState) {
         guard self.state != state else { return }
         self.state = state
@@ -286,14 +288,15 @@ extension AppSession {
         send(.stateChanged(state))
     }
 
-    /// The agent's word about the state is always answered, so that it knows that it was heard.
+    /// The agent says that the app is in this state. It is always answered, so that the agent knows that it was
+    /// heard.
     mutating func directed(_ state: AppState) {
         if self.state == state, case .finished = launch { return send(.stateChanged(state)) }
         enter(state)
     }
 
-    /// Brings the app to the front, and hands something over on the way: it is no longer in the background then,
-    /// and not yet active.
+    /// Brings the app to the front and hands something over on the way, when the app has left the background and
+    /// is not active yet.
     mutating func bringToFront(_ directive: Directive) {
         if state == .background {
             state = .inactive

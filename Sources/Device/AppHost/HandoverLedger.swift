@@ -1,7 +1,7 @@
-/// Which ids wait for the app, are with its handlers, or are answered but not yet confirmed by the agent.
+/// Which ids wait for the app, are with its handlers, or are answered and not confirmed by the agent.
 ///
-/// Guarantees: an id is in one of the three only, and is forgotten only when it is confirmed (or when it is
-/// dropped from those that wait), so nothing is begun twice.
+/// Guarantees: an id is in one of the three only. It is forgotten when it is confirmed, or when it is dropped from
+/// those that wait; so nothing is begun twice.
 struct HandoverLedger<Item: Sendable, Answer: Sendable>: Sendable {
     /// What an arriving id is.
     enum Arrival {

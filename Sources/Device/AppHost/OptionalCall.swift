@@ -1,10 +1,10 @@
 import Synchronization
 
-/// One call of a method that apps need not write, and whether this app wrote it.
+/// One call of an optional method, and whether the app has written that method.
 ///
-/// In Apple's protocols such a method is absent; here its default is called, which notes that it was reached before
-/// it answers. So who gets the answer knows which of the two gave it. The call is found by the task-local
-/// ``current``, which tasks that begin within it inherit.
+/// In Apple's protocols such a method may be absent. Here it is a requirement with a default, and the default notes
+/// that it was reached before it answers. So the receiver of the answer knows whether the app or the default gave it.
+/// The call is found by the task-local ``current``, which tasks that begin within it inherit.
 package final class OptionalCall: Sendable {
     /// The call that is being made.
     @TaskLocal package static var current: OptionalCall?

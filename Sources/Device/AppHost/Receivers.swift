@@ -3,8 +3,10 @@ import AgentWire
 /// What takes notifications to the person, and the person's answers, inside the app.
 @MainActor
 package protocol NotificationReceiver: AnyObject {
-    /// Asks how to present a notification. `answer` takes the raw `UNNotificationPresentationOptions`, on any
-    /// thread; 0 means not to present, `nil` that nobody was there to ask.
+    /// Asks how to present a notification.
+    ///
+    /// `answer` takes the raw `UNNotificationPresentationOptions`, on any thread: 0 means not to present it, `nil`
+    /// that nobody answers: there is no delegate, or it lacks the method.
     func present(_ notification: DeliveredNotification, answer: @escaping @Sendable (UInt?) -> Void)
 
     /// Hands over a response. `done` may be called on any thread, with whether anybody took it.

@@ -2,7 +2,7 @@ import Foundation
 import LocalSchedule
 import Synchronization
 
-/// The time zones of this machine, from its zone files; what was read is kept until the file is another.
+/// The time zones of this machine, from its zone files. A zone is kept until its file changes.
 public final class LocalZones: Sendable {
     /// The zone where the machine is.
     public struct Current: Hashable, Sendable {
@@ -20,7 +20,7 @@ public final class LocalZones: Sendable {
         var sampled: [String: ZoneRules] = [:]
         /// By the names of zones.
         var named: [String: ZoneRules] = [:]
-        /// Where the machine was last, by a file, and since when that cannot be read.
+        /// The machine's last zone that a file gave, and since when that file cannot be read.
         var current: Current?
         var missingSince: ContinuousClock.Instant?
         /// Equal rules are kept once, under whatever names.
@@ -69,7 +69,8 @@ public final class LocalZones: Sendable {
         self.patience = patience
     }
 
-    /// How long it may take to set the machine's zone, where the file that says it is taken away first.
+    /// How long the file with the machine's zone may be missing before that counts: some programs remove it before
+    /// they write it.
     public static let patience = Duration.seconds(10)
 
     /// The rules of the zone that is chosen; `nil` when neither the zone files nor Foundation know it.
@@ -86,10 +87,11 @@ public final class LocalZones: Sendable {
         return kept.withLock { $0.name(zone.rules, name) }
     }
 
-    /// The rules of a zone by its name, such as `Europe/Berlin`; `nil` when neither the zone files nor Foundation know it.
+    /// The rules of a zone by its name, such as `Europe/Berlin`; `nil` when neither the zone files nor Foundation
+    /// know it.
     ///
-    /// They have that name. Names that lead out of the folder of zone files are unknown. While a file is being written that was
-    /// read before, what it said before holds.
+    /// The rules carry the name. A name that leads out of the folder of zone files is unknown. While a file that
+    /// was read before is being written, the rules that were read hold.
     public func rules(named name: String) -> ZoneRules? {
         if let path = files.path(named: name) {
             if let rules = read(path) { return kept.withLock { $0.name(rules, name) } }
@@ -105,14 +107,16 @@ public final class LocalZones: Sendable {
     /// The folder of the zone files.
     public var folder: String { files.folder }
 
-    /// The file that says where the machine is, when one does: that of `TZ` where it is a path, else `/etc/localtime`.
+    /// The file that says which zone the machine is in: the path in `TZ`, else `/etc/localtime`.
     public var currentFile: String {
         let text = setting.map { $0.hasPrefix(":") ? String($0.dropFirst()) : $0 } ?? ""
         return text.hasPrefix("/") ? text : files.localtime
     }
 
-    /// The zone where the machine is: as `TZ` says, else by `/etc/localtime`, else UTC. A `TZ` that nobody understands is
-    /// UTC, as for the C library. While a file that said it is away for a moment, it is as it was.
+    /// The zone where the machine is: as `TZ` says, else by `/etc/localtime`, else UTC.
+    ///
+    /// A `TZ` that cannot be understood is UTC, as for the C library. While the file is missing for a moment, the
+    /// zone that was read before holds.
     public func current() -> Current {
         guard let setting else { return current(by: files.localtime, named: files.localtimeName) }
         let text = setting.hasPrefix(":") ? String(setting.dropFirst()) : setting

@@ -4,10 +4,10 @@ import Glibc
 /// A private connection to a message bus; used by one thread only.
 package final class BusConnection {
     private let pointer: OpaquePointer
-    /// Where libdbus says whether it wants to write: its messages, or what it says while the bus gets to know it.
+    /// Where libdbus notes whether it has something to write: a queued message, or its part of the handshake.
     private let writing: UnsafeMutablePointer<OpaquePointer?>
 
-    /// Connects and says hello to the bus, which answers that before everything that is asked afterwards.
+    /// Connects and says hello to the bus, which answers that before anything else.
     ///
     /// - Parameter patience: How long to wait for the answer; `nil` does not wait.
     package init(address: String, patience: Duration? = nil) throws(BusFailure) {

@@ -54,7 +54,7 @@ package struct BusMessage: ~Copyable {
 
     // MARK: Writing
 
-    /// A call that is an error where nobody owns the name, and does not make the bus start a program.
+    /// Has the call fail where nobody owns the name, in place of the bus starting a program.
     package func startsNobody() { dbus_message_set_auto_start(pointer, 0) }
 
     /// Appends arguments; `false` when libdbus has no memory for them.

@@ -1,6 +1,6 @@
 import CDBus
 
-/// A value of the D-Bus types that the interfaces of our services use. A variant is read as what it holds.
+/// A value of those D-Bus types that our interfaces use. A variant is read as the value that it holds.
 package indirect enum BusValue: Hashable, Sendable {
     /// Text, `s`.
     case string(String)

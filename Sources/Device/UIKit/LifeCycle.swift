@@ -28,7 +28,7 @@ final class LifeCycle: ApplicationReceiver {
         host.finishLaunch()
     }
 
-    /// Goes from state to state, through the one between where there is one, and tells each step.
+    /// Goes from one state to another, through `inactive` where that is between, and tells the delegate each step.
     func enter(_ state: AppState) {
         let delegate = application.delegate
         if application.applicationState == .background, state != .background {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A question that nobody is shown. Presenting it is what presenting any view controller is here; since nobody
-/// answers, no action's handler is called.
+/// A question that is never shown. It can be presented like any view controller here; since nobody answers, no
+/// action's handler is called.
 @preconcurrency @MainActor
 open class UIAlertController: UIViewController {
     /// How a question is asked. Raw values are Apple's.

@@ -1,7 +1,7 @@
 import Foundation
 import UserNotifications
 
-// What applications were asked for before there were background tasks, and before there was UserNotifications.
+// Calls from before there were background tasks, and before there was UserNotifications.
 extension UIApplication {
     /// As often as the system likes, in seconds.
     public nonisolated static let backgroundFetchIntervalMinimum: TimeInterval = 0

@@ -1,7 +1,7 @@
 import Foundation
 
-// What `NotificationCenter` is told of the life cycle: each right after the delegate's method of the same name, on the
-// main actor, with the application as its object.
+// What is posted to `NotificationCenter` of the life cycle: each right after the delegate's method of the same name,
+// on the main actor, with the application as its object.
 extension UIApplication {
     /// The app has launched; `userInfo` holds the launch options.
     public nonisolated static let didFinishLaunchingNotification = Notification.Name(

@@ -27,7 +27,8 @@ open class UIApplication: UIResponder {
     var backgroundTasks = BackgroundTasks()
     var lastBadge = 0
 
-    /// Takes the app's life cycle. The one that the app was begun with is kept alive.
+    /// The delegate that gets the app's life cycle, held weakly. The one that the app began with is kept alive
+    /// besides.
     open weak var delegate: (any UIApplicationDelegate)?
     /// Where the app stands, as the agent or the app itself says.
     public internal(set) var applicationState = State.inactive
@@ -41,7 +42,7 @@ open class UIApplication: UIResponder {
         super.init()
     }
 
-    /// The same as ``shared`` in what it reaches; apps do not make one.
+    /// Reaches the same as ``shared``; apps do not make one.
     public required convenience init() { self.init(host: .shared, center: .current()) }
 
     /// Asks for the device token, which the delegate is given; needs no authorization.
@@ -55,8 +56,10 @@ open class UIApplication: UIResponder {
         host.unregisterForRemoteNotifications()
     }
 
-    /// Says where this app stands: for one that knows by itself when it is in front, such as by the focus of its
-    /// window. The delegate is called as on the way there, and the agent presents accordingly. Not in Apple's API.
+    /// Says where this app stands, for an app that knows by itself when it is in front, such as by the focus of
+    /// its window.
+    ///
+    /// The delegate is called as on the way there, and the agent presents accordingly. Not in Apple's API.
     open func declare(_ state: State) {
         switch state {
         case .active: host.declare(.active)

@@ -63,8 +63,8 @@ extension UIApplicationDelegate {
         _ application: UIApplication, didRegister notificationSettings: UIUserNotificationSettings
     ) {}
 
-    // The form with a handler is what is called; each default goes on to the next form. The task begins at once,
-    // so that also asynchronous handlers begin in the order of their notifications.
+    // The form with a handler is called; the default of each form calls the next one. Tasks begin at once, so that
+    // asynchronous handlers too begin in the order of their notifications.
 
     /// Asks the form that is awaited.
     public func application(
@@ -89,7 +89,8 @@ extension UIApplicationDelegate {
         OptionalCall.noteDefault()
     }
 
-    /// Calls the old form, which has the name of the one that is awaited: outside of `async` code only one fits.
+    /// Calls the old form, which has the same name as the `async` one: outside of `async` code the name means the
+    /// old form.
     private func tell(_ application: UIApplication, _ userInfo: [AnyHashable: Any]) {
         self.application(application, didReceiveRemoteNotification: userInfo)
     }

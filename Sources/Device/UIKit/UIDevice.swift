@@ -22,8 +22,8 @@ public final class UIDevice: NSObject {
     /// Always `unspecified`.
     public var userInterfaceIdiom: UIUserInterfaceIdiom { .unspecified }
 
-    /// The same for this app on this machine and for this person always, and another one for everything else. `nil`
-    /// for an app without an id, and where the machine has none.
+    /// An identifier of this app for this user on this machine, always the same. `nil` for an app without an id,
+    /// and on a machine without one.
     public var identifierForVendor: UUID? { VendorIdentifier.current }
 }
 

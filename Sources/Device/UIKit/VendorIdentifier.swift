@@ -14,8 +14,8 @@ enum VendorIdentifier {
         guard let app, let machine = machine?.trimmingCharacters(in: .whitespacesAndNewlines), !machine.isEmpty else {
             return nil
         }
-        // Two runs over the same text with other beginnings give the 128 bits. Nobody is kept from finding the
-        // machine's id in them by more than the hash; it names an app to itself.
+        // Two runs of the hash with different beginnings give the 128 bits. Only the hash hides the machine's
+        // id in them, which is enough: the identifier names an app to itself.
         let text = "aldaba vendor \(app)\n\(machine)\n\(user)"
         let high = hash(text, from: 0xCBF2_9CE4_8422_2325)
         let low = hash(text, from: ~0xCBF2_9CE4_8422_2325)

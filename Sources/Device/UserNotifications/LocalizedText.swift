@@ -2,11 +2,11 @@ import AgentWire
 import Foundation
 
 extension NSString {
-    /// A text of a notification that is looked up in the app's string tables when the notification is delivered, in
-    /// the language of that moment.
+    /// A text of a notification that is looked up in the app's string tables at delivery, in the language of that
+    /// moment.
     ///
-    /// The answer is for the title, subtitle or body of a ``UNMutableNotificationContent``, which keeps key and
-    /// arguments; anywhere else it is of no use. Arguments are kept as their descriptions.
+    /// Give the result to the title, subtitle or body of a ``UNMutableNotificationContent``, which keeps key and
+    /// arguments; it is of no use elsewhere. Arguments are kept as their descriptions.
     public class func localizedUserNotificationString(forKey key: String, arguments: [Any]?) -> String {
         LocalizedText.marked(
             NotificationContent.Localization(key: key, arguments: (arguments ?? []).map { "\($0)" }))
@@ -20,9 +20,9 @@ extension String {
     }
 }
 
-/// Key and arguments on their way through a `String`, and what they say.
+/// Writes key and arguments into a `String`, reads them again, and looks their text up.
 enum LocalizedText {
-    // Of the private use area, where no text for people has anything.
+    // A character of the private use area, which no text for people has.
     private static let opening: Character = "\u{10FD50}"
     private static let closing: Character = "\u{10FD51}"
 

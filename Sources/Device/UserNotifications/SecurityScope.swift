@@ -1,7 +1,7 @@
 import Foundation
 
-// Code that reads an attachment asks for the leave that iOS wants; on Linux files have owners and modes instead.
-// Should Foundation offer these one day, its own are taken.
+// Code for iOS asks for access before it reads an attachment. On Linux files have owners and modes instead. If
+// Foundation ever offers these methods, its own are taken.
 extension URL {
     /// True for every file's URL: no leave is needed. Whether the file can be read is for the reading to say.
     @_disfavoredOverload

@@ -30,9 +30,9 @@ public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
         _ center: UNUserNotificationCenter, openSettingsFor notification: UNNotification?)
 }
 
-// The form with a handler is what is called; where the app wrote the other one, this brings it there. The task
-// begins at once, so that also asynchronous methods begin in the order of their notifications. A call that ends
-// here, since the app wrote neither, is known as that.
+// The form with a handler is called. Its default calls the `async` form, in a task that begins at once, so that
+// asynchronous methods too begin in the order of their notifications. A call that reaches the last default is known to
+// be unanswered: the app wrote neither form.
 extension UNUserNotificationCenterDelegate {
     /// Asks the other form.
     @preconcurrency @MainActor public func userNotificationCenter(

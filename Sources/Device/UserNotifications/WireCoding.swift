@@ -11,8 +11,8 @@ enum WireCoding {
         if let json = try? JSONEncoder().encode(value) { coder.encode(json as NSData, forKey: key) }
     }
 
-    /// Whether somebody wrote the coder, as tests do which make what only the system can make: it answers
-    /// `decodeObject(forKey:)`, and perhaps nothing else.
+    /// Whether the coder is a subclass of somebody's own, as tests write to make what only the system can make. It
+    /// answers `decodeObject(forKey:)`, and perhaps nothing else.
     static func isHandWritten(_ coder: NSCoder) -> Bool {
         ![NSCoder.self, NSKeyedArchiver.self, NSKeyedUnarchiver.self].contains { $0 == type(of: coder) }
     }
