@@ -2,7 +2,7 @@ import APNsWire
 import PushModel
 import ServerCore
 
-/// The checks of a device push, in the order that the design fixes.
+/// The checks of a device push, in the order that this room's page gives.
 struct DevicePushGate: Sendable {
     let credentials: CredentialDirectory
     let apps: AppDirectory
