@@ -71,6 +71,7 @@ extension Agent {
         apps[id]?.run = known?.run ?? .stopped
         apps[id]?.run.disconnect()
         apps[id]?.activationToken = known?.activationToken
+        onLink { $0.appInstalled(id, team: TeamID(rawValue: manifest.team)) }
         if registration != .ended { requestToken(id) }
         rescheduleRequests(id)
     }
@@ -319,7 +320,7 @@ extension Agent {
             apps[app]?.toldToken = token
             return connection.send([.registered(request: request, token: token)])
         }
-        guard server != nil else {
+        guard link != nil else {
             return connection.send([
                 .registrationFailed(
                     request: request, code: "noServer",

@@ -33,9 +33,8 @@ extension Agent {
             return false
         }
         presentations.committed()
-        receipts.committed()
         sendPresentations()
-        sendReceipts()
+        onLink { $0.receiptsCommitted() }
         return true
     }
 
@@ -54,7 +53,7 @@ extension Agent {
             metadata: [
                 LogKey.error: "\(error)"
             ])
-        session?.connection.close()
+        onLink { $0.closeSession() }
         for app in apps.values { app.connection?.close() }
         _ = batch.takeWaiting()
         for identifier in terminals.identifiers { failWaiter(identifier, "the agent's store failed") }
@@ -63,6 +62,7 @@ extension Agent {
     }
 
     private func follow(_ batch: [StoreChange], _ effects: [ChangeResult]) {
+        let session = onLink { $0.sessionNumber } ?? nil
         var stored: [NotificationID] = []
         var awaited: Set<String> = []
         var handed: [String: [Int64]] = [:]
@@ -72,7 +72,7 @@ extension Agent {
             switch effect {
             case .stored(let id, let app, let isNew, let isAwaited):
                 if isNew { noteStored(app) }
-                if case .arrived(let arrival) = write, arrival.session == session?.number { stored.append(id) }
+                if case .arrived(let arrival) = write, arrival.session == session { stored.append(id) }
                 if isAwaited { awaited.insert(app) }
             case .handed(let id, let app): handed[app, default: []].append(id.rawValue)
             case .responseHandled(let response, let app): responses[app, default: []].append(response)
@@ -114,7 +114,7 @@ extension Agent {
             if case .appRemoved = write { removeUnstoredFromSchedule() }
         }
         if isScheduleChanged { rearm() }
-        if !stored.isEmpty { AgentStep.acknowledge.take { session?.connection.stored(stored) } }
+        if let session, !stored.isEmpty { onLink { [stored] in $0.stored(stored, in: session) } }
         for (app, ids) in handed {
             AgentStep.confirmHandled.take {
                 apps[app]?.connection?.send([.handledConfirmed(notifications: ids)])

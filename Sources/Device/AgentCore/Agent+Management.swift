@@ -123,9 +123,9 @@ extension Agent {
 
     private func status() throws -> AgentStatus {
         AgentStatus(
-            process: getpid(), device: identity.map { "\($0.device)" },
-            isConnected: session != nil && sessionLoggedIn == sessionCount,
-            hasServer: server != nil, hasScreen: parts.presenter.hasScreen,
+            process: getpid(), device: try store.read { try $0.identity() }.map { "\($0.device)" },
+            isConnected: onLink { $0.isOpen } ?? false, hasServer: link != nil,
+            hasScreen: parts.presenter.hasScreen,
             apps: try apps.sorted { $0.key < $1.key }.map { id, app in
                 AgentStatus.App(
                     id: id, name: app.manifest.name, isConnected: app.connection != nil,

@@ -16,9 +16,7 @@ extension Agent {
             enter(after: timing.removalPatience) { $0.removeIfGone(app) }
         }
         for app in try registeredAbsentees().keys
-        where !loaded.mayHave(app, in: nil) && registrationRequests[app] != .end {
-            requestTokenEnd(app)
-        }
+        where !loaded.mayHave(app, in: nil) { requestTokenEnd(app) }
     }
 
     private func removeIfGone(_ app: String) {
@@ -36,6 +34,7 @@ extension Agent {
         settleQuestion(of: app)
         if let installed = apps[app] { part(from: installed) }
         apps[app] = nil
+        onLink { $0.appRemoved(app) }
         enqueue(.appRemoved(app: app, at: parts.now()))
         attachments.remove(app)
         if isRegistered { requestTokenEnd(app) }

@@ -44,13 +44,8 @@ public actor Agent {
     /// Which app each accepted connection is.
     var connections: [ObjectIdentifier: String] = [:]
 
-    var identity: DeviceIdentity?
-    var session: Session?
-    var sessionCount = 0
-    /// The newest session that logged in.
-    var sessionLoggedIn = 0
-    var registrationRequests: [String: RegistrationRequest] = [:]
-    let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    /// The link to the server; `nil` without one.
+    nonisolated let link: ServerLink?
 
     var batch = ChangeBatch<Confirmation>()
     var copies = AttachmentCopies<AppConnection, AppMessage>()
@@ -84,11 +79,6 @@ public actor Agent {
     var unheard = 0
     /// Why nobody knows where the machine is; `nil` while somebody does, or nobody asked.
     var positionFault: String?
-    /// Pauses before the server is tried again, by their numbers; and when the network ended some last.
-    var pauses: [Int: Task<Void?, Never>] = [:]
-    var pauseCount = 0
-    var lastReturn: Int64?
-    var receipts = ReceiptFlow()
     var presentations: PresentationFlow
 
     /// Opens the data folder: makes it where it is missing, locks it, and opens the store in it. An agent that was
@@ -143,10 +133,17 @@ public actor Agent {
         }
         store = opened.store
         presentations = PresentationFlow(inherited: Set(try store.read { try $0.wantedIDs() }))
-        identity = try store.read { try $0.identity() }
+        let identity = try store.read { try $0.identity() }
         surroundings = Surroundings(
             quietHours: try store.read { try $0.preference(QuietHours.name) }.flatMap(QuietHours.init))
-        self.parts = try parts()
+        let parts = try parts()
+        self.parts = parts
+        link = parts.link(store: store).map { [loop] link in
+            ServerLink(
+                loop: loop,
+                settings: ServerLinkSettings(environment: configuration.environment, backOff: configuration.backOff),
+                identity: identity, parts: link, logger: logger)
+        }
     }
 
     /// Runs until its task is cancelled; then everything is closed, and what was under way is in the store.
@@ -163,6 +160,7 @@ public actor Agent {
     }
 
     private func work() async throws {
+        onLink { [self] link in link.setDelegate(self) }
         try loadApps()
         // An app that runs is given the time to come back before anything starts it anew.
         for app in apps.keys { startReconnectTimer(of: app) }
@@ -181,10 +179,9 @@ public actor Agent {
             delegate: AgentDoor(agent: self), program: parts.peerCheck.executable)
         events(.listening(socketPath: configuration.socketPath))
         resumeWhatWaits()
-        if server != nil { parts.network?.start { [weak self] in self?.enter { $0.networkReturned() } } }
+        if link == nil { logger.notice("There is no server: only the apps' own notifications are shown.") }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.runSessionLoop() }
-            group.addTask { await self.runRegistrationLoop() }
+            group.addTask { await self.link?.run() }
             group.addTask { await self.runPruningLoop() }
         }
         await socket.close()
@@ -200,7 +197,6 @@ public actor Agent {
         parts.presenter.stop()
         parts.focus?.stop()
         parts.clock.stop()
-        parts.network?.stop()
         parts.positions?.stop()
         await parts.close()
         flush()
@@ -285,8 +281,7 @@ public actor Agent {
                 logger.warning(
                     "Notifications ended that their apps did not take.",
                     metadata: [LogKey.count: "\(pruning.ended.count)"])
-                receipts.committed()
-                sendReceipts()
+                onLink { $0.receiptsCommitted() }
             }
             return pruning.deleted == Self.pruningLimit
         } catch {

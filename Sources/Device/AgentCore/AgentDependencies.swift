@@ -46,8 +46,12 @@ struct AgentDependencies: Sendable {
     ) throws -> AgentDependencies {
         let server = try configuration.server.map { server in
             (
-                connector: try MCSPushConnector(configuration: configuration, server: server, logger: logger),
-                enrolment: try HTTPEnrolmentClient(configuration: configuration, server: server)
+                connector: try MCSPushConnector(
+                    host: server.host, port: server.port,
+                    certificateAuthorityFile: configuration.certificateAuthorityFile, logger: logger),
+                enrolment: try HTTPEnrolmentClient(
+                    controlURL: server.controlURL, certificateAuthorityFile: configuration.certificateAuthorityFile,
+                    enrolmentKey: configuration.enrolmentKey)
             )
         }
         return AgentDependencies(
@@ -74,15 +78,12 @@ struct AgentDependencies: Sendable {
         }
     }
 
-    /// How long the next pause is.
-    func duration(_ backOff: inout BackOff) -> Duration {
-        var randomness = Randomness(random: random)
-        return .milliseconds(backOff.next(using: &randomness))
-    }
-
-    private struct Randomness: RandomNumberGenerator {
-        let random: @Sendable () -> UInt64
-        func next() -> UInt64 { random() }
+    /// What the link to the server works with; `nil` without a server.
+    func link(store: AgentStore) -> ServerLinkDependencies? {
+        guard let connector, let enrolment else { return nil }
+        return ServerLinkDependencies(
+            connector: SteppedConnector(connector: connector), enrolment: enrolment, store: store, network: network,
+            sinceBoot: { [clock] in clock.now().sinceBoot }, sleep: sleep, random: random)
     }
 }
 

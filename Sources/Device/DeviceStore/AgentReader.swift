@@ -37,6 +37,14 @@ package struct AgentReader {
         ).map { row in (row[0], (row[1] as String?).map(TeamID.init(rawValue:))) }
     }
 
+    /// The team for which the server gave an app a token; `nil` where it has none, or the team is not known.
+    package func registeredTeam(app: String, environment: PushEnvironment) throws -> TeamID? {
+        try String.fetchOne(
+            database, sql: "SELECT team FROM registration WHERE app = ? AND environment = ? AND token IS NOT NULL",
+            arguments: [app, environment.rawValue]
+        ).map(TeamID.init(rawValue:))
+    }
+
     /// The apps of which anything is stored.
     package func knownApps() throws -> Set<String> {
         Set(

@@ -184,6 +184,7 @@ final class FakeServer: PushConnector, EnrolmentClient {
     let known = Mutex<Set<UInt64>>([])
     let enrolled = Mutex<UInt64>(100)
     let refusal = Mutex<EnrolmentFailure?>(nil)
+    let refusalOfEnd = Mutex<EnrolmentFailure?>(nil)
     let unregistered = Inbox<Topic>()
     /// How many registrations have ended; each time there is another token.
     private let ends = Mutex(0)
@@ -224,6 +225,7 @@ final class FakeServer: PushConnector, EnrolmentClient {
     ) async throws(EnrolmentFailure) {
         unregistered.put(topic)
         await hold.withLock { $0.take() }?.wait()
+        if let refusal = refusalOfEnd.withLock({ $0 }) { throw refusal }
         ends.withLock { $0 += 1 }
     }
 

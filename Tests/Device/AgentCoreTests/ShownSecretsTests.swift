@@ -12,7 +12,8 @@ import Testing
         dataFolder: "/data", socketPath: "/socket", server: server, enrolmentKey: "key-of-enrolment",
         environment: .sandbox)
     #expect(configuration.enrolmentKey == "key-of-enrolment")
-    let client = try HTTPEnrolmentClient(configuration: configuration, server: server)
+    let client = try HTTPEnrolmentClient(
+        controlURL: server.controlURL, certificateAuthorityFile: nil, enrolmentKey: configuration.enrolmentKey)
     for text in [shown(configuration), shown(client)] { #expect(!text.contains("key-of-enrolment")) }
     await client.close()
     let identity = shown(DeviceIdentity(device: try #require(DeviceID(77)), secret: 987_654_321))

@@ -11,11 +11,12 @@ struct MCSPushConnector: PushConnector {
     private let client: MCSClient
     private let logger: Logger
 
+    /// - Parameter certificateAuthorityFile: A PEM file of the authorities that may sign the server's certificate; `nil`
+    ///   trusts the system's.
     /// - Throws: when the authorities' file cannot be read.
-    init(configuration: AgentConfiguration, server: AgentConfiguration.Server, logger: Logger) throws {
+    init(host: String, port: Int, certificateAuthorityFile: String?, logger: Logger) throws {
         let target = MCSClientTarget(
-            host: server.host, port: server.port,
-            trust: configuration.certificateAuthorityFile.map { .certificateFile($0) } ?? .system)
+            host: host, port: port, trust: certificateAuthorityFile.map { .certificateFile($0) } ?? .system)
         client = try MCSClient(target, group: MultiThreadedEventLoopGroup.singleton)
         self.logger = logger
     }

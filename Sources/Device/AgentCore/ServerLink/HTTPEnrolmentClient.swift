@@ -17,10 +17,15 @@ struct HTTPEnrolmentClient: EnrolmentClient {
     private let url: String
     @Secret private var enrolmentKey: String?
 
+    /// - Parameters:
+    ///   - controlURL: The control API's base URL, without a slash at its end.
+    ///   - certificateAuthorityFile: A PEM file of the authorities that may sign the server's certificate; `nil` trusts the
+    ///     system's.
+    ///   - enrolmentKey: Shown to the server when this device enrols.
     /// - Throws: when the authorities' file cannot be read.
-    init(configuration: AgentConfiguration, server: AgentConfiguration.Server) throws {
+    init(controlURL: String, certificateAuthorityFile: String?, enrolmentKey: String?) throws {
         var tls = TLSConfiguration.makeClientConfiguration()
-        if let file = configuration.certificateAuthorityFile {
+        if let file = certificateAuthorityFile {
             // Read here, so that a missing file is said at the start and not at the first connection.
             tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(file))
         }
@@ -29,8 +34,8 @@ struct HTTPEnrolmentClient: EnrolmentClient {
         // The agent's own back-off says when to try again.
         settings.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
-        url = server.controlURL
-        enrolmentKey = configuration.enrolmentKey
+        url = controlURL
+        self.enrolmentKey = enrolmentKey
     }
 
     func close() async { try? await client.shutdown() }

@@ -20,12 +20,8 @@ struct HTTPEnrolmentClientTests {
         answer: CannedServer.Answer, key: String? = nil, _ body: (HTTPEnrolmentClient) async throws -> Void
     ) async throws -> String {
         let server = try await CannedServer(answer)
-        let configuration = AgentConfiguration(
-            dataFolder: "/", socketPath: "/",
-            server: AgentConfiguration.Server(
-                host: "localhost", port: 1, controlURL: "http://127.0.0.1:\(server.port)"), enrolmentKey: key,
-            environment: .sandbox)
-        let client = try HTTPEnrolmentClient(configuration: configuration, server: #require(configuration.server))
+        let client = try HTTPEnrolmentClient(
+            controlURL: "http://127.0.0.1:\(server.port)", certificateAuthorityFile: nil, enrolmentKey: key)
         try await body(client)
         await client.close()
         await server.close()
@@ -107,11 +103,8 @@ struct HTTPEnrolmentClientTests {
     @Test func `a server that is not there is worth another try`() async throws {
         let server = try await CannedServer(.init(status: 200, body: []))
         await server.close()
-        let configuration = AgentConfiguration(
-            dataFolder: "/", socketPath: "/",
-            server: AgentConfiguration.Server(
-                host: "localhost", port: 1, controlURL: "http://127.0.0.1:\(server.port)"), environment: .sandbox)
-        let client = try HTTPEnrolmentClient(configuration: configuration, server: #require(configuration.server))
+        let client = try HTTPEnrolmentClient(
+            controlURL: "http://127.0.0.1:\(server.port)", certificateAuthorityFile: nil, enrolmentKey: nil)
         let failure = await #expect(throws: EnrolmentFailure.self) { try await client.checkIn(known: nil) }
         guard case .unavailable? = failure else {
             Issue.record("\(String(describing: failure))")

@@ -1,6 +1,4 @@
-import AgentWire
 import DeviceModel
-import DeviceStore
 import Logging
 import Machine
 import Observability
@@ -13,17 +11,30 @@ struct Session {
     var ended: CheckedContinuation<PushCloseReason, Never>?
 }
 
-extension Agent {
+/// The session with the server: what it takes to have one, and what goes over it.
+extension ServerLink {
+    /// Whether a session is open: the server takes what is sent, and sends what it has.
+    var isOpen: Bool { session != nil && sessionLoggedIn == sessionCount }
+
+    /// The number of the session that there is, from its attempt to its end.
+    var sessionNumber: Int? { session?.number }
+
+    /// Acknowledges what came over this session.
+    func stored(_ ids: [NotificationID], in number: Int) {
+        guard let session, session.number == number else { return }
+        session.connection.stored(ids)
+    }
+
+    /// Ends the session; another is opened after a pause.
+    func closeSession() { session?.connection.close() }
+
     /// Enrols where needed and keeps one session open until the task is cancelled.
     func runSessionLoop() async {
-        guard let (connector, enrolment) = server else {
-            return logger.notice("There is no server: only the apps' own notifications are shown.")
-        }
-        var backOff = configuration.backOff
+        var backOff = settings.backOff
         while !Task.isCancelled {
-            guard let identity = await enrolled(enrolment, &backOff) else { return }
+            guard let identity = await enrolled(&backOff) else { return }
             let opened = sessionCount
-            let reason = await runSession(identity, connector)
+            let reason = await runSession(identity)
             if Task.isCancelled { return }
             // A session that logged in starts the pauses from the beginning.
             if sessionLoggedIn == opened + 1 { backOff.reset() }
@@ -31,18 +42,20 @@ extension Agent {
             case .loginRefused: await examine(identity)
             case .lost(let why):
                 logger.info("The session ended; it will be opened again.", metadata: [LogKey.error: "\(why)"])
-                events(.sessionClosed(reason: why))
+                delegate?.sessionClosed(reason: why)
             }
             await pause(&backOff)
         }
     }
 
+    // MARK: Enrolment
+
     /// This device's identity, asked for until there is one; `nil` when the task was cancelled.
-    private func enrolled(_ enrolment: any EnrolmentClient, _ backOff: inout BackOff) async -> DeviceIdentity? {
+    private func enrolled(_ backOff: inout BackOff) async -> DeviceIdentity? {
         while !Task.isCancelled {
             if let identity { return identity }
             do throws(EnrolmentFailure) {
-                let new = try await enrolment.checkIn(known: nil)
+                let new = try await parts.enrolment.checkIn(known: nil)
                 try adopt(new)
                 backOff.reset()
                 return new
@@ -61,24 +74,24 @@ extension Agent {
     private func adopt(_ new: DeviceIdentity) throws(EnrolmentFailure) {
         let wishing: [String]
         do {
-            wishing = try apps.keys.filter { app in
-                try store.read { try $0.registration(app: app, environment: configuration.environment) } != .ended
+            wishing = try registrations.installedApps.filter {
+                try !parts.store.hasEndedRegistration(app: $0, environment: settings.environment)
             }
-            try store.keep(new)
+            try parts.store.keep(new)
         } catch {
             throw .unavailable("the agent's store: \(error)")
         }
         identity = new
         logger.notice("This device is enrolled.", metadata: [LogKey.device: "\(new.device)"])
-        events(.enrolled(new.device))
+        delegate?.enrolled(as: new.device)
         for app in wishing { requestToken(app) }
     }
 
     /// Asks the server whether it still knows this device, and forgets the identity when it does not.
     func examine(_ doubted: DeviceIdentity) async {
-        guard identity == doubted, let (_, enrolment) = server else { return }
+        guard identity == doubted else { return }
         do throws(EnrolmentFailure) {
-            _ = try await enrolment.checkIn(known: doubted)
+            _ = try await parts.enrolment.checkIn(known: doubted)
             logger.warning("The server refused this device's login, and knows it all the same; trying again.")
         } catch .notAuthenticated {
             guard identity == doubted else { return }
@@ -88,12 +101,12 @@ extension Agent {
                     LogKey.device: "\(doubted.device)"
                 ])
             do {
-                flush()
-                try store.forgetIdentity()
+                delegate?.commitWrites()
+                try parts.store.forgetIdentity()
                 identity = nil
-                session?.connection.close()
+                closeSession()
             } catch {
-                storeFailed(error)
+                delegate?.storeUnusable(error)
             }
         } catch {
             logger.warning(
@@ -104,18 +117,20 @@ extension Agent {
         }
     }
 
-    private func runSession(_ identity: DeviceIdentity, _ connector: any PushConnector) async -> PushCloseReason {
-        flush()
+    // MARK: What comes and goes
+
+    private func runSession(_ identity: DeviceIdentity) async -> PushCloseReason {
+        delegate?.commitWrites()
         let received: [NotificationID]
         do {
-            received = try store.read { try $0.unconfirmed() }
+            received = try parts.store.unconfirmed()
         } catch {
             return .lost("the agent's store: \(error)")
         }
         sessionCount += 1
         let number = sessionCount
-        let connection = connector.connect(identity, received: received) { [weak self] event in
-            self?.enter { $0.handlePushEvent(event, of: number) }
+        let connection = parts.connector.connect(identity, received: received) { [weak self] event in
+            self?.enter { $0.handle(event, of: number) }
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -126,7 +141,7 @@ extension Agent {
         }
     }
 
-    private func handlePushEvent(_ event: PushEvent, of number: Int) {
+    private func handle(_ event: PushEvent, of number: Int) {
         guard session?.number == number else { return }
         switch event {
         case .loggedIn:
@@ -134,11 +149,11 @@ extension Agent {
             receipts.sessionOpened()
             sendReceipts()
             logger.info("The session is open.", metadata: [LogKey.session: "\(number)"])
-            events(.sessionOpened)
-        case .arrived(let notifications): arrived(notifications, in: number)
-        case .confirmed(let ids): enqueue(.confirmed(ids))
+            delegate?.sessionOpened()
+        case .arrived(let notifications): delegate?.notificationsArrived(notifications, in: number)
+        case .confirmed(let ids): delegate?.confirmed(ids)
         case .reportConfirmed(let batches):
-            for range in batches.compactMap({ receipts.confirmed($0) }) { enqueue(.receiptsConfirmed(range)) }
+            for places in batches.compactMap({ receipts.confirmed($0) }) { delegate?.receiptsConfirmed(places) }
         case .closed(let reason):
             receipts.sessionClosed()
             let ended = session?.ended
@@ -147,62 +162,23 @@ extension Agent {
         }
     }
 
-    private func arrived(_ notifications: [OutgoingNotification], in number: Int) {
-        let now = parts.now()
-        do {
-            for notification in notifications {
-                enqueue(
-                    .arrived(
-                        Arrival(
-                            notification: notification, session: number, receivedAt: now,
-                            disposition: try disposition(of: notification))))
-            }
-        } catch {
-            // The server sends again what was not stored.
-            storeFailed(error)
-        }
-    }
-
-    private func isKnown(_ id: NotificationID) throws -> Bool {
-        try batch.arriving.contains(id) || store.read { try $0.isKnown(id) }
-    }
-
-    private func disposition(of notification: OutgoingNotification) throws -> Arrival.Disposition {
-        guard let app = apps[notification.topic.rawValue] else {
-            return .ends(.dropped(.unregistered), note: "no app of this name is installed on the device")
-        }
-        let payload = String(decoding: notification.payload, as: UTF8.self)
-        let delivery = PayloadDelivery(payload: payload)
-        let content = NotificationContent(payload: payload)
-        let plan = conditions(of: app).plan(content)
-        let isAllowed = app.standing.authorization(under: app.manifest.authorization).allows
-        guard !(isAllowed && app.isInFront) else { return .waits }
-        // What comes again sets no badge again.
-        if plan.badge != nil, try !isKnown(notification.id) {
-            applyBadge(of: content, app: notification.topic.rawValue)
-        }
-        let wakes = delivery.wakesInBackground || delivery.kind == .background
-        guard case .nowhere(let reason) = plan.reach else {
-            return app.takesEverything || wakes ? .waitsShown(plan.showing) : .isShown(plan.showing)
-        }
-        if wakes || isAllowed && app.takesEverything { return .waits }
-        if plan.sounds, try !isKnown(notification.id) { play(content.sound, of: app.manifest) }
-        if plan.badge != nil || plan.sounds {
-            return .ends(.presented, note: "it shows no text: its badge and its sound alone")
-        }
-        return .ends(.suppressed(.settings), note: reason)
+    /// Receipts were committed: they go upstream as soon as the flow allows.
+    func receiptsCommitted() {
+        receipts.committed()
+        sendReceipts()
     }
 
     /// Sends what the outbox holds, as far as the flow allows.
-    func sendReceipts() {
+    private func sendReceipts() {
         guard let session else { return }
         while let place = receipts.readAfter {
             do {
-                let page = try store.read { try $0.receipts(after: place, limit: ReceiptFlow.batchLimit) }
+                let page = try parts.store.receipts(after: place, limit: ReceiptFlow.batchLimit)
                 guard let batch = receipts.batch(page.map(\.sequence)) else { return }
-                AgentStep.report.take { session.connection.report(page.map(\.receipt), as: batch) }
+                session.connection.report(page.map(\.receipt), as: batch)
             } catch {
-                return storeFailed(error)
+                delegate?.storeUnusable(error)
+                return
             }
         }
     }

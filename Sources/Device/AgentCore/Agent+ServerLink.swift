@@ -1,0 +1,51 @@
+import DeviceModel
+import PushModel
+
+/// What the link to the server tells the agent. Both run on one event loop.
+extension Agent: ServerLinkDelegate {
+    /// Calls the link, which runs on the agent's event loop; `nil` without a server.
+    @discardableResult func onLink<Value: Sendable>(_ body: (isolated ServerLink) -> Value) -> Value? {
+        link?.assumeIsolated(body)
+    }
+
+    nonisolated func enrolled(as device: DeviceID) { events(.enrolled(device)) }
+    nonisolated func sessionOpened() { events(.sessionOpened) }
+    nonisolated func sessionClosed(reason: String) { events(.sessionClosed(reason: reason)) }
+
+    nonisolated func notificationsArrived(_ notifications: [OutgoingNotification], in session: Int) {
+        assumeIsolated { $0.arrived(notifications, in: session) }
+    }
+
+    nonisolated func confirmed(_ ids: [NotificationID]) { assumeIsolated { $0.enqueue(.confirmed(ids)) } }
+
+    nonisolated func receiptsConfirmed(_ places: ClosedRange<Int64>) {
+        assumeIsolated { $0.enqueue(.receiptsConfirmed(places)) }
+    }
+
+    nonisolated func tokenReceived(_ token: String, app: String) { assumeIsolated { $0.announce(token, app: app) } }
+    nonisolated func tokenEnded(app: String) { assumeIsolated { $0.apps[app]?.isTokenEnding = false } }
+    nonisolated func tokenRefused(app: String, code: String) { assumeIsolated { $0.refuseToken(app, code: code) } }
+    nonisolated func commitWrites() { assumeIsolated { _ = $0.flush() } }
+    nonisolated func storeUnusable(_ error: any Error) { assumeIsolated { $0.storeFailed(error) } }
+}
+
+/// A connector whose words to the server are steps of the agent.
+struct SteppedConnector: PushConnector {
+    let connector: any PushConnector
+
+    func connect(
+        _ identity: DeviceIdentity, received: [NotificationID], events: @escaping @Sendable (PushEvent) -> Void
+    ) -> any PushConnection {
+        Connection(connection: connector.connect(identity, received: received, events: events))
+    }
+
+    private struct Connection: PushConnection {
+        let connection: any PushConnection
+
+        func stored(_ ids: [NotificationID]) { AgentStep.acknowledge.take { connection.stored(ids) } }
+        func report(_ receipts: [Receipt], as batch: String) {
+            AgentStep.report.take { connection.report(receipts, as: batch) }
+        }
+        func close() { connection.close() }
+    }
+}

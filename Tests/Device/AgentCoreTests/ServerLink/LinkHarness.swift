@@ -1,0 +1,129 @@
+import DeviceModel
+import Logging
+import MCSTransport
+import NIOCore
+import NIOPosix
+import PushModel
+import Synchronization
+
+@testable import AgentCore
+
+/// A link with a server, a store and a delegate of the test's, and nothing of an agent.
+final class LinkHarness: Sendable {
+    let server = FakeServer()
+    let store = FakeLinkStore()
+    let network = FakeNetwork()
+    let delegate: FakeLinkDelegate
+    let link: ServerLink
+    private let running = Mutex<Task<Void, Never>?>(nil)
+
+    init(identity: DeviceIdentity? = nil) {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        delegate = FakeLinkDelegate(loop: loop)
+        if let identity { server.known.withLock { _ = $0.insert(identity.device.rawValue) } }
+        link = ServerLink(
+            loop: loop,
+            settings: ServerLinkSettings(environment: .sandbox, backOff: BackOff(base: 1, cap: 2)),
+            identity: identity,
+            parts: ServerLinkDependencies(
+                connector: server, enrolment: server, store: store, network: network, sinceBoot: { 0 },
+                sleep: { _ in }, random: { 0 }),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    func start() async {
+        await link.setDelegate(delegate)
+        running.withLock { $0 = Task { [link] in await link.run() } }
+    }
+
+    func stop() async {
+        let task = running.withLock { $0 }
+        task?.cancel()
+        await task?.value
+    }
+
+    /// The next session, which is logged in.
+    func loggedIn() async -> FakeSession? {
+        let session = await server.sessions.next()
+        session?.events(.loggedIn)
+        return session
+    }
+}
+
+/// What a link told, in words.
+final class FakeLinkDelegate: ServerLinkDelegate {
+    let told = Inbox<String>()
+    /// What came from another thread than the loop's.
+    let strays = Mutex(0)
+    private let loop: any EventLoop
+
+    init(loop: any EventLoop) { self.loop = loop }
+
+    private func tell(_ words: String) {
+        if !loop.inEventLoop { strays.withLock { $0 += 1 } }
+        told.put(words)
+    }
+
+    func enrolled(as device: DeviceID) { tell("enrolled \(device)") }
+    func sessionOpened() { tell("opened") }
+    func sessionClosed(reason: String) { tell("closed: \(reason)") }
+    func notificationsArrived(_ notifications: [OutgoingNotification], in session: Int) {
+        tell("arrived \(notifications.map(\.id)) in \(session)")
+    }
+    func confirmed(_ ids: [NotificationID]) { tell("confirmed \(ids)") }
+    func receiptsConfirmed(_ places: ClosedRange<Int64>) { tell("receipts \(places)") }
+    func tokenReceived(_ token: String, app: String) { tell("token \(token) of \(app)") }
+    func tokenEnded(app: String) { tell("no token of \(app)") }
+    func tokenRefused(app: String, code: String) { tell("refused \(app): \(code)") }
+    func commitWrites() { tell("commit") }
+    func storeUnusable(_ error: any Error) { tell("store: \(error)") }
+}
+
+/// A store in memory.
+final class FakeLinkStore: ServerLinkStore {
+    struct Failure: Error {}
+
+    struct State {
+        var identity: DeviceIdentity?
+        var unconfirmed: [NotificationID] = []
+        var receipts: [(sequence: Int64, receipt: Receipt)] = []
+        /// By app; `nil` for an app that ended its registration.
+        var tokens: [String: String?] = [:]
+        var teams: [String: TeamID] = [:]
+        var fails = false
+    }
+
+    let state = Mutex(State())
+
+    private func with<Value>(_ body: (inout sending State) throws -> sending Value) throws -> Value {
+        try state.withLock { state in
+            guard !state.fails else { throw Failure() }
+            return try body(&state)
+        }
+    }
+
+    func keep(_ identity: DeviceIdentity) throws { try with { $0.identity = identity } }
+    func forgetIdentity() throws {
+        try with { state in
+            state.identity = nil
+            state.tokens = state.tokens.filter { $0.value == nil }
+        }
+    }
+    func unconfirmed() throws -> [NotificationID] { try with { $0.unconfirmed } }
+    func receipts(after place: Int64, limit: Int) throws -> [(sequence: Int64, receipt: Receipt)] {
+        try with { state in Array(state.receipts.filter { $0.sequence > place }.prefix(limit)) }
+    }
+    func hasEndedRegistration(app: String, environment: PushEnvironment) throws -> Bool {
+        try with { $0.tokens[app] == .some(nil) }
+    }
+    func registeredTeam(app: String, environment: PushEnvironment) throws -> TeamID? {
+        try with { $0.tokens[app] == nil ? nil : $0.teams[app] }
+    }
+    func keep(_ token: String?, app: String, team: TeamID, environment: PushEnvironment) throws {
+        try with { state in
+            state.tokens[app] = .some(token)
+            state.teams[app] = team
+        }
+    }
+    func forgetRegistration(app: String, environment: PushEnvironment) throws { try with { $0.tokens[app] = nil } }
+}
