@@ -63,7 +63,7 @@ extension Agent {
         let known = apps[id]
         let standing = try known?.standing ?? store.read { try $0.standing(app: id) }
         let registration = try store.read { try $0.registration(app: id, environment: configuration.environment) }
-        if let connection = known?.connection {
+        for connection in known?.allConnections ?? [] {
             connections[ObjectIdentifier(connection)] = nil
             connection.refuse(code: "manifestChanged", message: "the manifest of \(id) has another program or team now")
         }
@@ -115,7 +115,7 @@ extension Agent {
     private func progress(of message: AppMessage, from connection: AppConnection) throws -> Progress {
         switch message {
         case .center(let number, .add(let request)) where !request.content.attachments.isEmpty:
-            guard let app = connections[ObjectIdentifier(connection)] else { break }
+            guard let app = app(of: connection) else { break }
             if copies.isCopying(of: app) { return .waiting(app: app) }
             return try takeFiles(of: request, number, app: app, connection) ? .copying : .taken
         case .manage(let number, .notify(let request, let waits)) where !request.content.attachments.isEmpty:
@@ -124,13 +124,17 @@ extension Agent {
             return notifyWithFiles(request, number, waits: waits, connection) ? .copying : .refused
         default: break
         }
-        if let app = connections[ObjectIdentifier(connection)] {
-            try handleAppMessage(message, from: app, connection)
+        switch connections[ObjectIdentifier(connection)] {
+        case let known? where known.role == .app:
+            try handleAppMessage(message, from: known.app, connection)
             return .taken
+        case let known?: return takeCompanionMessage(message, from: known, connection) ? .taken : .refused
+        case nil: break
         }
         switch message {
-        case .hello(let version, let app, let secret, let run):
-            return accept(connection, version: version, app: app, secret: secret, run: run) ? .taken : .refused
+        case .hello(let version, let app, let secret, let run, let role):
+            let sender = AppRole(app: app, role: role)
+            return accept(connection, version: version, as: sender, secret: secret, run: run) ? .taken : .refused
         case .manage(let request, let command):
             return manage(command, request, connection) ? .taken : .refused
         default:
@@ -139,8 +143,10 @@ extension Agent {
         }
     }
 
-    /// - Returns: Whether the connection is the app's from now on.
-    private func accept(_ connection: AppConnection, version: Int, app: String, secret: String?, run: String?) -> Bool {
+    /// - Returns: Whether the connection has its role of the app from now on.
+    private func accept(
+        _ connection: AppConnection, version: Int, as sender: AppRole, secret: String?, run: String?
+    ) -> Bool {
         guard version >= 1 else {
             connection.refuse(code: "unsupportedVersion", message: "this agent speaks version \(AgentFrame.version)")
             return false
@@ -150,8 +156,14 @@ extension Agent {
                 code: "malformed", message: "the name of a run has at most \(RequestMark.longestRun) bytes")
             return false
         }
+        if case .unknown(let name) = sender.role {
+            let known = ConnectionRole.known.map(\.name).joined(separator: ", ")
+            connection.refuse(
+                code: "unknownRole", message: "this agent knows no role \(name.prefix(64)); its roles are \(known)")
+            return false
+        }
         do {
-            return try accept(connection, app: app, secret: secret, run: run)
+            return try accept(connection, as: sender, secret: secret, run: run)
         } catch {
             storeFailed(error)
             connection.refuse(code: "storeFailed", message: "the agent's store cannot be read; try again")
@@ -159,7 +171,8 @@ extension Agent {
         }
     }
 
-    private func accept(_ connection: AppConnection, app: String, secret: String?, run: String?) throws -> Bool {
+    private func accept(_ connection: AppConnection, as sender: AppRole, secret: String?, run: String?) throws -> Bool {
+        let app = sender.app
         // A manifest may be new or another, and an installed app may have been built elsewhere since.
         try loadApps()
         guard let manifest = apps[app]?.manifest else {
@@ -177,7 +190,11 @@ extension Agent {
             connection.refuse(code: "notThisApp", message: "this process is not \(app): \(fault)")
             return false
         }
-        try open(connection, of: app, run)
+        if sender.role == .app {
+            try open(connection, of: app, run)
+        } else {
+            openCompanion(connection, as: sender)
+        }
         return true
     }
 
@@ -189,12 +206,7 @@ extension Agent {
     private func open(_ connection: AppConnection, of app: String, _ run: String?) throws {
         let asked = try run.map { AskedRequests(run: $0, done: try doneRequests(of: app, run: $0)) }
         let answers = try store.read { try $0.waitingResponses(app: app, after: 0, limit: Self.launchAnswers) }
-        if let older = apps[app]?.connection {
-            connections[ObjectIdentifier(older)] = nil
-            supersede(older, by: connection, of: app)
-        }
-        connections[ObjectIdentifier(connection)] = app
-        apps[app]?.run.connect(connection)
+        take(AppRole(app: app, role: .app), by: connection)
         apps[app]?.asked = asked
         let firstState = stateByFocus(of: app) ?? apps[app]?.nextState ?? .active
         apps[app]?.enter(firstState)
@@ -219,27 +231,18 @@ extension Agent {
         return try store.read { try $0.done(app: app, run: run) }
     }
 
-    /// Ends the older connection. A process that just reconnected left it behind; another process is told that it
-    /// is to stay away, or the two would take the app from each other for ever.
-    private func supersede(_ older: AppConnection, by newer: AppConnection, of app: String) {
-        guard older.peer.process != newer.peer.process else { return older.close() }
-        logger.warning(
-            "A second process of an app took over.",
-            metadata: [
-                LogKey.topic: "\(app)", LogKey.process: "\(newer.peer.process)",
-            ])
-        older.refuse(
-            code: AgentMessage.superseded,
-            message: "process \(newer.peer.process) is \(app) now; this one gets nothing any more")
-    }
-
     func closed(_ connection: AppConnection) {
         guard !copies.close(connection) else { return }
         // A question whose asker has gone can be answered by nobody.
         let unasked = terminals.remove { $0.connection === connection }
         if !unasked.isEmpty { enqueue(.unlisted(app: AppManifest.terminalID, identifiers: unasked)) }
         questions.removeAskers { $0.connection === connection }
-        guard let app = connections.removeValue(forKey: ObjectIdentifier(connection)) else { return }
+        guard let closed = connections.removeValue(forKey: ObjectIdentifier(connection)) else { return }
+        let app = closed.app
+        guard closed.role == .app else {
+            apps[app]?.companions[closed.role] = nil
+            return
+        }
         startReconnectTimer(of: app)
         apps[app]?.tokenRequests = []
         hand(.disconnected, to: app)
@@ -309,7 +312,7 @@ extension Agent {
         }
     }
 
-    private func state(of app: String) -> AppState {
+    func state(of app: String) -> AppState {
         guard let installed = apps[app], !installed.isInFront else { return .active }
         return installed.state
     }
@@ -353,7 +356,7 @@ extension Agent {
     }
 
     /// `UNAuthorizationStatus`.
-    private func authorizationStatus(of app: String) -> Int {
+    func authorizationStatus(of app: String) -> Int {
         settings(of: app).authorizationStatus
     }
 

@@ -54,7 +54,7 @@ extension Agent {
                 LogKey.error: "\(error)"
             ])
         onLink { $0.closeSession() }
-        for app in apps.values { app.connection?.close() }
+        for connection in apps.values.flatMap(\.allConnections) { connection.close() }
         _ = batch.takeWaiting()
         for identifier in terminals.identifiers { failWaiter(identifier, "the agent's store failed") }
         presentations = PresentationFlow(inherited: presentations.unanswered)

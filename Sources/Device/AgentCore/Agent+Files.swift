@@ -62,7 +62,7 @@ extension Agent {
         _ connection: AppConnection
     ) {
         // One whose place another connection took asks again on that; of an app that is gone nothing is kept.
-        guard connections[ObjectIdentifier(connection)] == app, apps[app] != nil else {
+        guard self.app(of: connection) == app, apps[app] != nil else {
             return attachments.drop((try? files.get())?.attachments ?? [])
         }
         switch files {

@@ -42,7 +42,7 @@ extension Agent {
     }
 
     private func part(from installed: InstalledApp) {
-        if let connection = installed.connection {
+        for connection in installed.allConnections {
             connections[ObjectIdentifier(connection)] = nil
             connection.refuse(
                 code: "unknownApp", message: "\(installed.manifest.id) was removed from this device")

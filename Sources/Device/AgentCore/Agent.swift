@@ -41,8 +41,8 @@ public actor Agent {
     var isAppLookScheduled = false
     /// Apps whose manifests were not there at the last look.
     var missing: Set<String> = []
-    /// Which app each accepted connection is.
-    var connections: [ObjectIdentifier: String] = [:]
+    /// Which app each accepted connection is, or belongs to.
+    var connections: [ObjectIdentifier: AppRole] = [:]
 
     /// The link to the server; `nil` without one.
     nonisolated let link: ServerLink?
@@ -185,7 +185,7 @@ public actor Agent {
             group.addTask { await self.runPruningLoop() }
         }
         await socket.close()
-        for app in apps.values { app.connection?.close() }
+        for connection in apps.values.flatMap(\.allConnections) { connection.close() }
     }
 
     private func end() async {

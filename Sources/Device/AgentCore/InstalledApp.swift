@@ -12,6 +12,8 @@ struct InstalledApp: Sendable {
     var handOver: AppDelivery
     /// Whether it runs, and over which connection.
     var run = AppRun<AppConnection>.stopped
+    /// Connections that others have in the app's name, by their roles; none of them is the app.
+    var companions: [ConnectionRole: AppConnection] = [:]
     /// What the run of the app that is connected has asked, where it has a name.
     var asked: AskedRequests?
     /// The app's questions for its token, until there is one.
@@ -50,11 +52,17 @@ struct InstalledApp: Sendable {
     /// The number on its icon, as far as the person lets it be seen.
     var shownBadge: Int { handOver.mayShow && standing.settings.badges ? standing.badge : 0 }
 
+    /// Its own connection and its companions.
+    var allConnections: [AppConnection] { [connection].compactMap(\.self) + companions.values }
+
     /// Whether it is connected and in front of the person: then it is asked before something is shown.
     var isInFront: Bool { connection != nil && (manifest.lifecycle == .always || state != .background) }
 
     /// Whether it is there or gone, it is handed everything when it next connects: kiosks miss nothing.
     var takesEverything: Bool { manifest.lifecycle == .always }
+
+    /// The connection that has this role.
+    subscript(role: ConnectionRole) -> AppConnection? { role == .app ? connection : companions[role] }
 
     /// Takes a manifest that has changed, where who proved to be the app is it still.
     mutating func takes(_ new: AppManifest) -> Bool {

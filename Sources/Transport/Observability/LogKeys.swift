@@ -34,6 +34,8 @@ public enum LogKey {
     public static let milliseconds = "aldaba.milliseconds"
     /// When something should have come.
     public static let due = "aldaba.due"
+    /// What a connection is to its app.
+    public static let role = "aldaba.role"
     /// The process id of a child.
     public static let process = "aldaba.process"
 }

@@ -2,12 +2,12 @@
 ///
 /// `request` numbers are the app's own; the agent's answer repeats them.
 public enum AppMessage: Hashable, Sendable {
-    /// The first message: the protocol's version, the app's bundle id, its secret if it has one, and a name of
-    /// this run.
+    /// The first message: the protocol's version, the app's bundle id, its secret if it has one, a name of this run,
+    /// and what connects in the app's name.
     ///
     /// A run is one process of the app. With its name, an `add` that is repeated on a later connection under the
     /// same number is done once.
-    case hello(version: Int, app: String, secret: String?, run: String? = nil)
+    case hello(version: Int, app: String, secret: String?, run: String? = nil, role: ConnectionRole = .app)
     /// Asks for authorization; `options` is the raw value of `UNAuthorizationOptions`.
     case requestAuthorization(request: Int64, options: UInt)
     /// Asks for the app's device token, now and whenever it changes.
@@ -42,7 +42,7 @@ public enum AppMessage: Hashable, Sendable {
 
 extension AppMessage: Codable {
     private enum Key: String, CodingKey {
-        case type, version, app, secret, run, request, options, notification, outcome, result, response, state
+        case type, version, app, secret, run, role, request, options, notification, outcome, result, response, state
     }
 
     public init(from decoder: any Decoder) throws {
@@ -55,7 +55,8 @@ extension AppMessage: Codable {
                 version: try members.decode(Int.self, forKey: .version),
                 app: try members.decode(String.self, forKey: .app),
                 secret: try members.decodeIfPresent(String.self, forKey: .secret),
-                run: try members.decodeIfPresent(String.self, forKey: .run))
+                run: try members.decodeIfPresent(String.self, forKey: .run), role: try members.member(.role, else: .app)
+            )
         case "requestAuthorization":
             self = .requestAuthorization(
                 request: try request(), options: try members.member(.options, else: 0))
@@ -90,11 +91,12 @@ extension AppMessage: Codable {
         var members = encoder.container(keyedBy: Key.self)
         try members.encode(type, forKey: .type)
         switch self {
-        case .hello(let version, let app, let secret, let run):
+        case .hello(let version, let app, let secret, let run, let role):
             try members.encode(version, forKey: .version)
             try members.encode(app, forKey: .app)
             try members.encodeIfPresent(secret, forKey: .secret)
             try members.encodeIfPresent(run, forKey: .run)
+            if role != .app { try members.encode(role, forKey: .role) }
         case .requestAuthorization(let request, let options):
             try members.encode(request, forKey: .request)
             try members.encode(options, forKey: .options)

@@ -118,19 +118,21 @@ final class AgentHarness: Sendable {
     }
 
     /// A process of the app's with this id says hello; what the agent says to it can be read from the channel.
-    func connectApp(process: Int32) async throws -> NIOAsyncTestingChannel {
+    func connectApp(process: Int32, role: ConnectionRole = .app) async throws -> NIOAsyncTestingChannel {
         let channel = NIOAsyncTestingChannel()
         let connection = AppConnection(
             peer: Peer(process: process, user: getuid(), program: todoManifest.executable), channel: channel)
         agent.withLock { $0 }?.enter {
-            $0.received([.hello(version: 1, app: todoManifest.id, secret: nil)], from: connection)
+            $0.received([.hello(version: 1, app: todoManifest.id, secret: nil, role: role)], from: connection)
         }
         return channel
     }
 
-    func connectApp(_ app: String = "com.example.todo", run: String? = nil) async throws -> TestApp {
+    func connectApp(
+        _ app: String = "com.example.todo", run: String? = nil, role: ConnectionRole = .app
+    ) async throws -> TestApp {
         let app = try await TestApp(socket: configuration.socketPath, id: app)
-        app.send(.hello(version: 1, app: app.id, secret: nil, run: run))
+        app.send(.hello(version: 1, app: app.id, secret: nil, run: run, role: role))
         return app
     }
 

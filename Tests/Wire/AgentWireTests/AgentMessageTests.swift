@@ -88,6 +88,17 @@ struct AgentMessageTests {
         #expect(try AppMessage(frame: Array(text.utf8)) == message)
     }
 
+    @Test func `a role is read by its name, and one of a later version is a value`() throws {
+        let hello = { (role: String) in
+            try AppMessage(frame: Array(#"{"type":"hello","version":1,"app":"a","role":\#(role)}"#.utf8))
+        }
+        #expect(try hello(#""app""#) == .hello(version: 1, app: "a", secret: nil))
+        #expect(try hello(#""butler""#) == .hello(version: 1, app: "a", secret: nil, role: .unknown("butler")))
+        let error = #expect(throws: AgentFrameError.self) { try hello("7") }
+        #expect(error?.description.contains("role: not a text") == true)
+        for role in ConnectionRole.known { #expect(ConnectionRole(name: role.name) == role) }
+    }
+
     private static var plain: NotificationContent {
         var content = NotificationContent()
         content.sound = NotificationSound()

@@ -69,6 +69,12 @@ enum GoldenMessages {
     static let fromApp: [(file: String, message: AppMessage)] = [
         ("hello", .hello(version: 1, app: "com.example.todo", secret: "s3")),
         ("hello-with-run", .hello(version: 1, app: "com.example.todo", secret: nil, run: "9f3c")),
+        (
+            "hello-serviceExtension",
+            .hello(version: 1, app: "com.example.todo", secret: nil, role: .serviceExtension)
+        ),
+        ("hello-relayService", .hello(version: 1, app: "com.example.todo", secret: nil, role: .relayService)),
+        ("hello-terminal", .hello(version: 1, app: "com.example.todo", secret: nil, role: .terminal)),
         ("hello-without-secret", .hello(version: 1, app: "com.example.todo", secret: nil)),
         ("requestAuthorization", .requestAuthorization(request: 1, options: 7)),
         ("registerForRemoteNotifications", .registerForRemoteNotifications(request: 2)),

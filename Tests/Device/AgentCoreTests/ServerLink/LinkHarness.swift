@@ -1,6 +1,7 @@
 import DeviceModel
 import Logging
 import MCSTransport
+import Machine
 import NIOCore
 import NIOPosix
 import PushModel
