@@ -111,16 +111,31 @@ let house: [Target] = [
     room("Device", "UIKit", ["AppHost", "UserNotifications"]),
     room("Device", "UserNotificationsUI", ["UserNotifications", "UIKit"]),
     room("Device", "_Testing_UIKit"),
-    room("Device", "DeviceModel", ["PushModel", "AgentWire", "LocalSchedule"]),
+    room("Device", "DeviceModel", ["Machine", "PushModel", "AgentWire", "LocalSchedule"]),
     room("Device", "DevicePorts", ["PushModel", "LocalSchedule", "DeviceModel"]),
     room("Device", "DeviceStore", ["Machine", "PushModel", "AgentWire", "LocalSchedule", "DeviceModel", grdb]),
+    room("Device", "DevicePrograms", ["Machine", "PushModel", "Observability", "DeviceModel", "DevicePorts", logging]),
+    room("Device", "Attachments", ["Machine", "PushModel", "AgentWire", "DeviceModel", "DevicePorts"]),
+    room(
+        "Device", "AppConnections",
+        ["CLinux", "Machine", "AgentWire", "DeviceModel", nioCore, nioPosix]),
+    room(
+        "Device", "InstalledApps",
+        ["Machine", "PushModel", "AgentWire", "DeviceModel", "AppConnections"]),
+    room(
+        "Device", "DeviceLink",
+        [
+            "CLinux", "Machine", "PushModel", "MCSWire", "DeviceSession", "MCSTransport", "Observability",
+            "DeviceModel",
+            nioCore, nioPosix, nioSSL, asyncHTTPClient, logging,
+        ]),
     room(
         "Device", "AgentCore",
         [
-            "PushModel", "MCSWire", "AgentWire", "DeviceSession", "MCSTransport", "Observability", "CLinux",
-            "Machine", "LocalSchedule", "LocalZones", "DeviceModel", "DevicePorts", "DeviceStore", nioCore, nioPosix,
-            nioSSL,
-            asyncHTTPClient, logging,
+            "Machine", "PushModel", "AgentWire", "LocalSchedule", "LocalZones", "MCSTransport", "Observability",
+            "CLinux",
+            "DeviceModel", "DevicePorts", "DeviceStore", "DevicePrograms", "Attachments", "AppConnections",
+            "InstalledApps", "DeviceLink", nioCore, nioPosix, logging,
         ]),
     room("Device", "MessageBus", ["CDBus"]),
     room(
@@ -143,7 +158,8 @@ let commands: [Target] = [
             "PushModel", "HTTPWire", "APNsWire", "MCSWire", "ConnectionAdmission", "HTTP2Transport", "MCSTransport",
             "DeviceSession", "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint",
             "ControlAPI",
-            "AgentCore", "DeviceModel", "DevicePorts", "AgentWire", "LocalSchedule", "LocalZones", "AppHost", "Desktop",
+            "AgentCore", "DeviceModel", "DevicePorts", "DevicePrograms", "InstalledApps", "AgentWire", "LocalSchedule",
+            "LocalZones", "AppHost", "Desktop",
             "WindowFocus", "SystemClock",
             "MessageBus", "Positions",
             "TodoList",
@@ -249,7 +265,8 @@ let testTargets: [Target] = [
     tests(
         "Device", "AgentCore",
         [
-            "AgentCore", "DeviceModel", "DevicePorts", "DeviceStore", "AgentWire", "Machine", "PushModel",
+            "AgentCore", "DeviceModel", "DevicePorts", "DeviceStore", "DevicePrograms", "Attachments", "AppConnections",
+            "InstalledApps", "DeviceLink", "AgentWire", "Machine", "PushModel",
             "DeviceSession", "MCSWire", "LocalSchedule", "LocalZones", "StatementLog", grdb, nioCore, nioPosix,
             nioEmbedded, logging,
         ]),

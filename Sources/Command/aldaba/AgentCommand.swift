@@ -5,8 +5,10 @@ import CommandCore
 import Desktop
 import DeviceModel
 import DevicePorts
+import DevicePrograms
 import DeviceStore
 import Foundation
+import InstalledApps
 import LocalZones
 import Logging
 import MessageBus

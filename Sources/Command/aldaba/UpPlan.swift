@@ -3,6 +3,7 @@ import CommandCore
 import DeviceModel
 import Foundation
 import Glibc
+import InstalledApps
 import Machine
 
 /// Everything that `up` makes and checks before it starts a child.

@@ -1,5 +1,7 @@
 import AgentWire
+import AppConnections
 import DeviceModel
+import InstalledApps
 import Logging
 import Observability
 import PushModel

@@ -1,6 +1,8 @@
 import AgentWire
+import AppConnections
 import DeviceModel
 import Foundation
+import InstalledApps
 import Logging
 import Observability
 import PushModel

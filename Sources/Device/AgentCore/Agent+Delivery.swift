@@ -1,6 +1,7 @@
 import AgentWire
 import DeviceModel
 import DeviceStore
+import InstalledApps
 import Logging
 import Observability
 import PushModel

@@ -1,4 +1,6 @@
 import AgentWire
+import AppConnections
+import Attachments
 import DeviceStore
 import NIOPosix
 

@@ -1,6 +1,7 @@
 import AgentWire
 import DevicePorts
 import Logging
+import Machine
 import Observability
 
 /// Apps with the life cycle `focus`: in front while a window of theirs has the focus.

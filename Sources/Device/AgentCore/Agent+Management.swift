@@ -1,7 +1,9 @@
 import AgentWire
+import AppConnections
 import DeviceModel
 import DeviceStore
 import Foundation
+import InstalledApps
 import PushModel
 
 /// What a person at a terminal asks: only this very program may.

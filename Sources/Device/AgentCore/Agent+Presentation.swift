@@ -1,4 +1,5 @@
 import AgentWire
+import Attachments
 import DeviceModel
 import Foundation
 import PushModel

@@ -1,4 +1,5 @@
 import DeviceModel
+import InstalledApps
 import Logging
 import Observability
 import PushModel

@@ -1,4 +1,5 @@
 import AgentWire
+import AppConnections
 import Logging
 import Observability
 

@@ -1,3 +1,4 @@
+import DeviceLink
 import DeviceModel
 import PushModel
 
@@ -8,32 +9,40 @@ extension Agent: ServerLinkDelegate {
         link?.assumeIsolated(body)
     }
 
-    nonisolated func enrolled(as device: DeviceID) { events(.enrolled(device)) }
-    nonisolated func sessionOpened() { events(.sessionOpened) }
-    nonisolated func sessionClosed(reason: String) { events(.sessionClosed(reason: reason)) }
+    package nonisolated func enrolled(as device: DeviceID) { events(.enrolled(device)) }
+    package nonisolated func sessionOpened() { events(.sessionOpened) }
+    package nonisolated func sessionClosed(reason: String) { events(.sessionClosed(reason: reason)) }
 
-    nonisolated func notificationsArrived(_ notifications: [OutgoingNotification], in session: Int) {
+    package nonisolated func notificationsArrived(_ notifications: [OutgoingNotification], in session: Int) {
         assumeIsolated { $0.arrived(notifications, in: session) }
     }
 
-    nonisolated func confirmed(_ ids: [NotificationID]) { assumeIsolated { $0.enqueue(.confirmed(ids)) } }
+    package nonisolated func confirmed(_ ids: [NotificationID]) { assumeIsolated { $0.enqueue(.confirmed(ids)) } }
 
-    nonisolated func receiptsConfirmed(_ places: ClosedRange<Int64>) {
+    package nonisolated func receiptsConfirmed(_ places: ClosedRange<Int64>) {
         assumeIsolated { $0.enqueue(.receiptsConfirmed(places)) }
     }
 
-    nonisolated func tokenReceived(_ token: String, app: String) { assumeIsolated { $0.announce(token, app: app) } }
-    nonisolated func tokenEnded(app: String) { assumeIsolated { $0.apps[app]?.isTokenEnding = false } }
-    nonisolated func tokenRefused(app: String, code: String) { assumeIsolated { $0.refuseToken(app, code: code) } }
-    nonisolated func commitWrites() { assumeIsolated { _ = $0.flush() } }
-    nonisolated func storeUnusable(_ error: any Error) { assumeIsolated { $0.storeFailed(error) } }
+    package nonisolated func tokenReceived(_ token: String, app: String) {
+        assumeIsolated { $0.announce(token, app: app) }
+    }
+    package nonisolated func tokenEnded(app: String) { assumeIsolated { $0.apps[app]?.isTokenEnding = false } }
+    package nonisolated func tokenRefused(app: String, code: String) {
+        assumeIsolated { $0.refuseToken(app, code: code) }
+    }
+    package nonisolated func commitWrites() { assumeIsolated { _ = $0.flush() } }
+    package nonisolated func storeUnusable(_ error: any Error) { assumeIsolated { $0.storeFailed(error) } }
 }
 
 /// A connector whose words to the server are steps of the agent.
-struct SteppedConnector: PushConnector {
-    let connector: any PushConnector
+package struct SteppedConnector: PushConnector {
+    package let connector: any PushConnector
 
-    func connect(
+    package init(connector: any PushConnector) {
+        self.connector = connector
+    }
+
+    package func connect(
         _ identity: DeviceIdentity, received: [NotificationID], events: @escaping @Sendable (PushEvent) -> Void
     ) -> any PushConnection {
         Connection(connection: connector.connect(identity, received: received, events: events))

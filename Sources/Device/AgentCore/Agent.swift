@@ -1,8 +1,12 @@
 import AgentWire
+import AppConnections
+import Attachments
+import DeviceLink
 import DeviceModel
 import DevicePorts
 import DeviceStore
 import Foundation
+import InstalledApps
 import LocalSchedule
 import Logging
 import Machine
@@ -121,7 +125,11 @@ public actor Agent {
         self.logger = logger
         self.events = events
         loop = Self.ownLoops.next()
-        try PrivateFolder.make(configuration.dataFolder, shut: true)
+        do {
+            try PrivateFolder.prepare(configuration.dataFolder, shut: true)
+        } catch {
+            throw AgentStartFailure(error)
+        }
         lock = try DataLock(path: configuration.lockPath, folder: configuration.dataFolder)
         let opened = try AgentStore.open(path: configuration.databasePath, now: AgentDependencies.systemTime())
         if let aside = opened.aside {

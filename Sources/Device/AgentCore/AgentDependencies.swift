@@ -1,4 +1,8 @@
+import AppConnections
+import Attachments
+import DeviceLink
 import DevicePorts
+import DevicePrograms
 import DeviceStore
 import Foundation
 import LocalSchedule

@@ -1,3 +1,5 @@
+import Machine
+
 /// Why an agent cannot start. Each says what to do.
 public enum AgentStartFailure: Error, Sendable, CustomStringConvertible {
     case folder(path: String, reason: String)
@@ -5,6 +7,9 @@ public enum AgentStartFailure: Error, Sendable, CustomStringConvertible {
     case socketInUse(path: String)
     case socketPathTooLong(path: String)
     case store(path: String, reason: String)
+
+    /// A folder cannot be used, for what the machine says.
+    package init(_ failure: MachineFailure) { self = .folder(path: failure.what, reason: failure.reason) }
 
     public var description: String {
         switch self {

@@ -1,5 +1,4 @@
 import CLinux
-import DevicePorts
 import Foundation
 
 /// A program that runs beside this one.

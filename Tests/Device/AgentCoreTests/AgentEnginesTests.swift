@@ -5,6 +5,7 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import Attachments
 
 @Suite struct AuthorizationQuestionsTests {
     @Test func `an app is asked about once, and all who ask hear the answer`() {

@@ -13,7 +13,10 @@ import PushModel
 import Synchronization
 
 @testable import AgentCore
+@testable import AppConnections
+@testable import DeviceLink
 @testable import DeviceStore
+@testable import InstalledApps
 
 /// An agent with a server, a desktop and a launcher of the test's, and a real socket for apps.
 final class AgentHarness: Sendable {

@@ -8,6 +8,7 @@ import Testing
 
 @testable import AgentCore
 @testable import DeviceStore
+@testable import InstalledApps
 
 /// The whole agent between a server, a desktop and apps of the test's.
 @Suite(.timeLimit(.minutes(1)))

@@ -8,6 +8,7 @@ import Testing
 
 @testable import AgentCore
 @testable import DeviceStore
+@testable import InstalledApps
 
 /// The agent when something goes wrong at the wrong time.
 @Suite(.timeLimit(.minutes(1)))

@@ -5,6 +5,7 @@ import Testing
 
 @testable import AgentCore
 @testable import DeviceStore
+@testable import InstalledApps
 
 struct AppDeliveryTests {
     private func ids(_ directives: [AppDelivery.Directive]) -> [Int64] {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import AgentCore
 @testable import DeviceStore
+@testable import InstalledApps
 
 struct AppManifestTests {
     private let good = """

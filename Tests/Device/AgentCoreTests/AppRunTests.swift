@@ -1,6 +1,7 @@
 import Testing
 
 @testable import AgentCore
+@testable import InstalledApps
 
 @Suite struct AppRunTests {
     private typealias Run = AppRun<String>

@@ -9,7 +9,10 @@ import NIOPosix
 import Testing
 
 @testable import AgentCore
+@testable import AppConnections
+@testable import DevicePrograms
 @testable import DeviceStore
+@testable import InstalledApps
 
 @Suite(.timeLimit(.minutes(1)))
 struct AppSocketTests {

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import AgentCore
+@testable import Attachments
 @testable import DeviceStore
 
 struct AttachmentStoreTests {

@@ -7,6 +7,7 @@ import Testing
 
 @testable import AgentCore
 @testable import DeviceStore
+@testable import InstalledApps
 
 /// The question whether an app may send notifications.
 @Suite(.timeLimit(.minutes(1))) struct AuthorizationTests {

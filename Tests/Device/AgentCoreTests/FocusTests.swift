@@ -3,6 +3,7 @@ import AldabaTestSupport
 import DeviceModel
 import DevicePorts
 import Foundation
+import Machine
 import NIOEmbedded
 import PushModel
 import Synchronization

@@ -6,6 +6,7 @@ import Testing
 
 @testable import AgentCore
 @testable import DeviceStore
+@testable import InstalledApps
 
 /// An app that declares where it stands: what reaches it in the background, and what brings it to the front.
 @Suite(.timeLimit(.minutes(1))) struct LifecycleTests {

@@ -7,6 +7,8 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import AppConnections
+@testable import DevicePrograms
 @testable import DeviceStore
 
 /// What a person at a terminal asks.

@@ -5,6 +5,7 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DevicePrograms
 @testable import DeviceStore
 
 /// The program that is told of notifications where there is no screen.

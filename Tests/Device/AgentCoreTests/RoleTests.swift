@@ -8,6 +8,8 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import AppConnections
+@testable import InstalledApps
 
 /// What connects in an app's name and is not the app.
 @Suite(.timeLimit(.minutes(1)))

@@ -4,6 +4,7 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceLink
 @testable import DeviceStore
 
 @Test func `neither the enrolment key nor the device's secret is shown with an agent's parts`() async throws {

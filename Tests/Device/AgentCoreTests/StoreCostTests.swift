@@ -8,6 +8,7 @@ import Testing
 
 @testable import AgentCore
 @testable import DeviceStore
+@testable import InstalledApps
 
 /// What a notification costs the agent's store does not depend on what is stored already.
 @Suite(.timeLimit(.minutes(5))) struct StoreCostTests {

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import AgentCore
+@testable import Attachments
 @testable import DeviceStore
 
 /// Stills by the desktop's thumbnailers.

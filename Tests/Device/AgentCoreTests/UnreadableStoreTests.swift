@@ -8,6 +8,7 @@ import Testing
 
 @testable import AgentCore
 @testable import DeviceStore
+@testable import InstalledApps
 
 /// The agent while its store cannot be read: what it does not know it does not take for nothing.
 @Suite(.timeLimit(.minutes(1))) struct UnreadableStoreTests {

@@ -7,6 +7,7 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import AppConnections
 @testable import DeviceStore
 
 /// What the suites of requests that wait have in common.

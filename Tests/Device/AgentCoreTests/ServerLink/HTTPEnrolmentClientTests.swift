@@ -7,6 +7,7 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceLink
 @testable import DeviceStore
 
 @Suite(.timeLimit(.minutes(1)))

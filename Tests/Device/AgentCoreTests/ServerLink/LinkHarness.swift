@@ -8,6 +8,7 @@ import PushModel
 import Synchronization
 
 @testable import AgentCore
+@testable import DeviceLink
 
 /// A link with a server, a store and a delegate of the test's, and nothing of an agent.
 final class LinkHarness: Sendable {

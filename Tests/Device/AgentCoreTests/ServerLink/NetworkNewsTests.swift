@@ -1,6 +1,7 @@
 import Testing
 
 @testable import AgentCore
+@testable import DeviceLink
 @testable import DeviceStore
 
 /// What the kernel says of the network, in the bytes of rtnetlink(7).

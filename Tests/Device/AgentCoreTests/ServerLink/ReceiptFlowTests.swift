@@ -1,6 +1,7 @@
 import Testing
 
 @testable import AgentCore
+@testable import DeviceLink
 
 struct ReceiptFlowTests {
     @Test func `batches go out one after another up to the window`() {

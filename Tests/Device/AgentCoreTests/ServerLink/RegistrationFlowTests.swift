@@ -2,6 +2,7 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceLink
 
 struct RegistrationFlowTests {
     private static let team = TeamID(rawValue: "TEAM000001")

@@ -1,0 +1,102 @@
+import AgentWire
+import NIOCore
+
+/// Bytes of one app's connection ↔ messages, with at most one read's worth of messages under way to the agent.
+package final class AppConnectionHandler: ChannelDuplexHandler {
+    package typealias InboundIn = ByteBuffer
+    package typealias OutboundIn = [AgentMessage]
+    package typealias OutboundOut = ByteBuffer
+
+    /// The agent's word that it has taken what was read.
+    package struct Resume: Sendable {}
+
+    /// How long a peer may take to say hello.
+    package static let helloLimit = TimeAmount.seconds(10)
+
+    private let connection: AppConnection
+    private let delegate: any AppSocketDelegate
+    /// Called when the first message has come.
+    private let spoke: () -> Void
+    private var decoder = AgentFrameDecoder()
+    private var messages: [AppMessage] = []
+    private var wantsRead = false
+    private var helloTimer: Scheduled<Void>?
+
+    package init(connection: AppConnection, delegate: any AppSocketDelegate, spoke: @escaping () -> Void) {
+        self.connection = connection
+        self.delegate = delegate
+        self.spoke = spoke
+    }
+
+    package func channelActive(context: ChannelHandlerContext) {
+        let connection = connection
+        helloTimer = context.eventLoop.scheduleTask(in: Self.helloLimit) { connection.close() }
+        context.fireChannelActive()
+        context.read()
+    }
+
+    package func channelInactive(context: ChannelHandlerContext) {
+        helloTimer?.cancel()
+        delegate.closed(connection)
+        context.fireChannelInactive()
+    }
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        decoder.append(unwrapInboundIn(data).readableBytesView)
+        do {
+            while let frame = try decoder.next() { messages.append(try AppMessage(frame: frame)) }
+        } catch {
+            refuse(error, context: context)
+        }
+    }
+
+    package func channelReadComplete(context: ChannelHandlerContext) {
+        guard !messages.isEmpty else { return context.read() }
+        if let timer = helloTimer {
+            timer.cancel()
+            helloTimer = nil
+            spoke()
+        }
+        let batch = messages
+        messages = []
+        delegate.received(batch, from: connection)
+    }
+
+    package func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?)
+    {
+        guard event is Resume else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        wantsRead = true
+        readIfWritable(context: context)
+    }
+
+    /// An app that does not take what it is sent is not read from either.
+    package func channelWritabilityChanged(context: ChannelHandlerContext) {
+        readIfWritable(context: context)
+        context.fireChannelWritabilityChanged()
+    }
+
+    private func readIfWritable(context: ChannelHandlerContext) {
+        guard wantsRead, context.channel.isWritable else { return }
+        wantsRead = false
+        context.read()
+    }
+
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        var buffer = context.channel.allocator.buffer(capacity: 1024)
+        for message in unwrapOutboundIn(data) {
+            do {
+                buffer.writeBytes(try AgentFrame.encode(message))
+            } catch {
+                promise?.fail(error)
+                return context.close(promise: nil)
+            }
+        }
+        context.write(wrapOutboundOut(buffer), promise: promise)
+    }
+
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    private func refuse(_ error: AgentFrameError, context: ChannelHandlerContext) {
+        connection.refuse(code: "malformed", message: error.description)
+    }
+}

@@ -1,0 +1,123 @@
+import AgentWire
+import CLinux
+import DeviceModel
+import Foundation
+import Machine
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// What the connections of apps tell the agent. Called on the network's event loops; must not block.
+package protocol AppSocketDelegate: AnyObject, Sendable {
+    /// What one read brought, in order. Nothing more is read until ``AppConnection/resume()``.
+    func received(_ messages: [AppMessage], from connection: AppConnection)
+    func closed(_ connection: AppConnection)
+}
+
+/// One connection of an app. May be used on any thread; after its end nothing happens.
+package final class AppConnection: Sendable {
+    package let peer: Peer
+    private let channel: any Channel
+
+    package init(peer: Peer, channel: any Channel) {
+        self.peer = peer
+        self.channel = channel
+    }
+
+    package func send(_ messages: [AgentMessage]) {
+        guard !messages.isEmpty else { return }
+        channel.writeAndFlush(messages, promise: nil)
+    }
+
+    /// Sends a last message and closes.
+    package func refuse(code: String, message: String) {
+        let last = [AgentMessage.refused(version: AgentFrame.version, code: code, message: message)]
+        channel.writeAndFlush(last).whenComplete { [channel] _ in
+            channel.close(promise: nil)
+        }
+    }
+
+    /// Reads on, once the app has taken what was sent to it.
+    package func resume() { channel.triggerUserOutboundEvent(AppConnectionHandler.Resume(), promise: nil) }
+
+    package func close() { channel.close(promise: nil) }
+}
+
+/// The Unix socket where apps find the agent.
+package struct AppSocket: Sendable {
+    /// The length that `sun_path` leaves for a path.
+    package static let longestPath = 107
+    /// Connections beyond this are closed at once; one that has not said anything makes room for a new one.
+    package static let connectionLimit = 256
+
+    package let path: String
+    private let channel: any Channel
+
+    private init(path: String, channel: any Channel) {
+        self.path = path
+        self.channel = channel
+    }
+
+    /// Listens; the folder is made 0700 where it is missing, the socket is 0600.
+    ///
+    /// - Parameter program: The file that a process runs.
+    /// - Throws: ``AgentStartFailure`` when the path is too long or another agent answers there.
+    package static func listen(
+        path: String, group: any EventLoopGroup, delegate: any AppSocketDelegate,
+        program: @escaping @Sendable (pid_t) -> String? = PeerCheck.program(of:)
+    ) async throws -> AppSocket {
+        guard path.utf8.count <= longestPath else { throw AgentStartFailure.socketPathTooLong(path: path) }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        do {
+            try PrivateFolder.prepare(folder, shut: false)
+        } catch {
+            throw AgentStartFailure(error)
+        }
+        if FileManager.default.fileExists(atPath: path) {
+            if await answers(path: path, group: group) { throw AgentStartFailure.socketInUse(path: path) }
+            unlink(path)
+        }
+        let visitors = AppConnectionLimiter(limit: connectionLimit)
+        let bootstrap = ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 64)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelOption(.maxMessagesPerRead, value: 4)
+            .childChannelInitializer { channel in
+                peer(of: channel, program).flatMapThrowing { peer in
+                    guard visitors.enter(channel) else { throw ChannelError.operationUnsupported }
+                    channel.closeFuture.whenComplete { _ in visitors.leave(channel) }
+                    try channel.pipeline.syncOperations.addHandler(
+                        AppConnectionHandler(
+                            connection: AppConnection(peer: peer, channel: channel), delegate: delegate,
+                            spoke: { visitors.spoke(channel) }))
+                }
+            }
+        let channel = try await bootstrap.bind(unixDomainSocketPath: path).get()
+        chmod(path, 0o600)
+        return AppSocket(path: path, channel: channel)
+    }
+
+    package func close() async {
+        try? await channel.close()
+        unlink(path)
+    }
+
+    private static func answers(path: String, group: any EventLoopGroup) async -> Bool {
+        guard let probe = try? await ClientBootstrap(group: group).connect(unixDomainSocketPath: path).get() else {
+            return false
+        }
+        try? await probe.close()
+        return true
+    }
+
+    private static func peer(
+        of channel: any Channel, _ program: @escaping @Sendable (pid_t) -> String?
+    ) -> EventLoopFuture<Peer> {
+        guard let socket = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+        }
+        let credentials: EventLoopFuture<aldaba_peer> = socket.unsafeGetSocketOption(
+            level: .socket, name: .init(rawValue: aldaba_peer_credentials_option))
+        return credentials.map { Peer(process: $0.pid, user: $0.uid, program: program($0.pid)) }
+    }
+}

@@ -1,0 +1,258 @@
+import AgentWire
+import DeviceModel
+import Foundation
+import Machine
+import PushModel
+
+/// Why an attachment is not taken; codes are `UNError.Code`'s.
+package struct AttachmentFault: Error, Hashable, Sendable {
+    package var code: Int
+    package var message: String
+
+    package init(code: Int, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    package static func invalidURL(_ why: String) -> Self { Self(code: 100, message: why) }
+    package static func unrecognizedType(_ why: String) -> Self { Self(code: 101, message: why) }
+    package static func invalidFileSize(_ why: String) -> Self { Self(code: 102, message: why) }
+    package static func moveFailed(_ why: String) -> Self { Self(code: 104, message: why) }
+    package static func corrupt(_ why: String) -> Self { Self(code: 105, message: why) }
+}
+
+/// The files of notifications: checked by what they hold, and moved where no app can change them any more.
+///
+/// Guarantees: what is taken is a regular file of this user's, no link, of a kind that Apple's page "UNNotificationAttachment"
+/// names and within its size (audio 5 MB, image 10 MB, movie 50 MB); the files of one app take no more than a quota.
+package struct AttachmentStore: Sendable {
+    /// Bytes that the files of one app may take.
+    package static let quota: Int64 = 200 << 20
+    /// Files of one notification.
+    package static let countLimit = 16
+
+    package let folder: String
+
+    package init(folder: String) {
+        self.folder = folder
+    }
+
+    /// What a file's first bytes say that it is.
+    package enum Kind: String, Sendable, CaseIterable {
+        case audio
+        case image
+        case movie
+
+        package var limit: Int64 {
+            switch self {
+            case .audio: 5 << 20
+            case .image: 10 << 20
+            case .movie: 50 << 20
+            }
+        }
+    }
+
+    /// Reads what a file is; `nil` for a kind that cannot be attached.
+    package static func kind(of head: [UInt8]) -> (kind: Kind, ending: String)? {
+        func has(_ text: String, at place: Int) -> Bool {
+            let bytes = Array(text.utf8)
+            return head.count >= place + bytes.count && Array(head[place..<place + bytes.count]) == bytes
+        }
+        func begins(_ bytes: [UInt8]) -> Bool { head.starts(with: bytes) }
+        if begins([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return (.image, "png") }
+        if begins([0xFF, 0xD8, 0xFF]) { return (.image, "jpg") }
+        if has("GIF87a", at: 0) || has("GIF89a", at: 0) { return (.image, "gif") }
+        if has("RIFF", at: 0), has("WAVE", at: 8) { return (.audio, "wav") }
+        if has("RIFF", at: 0), has("AVI ", at: 8) { return (.movie, "avi") }
+        if has("FORM", at: 0), has("AIFF", at: 8) || has("AIFC", at: 8) { return (.audio, "aiff") }
+        if has("ftyp", at: 4) { return has("M4A", at: 8) ? (.audio, "m4a") : (.movie, "mp4") }
+        if begins([0, 0, 1, 0xBA]) || begins([0, 0, 1, 0xB3]) { return (.movie, "mpg") }
+        if has("ID3", at: 0) || head.count >= 2 && head[0] == 0xFF && head[1] & 0xE6 == 0xE2 { return (.audio, "mp3") }
+        return nil
+    }
+
+    /// Takes the files of one notification; on a fault nothing of it stays here, and every file is where it was.
+    ///
+    /// The files stay in their places: a request whose storing failed may be asked again. See ``release(_:)``.
+    ///
+    /// - Parameter named: The files that notifications name, asked for when the quota is used up: others of the app make
+    ///   room. Where they are not known, none does.
+    package func take(
+        _ attachments: [NotificationAttachment], of app: String, named: () throws -> Set<String> = { [] }
+    ) throws(AttachmentFault) -> Taken {
+        guard attachments.count <= Self.countLimit else {
+            throw .invalidFileSize("\(attachments.count) attachments; at most \(Self.countLimit) are allowed")
+        }
+        var taken = Taken()
+        do {
+            for attachment in attachments { try copy(attachment, of: app, named, into: &taken) }
+        } catch {
+            drop(taken.attachments)
+            throw error
+        }
+        return taken
+    }
+
+    /// What was taken.
+    package struct Taken: Sendable {
+        /// The attachments with their new paths.
+        package var attachments: [NotificationAttachment] = []
+        /// The files that they were copied from, as the system knows them, and that have no other place here.
+        package var sources: [String] = []
+
+        package init(attachments: [NotificationAttachment] = [], sources: [String] = []) {
+            self.attachments = attachments
+            self.sources = sources
+        }
+    }
+
+    /// Deletes what was taken for nothing.
+    package func drop(_ taken: [NotificationAttachment]) { for attachment in taken { unlink(attachment.path) } }
+
+    /// Once what was taken is named in the store, the files that it came from leave their places, as with Apple.
+    package func release(_ sources: [String]) { for path in sources { unlink(path) } }
+
+    /// Deletes all files of an app; of what cannot be an app's name there are none.
+    package func remove(_ app: String) {
+        guard Topic.hasShape(app) else { return }
+        try? FileManager.default.removeItem(atPath: "\(folder)/\(app)")
+    }
+
+    private func copy(
+        _ attachment: NotificationAttachment, of app: String, _ named: () throws -> Set<String>,
+        into taken: inout Taken
+    ) throws(AttachmentFault) {
+        // Not through a link, and without waiting for a pipe's other end.
+        let source = open(attachment.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard source >= 0 else {
+            throw .invalidURL("\(attachment.path) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        defer { close(source) }
+        var status = stat()
+        guard fstat(source, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .invalidURL("\(attachment.path) is no regular file")
+        }
+        // Whatever way led to it. An app's own kept files may be attached again; those of others are not its to attach.
+        let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(source)")
+        guard let path else { throw .invalidURL("\(attachment.path) has no place in the file system") }
+        let own = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path
+        let isKept = path.hasPrefix("\(own)/")
+        guard !isKept || path.hasPrefix("\(own)/\(app)/") else {
+            throw .invalidURL("\(attachment.path) belongs to another app")
+        }
+        let kind = try check(attachment, source, size: Int64(status.st_size))
+        let now = taken.attachments.map(\.path)
+        let place = try place(of: app, room: Int64(status.st_size), inUse: { try named().union(now) })
+        var kept = attachment
+        kept.path = "\(place)/\(UUID().uuidString.lowercased()).\(kind)"
+        try write(source, to: kept.path, limit: Int64(status.st_size))
+        taken.attachments.append(kept)
+        if !isKept { taken.sources.append(path) }
+    }
+
+    /// - Returns: The ending of the file's name.
+    private func check(
+        _ attachment: NotificationAttachment, _ source: Int32, size: Int64
+    ) throws(AttachmentFault) -> String {
+        var head = [UInt8](repeating: 0, count: 16)
+        let count = pread(source, &head, head.count, 0)
+        guard let (kind, ending) = Self.kind(of: Array(head.prefix(max(0, count)))) else {
+            throw .unrecognizedType("\(attachment.path) holds no picture, sound or movie that can be attached")
+        }
+        guard size <= kind.limit else {
+            throw .invalidFileSize(
+                "\(attachment.path) has \(size) bytes; of \(kind.rawValue) at most \(kind.limit) are allowed")
+        }
+        if let claimed = Self.kind(ofType: attachment.type), claimed != kind {
+            throw .corrupt("\(attachment.path) is said to be \(attachment.type) and holds \(kind.rawValue)")
+        }
+        return ending
+    }
+
+    /// What a uniform type identifier says; `nil` where it leaves that open.
+    package static func kind(ofType type: String) -> Kind? {
+        switch type {
+        case "public.image", "public.png", "public.jpeg", "com.compuserve.gif": .image
+        case "public.audio", "public.aiff-audio", "public.mp3", "public.mpeg-4-audio", "com.microsoft.waveform-audio",
+            "com.apple.m4a-audio":
+            .audio
+        case "public.movie", "public.mpeg", "public.mpeg-2-video", "public.mpeg-4", "public.avi": .movie
+        default: nil
+        }
+    }
+
+    private func place(of app: String, room: Int64, inUse: () throws -> Set<String>) throws(AttachmentFault) -> String {
+        let place = "\(folder)/\(app)"
+        do {
+            try PrivateFolder.prepare(folder, shut: true)
+            try PrivateFolder.prepare(place, shut: true)
+        } catch {
+            throw .moveFailed("\(AgentStartFailure(error))")
+        }
+        func used() -> Int64 { files(in: place).reduce(Int64(0)) { $0 + $1.size } }
+        if used() + room > Self.quota {
+            let kept: Set<String>
+            do {
+                kept = try inUse()
+            } catch {
+                throw .moveFailed("which files are in use is not known: \(error)")
+            }
+            for file in files(in: place) where !kept.contains(Self.base(ofStill: file.path)) { unlink(file.path) }
+        }
+        let used = used()
+        guard used + room <= Self.quota else {
+            throw .moveFailed("the attachments of this app take \(used) bytes; \(Self.quota) are allowed in all")
+        }
+        return place
+    }
+
+    private func write(_ source: Int32, to path: String, limit: Int64) throws(AttachmentFault) {
+        let target = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard target >= 0 else { throw .moveFailed("\(path): \(String(cString: strerror(errno)))") }
+        defer { close(target) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var rest = limit
+        while rest > 0 {
+            let count = read(source, &buffer, min(buffer.count, Int(rest)))
+            guard count > 0, Glibc.write(target, buffer, count) == count else {
+                unlink(path)
+                throw .moveFailed("\(path) could not be written whole")
+            }
+            rest -= Int64(count)
+        }
+    }
+
+    // MARK: What is not needed any more
+
+    private func files(in place: String) -> [(path: String, size: Int64, changed: Date)] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []).compactMap { name in
+            let path = "\(place)/\(name)"
+            guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+                attributes[.type] as? FileAttributeType == .typeRegular
+            else { return nil }
+            return (
+                path, (attributes[.size] as? NSNumber)?.int64Value ?? 0,
+                attributes[.modificationDate] as? Date ?? .distantPast
+            )
+        }
+    }
+
+    /// What is added to a file's name for the still that was made of it.
+    package static let stillEnding = ".still.png"
+
+    private static func base(ofStill path: String) -> String {
+        path.hasSuffix(stillEnding) ? String(path.dropLast(stillEnding.count)) : path
+    }
+
+    /// Deletes the files that no notification names, and that have been here for an hour.
+    package func sweep(keeping paths: Set<String>, now: Date) {
+        for app in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+            for file in files(in: "\(folder)/\(app)")
+            where !paths.contains(file.path) && !paths.contains(Self.base(ofStill: file.path))
+                && now.timeIntervalSince(file.changed) > 3600
+            {
+                unlink(file.path)
+            }
+        }
+    }
+}

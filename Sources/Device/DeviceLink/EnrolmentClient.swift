@@ -1,0 +1,26 @@
+import DeviceModel
+import PushModel
+
+/// Asks the server for a device id and for device tokens; the port behind which HTTP stands.
+package protocol EnrolmentClient: Sendable {
+    /// Enrols this device, or checks in a known one.
+    func checkIn(known: DeviceIdentity?) async throws(EnrolmentFailure) -> DeviceIdentity
+    /// The device token of an app: 64 hexadecimal digits. Repeating it gives the same token.
+    func register(
+        _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
+    ) async throws(EnrolmentFailure) -> String
+    /// Ends an app's registration.
+    func unregister(
+        _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
+    ) async throws(EnrolmentFailure)
+}
+
+/// Why the server gave no id or token.
+package enum EnrolmentFailure: Error, Sendable, Equatable {
+    /// Unknown device, wrong secret, or (for a new device) no valid enrolment key.
+    case notAuthenticated
+    /// The server will give the same answer again: its code.
+    case refused(String)
+    /// Worth another try.
+    case unavailable(String)
+}

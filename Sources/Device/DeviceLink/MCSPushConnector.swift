@@ -1,0 +1,76 @@
+import DeviceModel
+import DeviceSession
+import Logging
+import MCSTransport
+import NIOPosix
+import Observability
+import PushModel
+
+/// The device channel over MCS and TLS.
+package struct MCSPushConnector: PushConnector {
+    private let client: MCSClient
+    private let logger: Logger
+
+    /// - Parameter certificateAuthorityFile: A PEM file of the authorities that may sign the server's certificate; `nil`
+    ///   trusts the system's.
+    /// - Throws: when the authorities' file cannot be read.
+    package init(host: String, port: Int, certificateAuthorityFile: String?, logger: Logger) throws {
+        let target = MCSClientTarget(
+            host: host, port: port, trust: certificateAuthorityFile.map { .certificateFile($0) } ?? .system)
+        client = try MCSClient(target, group: MultiThreadedEventLoopGroup.singleton)
+        self.logger = logger
+    }
+
+    package func connect(
+        _ identity: DeviceIdentity, received: [NotificationID], events: @escaping @Sendable (PushEvent) -> Void
+    ) -> any PushConnection {
+        let credentials = MCSCredentials(device: identity.device, secret: identity.secret, received: received)
+        return MCSPushConnection(
+            connection: client.connect(credentials, delegate: MCSPushDelegate(events: events, logger: logger)))
+    }
+}
+
+private struct MCSPushConnection: PushConnection {
+    let connection: MCSClientConnection
+
+    func stored(_ ids: [NotificationID]) { connection.stored(ids) }
+    func report(_ receipts: [Receipt], as batch: String) { connection.send(receipts, persistentID: batch) }
+    func close() { connection.close() }
+}
+
+/// Turns the connection's calls into events.
+private final class MCSPushDelegate: MCSClientDelegate {
+    private let events: @Sendable (PushEvent) -> Void
+    private let logger: Logger
+
+    init(events: @escaping @Sendable (PushEvent) -> Void, logger: Logger) {
+        self.events = events
+        self.logger = logger
+    }
+
+    func loggedIn(_ connection: MCSClientConnection, serverTime: Timestamp) { events(.loggedIn) }
+
+    func received(_ connection: MCSClientConnection, _ notifications: [OutgoingNotification]) {
+        events(.arrived(notifications))
+    }
+
+    func confirmed(_ connection: MCSClientConnection, _ ids: [NotificationID]) { events(.confirmed(ids)) }
+
+    func upstreamConfirmed(_ connection: MCSClientConnection, _ persistentIDs: [String]) {
+        events(.reportConfirmed(persistentIDs))
+    }
+
+    /// Fewer batches are under way than the connection takes, so it is over, and the next one sends them again.
+    func upstreamNotSent(_ connection: MCSClientConnection, persistentID: String) {}
+
+    func passedOver(_ connection: MCSClientConnection, persistentID: String, reason: String) {
+        logger.warning("The server sent something that is no notification.", metadata: [LogKey.error: "\(reason)"])
+    }
+
+    func closed(_ connection: MCSClientConnection, _ reason: MCSClientCloseReason) {
+        switch reason {
+        case .loginRefused(code: 401, _): events(.closed(.loginRefused))
+        default: events(.closed(.lost("\(reason)")))
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import DeviceModel
+import PushModel
+
+/// Opens connections to the server's device channel; the port behind which the wire stands.
+package protocol PushConnector: Sendable {
+    /// Makes one attempt. `events` is called in order on a thread of the connector's, ends with exactly one
+    /// ``PushEvent/closed(_:)`` and must not block.
+    ///
+    /// - Parameter received: What is stored here and not yet confirmed; the server forgets it at login.
+    func connect(
+        _ identity: DeviceIdentity, received: [NotificationID], events: @escaping @Sendable (PushEvent) -> Void
+    ) -> any PushConnection
+}
+
+/// One connection, from its attempt to its end. May be called on any thread; after its end nothing happens.
+package protocol PushConnection: Sendable {
+    /// These are durable here: they may be acknowledged.
+    func stored(_ ids: [NotificationID])
+    /// Sends receipts under an id of ours, which comes back in ``PushEvent/reportConfirmed(_:)``.
+    func report(_ receipts: [Receipt], as batch: String)
+    func close()
+}
+
+/// What a connection brings.
+package enum PushEvent: Sendable, Equatable {
+    case loggedIn
+    /// Everything that one read brought.
+    case arrived([OutgoingNotification])
+    /// The server knows that these are stored here: their ids need not be kept for the next login.
+    case confirmed([NotificationID])
+    /// The server has made these batches of receipts durable.
+    case reportConfirmed([String])
+    case closed(PushCloseReason)
+}
+
+/// Why a connection ended.
+package enum PushCloseReason: Sendable, Equatable {
+    /// Unknown device or wrong secret.
+    case loginRefused
+    /// Anything else, in words.
+    case lost(String)
+}

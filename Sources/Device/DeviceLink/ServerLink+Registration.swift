@@ -1,0 +1,140 @@
+import DeviceModel
+import Logging
+import MCSTransport
+import Observability
+import PushModel
+
+/// The registrations of apps.
+extension ServerLink {
+    /// An app is on this device, or has another team now.
+    package func appInstalled(_ app: String, team: TeamID) { registrations.install(app, team: team) }
+
+    /// An app is not on this device any more; what the server has of it ends when that is asked for.
+    package func appRemoved(_ app: String) { registrations.remove(app) }
+
+    package func requestToken(_ app: String) { want(.token, for: app) }
+
+    package func requestTokenEnd(_ app: String) { want(.end, for: app) }
+
+    private func want(_ wish: RegistrationFlow.Wish, for app: String) {
+        registrations.want(wish, for: app)
+        registrationSignals.continuation.yield()
+    }
+
+    /// Fulfils wishes as they come, until the task is cancelled.
+    package func runRegistrationLoop() async {
+        var backOff = settings.backOff
+        for await _ in registrationSignals.stream {
+            while !Task.isCancelled, await !processRegistrations() {
+                await pause(&backOff)
+            }
+            backOff.reset()
+        }
+    }
+
+    /// - Returns: `false` when there is a reason to try again soon.
+    private func processRegistrations() async -> Bool {
+        var isDone = true
+        registrations.beginRound()
+        // Without an identity the session's keeper is enrolling, and signals afterwards.
+        while let identity {
+            do {
+                let next = try registrations.next {
+                    try parts.store.registeredTeam(app: $0, environment: settings.environment)
+                }
+                guard let next else { break }
+                isDone = await process(next, as: identity) && isDone
+            } catch {
+                delegate?.storeUnusable(error)
+                return false
+            }
+        }
+        return isDone
+    }
+
+    /// - Returns: Whether the server has answered, and that is stored.
+    private func process(_ request: RegistrationFlow.Request, as identity: DeviceIdentity) async -> Bool {
+        do throws(EnrolmentFailure) {
+            let token = try await ask(for: request, as: identity)
+            // The answer belongs to the identity that asked, which may be another meanwhile.
+            guard self.identity == identity else { return true }
+            do {
+                try keep(registrations.record(of: request), token, of: request)
+            } catch {
+                throw .unavailable("the agent's store: \(error)")
+            }
+            fulfilled(request, token)
+            return true
+        } catch .refused(let code) {
+            return refused(request, code: code)
+        } catch .notAuthenticated {
+            await examine(identity)
+        } catch {
+            logger.warning(
+                "An app could not be registered; it will be tried again.",
+                metadata: [
+                    LogKey.topic: "\(request.app)", LogKey.error: "\(error.words)",
+                ])
+        }
+        return false
+    }
+
+    /// - Returns: The token, where one was asked for.
+    private func ask(
+        for request: RegistrationFlow.Request, as identity: DeviceIdentity
+    ) async throws(EnrolmentFailure) -> String? {
+        let topic = Topic(rawValue: request.app)
+        switch request.wish {
+        case .token:
+            return try await parts.enrolment.register(
+                identity, topic: topic, team: request.team, environment: settings.environment)
+        case .end:
+            try await parts.enrolment.unregister(
+                identity, topic: topic, team: request.team, environment: settings.environment)
+            return nil
+        }
+    }
+
+    private func keep(
+        _ record: RegistrationFlow.Record, _ token: String?, of request: RegistrationFlow.Request
+    ) throws {
+        switch record {
+        case .token, .ended:
+            try parts.store.keep(token, app: request.app, team: request.team, environment: settings.environment)
+        case .nothing: try parts.store.forgetRegistration(app: request.app, environment: settings.environment)
+        }
+    }
+
+    private func fulfilled(_ request: RegistrationFlow.Request, _ token: String?) {
+        guard registrations.settle(request) else {
+            registrationSignals.continuation.yield()
+            return
+        }
+        if let token {
+            delegate?.tokenReceived(token, app: request.app)
+        } else {
+            delegate?.tokenEnded(app: request.app)
+        }
+    }
+
+    /// - Returns: Whether that is stored.
+    private func refused(_ request: RegistrationFlow.Request, code: String) -> Bool {
+        do {
+            if let record = registrations.recordOfRefusal(of: request) { try keep(record, nil, of: request) }
+        } catch {
+            delegate?.storeUnusable(error)
+            return false
+        }
+        logger.error(
+            "The server refused to register an app.",
+            metadata: [
+                LogKey.topic: "\(request.app)", LogKey.error: "\(code)",
+            ])
+        guard registrations.settle(request) else {
+            registrationSignals.continuation.yield()
+            return true
+        }
+        if request.wish == .token { delegate?.tokenRefused(app: request.app, code: code) }
+        return true
+    }
+}

@@ -1,0 +1,203 @@
+import DeviceModel
+import Logging
+import Machine
+import Observability
+import PushModel
+
+/// One session with the server, from its attempt to its end.
+package struct Session {
+    package var number: Int
+    package var connection: any PushConnection
+    package var ended: CheckedContinuation<PushCloseReason, Never>?
+
+    package init(number: Int, connection: any PushConnection, ended: CheckedContinuation<PushCloseReason, Never>? = nil)
+    {
+        self.number = number
+        self.connection = connection
+        self.ended = ended
+    }
+}
+
+/// The session with the server: what it takes to have one, and what goes over it.
+extension ServerLink {
+    /// Whether a session is open: the server takes what is sent, and sends what it has.
+    package var isOpen: Bool { session != nil && sessionLoggedIn == sessionCount }
+
+    /// The number of the session that there is, from its attempt to its end.
+    package var sessionNumber: Int? { session?.number }
+
+    /// Acknowledges what came over this session.
+    package func stored(_ ids: [NotificationID], in number: Int) {
+        guard let session, session.number == number else { return }
+        session.connection.stored(ids)
+    }
+
+    /// Ends the session; another is opened after a pause.
+    package func closeSession() { session?.connection.close() }
+
+    /// Enrols where needed and keeps one session open until the task is cancelled.
+    package func runSessionLoop() async {
+        var backOff = settings.backOff
+        while !Task.isCancelled {
+            guard let identity = await enrolled(&backOff) else { return }
+            let opened = sessionCount
+            let reason = await runSession(identity)
+            if Task.isCancelled { return }
+            // A session that logged in starts the pauses from the beginning.
+            if sessionLoggedIn == opened + 1 { backOff.reset() }
+            switch reason {
+            case .loginRefused: await examine(identity)
+            case .lost(let why):
+                logger.info("The session ended; it will be opened again.", metadata: [LogKey.error: "\(why)"])
+                delegate?.sessionClosed(reason: why)
+            }
+            await pause(&backOff)
+        }
+    }
+
+    // MARK: Enrolment
+
+    /// This device's identity, asked for until there is one; `nil` when the task was cancelled.
+    private func enrolled(_ backOff: inout BackOff) async -> DeviceIdentity? {
+        while !Task.isCancelled {
+            if let identity { return identity }
+            do throws(EnrolmentFailure) {
+                let new = try await parts.enrolment.checkIn(known: nil)
+                try adopt(new)
+                backOff.reset()
+                return new
+            } catch {
+                logger.warning(
+                    "This device could not enrol; it will try again.",
+                    metadata: [
+                        LogKey.error: "\(error.words)"
+                    ])
+                await pause(&backOff)
+            }
+        }
+        return nil
+    }
+
+    private func adopt(_ new: DeviceIdentity) throws(EnrolmentFailure) {
+        let wishing: [String]
+        do {
+            wishing = try registrations.installedApps.filter {
+                try !parts.store.hasEndedRegistration(app: $0, environment: settings.environment)
+            }
+            try parts.store.keep(new)
+        } catch {
+            throw .unavailable("the agent's store: \(error)")
+        }
+        identity = new
+        logger.notice("This device is enrolled.", metadata: [LogKey.device: "\(new.device)"])
+        delegate?.enrolled(as: new.device)
+        for app in wishing { requestToken(app) }
+    }
+
+    /// Asks the server whether it still knows this device, and forgets the identity when it does not.
+    package func examine(_ doubted: DeviceIdentity) async {
+        guard identity == doubted else { return }
+        do throws(EnrolmentFailure) {
+            _ = try await parts.enrolment.checkIn(known: doubted)
+            logger.warning("The server refused this device's login, and knows it all the same; trying again.")
+        } catch .notAuthenticated {
+            guard identity == doubted else { return }
+            logger.warning(
+                "The server does not know this device; it enrols anew.",
+                metadata: [
+                    LogKey.device: "\(doubted.device)"
+                ])
+            do {
+                delegate?.commitWrites()
+                try parts.store.forgetIdentity()
+                identity = nil
+                closeSession()
+            } catch {
+                delegate?.storeUnusable(error)
+            }
+        } catch {
+            logger.warning(
+                "The server could not be asked about this device.",
+                metadata: [
+                    LogKey.error: "\(error.words)"
+                ])
+        }
+    }
+
+    // MARK: What comes and goes
+
+    private func runSession(_ identity: DeviceIdentity) async -> PushCloseReason {
+        delegate?.commitWrites()
+        let received: [NotificationID]
+        do {
+            received = try parts.store.unconfirmed()
+        } catch {
+            return .lost("the agent's store: \(error)")
+        }
+        sessionCount += 1
+        let number = sessionCount
+        let connection = parts.connector.connect(identity, received: received) { [weak self] event in
+            self?.enter { $0.handle(event, of: number) }
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                session = Session(number: number, connection: connection, ended: continuation)
+            }
+        } onCancel: {
+            connection.close()
+        }
+    }
+
+    private func handle(_ event: PushEvent, of number: Int) {
+        guard session?.number == number else { return }
+        switch event {
+        case .loggedIn:
+            sessionLoggedIn = number
+            receipts.sessionOpened()
+            sendReceipts()
+            logger.info("The session is open.", metadata: [LogKey.session: "\(number)"])
+            delegate?.sessionOpened()
+        case .arrived(let notifications): delegate?.notificationsArrived(notifications, in: number)
+        case .confirmed(let ids): delegate?.confirmed(ids)
+        case .reportConfirmed(let batches):
+            for places in batches.compactMap({ receipts.confirmed($0) }) { delegate?.receiptsConfirmed(places) }
+        case .closed(let reason):
+            receipts.sessionClosed()
+            let ended = session?.ended
+            session = nil
+            ended?.resume(returning: reason)
+        }
+    }
+
+    /// Receipts were committed: they go upstream as soon as the flow allows.
+    package func receiptsCommitted() {
+        receipts.committed()
+        sendReceipts()
+    }
+
+    /// Sends what the outbox holds, as far as the flow allows.
+    private func sendReceipts() {
+        guard let session else { return }
+        while let place = receipts.readAfter {
+            do {
+                let page = try parts.store.receipts(after: place, limit: ReceiptFlow.batchLimit)
+                guard let batch = receipts.batch(page.map(\.sequence)) else { return }
+                session.connection.report(page.map(\.receipt), as: batch)
+            } catch {
+                delegate?.storeUnusable(error)
+                return
+            }
+        }
+    }
+}
+
+extension EnrolmentFailure {
+    /// What went wrong, for people.
+    package var words: String {
+        switch self {
+        case .notAuthenticated: "the server wants a valid enrolment key (ALDABA_ENROLMENT_KEY)"
+        case .refused(let code): "the server refused: \(code)"
+        case .unavailable(let why): why
+        }
+    }
+}

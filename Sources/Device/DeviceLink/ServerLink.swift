@@ -1,0 +1,152 @@
+import DeviceModel
+import Logging
+import MCSTransport
+import Machine
+import NIOCore
+import PushModel
+
+/// The device's link to its server: enrolment, one session that is kept open, registrations, and what goes upstream.
+///
+/// It runs on the event loop of its delegate, so the two call each other without waiting (`assumeIsolated`), and what
+/// network threads bring takes effect in the order in which it came.
+///
+/// Guarantees: one session at a time; it is opened again for ever, after pauses that grow; a notification is
+/// acknowledged when the delegate says that it is stored; a registration is asked for until the server has answered.
+package actor ServerLink {
+    package nonisolated let loop: any EventLoop
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
+
+    package nonisolated let settings: ServerLinkSettings
+    package nonisolated let parts: ServerLinkDependencies
+    package nonisolated let logger: Logger
+    /// Told what happens; nobody is before it is set.
+    package weak var delegate: (any ServerLinkDelegate)?
+
+    package var identity: DeviceIdentity?
+    package var session: Session?
+    package var sessionCount = 0
+    /// The newest session that logged in.
+    package var sessionLoggedIn = 0
+    package var registrations = RegistrationFlow()
+    package let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    package var receipts = ReceiptFlow()
+    /// Pauses before the server is tried again, by their numbers; and when the network ended some last.
+    private var pauses: [Int: Task<Void?, Never>] = [:]
+    private var pauseCount = 0
+    private var lastReturn: Int64?
+
+    /// Does nothing before ``run()``.
+    ///
+    /// - Parameters:
+    ///   - loop: The delegate's, on which the store is used too.
+    ///   - identity: What the store has of this device's id and secret.
+    package init(
+        loop: any EventLoop, settings: ServerLinkSettings, identity: DeviceIdentity?, parts: ServerLinkDependencies,
+        logger: Logger
+    ) {
+        self.loop = loop
+        self.settings = settings
+        self.identity = identity
+        self.parts = parts
+        self.logger = logger
+    }
+
+    package func setDelegate(_ delegate: any ServerLinkDelegate) { self.delegate = delegate }
+
+    /// Keeps a session open and fulfils registrations until its task is cancelled.
+    package func run() async {
+        parts.network?.start { [weak self] in self?.enter { $0.networkReturned() } }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.runSessionLoop() }
+            group.addTask { await self.runRegistrationLoop() }
+        }
+        parts.network?.stop()
+    }
+
+    /// Runs a closure on the link's loop, after everything that entered before it. Called from any thread.
+    package nonisolated func enter(_ body: @escaping @Sendable (isolated ServerLink) -> Void) {
+        loop.execute { self.assumeIsolated { body($0) } }
+    }
+
+    // MARK: Pauses
+
+    /// Milliseconds between two pauses that the network ends: links may come and go all the time.
+    private static let returnInterval: Int64 = 1_000
+
+    /// Waits as long as the back-off says, or until the network comes back: then the pauses begin anew.
+    package func pause(_ backOff: inout BackOff) async {
+        let duration = parts.duration(&backOff)
+        let rest = Task { [parts] in try? await parts.sleep(duration) }
+        pauseCount += 1
+        let number = pauseCount
+        pauses[number] = rest
+        await withTaskCancellationHandler {
+            _ = await rest.value
+        } onCancel: {
+            rest.cancel()
+        }
+        if pauses.removeValue(forKey: number) == nil { backOff.reset() }
+    }
+
+    /// What waits to reach the server tries at once.
+    private func networkReturned() {
+        let now = parts.sinceBoot()
+        if let lastReturn, now - lastReturn < Self.returnInterval, now >= lastReturn { return }
+        guard !pauses.isEmpty else { return }
+        lastReturn = now
+        logger.debug("The network came back: what waits for the server tries again.")
+        for rest in pauses.values { rest.cancel() }
+        pauses = [:]
+    }
+}
+
+/// How a link behaves.
+package struct ServerLinkSettings: Sendable {
+    /// The environment for which apps get their device tokens.
+    package var environment: PushEnvironment
+    /// The pauses before the server is tried again.
+    package var backOff: BackOff
+
+    package init(environment: PushEnvironment, backOff: BackOff) {
+        self.environment = environment
+        self.backOff = backOff
+    }
+}
+
+/// What a link works with; tests pass their own.
+package struct ServerLinkDependencies: Sendable {
+    package var connector: any PushConnector
+    package var enrolment: any EnrolmentClient
+    package var store: any ServerLinkStore
+    /// Tells when the network comes back; `nil` where nobody does.
+    package var network: (any NetworkSource)?
+    /// Milliseconds since the machine was started.
+    package var sinceBoot: @Sendable () -> Int64
+    package var sleep: @Sendable (Duration) async throws -> Void
+    package var random: @Sendable () -> UInt64
+
+    package init(
+        connector: any PushConnector, enrolment: any EnrolmentClient, store: any ServerLinkStore,
+        network: (any NetworkSource)? = nil, sinceBoot: @escaping @Sendable () -> Int64,
+        sleep: @escaping @Sendable (Duration) async throws -> Void, random: @escaping @Sendable () -> UInt64
+    ) {
+        self.connector = connector
+        self.enrolment = enrolment
+        self.store = store
+        self.network = network
+        self.sinceBoot = sinceBoot
+        self.sleep = sleep
+        self.random = random
+    }
+
+    /// How long the next pause is.
+    package func duration(_ backOff: inout BackOff) -> Duration {
+        var randomness = Randomness(random: random)
+        return .milliseconds(backOff.next(using: &randomness))
+    }
+
+    private struct Randomness: RandomNumberGenerator {
+        let random: @Sendable () -> UInt64
+        func next() -> UInt64 { random() }
+    }
+}

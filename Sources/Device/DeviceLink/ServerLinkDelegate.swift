@@ -1,0 +1,26 @@
+import PushModel
+
+/// Whom a link tells what happens. Called on the link's event loop, in the order of the events; may call the link.
+package protocol ServerLinkDelegate: AnyObject, Sendable {
+    /// The device has its id.
+    func enrolled(as device: DeviceID)
+    func sessionOpened()
+    func sessionClosed(reason: String)
+    /// These came. When they are durable, ``ServerLink/stored(_:in:)`` acknowledges them, unless their session is over:
+    /// then the server sends them again.
+    func notificationsArrived(_ notifications: [OutgoingNotification], in session: Int)
+    /// The server knows that these are stored here: their ids need not be kept for the next login.
+    func confirmed(_ ids: [NotificationID])
+    /// The server has these receipts (first and last place in the outbox).
+    func receiptsConfirmed(_ places: ClosedRange<Int64>)
+    /// An app's device token, which is stored.
+    func tokenReceived(_ token: String, app: String)
+    /// The server has forgotten an app's token, and so has the store.
+    func tokenEnded(app: String)
+    /// The server will not give an app a token: its code.
+    func tokenRefused(app: String, code: String)
+    /// What is on its way to the store must be there before the link goes on.
+    func commitWrites()
+    /// The link could not read the store, or not write to it.
+    func storeUnusable(_ error: any Error)
+}

@@ -1,0 +1,77 @@
+import DeviceModel
+import DevicePorts
+import Foundation
+import Logging
+import Machine
+
+/// Starts apps as processes in sessions of their own; output goes to the log folder.
+///
+/// Guarantees: of the agent's own settings (`ALDABA_…`), some of which are secret, an app inherits none. An app
+/// outlives the agent, unless the agent is supervised: then the app is too, by the same standard input.
+package struct ProcessLauncher: AppLauncher {
+    private static let supervised = "ALDABA_SUPERVISED"
+
+    /// An app's log is begun anew when it is longer than this at a start.
+    package static let logLimit: off_t = 8 << 20
+
+    package let logFolder: String
+    /// The agent's own variables.
+    package var environment = ProcessInfo.processInfo.environment
+    /// The agent's own standard input.
+    package var input = STDIN_FILENO
+
+    /// - Parameters:
+    ///   - logFolder: Where the output of apps goes.
+    ///   - environment: The agent's own variables.
+    ///   - input: The agent's own standard input.
+    package init(
+        logFolder: String, environment: [String: String] = ProcessInfo.processInfo.environment,
+        input: Int32 = STDIN_FILENO
+    ) {
+        self.logFolder = logFolder
+        self.environment = environment
+        self.input = input
+    }
+
+    package func launch(
+        _ manifest: AppManifest, variables: [String: String], ended: @escaping @Sendable (pid_t) -> Void
+    ) throws(AppLaunchFailure) -> pid_t {
+        let log = try openLog(of: manifest.id)
+        defer { close(log) }
+        let isSupervised = environment[Self.supervised] != nil
+        var environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
+        environment.merge(manifest.environment) { $1 }
+        environment.merge(variables) { $1 }
+        environment[Self.supervised] = isSupervised ? "1" : nil
+        let program = ChildProgram(
+            path: manifest.executable, arguments: manifest.arguments, environment: environment)
+        do {
+            let pid = try program.start(input: isSupervised ? input : -1, output: log, errors: log)
+            reap(pid, ended)
+            return pid
+        } catch {
+            throw AppLaunchFailure(description: error.description)
+        }
+    }
+
+    private func openLog(of app: String) throws(AppLaunchFailure) -> Int32 {
+        try? FileManager.default.createDirectory(
+            atPath: logFolder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let path = "\(logFolder)/\(app).log"
+        let log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard log >= 0 else {
+            throw AppLaunchFailure(description: "its log \(path): \(String(cString: strerror(errno)))")
+        }
+        var status = stat()
+        if fstat(log, &status) == 0, status.st_size > Self.logLimit { ftruncate(log, 0) }
+        return log
+    }
+
+    /// One thread per app that runs: only a wait on the process itself frees its entry in the process table.
+    private func reap(_ pid: pid_t, _ ended: @escaping @Sendable (pid_t) -> Void) {
+        OwnThread.begin("aldaba-app", stackSize: 128 << 10) {
+            _ = ChildProgram.reap(pid)
+            ended(pid)
+        }
+    }
+}

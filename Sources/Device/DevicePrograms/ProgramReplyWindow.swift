@@ -1,0 +1,77 @@
+import DevicePorts
+import Foundation
+import Machine
+import Synchronization
+
+/// Opens the window of a helper program: zenity, yad or kdialog, whichever there is.
+///
+/// Guarantees: nothing that a notification says is in the program's arguments, which every user of the machine can read;
+/// none of the three takes the words beside its field in another way. A handful of windows at a time, each for ten minutes,
+/// and a text of at most 64 KiB.
+package final class ProgramReplyWindow: ReplyWindow {
+    private static let windowLimit = 8
+    private static let patience = Duration.seconds(600)
+    private static let textLimit = 64 << 10
+
+    private let environment: [String: String]
+    private let open = Mutex(0)
+
+    package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        self.environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
+    }
+
+    package func ask(_ question: ReplyQuestion, then complete: @escaping @Sendable (ReplyAnswer) -> Void) {
+        guard environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil else {
+            return complete(.unavailable("there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set"))
+        }
+        guard let (program, arguments) = command(for: question) else {
+            return complete(.unavailable("none of zenity, yad and kdialog is installed"))
+        }
+        let mayOpen = open.withLock { open in
+            guard open < Self.windowLimit else { return false }
+            open += 1
+            return true
+        }
+        guard mayOpen else { return complete(.unavailable("\(Self.windowLimit) reply windows are open already")) }
+        OwnThread.begin("aldaba-reply") { [self] in
+            let answer = run(program, arguments)
+            open.withLock { $0 -= 1 }
+            complete(answer)
+        }
+    }
+
+    /// The program to run for a question; `nil` when there is none.
+    package func command(for question: ReplyQuestion) -> (program: String, arguments: [String])? {
+        func find(_ name: String) -> String? { ChildProgram.find(name, environment: environment) }
+        let title = "Reply to \(question.appName)"
+        let text = "Your reply to \(question.appName):"
+        if let zenity = find("zenity") {
+            return (
+                zenity,
+                ["--entry", "--title=\(title)", "--text=\(Self.withoutMnemonics(text))", "--ok-label=Send"]
+            )
+        }
+        if let yad = find("yad") {
+            return (yad, ["--entry", "--no-markup", "--title=\(title)", "--text=\(text)"])
+        }
+        return find("kdialog").map { ($0, ["--title", title, "--inputbox", text]) }
+    }
+
+    /// zenity reads an underscore as the mark of a shortcut, and a backslash as the beginning of an escape.
+    private static func withoutMnemonics(_ text: String) -> String {
+        text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "_", with: "__")
+    }
+
+    private func run(_ program: String, _ arguments: [String]) -> ReplyAnswer {
+        let window = ChildProgram(path: program, arguments: arguments, environment: environment)
+        do throws(MachineFailure) {
+            guard let bytes = try window.run(outputLimit: Self.textLimit, patience: Self.patience) else {
+                return .cancelled
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            return .text(text.hasSuffix("\n") ? String(text.dropLast()) : text)
+        } catch {
+            return .unavailable(error.description)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import AgentWire
+import DeviceModel
+import PushModel
+
+/// Decides what one app is given and when: a value, events in and directives out.
+///
+/// Guarantees: nothing is handed over before the app said that it is ready; notifications go in the order of
+/// arrival, at most ``window`` of them unanswered; an id is handed over once per connection, and again on the
+/// next one unless it has been handled. Responses likewise, before the notifications that wait.
+package struct AppDelivery: Sendable {
+    /// How many notifications may be in the app's hands at once.
+    package static let window = 64
+    /// How many responses may be in the app's hands at once.
+    package static let responseWindow = 16
+
+    package enum Event: Sendable {
+        /// A connection of the app was accepted; an earlier one is gone with it.
+        case connected
+        case ready
+        case disconnected
+        /// Something was stored for the app.
+        case stored
+        /// A response was stored for the app.
+        case responded
+        /// The answer to ``Directive/read(after:limit:)``.
+        case page([WaitingNotification], limit: Int)
+        /// The answer to ``Directive/readResponses(after:limit:)``.
+        case responsePage([WaitingResponse], limit: Int)
+        case handled(NotificationID, HandledOutcome)
+        case responseHandled(Int64)
+        /// As long as an app may take for an answer has passed, since the last time or since something was handed over.
+        case answersDue
+    }
+
+    package enum Directive: Sendable, Hashable {
+        /// Read what waits after this place, and answer with ``Event/page(_:limit:)``.
+        case read(after: Int64, limit: Int)
+        case readResponses(after: Int64, limit: Int)
+        case deliver(WaitingNotification, DeliveryKind)
+        case respond(WaitingResponse)
+        /// Store that it was handled, then confirm it to the app.
+        case record(NotificationID, shows: PresentationOptions, setsBadge: Bool)
+        /// The app is not in front: it appears without its being asked; `isForApp` when the app gets it all the same.
+        case appear(WaitingNotification, isForApp: Bool)
+        case recordResponse(Int64)
+    }
+
+    private enum Connection { case none, starting, ready }
+
+    /// Whether the app may show notifications.
+    package var mayShow: Bool
+    /// Whether the app is in front of the person; else it gets what it is to get in the background.
+    package var isInFront = true
+    private var connection = Connection.none
+    private var inHand: [NotificationID: InHand] = [:]
+    /// How often answers were due.
+    private var round = 0
+
+    private struct InHand: Sendable {
+        var notification: WaitingNotification
+        var kind: DeliveryKind
+        var round: Int
+    }
+
+    /// Whether an answer is awaited.
+    package var awaitsAnswers: Bool { !inHand.isEmpty }
+    private var place: Int64 = 0
+    private var mayHaveMore = false
+    private var responsesInHand: Set<Int64> = []
+    private var responsePlace: Int64 = 0
+    private var mayHaveMoreResponses = false
+
+    package init(mayShow: Bool) { self.mayShow = mayShow }
+
+    package mutating func handle(_ event: Event) -> [Directive] {
+        switch event {
+        case .connected: start(.starting)
+        case .disconnected: start(.none)
+        case .ready:
+            guard connection == .starting else { return [] }
+            connection = .ready
+            return nextResponses() + next()
+        case .stored:
+            mayHaveMore = true
+            return next()
+        case .responded:
+            mayHaveMoreResponses = true
+            return nextResponses()
+        case .page(let page, let limit): return hand(page, limit: limit)
+        case .responsePage(let page, let limit): return respond(page, limit: limit)
+        case .handled(let id, let outcome):
+            inHand[id] = nil
+            return [
+                .record(
+                    id, shows: mayShow ? Self.showing(outcome) : .nothing, setsBadge: mayShow && Self.setsBadge(outcome)
+                )
+            ] + next()
+        case .responseHandled(let response):
+            responsesInHand.remove(response)
+            return [.recordResponse(response)] + nextResponses()
+        case .answersDue: return appearOverdue()
+        }
+        return []
+    }
+
+    private mutating func start(_ state: Connection) {
+        let isInFront = isInFront
+        self = AppDelivery(mayShow: mayShow)
+        self.isInFront = isInFront
+        connection = state
+        mayHaveMore = true
+        mayHaveMoreResponses = true
+    }
+
+    private func next() -> [Directive] {
+        // Half a window at a time, so that a long queue is not read one by one.
+        guard connection == .ready, mayHaveMore, inHand.count <= Self.window / 2 else { return [] }
+        return [.read(after: place, limit: Self.window - inHand.count)]
+    }
+
+    private func nextResponses() -> [Directive] {
+        guard connection == .ready, mayHaveMoreResponses, responsesInHand.count < Self.responseWindow else {
+            return []
+        }
+        return [.readResponses(after: responsePlace, limit: Self.responseWindow - responsesInHand.count)]
+    }
+
+    private mutating func hand(_ page: [WaitingNotification], limit: Int) -> [Directive] {
+        guard connection == .ready else { return [] }
+        mayHaveMore = page.count >= limit
+        place = page.last?.sequence ?? place
+        return page.flatMap { deliver($0) }
+    }
+
+    /// Only an app in front is asked; in the background it gets what is meant for that.
+    private mutating func deliver(_ notification: WaitingNotification) -> [Directive] {
+        let kind = notification.kind
+        if mayShow, !isInFront, kind != .background {
+            guard kind == .foregroundAndBackground else { return [.appear(notification, isForApp: false)] }
+            keep(notification, .background)
+            return [.appear(notification, isForApp: true), .deliver(notification, .background)]
+        }
+        keep(notification, mayShow ? kind : .background)
+        return [.deliver(notification, mayShow ? kind : .background)]
+    }
+
+    private mutating func keep(_ notification: WaitingNotification, _ kind: DeliveryKind) {
+        inHand[notification.id] = InHand(notification: notification, kind: kind, round: round)
+    }
+
+    /// What an app in front has had for longer than it may take appears without its answer; it keeps it all the same.
+    private mutating func appearOverdue() -> [Directive] {
+        defer { round += 1 }
+        let overdue = inHand.values.filter { $0.round < round && $0.kind != .background }
+        return overdue.sorted { $0.notification.sequence < $1.notification.sequence }.map { late in
+            inHand[late.notification.id]?.kind = .background
+            return .appear(late.notification, isForApp: true)
+        }
+    }
+
+    private mutating func respond(_ page: [WaitingResponse], limit: Int) -> [Directive] {
+        guard connection == .ready else { return [] }
+        mayHaveMoreResponses = page.count >= limit
+        responsePlace = page.last?.sequence ?? responsePlace
+        responsesInHand.formUnion(page.map(\.sequence))
+        return page.map { .respond($0) }
+    }
+
+    private static func setsBadge(_ outcome: HandledOutcome) -> Bool {
+        guard case .presented(let options) = outcome else { return false }
+        return options & 1 != 0
+    }
+
+    /// `UNNotificationPresentationOptions`: badge 1, sound 2, alert 4, list 8, banner 16.
+    private static func showing(_ outcome: HandledOutcome) -> PresentationOptions {
+        guard case .presented(let options) = outcome else { return .nothing }
+        let asked = PresentationOptions(rawValue: Int64(options & (2 | 8 | 16)))
+        return options & 4 == 0 ? asked : asked.union([.screen, .list])
+    }
+}

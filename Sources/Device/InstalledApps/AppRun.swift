@@ -1,0 +1,93 @@
+/// Where one app's process and its connection stand: a state machine.
+///
+/// Guarantees: an app is started only from ``stopped``, so that it never runs twice by the agent's doing; what ends
+/// late (a timer, a process of an earlier run) changes nothing.
+package enum AppRun<Connection: Sendable>: Sendable {
+    /// It does not run, as far as the agent knows.
+    case stopped
+    /// The agent started this process, which is not connected.
+    case started(process: Int32)
+    /// The session bus is bringing it to the front.
+    case activating
+    /// It is not connected and may connect until a deadline; `process` is the one that the agent started.
+    case reconnecting(deadline: Int, process: Int32?)
+    /// It is connected; `process` is the one that the agent started.
+    case connected(Connection, process: Int32?)
+
+    /// The open connection.
+    package var connection: Connection? {
+        guard case .connected(let connection, _) = self else { return nil }
+        return connection
+    }
+
+    /// Whether it may be started.
+    package var isStopped: Bool {
+        guard case .stopped = self else { return false }
+        return true
+    }
+
+    /// The process that the agent started and that has not ended.
+    private var process: Int32? {
+        switch self {
+        case .stopped, .activating: nil
+        case .started(let process): process
+        case .reconnecting(_, let process), .connected(_, let process): process
+        }
+    }
+
+    /// A connection proved to be the app's; it takes the place of an earlier one.
+    package mutating func connect(_ connection: Connection) { self = .connected(connection, process: process) }
+
+    /// The connection is not the app's any more, and nobody waits for another.
+    package mutating func disconnect() {
+        guard case .connected = self else { return }
+        self = process.map { .started(process: $0) } ?? .stopped
+    }
+
+    /// The app is given time to connect.
+    ///
+    /// - Parameter deadline: Names the deadline; no two have one name.
+    package mutating func awaitReconnect(deadline: Int) { self = .reconnecting(deadline: deadline, process: process) }
+
+    /// A deadline has passed.
+    ///
+    /// - Returns: Whether the app was waited for until this one; it counts as gone then.
+    package mutating func deadlinePassed(_ deadline: Int) -> Bool {
+        guard case .reconnecting(deadline, let process) = self else { return false }
+        self = process.map { .started(process: $0) } ?? .stopped
+        return true
+    }
+
+    /// The session bus was asked to bring it to the front.
+    package mutating func activate() {
+        if isStopped { self = .activating }
+    }
+
+    /// The session bus does not bring it.
+    ///
+    /// - Returns: Whether it was still waited for.
+    package mutating func activationFailed() -> Bool {
+        guard case .activating = self else { return false }
+        self = .stopped
+        return true
+    }
+
+    /// The agent started a process of it.
+    package mutating func start(process: Int32) {
+        if isStopped { self = .started(process: process) }
+    }
+
+    /// A process that the agent started has ended.
+    ///
+    /// - Returns: Whether it was this run's.
+    package mutating func processEnded(_ ended: Int32) -> Bool {
+        guard process == ended else { return false }
+        switch self {
+        case .stopped, .activating: return false
+        case .started: self = .stopped
+        case .reconnecting(let deadline, _): self = .reconnecting(deadline: deadline, process: nil)
+        case .connected(let connection, _): self = .connected(connection, process: nil)
+        }
+        return true
+    }
+}

@@ -1,0 +1,37 @@
+import PushModel
+
+/// How often an app may be woken for notifications that nobody sees: a token bucket, as a value.
+///
+/// Apple names no number but "two or three an hour"; here one more is earned every twenty minutes, up to ten.
+package struct BackgroundBudget: Hashable, Sendable {
+    package static let capacity = 10
+    package static let millisecondsPerWake: Int64 = 20 * 60_000
+
+    private var wakes = Self.capacity
+    private var countedAt: Timestamp?
+
+    package init(countedAt: Timestamp? = nil) {
+        self.countedAt = countedAt
+    }
+
+    /// How long it takes until one more is earned, when none is left.
+    package func pause(at now: Timestamp) -> Duration {
+        let since = countedAt.map { max(0, now.milliseconds(since: $0)) } ?? 0
+        return .milliseconds(Self.millisecondsPerWake - min(since, Self.millisecondsPerWake - 1))
+    }
+
+    /// Takes one wake; `false` when none is left.
+    package mutating func take(at now: Timestamp) -> Bool {
+        let since = countedAt.map { max(0, now.milliseconds(since: $0)) } ?? 0
+        let earned = since / Self.millisecondsPerWake
+        if countedAt == nil || wakes + Int(clamping: earned) >= Self.capacity {
+            (wakes, countedAt) = (Self.capacity, now)
+        } else {
+            wakes += Int(earned)
+            countedAt = countedAt?.adding(milliseconds: earned * Self.millisecondsPerWake)
+        }
+        guard wakes > 0 else { return false }
+        wakes -= 1
+        return true
+    }
+}
