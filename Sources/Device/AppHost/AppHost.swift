@@ -22,7 +22,7 @@ package final class AppHost {
     private var lastRequest: Int64 = 0
     private var authorizations: [Int64: @Sendable (Bool?) -> Void] = [:]
     private var settings: [Int64: @Sendable (NotificationSettings?) -> Void] = [:]
-    private var centers: [Int64: @Sendable (CenterAnswer?) -> Void] = [:]
+    private var centers: [Int64: CenterRequest] = [:]
     private let clock = ContinuousClock()
     private let origin = ContinuousClock.now
 
@@ -84,14 +84,32 @@ package final class AppHost {
         handle(.settingsRequested(request: lastRequest))
     }
 
-    /// Asks something of the notification centre. The answer comes on any thread; `nil` when it cannot be asked,
-    /// or is too long for one message.
-    package func requestCenter(_ command: CenterCommand, answer: @escaping @Sendable (CenterAnswer?) -> Void) {
+    /// Asks something of the notification centre. The answer comes on any thread.
+    package func requestCenter(
+        _ command: CenterCommand, answer: @escaping @Sendable (Result<CenterAnswer, CenterFailure>) -> Void
+    ) {
         lastRequest += 1
-        let message = AppMessage.center(request: lastRequest, command)
-        guard let frame = try? AgentFrame.encode(message) else { return answer(nil) }
-        centers[lastRequest] = answer
-        handle(.centerRequested(request: lastRequest, command, size: frame.count))
+        do {
+            let frame = try AgentFrame.encode(AppMessage.center(request: lastRequest, command))
+            centers[lastRequest] = CenterRequest(frame: frame, answer: answer)
+            handle(.centerRequested(request: lastRequest, command, size: frame.count))
+        } catch {
+            answer(.failure(.unsendable(error)))
+        }
+    }
+
+    /// Why the notification centre was not asked.
+    package enum CenterFailure: Error {
+        /// No message can carry it.
+        case unsendable(AgentFrameError)
+        /// The app has no id, another process is the app now, or too much waits already.
+        case untaken
+    }
+
+    /// A question to the notification centre that has no answer yet: written once, however often it is asked again.
+    private struct CenterRequest {
+        let frame: [UInt8]
+        let answer: @Sendable (Result<CenterAnswer, CenterFailure>) -> Void
     }
 
     /// Says where the app stands, for an app that the agent cannot observe.
@@ -146,9 +164,9 @@ extension AppHost {
         case .openSettings(let notification): notificationReceiver?.openSettings(for: notification)
         case .answerAuthorization(let request, let granted): authorizations.removeValue(forKey: request)?(granted)
         case .answerSettings(let request, let values): settings.removeValue(forKey: request)?(values)
-        case .answerCenter(let request, let answer): centers.removeValue(forKey: request)?(answer)
+        case .answerCenter(let request, let answer): centers.removeValue(forKey: request)?.answer(.success(answer))
         case .failRequest(let request):
-            centers.removeValue(forKey: request)?(nil)
+            centers.removeValue(forKey: request)?.answer(.failure(.untaken))
             authorizations.removeValue(forKey: request)?(nil)
             settings.removeValue(forKey: request)?(nil)
         case .announceToken(let token): applicationReceiver?.registered(token: token)
@@ -256,7 +274,12 @@ extension AppHost {
     private func send(_ message: AppMessage) {
         // A message that may be long was measured when it was requested. An id that is too long has the agent
         // refuse the app, and does not end the app.
-        guard let frame = try? AgentFrame.encode(message) else { return }
+        guard let frame = frame(of: message) else { return }
         connection?.send(frame)
+    }
+
+    private func frame(of message: AppMessage) -> [UInt8]? {
+        if case .center(let request, _) = message, let asked = centers[request] { return asked.frame }
+        return try? AgentFrame.encode(message)
     }
 }

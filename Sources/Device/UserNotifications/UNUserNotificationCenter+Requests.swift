@@ -166,22 +166,9 @@ extension UNNotificationRequest {
                 .notificationInvalidNoDate, "No date in the future matches the trigger of \"\(identifier)\".")
         }
         do throws(UnsendableContent) {
-            let request = try forWire()
-            try request.checkLength()
-            return request
+            return try forWire()
         } catch {
             throw error.error
-        }
-    }
-}
-
-extension NotificationRequest {
-    /// Throws where no message can carry it.
-    fileprivate func checkLength() throws(UnsendableContent) {
-        do throws(AgentFrameError) {
-            _ = try AgentFrame.encode(AppMessage.center(request: .max, .add(self)))
-        } catch {
-            throw UnsendableContent(sentence: "The notification \"\(identifier)\" cannot be sent: \(error).")
         }
     }
 }

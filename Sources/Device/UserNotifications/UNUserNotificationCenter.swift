@@ -99,9 +99,10 @@ extension UNUserNotificationCenter {
             host.requestCenter(command) { answer in
                 let result: Result<CenterAnswer, any Error> =
                     switch answer {
-                    case .none: .failure(Self.unreachable)
-                    case .failed(let code, let message): .failure(Self.refusal(code, message))
-                    case .some(let answer): .success(answer)
+                    case .failure(.untaken): .failure(Self.unreachable)
+                    case .failure(.unsendable(let error)): .failure(Self.unsendable(command, error))
+                    case .success(.failed(let code, let message)): .failure(Self.refusal(code, message))
+                    case .success(let answer): .success(answer)
                     }
                 completions.async { completion(result) }
             }
@@ -117,6 +118,12 @@ extension UNUserNotificationCenter {
         UNError(
             .notificationsNotAllowed,
             "No agent takes this: the app has no id, another process is the app now, or too much waits already.")
+    }
+
+    /// No message can carry it.
+    private static func unsendable(_ command: CenterCommand, _ error: AgentFrameError) -> any Error {
+        let what = if case .add(let request) = command { "The notification \"\(request.identifier)\"" } else { "This" }
+        return UnsendableContent(sentence: "\(what) cannot be sent: \(error).").error
     }
 
     private static func refusal(_ code: Int, _ message: String) -> any Error {

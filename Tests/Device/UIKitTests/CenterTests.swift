@@ -148,8 +148,11 @@ final class CenterTests {
             ($0 as? CocoaError)?.code == .coderInvalidValue && $0.localizedDescription.contains("userInfo[\"place\"]")
         }
         content.userInfo = ["text": String(repeating: "x", count: 1 << 20)]
-        await #expect(throws: CocoaError.self) {
+        await #expect {
             try await center.add(UNNotificationRequest(identifier: "u", content: content, trigger: nil))
+        } throws: {
+            ($0 as? CocoaError)?.code == .coderInvalidValue
+                && $0.localizedDescription.hasPrefix("The notification \"u\" cannot be sent: a frame of 10")
         }
     }
 
