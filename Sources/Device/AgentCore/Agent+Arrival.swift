@@ -9,11 +9,12 @@ extension Agent {
         let now = parts.now()
         do {
             for notification in notifications {
+                let delivery = PayloadDelivery(payload: String(decoding: notification.payload, as: UTF8.self))
                 enqueue(
                     .arrived(
                         Arrival(
-                            notification: notification, session: session, receivedAt: now,
-                            disposition: try disposition(of: notification))))
+                            notification: notification, session: session, receivedAt: now, kind: delivery.kind,
+                            disposition: try disposition(of: notification, delivery))))
             }
         } catch {
             // The server sends again what was not stored.
@@ -25,13 +26,13 @@ extension Agent {
         try batch.arriving.contains(id) || store.read { try $0.isKnown(id) }
     }
 
-    private func disposition(of notification: OutgoingNotification) throws -> Arrival.Disposition {
+    private func disposition(
+        of notification: OutgoingNotification, _ delivery: PayloadDelivery
+    ) throws -> Arrival.Disposition {
         guard let app = apps[notification.topic.rawValue] else {
             return .ends(.dropped(.unregistered), note: "no app of this name is installed on the device")
         }
-        let payload = String(decoding: notification.payload, as: UTF8.self)
-        let delivery = PayloadDelivery(payload: payload)
-        let content = NotificationContent(payload: payload)
+        let content = delivery.content
         let plan = conditions(of: app).plan(content)
         let isAllowed = app.standing.authorization(under: app.manifest.authorization).allows
         guard !(isAllowed && app.isInFront) else { return .waits }

@@ -157,8 +157,10 @@ extension Agent {
                             response: response.sequence, notification: delivered(response.notification),
                             action: response.action, userText: response.text))
                 case .record(let id, let shows, let setsBadge):
-                    let allowed = try allowed(shows, of: id, app: app, setsBadge: setsBadge)
-                    if shows.contains(.sound), !allowed.contains(.screen) { try playAlone(id, app: app) }
+                    let isAsked = shows != .nothing || setsBadge
+                    let content = isAsked ? try store.read { try $0.notification(id)?.says } : nil
+                    let allowed = try allowed(shows, of: id, content, app: app, setsBadge: setsBadge)
+                    if shows.contains(.sound), !allowed.contains(.screen) { try playAlone(id, content, app: app) }
                     enqueue(.handed(id, app: app, shows: allowed, at: parts.now()))
                 case .appear(let notification, let isForApp):
                     let shows = showing(of: notification.says, app: app)
@@ -188,22 +190,21 @@ extension Agent {
 
     /// What is left of an app's wish for a notification, by what the person settled; its badge is set by the way.
     private func allowed(
-        _ wish: PresentationOptions, of id: NotificationID, app: String, setsBadge: Bool
+        _ wish: PresentationOptions, of id: NotificationID, _ content: NotificationContent?, app: String,
+        setsBadge: Bool
     ) throws -> PresentationOptions {
-        guard wish != .nothing || setsBadge, let notification = try store.read({ try $0.notification(id) }) else {
-            return wish
-        }
-        if setsBadge, try store.read({ try $0.isUnhandled(id) }) { applyBadge(of: notification.says, app: app) }
-        let allowed = showing(of: notification.says, app: app)
+        guard let content else { return wish }
+        if setsBadge, try store.read({ try $0.isUnhandled(id) }) { applyBadge(of: content, app: app) }
+        let allowed = showing(of: content, app: app)
         // What may not come to the screen at this time is in the list at least.
         return wish.contains(.screen) && allowed.isListOnly ? .list : wish.intersection(allowed)
     }
 
     /// The app wants the sound to be heard, and the text does not come to the screen.
-    private func playAlone(_ id: NotificationID, app: String) throws {
-        guard try store.read({ try $0.isUnhandled(id) }),
-            let content = try store.read({ try $0.notification(id)?.says }), plan(content, app: app)?.sounds == true
-        else { return }
+    private func playAlone(_ id: NotificationID, _ content: NotificationContent?, app: String) throws {
+        guard let content, try store.read({ try $0.isUnhandled(id) }), plan(content, app: app)?.sounds == true else {
+            return
+        }
         play(content.sound, of: apps[app]?.manifest)
     }
 

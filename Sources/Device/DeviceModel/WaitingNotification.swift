@@ -9,17 +9,24 @@ package struct WaitingNotification: Sendable, Hashable {
     package var app: String
     package var apnsID: String
     package var identifier: String
-    package var payload: [UInt8]
+    /// The payload's JSON text.
+    package let payload: String
     package var acceptedAt: Timestamp
     package var handle: String?
     /// What an app's own notification says, and what made it appear.
-    package var content: NotificationContent?
+    package let content: NotificationContent?
     package var trigger: NotificationTrigger?
     package var shows: PresentationOptions = [.screen, .list, .sound]
 
+    /// What it says, wherever that is written.
+    package let says: NotificationContent
+    /// The handlers that an active app gets it with.
+    package let kind: DeliveryKind
+
+    /// Reads the payload, once, where there is no content.
     package init(
-        sequence: Int64, id: NotificationID, app: String, apnsID: String, identifier: String, payload: [UInt8],
-        acceptedAt: Timestamp
+        sequence: Int64, id: NotificationID, app: String, apnsID: String, identifier: String, payload: String,
+        acceptedAt: Timestamp, content: NotificationContent? = nil
     ) {
         self.sequence = sequence
         self.id = id
@@ -28,24 +35,21 @@ package struct WaitingNotification: Sendable, Hashable {
         self.identifier = identifier
         self.payload = payload
         self.acceptedAt = acceptedAt
-    }
-
-    /// What it says, wherever that is written.
-    package var says: NotificationContent {
-        content ?? NotificationContent(payload: String(decoding: payload, as: UTF8.self))
+        self.content = content
+        if let content {
+            (says, kind) = (content, .foreground)
+        } else {
+            let delivery = PayloadDelivery(payload: payload)
+            (says, kind) = (delivery.content, delivery.kind)
+        }
     }
 
     /// The form in which apps get it.
     package var delivered: DeliveredNotification {
         DeliveredNotification(
             id: id.rawValue, identifier: identifier, apnsID: id.rawValue > 0 ? apnsID : nil, topic: app,
-            date: acceptedAt.rawValue, payload: String(decoding: payload, as: UTF8.self), content: content,
+            date: acceptedAt.rawValue, payload: payload, content: content,
             trigger: trigger)
-    }
-
-    /// The handlers that an active app gets it with.
-    package var kind: DeliveryKind {
-        content == nil ? PayloadDelivery(payload: String(decoding: payload, as: UTF8.self)).kind : .foreground
     }
 }
 

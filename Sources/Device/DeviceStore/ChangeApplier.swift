@@ -119,7 +119,7 @@ package struct ChangeApplier {
                 notification.pushType?.rawValue, Int64(notification.priority.rawValue),
                 Data(notification.payload), notification.acceptedAt.rawValue, arrival.receivedAt.rawValue,
                 notification.expiresAt?.rawValue, presentation.rawValue, shows.rawValue, endedAt,
-                notification.wakesApp ? nil : Self.neverWakes,
+                arrival.kind == .foreground ? Self.neverWakes : nil,
             ])
         guard database.changesCount == 1 else { return false }
         if presentation == .none, shows.contains(.list) {
@@ -358,13 +358,6 @@ package struct ChangeApplier {
 
     package func execute(_ sql: String, _ arguments: StatementArguments) throws {
         try database.cachedStatement(sql: sql).execute(arguments: arguments)
-    }
-}
-
-extension OutgoingNotification {
-    /// Whether an app that may run in the background is started for it.
-    fileprivate var wakesApp: Bool {
-        PayloadDelivery(payload: String(decoding: payload, as: UTF8.self)).kind != .foreground
     }
 }
 

@@ -75,12 +75,18 @@ package struct Arrival: Sendable {
     /// Which session of this run brought it.
     package var session: Int
     package var receivedAt: Timestamp
+    /// The handlers that an active app gets it with. An app that may run in the background is started for its own.
+    package var kind: DeliveryKind
     package var disposition: Disposition
 
-    package init(notification: OutgoingNotification, session: Int, receivedAt: Timestamp, disposition: Disposition) {
+    package init(
+        notification: OutgoingNotification, session: Int, receivedAt: Timestamp, kind: DeliveryKind,
+        disposition: Disposition
+    ) {
         self.notification = notification
         self.session = session
         self.receivedAt = receivedAt
+        self.kind = kind
         self.disposition = disposition
     }
 

@@ -20,9 +20,9 @@ extension WaitingNotification {
     private init(_ row: Row) {
         self.init(
             sequence: row[0], id: NotificationID(rawValue: row[1]), app: row[2], apnsID: row[3], identifier: row[4],
-            payload: [UInt8](row[5] as Data), acceptedAt: Timestamp(rawValue: row[6]))
+            payload: String(decoding: row[5] as Data, as: UTF8.self), acceptedAt: Timestamp(rawValue: row[6]),
+            content: JSONText.read(row[8]))
         handle = row[7]
-        content = JSONText.read(row[8])
         trigger = JSONText.read(row[9])
         shows = PresentationOptions(rawValue: row[10])
     }

@@ -5,11 +5,18 @@ extension NotificationContent {
     ///
     /// A member of another type or out of its range counts as absent: a provider's mistake costs that member, never
     /// the notification. `userInfo` is the whole payload.
-    public init(payload: String) {
+    public init(payload: String) { self.init(payload: payload, aps: Self.aps(of: payload)) }
+
+    /// The member `aps` of a payload, where that is an object.
+    fileprivate static func aps(of payload: String) -> [String: Any]? {
+        let object = try? JSONSerialization.jsonObject(with: Data(payload.utf8))
+        return (object as? [String: Any])?["aps"] as? [String: Any]
+    }
+
+    fileprivate init(payload: String, aps: [String: Any]?) {
         self.init()
         userInfo = .json(payload)
-        let object = try? JSONSerialization.jsonObject(with: Data(payload.utf8))
-        guard let aps = (object as? [String: Any])?["aps"] as? [String: Any] else { return }
+        guard let aps else { return }
         readAlert(aps["alert"])
         badge = Self.number(aps["badge"]).flatMap { Int(exactly: $0) }.flatMap { $0 >= 0 ? $0 : nil }
         sound = Self.sound(aps["sound"])
@@ -83,33 +90,25 @@ extension NotificationContent {
     }
 }
 
-/// How a remote notification reaches an app.
+/// How a remote notification reaches an app, and what it says: its payload, read once.
 public struct PayloadDelivery: Hashable, Sendable {
-    /// Whether `alert` has text to show.
-    public var showsText = false
-    /// Whether it brings a sound.
-    public var hasSound = false
-    /// Whether it sets the number on the app's icon.
-    public var hasBadge = false
+    /// What ``NotificationContent/init(payload:)`` says.
+    public let content: NotificationContent
     /// `content-available`.
-    public var wakesInBackground = false
+    public let wakesInBackground: Bool
 
     /// Reads a payload; nothing in it can make this fail.
     public init(payload: String) {
-        let content = NotificationContent(payload: payload)
-        showsText = content.showsText
-        hasSound = content.sound != nil
-        hasBadge = content.badge != nil
-        let object = try? JSONSerialization.jsonObject(with: Data(payload.utf8)) as? [String: Any]
-        guard let aps = object?["aps"] as? [String: Any] else { return }
-        wakesInBackground = (aps["content-available"] as? NSNumber) == 1
+        let aps = NotificationContent.aps(of: payload)
+        content = NotificationContent(payload: payload, aps: aps)
+        wakesInBackground = (aps?["content-available"] as? NSNumber) == 1
     }
 
     /// To which handlers of an active app it goes.
     ///
     /// A payload without text, sound and badge goes to the background handler, as on Apple's systems.
     public var kind: DeliveryKind {
-        let interacts = showsText || hasSound || hasBadge
+        let interacts = content.showsText || content.sound != nil || content.badge != nil
         if interacts { return wakesInBackground ? .foregroundAndBackground : .foreground }
         return .background
     }

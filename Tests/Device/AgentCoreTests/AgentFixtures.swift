@@ -28,13 +28,13 @@ func arrival(
     .arrived(
         Arrival(
             notification: outgoing(id, collapseID: collapseID, payload: payload), session: 1, receivedAt: receivedAt,
-            disposition: disposition))
+            kind: PayloadDelivery(payload: payload).kind, disposition: disposition))
 }
 
 func waiting(_ sequence: Int64, payload: String = #"{"aps":{"alert":"Milk"}}"#) -> WaitingNotification {
     WaitingNotification(
         sequence: sequence, id: NotificationID(rawValue: sequence * 10), app: "com.example.todo",
-        apnsID: "apns-\(sequence)", identifier: "apns-\(sequence)", payload: Array(payload.utf8), acceptedAt: noon)
+        apnsID: "apns-\(sequence)", identifier: "apns-\(sequence)", payload: payload, acceptedAt: noon)
 }
 
 let todoManifest = AppManifest(

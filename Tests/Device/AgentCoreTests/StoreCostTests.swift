@@ -39,7 +39,7 @@ import Testing
             .arrived(
                 Arrival(
                     notification: outgoing(waiting, topic: NotificationDay.other), session: 1, receivedAt: noon,
-                    disposition: .waits)),
+                    kind: .foreground, disposition: .waits)),
         ]
     }
 
