@@ -91,7 +91,7 @@ extension Agent {
         guard content.showsText || content.sound != nil || content.badge != nil else {
             return .failed(code: CenterFault.noContent, message: "it has no title, body, sound nor badge")
         }
-        guard let size = try? AgentFrame.encode(request).count, size <= Self.requestSize else {
+        guard let size = try? request.size(), size <= Self.requestSize else {
             return .failed(code: CenterFault.noContent, message: "it says more than \(Self.requestSize) bytes")
         }
         return try request.trigger.flatMap { try fault(of: $0, of: request.identifier, app: app) }.map {

@@ -249,7 +249,7 @@ extension Agent {
     /// What is wrong with a notification of the terminal's.
     private func fault(of request: NotificationRequest, waits: Bool) throws -> String? {
         guard request.content.showsText else { return "a notification needs a title or a body" }
-        guard let size = try? AgentFrame.encode(request).count, size <= Self.requestSize else {
+        guard let size = try? request.size(), size <= Self.requestSize else {
             return "it says more than \(Self.requestSize) bytes"
         }
         if let trigger = request.trigger {

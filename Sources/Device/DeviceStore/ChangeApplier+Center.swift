@@ -49,7 +49,7 @@ extension ChangeApplier {
             [
                 raw, app, request.identifier, Data("{}".utf8), at.rawValue, at.rawValue,
                 isOnScreen ? 1 : 0, shows.rawValue, isAsked ? nil : at.rawValue, Self.neverWakes,
-                try JSONText.of(request.content), try request.trigger.map(JSONText.of),
+                try JSONText.content(of: request), try JSONText.trigger(of: request),
             ])
         if !isAsked, !isOnScreen, shows.contains(.list) { try list(id, at: at) }
         return (id, isOnScreen)

@@ -18,7 +18,7 @@ extension ChangeApplier {
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                app, request.identifier, try JSONText.of(request), now.wall.milliseconds, now.boot.uuidString,
+                app, request.identifier, try JSONText.request(request), now.wall.milliseconds, now.boot.uuidString,
                 now.sinceBoot, offset,
             ])
         let key = database.lastInsertedRowID

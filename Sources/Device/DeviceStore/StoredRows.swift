@@ -45,7 +45,9 @@ extension PendingRequest {
 
     /// `nil` for what a version of before or after cannot have meant.
     private init?(_ row: Row) {
-        guard let request = JSONText.read(row[2], as: NotificationRequest.self) else { return nil }
+        guard let text = row[2] as String?, let request = try? NotificationRequest(json: Array(text.utf8)) else {
+            return nil
+        }
         let boot: String? = row[4]
         let lastFired: Int64? = row[6]
         self.init(

@@ -32,11 +32,12 @@ public enum AppMessage: Hashable, Sendable {
     /// A message of a later version; to be ignored.
     case unknown(type: String)
 
-    /// Reads the JSON text of one frame.
+    /// Reads the JSON text of one frame. A request in it keeps its text.
     ///
     /// - Throws: ``AgentFrameError/malformed(_:)`` for a text that is not a message.
     public init(frame: [UInt8]) throws(AgentFrameError) {
         self = try AgentFrame.decode(Self.self, from: frame)
+        keepText(of: frame)
     }
 }
 

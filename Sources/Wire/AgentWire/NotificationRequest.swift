@@ -3,17 +3,33 @@ import Foundation
 /// A notification that an app asks for: Apple's `UNNotificationRequest` as agent and apps exchange it.
 public struct NotificationRequest: Codable, Hashable, Sendable {
     /// A later request of the same app with the same identifier replaces an earlier one.
-    public var identifier: String
+    public var identifier: String { didSet { text = nil } }
     /// What the notification will say.
-    public var content: NotificationContent
+    public var content: NotificationContent { didSet { text = nil } }
     /// `nil` for "at once".
-    public var trigger: NotificationTrigger?
+    public var trigger: NotificationTrigger? { didSet { text = nil } }
+    /// The text that it was read from, as long as nothing of it is changed; no part of its value.
+    public internal(set) var text: RequestText?
+
+    private enum CodingKeys: String, CodingKey { case identifier, content, trigger }
 
     /// Makes a request; without a trigger it fires at once.
     public init(identifier: String, content: NotificationContent, trigger: NotificationTrigger? = nil) {
         self.identifier = identifier
         self.content = content
         self.trigger = trigger
+    }
+
+    /// Whether both ask for the same, whatever text they were read from.
+    public static func == (one: NotificationRequest, other: NotificationRequest) -> Bool {
+        one.identifier == other.identifier && one.content == other.content && one.trigger == other.trigger
+    }
+
+    /// Hashes what the request asks for, without its text.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(identifier)
+        hasher.combine(content)
+        hasher.combine(trigger)
     }
 }
 
