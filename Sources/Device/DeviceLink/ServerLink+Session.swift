@@ -91,7 +91,9 @@ extension ServerLink {
         identity = new
         logger.notice("This device is enrolled.", metadata: [LogKey.device: "\(new.device)"])
         delegate?.enrolled(as: new.device)
-        for app in wishing { requestToken(app) }
+        // An app that has ended its registration meanwhile goes on wanting that.
+        for app in wishing where registrations.wish(of: app) != .end { requestToken(app) }
+        registrationSignals.continuation.yield()
     }
 
     /// Asks the server whether it still knows this device, and forgets the identity when it does not.

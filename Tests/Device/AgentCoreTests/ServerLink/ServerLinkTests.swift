@@ -94,6 +94,18 @@ struct ServerLinkTests {
         await harness.stop()
     }
 
+    @Test func `an app that ends its registration before the device has an id is not registered`() async throws {
+        let harness = LinkHarness()
+        await harness.link.appInstalled(app, team: team)
+        await harness.link.requestToken(app)
+        await harness.link.requestTokenEnd(app)
+        await harness.start()
+        let words = await harness.delegate.told.next { $0.hasPrefix("token") || $0.hasPrefix("no token") }
+        #expect(words == "no token of \(app)")
+        #expect(try harness.store.hasEndedRegistration(app: app, environment: .sandbox))
+        await harness.stop()
+    }
+
     @Test func `a refusal of what an app wanted before leaves what it wants now`() async throws {
         let harness = LinkHarness(identity: try identity(7))
         await harness.link.appInstalled(app, team: team)
