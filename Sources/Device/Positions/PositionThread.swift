@@ -48,7 +48,7 @@ final class PositionThread: Sendable {
     }
 
     func start(events: @escaping @Sendable (PositionEvent) -> Void) {
-        guard wakeUp != nil else {
+        guard let wakeUp else {
             return events(.unavailable(reason: "the system has no descriptor left"))
         }
         let needsThread = state.withLock { state in
@@ -58,11 +58,10 @@ final class PositionThread: Sendable {
             defer { state.hasThread = true }
             return !state.hasThread
         }
-        if needsThread {
-            // It has this object until it is told to stop.
-            OwnThread.begin(name) { [self] in run() }
-        }
-        wakeUp?.signal()
+        // A new thread looks for its order by itself; a signal would cut its first rest short.
+        guard needsThread else { return wakeUp.signal() }
+        // It has this object until it is told to stop.
+        OwnThread.begin(name) { [self] in run() }
     }
 
     func rest() {

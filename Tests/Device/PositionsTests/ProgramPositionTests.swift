@@ -64,8 +64,8 @@ struct ProgramPositionTests {
 
     @Test func `one that prints without end is told of ten times a second at most`() async throws {
         let source = source("exec yes '1 2'")
-        var heard = Listener(source)
         let begin = ContinuousClock.now
+        var heard = Listener(source)
         for _ in 0..<6 { #expect(await heard.position() == Position(1, 2)) }
         #expect(ContinuousClock.now - begin >= .milliseconds(500))
         source.stop()
