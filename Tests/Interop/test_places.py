@@ -2,10 +2,7 @@
 
 import os
 import re
-import resource
 import signal
-import socket
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -101,65 +98,6 @@ def test_a_file_that_another_replaces_says_it_as_json(start, tmp_path):
     come_home(start(f"file:{place}"), move)
 
 
-def test_programs_of_the_user_say_it_to_a_socket(start, tmp_path):
-    place = tmp_path / "own" / "place"
-
-    def move(latitude, longitude):
-        wait_until(place.is_socket, "the socket is there")
-        with socket.socket(socket.AF_UNIX) as peer:
-            peer.connect(str(place))
-            peer.sendall(f"{latitude} {longitude}\n".encode())
-
-    alone = start(f"socket:{place}")
-    assert not place.exists(), "nothing waits for a place yet"
-    come_home(alone, move)
-    wait_until(lambda: not place.exists(), "the socket goes when nothing waits any more")
-
-
-def test_a_socket_answers_what_is_wrong(start, tmp_path):
-    place = tmp_path / "place"
-    alone = start(f"socket:{place}")
-    with alone.app() as app:
-        wait_at_home(app)
-        wait_until(place.is_socket, "the socket is there")
-        with socket.socket(socket.AF_UNIX) as peer:
-            peer.connect(str(place))
-            peer.sendall(b"here\n")
-            peer.settimeout(10)
-            assert peer.recv(4096).startswith(b"this line holds no position")
-
-
-def test_a_socket_rests_while_the_agent_has_no_descriptors_left(start, tmp_path):
-    place = tmp_path / "place"
-    alone = start(f"socket:{place}")
-    process = alone.process.pid
-    with alone.app() as app, socket.socket(socket.AF_UNIX) as peer:
-        wait_at_home(app)
-        wait_until(place.is_socket, "the socket is there")
-        used = {int(each.name) for each in Path(f"/proc/{process}/fd").iterdir()}
-        free = next(number for number in range(len(used) + 1) if number not in used)
-        limits = resource.prlimit(process, resource.RLIMIT_NOFILE)
-        resource.prlimit(process, resource.RLIMIT_NOFILE, (free, limits[1]))
-        peer.connect(str(place))
-        peer.sendall(b"%f %f\n" % HOME)
-        wait_for_lines(alone.log, lambda lines: any("takes no connections" in line for line in lines), "it is said")
-        before = ticks(process, "aldaba-place")
-        with pytest.raises(subprocess.TimeoutExpired):
-            alone.process.wait(1)
-        assert ticks(process, "aldaba-place") - before < 20, "the thread sleeps between its tries"
-        resource.prlimit(process, resource.RLIMIT_NOFILE, limits)
-        wait_until(lambda: "now inside" in reason(alone), "the line is read after all")
-
-
-def ticks(process, name):
-    """How many hundredths of a second a thread has worked."""
-    for task in Path(f"/proc/{process}/task").iterdir():
-        if (task / "comm").read_text().strip() == name:
-            fields = (task / "stat").read_text().rpartition(")")[2].split()
-            return int(fields[11]) + int(fields[12])
-    raise AssertionError(f"there is no thread {name}")
-
-
 def test_a_program_says_it_and_ends_when_nothing_waits(start, tmp_path):
     place = tmp_path / "lines"
     place.touch()
@@ -202,7 +140,12 @@ def test_nobody_says_it(start):
 @pytest.mark.parametrize("value", ["gps", "file:", "command: "])
 def test_a_source_that_is_not_one_is_refused_at_the_start(tmp_path, value):
     told = run_aldaba("agent", "--data", tmp_path, "--position", value, check=False)
-    assert told.returncode != 0 and "file:PATH, socket:PATH, command:COMMAND" in told.stderr
+    assert told.returncode != 0 and "file:PATH, command:COMMAND" in told.stderr
+
+
+def test_who_names_a_socket_is_told_what_to_use_in_its_place(tmp_path):
+    told = run_aldaba("agent", "--data", tmp_path, "--position", f"socket:{tmp_path / 'place'}", check=False)
+    assert told.returncode != 0 and "(file:PATH)" in told.stderr and "(command:COMMAND)" in told.stderr
 
 
 def test_the_real_geoclue_says_it_by_a_satellite_receiver(bus, start, tmp_path):

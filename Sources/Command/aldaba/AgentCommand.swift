@@ -238,7 +238,6 @@ enum AgentAssembly {
         case .geoclue:
             GeoCluePosition(busAddress: SystemBus.address(environment: environment), desktopID: "aldaba")
         case .file(let path): FilePosition(path: path)
-        case .socket(let path): SocketPosition(path: path)
         case .command(let command): ProgramPosition(command: command, environment: environment)
         case PositionChoice.none?, nil: nil
         }

@@ -1,4 +1,4 @@
-/// Tells where the machine is; the port behind which GeoClue, a file, a socket or a program stands.
+/// Tells where the machine is; the port behind which GeoClue, a file or a program stands.
 ///
 /// Every method may be called on any thread and returns at once.
 public protocol PositionSource: Sendable {

@@ -103,10 +103,6 @@ static inline int aldaba_network_open(void) {
     return -1;
 }
 
-/// Takes a connection that does not wait and that no program inherits: accept4(2); -1 with errno.
-extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
-static inline int aldaba_accept(int socket) { return accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
-
 /// A pipe that no program inherits: pipe2(2) with O_CLOEXEC.
 extern int pipe2(int ends[2], int flags);
 static inline int aldaba_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

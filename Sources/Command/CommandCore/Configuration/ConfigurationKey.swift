@@ -52,7 +52,7 @@ public enum ConfigurationType: Sendable, Equatable {
         case .number(let range): "whole number, \(range.lowerBound) to \(range.upperBound)"
         case .choice(let choices): choices.joined(separator: ", ")
         case .addressRanges: "addresses or ranges like 10.0.0.0/8, separated by commas; none"
-        case .position: "geoclue, file:PATH, socket:PATH, command:COMMAND, none"
+        case .position: "geoclue, file:PATH, command:COMMAND, none"
         }
     }
 }

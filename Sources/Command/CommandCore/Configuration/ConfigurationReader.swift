@@ -56,7 +56,7 @@ public struct ConfigurationReader: Sendable {
                 let shown = row.secret ? "has a value that it cannot take" : "is \"\(text)\""
                 faults.append(
                     ConfigurationFault(
-                        origin: origin, what: "\(key.rawValue) \(shown)", right: "it takes \(row.type.words)"))
+                        origin: origin, what: "\(key.rawValue) \(shown)", right: row.type.right(insteadOf: text)))
             }
         }
     }

@@ -51,6 +51,11 @@ extension ConfigurationType {
         return ranges
     }
 
+    /// What would be right in place of a text that is not of this kind.
+    func right(insteadOf text: String) -> String {
+        (self == .position ? PositionChoice.advice(insteadOf: text) : nil) ?? "it takes \(words)"
+    }
+
     /// The value in its plain form, or `nil` when the text is not of this kind.
     func normalized(_ text: String) -> String? {
         switch self {

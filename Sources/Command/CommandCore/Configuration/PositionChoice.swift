@@ -6,14 +6,12 @@ public enum PositionChoice: Sendable, Hashable {
     case geoclue
     /// A file that holds a position.
     case file(path: String)
-    /// A Unix socket that takes positions.
-    case socket(path: String)
     /// What a shell runs, and whose output are positions.
     case command(String)
     /// Nobody: requests with a region wait and do not fire.
     case none
 
-    /// Reads `geoclue`, `file:PATH`, `socket:PATH`, `command:COMMAND` or `none`; anything else is `nil`.
+    /// Reads `geoclue`, `file:PATH`, `command:COMMAND` or `none`; anything else is `nil`.
     public init?(_ text: String) {
         guard !text.contains("\0") else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -21,9 +19,15 @@ public enum PositionChoice: Sendable, Hashable {
         case ("geoclue", nil): self = .geoclue
         case ("none", nil): self = .none
         case ("file", let path?) where !path.isEmpty: self = .file(path: path)
-        case ("socket", let path?) where !path.isEmpty: self = .socket(path: path)
         case ("command", let command?) where !command.allSatisfy(\.isWhitespace): self = .command(command)
         default: return nil
         }
+    }
+
+    /// What would serve in place of a source that there is not; `nil` where the list of sources says it.
+    static func advice(insteadOf text: String) -> String? {
+        guard text.hasPrefix("socket:") else { return nil }
+        return "positions are not taken from a socket: have the program write them to a file and name that "
+            + "(file:PATH), or have the agent run the program (command:COMMAND)"
     }
 }
