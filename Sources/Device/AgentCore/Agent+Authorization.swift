@@ -44,13 +44,13 @@ extension Agent {
             change(app) { $0.options |= options }
             answer(true)
         case .denied: answer(false)
-        case .notDetermined where options & AppNotificationRecord.provisionalOption != 0:
+        case .notDetermined where options & AuthorizationOption.provisional != 0:
             change(app) {
                 $0.authorization = .provisional
                 $0.options = options
             }
             answer(true)
-        case .provisional where options & AppNotificationRecord.provisionalOption != 0: answer(true)
+        case .provisional where options & AuthorizationOption.provisional != 0: answer(true)
         case .notDetermined, .provisional:
             ask(Confirmation(connection: connection, request: request), options: options, app: app, installed.manifest)
         }
@@ -112,8 +112,8 @@ extension Agent {
 
     private static func words(for options: UInt) -> String {
         let kinds = [
-            (AppNotificationRecord.alertOption, "alerts"), (AppNotificationRecord.soundOption, "sounds"),
-            (AppNotificationRecord.badgeOption, "a number on the icon"),
+            (AuthorizationOption.alert, "alerts"), (AuthorizationOption.sound, "sounds"),
+            (AuthorizationOption.badge, "a number on the icon"),
         ]
         let words = kinds.filter { options & $0.0 != 0 }.map(\.1)
         guard let last = words.last else { return "alerts, sounds and a number on the icon" }

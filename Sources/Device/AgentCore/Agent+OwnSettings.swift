@@ -6,7 +6,7 @@ extension Agent {
     /// Has an app show its own notification settings; one that does not run is started for that.
     func openSettings(of app: String) -> ManagementAnswer {
         guard let installed = apps[app] else { return Self.unknown(app) }
-        guard installed.standing.options & AppNotificationRecord.providesSettingsOption != 0 else {
+        guard installed.standing.options & AuthorizationOption.providesAppNotificationSettings != 0 else {
             return .failed(
                 message: "\(app) has not said that it shows settings of its own; `aldaba settings \(app)` shows what "
                     + "you can change")
@@ -33,8 +33,8 @@ extension Agent {
     /// not asked about that.
     func noteOwnSettings(_ options: UInt, of app: String) {
         change(app) {
-            $0.options &= ~AppNotificationRecord.providesSettingsOption
-            $0.options |= options & AppNotificationRecord.providesSettingsOption
+            $0.options &= ~AuthorizationOption.providesAppNotificationSettings
+            $0.options |= options & AuthorizationOption.providesAppNotificationSettings
         }
     }
 }

@@ -32,14 +32,6 @@ package struct AppNotificationRecord: Codable, Hashable, Sendable {
         package var allows: Bool { self == .authorized || self == .provisional }
     }
 
-    /// `UNAuthorizationOptions.provisional` and `.providesAppNotificationSettings`.
-    package static let provisionalOption: UInt = 64
-    package static let providesSettingsOption: UInt = 32
-    /// `UNAuthorizationOptions.badge`, `.sound` and `.alert`.
-    package static let badgeOption: UInt = 1
-    package static let soundOption: UInt = 2
-    package static let alertOption: UInt = 4
-
     /// The authorization that counts: a manifest's policy stands above what anybody answered.
     package func authorization(under policy: AppManifest.Authorization) -> Authorization {
         switch policy {
@@ -52,7 +44,7 @@ package struct AppNotificationRecord: Codable, Hashable, Sendable {
     /// Which of badge, sound and alert the app may use: what it asked for; under a policy, and where a person allowed an
     /// app that had not asked, all of them.
     package func asked(under policy: AppManifest.Authorization) -> UInt {
-        let all = Self.badgeOption | Self.soundOption | Self.alertOption
+        let all = AuthorizationOption.badge | AuthorizationOption.sound | AuthorizationOption.alert
         return policy == .ask && options & all != 0 ? options & all : all
     }
 
@@ -82,15 +74,15 @@ package struct AppNotificationRecord: Codable, Hashable, Sendable {
         func setting(_ isOn: Bool, _ option: UInt) -> Int { asked & option == 0 ? 0 : setting(isOn) }
         return NotificationSettings(
             authorizationStatus: authorization.rawValue,
-            alertSetting: setting(settings.alerts && !isQuiet, Self.alertOption),
-            soundSetting: setting(settings.sounds && !isQuiet, Self.soundOption),
-            badgeSetting: setting(settings.badges && !isQuiet, Self.badgeOption),
+            alertSetting: setting(settings.alerts && !isQuiet, AuthorizationOption.alert),
+            soundSetting: setting(settings.sounds && !isQuiet, AuthorizationOption.sound),
+            badgeSetting: setting(settings.badges && !isQuiet, AuthorizationOption.badge),
             notificationCenterSetting: setting(settings.list), criticalAlertSetting: setting(settings.criticalAlerts),
             timeSensitiveSetting: setting(settings.timeSensitive),
-            alertStyle: asked & Self.alertOption != 0 && authorization.allows && settings.alerts && !isQuiet
+            alertStyle: asked & AuthorizationOption.alert != 0 && authorization.allows && settings.alerts && !isQuiet
                 ? settings.alertStyle.number : 0,
             showPreviewsSetting: settings.previews.number, lockScreenSetting: setting(settings.lockScreen),
-            providesAppNotificationSettings: options & Self.providesSettingsOption != 0)
+            providesAppNotificationSettings: options & AuthorizationOption.providesAppNotificationSettings != 0)
     }
 }
 

@@ -1,4 +1,6 @@
-/// How a notification appears; the raw values are those of `UNNotificationPresentationOptions`.
+import AgentWire
+
+/// How a notification appears, in the bits of `PresentationOption`.
 package struct PresentationOptions: OptionSet, Sendable, Hashable {
     package var rawValue: Int64
 
@@ -7,13 +9,15 @@ package struct PresentationOptions: OptionSet, Sendable, Hashable {
     }
 
     /// It is heard.
-    package static let sound = PresentationOptions(rawValue: 2)
+    package static let sound = PresentationOptions(rawValue: Int64(PresentationOption.sound))
     /// It is in the list.
-    package static let list = PresentationOptions(rawValue: 8)
+    package static let list = PresentationOptions(rawValue: Int64(PresentationOption.list))
     /// It comes to the screen.
-    package static let screen = PresentationOptions(rawValue: 16)
+    package static let screen = PresentationOptions(rawValue: Int64(PresentationOption.banner))
     /// It does not appear.
     package static let nothing: PresentationOptions = []
+    /// All of them.
+    package static let all: PresentationOptions = [.sound, .list, .screen]
 
     /// Whether the list alone has it.
     package var isListOnly: Bool { contains(.list) && !contains(.screen) }

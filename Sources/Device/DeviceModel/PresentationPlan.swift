@@ -40,7 +40,7 @@ package struct PresentationPlan: Hashable, Sendable {
         isCritical = content.interruptionLevel == .critical && settings.criticalAlerts
         let asked = standing.asked(under: policy)
         let mayAppear =
-            asked & AppNotificationRecord.alertOption != 0 && settings.alerts && settings.alertStyle != .none
+            asked & AuthorizationOption.alert != 0 && settings.alerts && settings.alertStyle != .none
             && (settings.lockScreen || !isLocked)
         // What was granted provisionally stays quiet until a person decides.
         let isUrgent = isCritical || content.interruptionLevel == .timeSensitive && settings.timeSensitive
@@ -56,9 +56,9 @@ package struct PresentationPlan: Hashable, Sendable {
         } else {
             reach = .nowhere(reason: "the person turned its notifications off")
         }
-        let maySound = asked & AppNotificationRecord.soundOption != 0 && settings.sounds
+        let maySound = asked & AuthorizationOption.sound != 0 && settings.sounds
         sounds = content.sound != nil && !isQuiet && (maySound || isCritical)
-        if settings.badges, asked & AppNotificationRecord.badgeOption != 0, authorization == .authorized {
+        if settings.badges, asked & AuthorizationOption.badge != 0, authorization == .authorized {
             badge = content.badge
         }
         hidesText = settings.previews == .never || settings.previews == .whenUnlocked && isLocked

@@ -168,13 +168,12 @@ package struct AppDelivery: Sendable {
 
     private static func setsBadge(_ outcome: HandledOutcome) -> Bool {
         guard case .presented(let options) = outcome else { return false }
-        return options & 1 != 0
+        return options & PresentationOption.badge != 0
     }
 
-    /// `UNNotificationPresentationOptions`: badge 1, sound 2, alert 4, list 8, banner 16.
     private static func showing(_ outcome: HandledOutcome) -> PresentationOptions {
         guard case .presented(let options) = outcome else { return .nothing }
-        let asked = PresentationOptions(rawValue: Int64(options & (2 | 8 | 16)))
-        return options & 4 == 0 ? asked : asked.union([.screen, .list])
+        let asked = PresentationOptions(rawValue: Int64(truncatingIfNeeded: options)).intersection(.all)
+        return options & PresentationOption.alert == 0 ? asked : asked.union([.screen, .list])
     }
 }

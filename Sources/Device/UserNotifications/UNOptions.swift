@@ -8,25 +8,26 @@ public struct UNAuthorizationOptions: OptionSet, Sendable {
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     /// To put a number on its icon.
-    public static let badge = UNAuthorizationOptions(rawValue: 1 << 0)
+    public static let badge = UNAuthorizationOptions(rawValue: AuthorizationOption.badge)
     /// To play sounds.
-    public static let sound = UNAuthorizationOptions(rawValue: 1 << 1)
+    public static let sound = UNAuthorizationOptions(rawValue: AuthorizationOption.sound)
     /// To show notifications.
-    public static let alert = UNAuthorizationOptions(rawValue: 1 << 2)
+    public static let alert = UNAuthorizationOptions(rawValue: AuthorizationOption.alert)
     /// To show them in a car; there is none on Linux.
-    public static let carPlay = UNAuthorizationOptions(rawValue: 1 << 3)
+    public static let carPlay = UNAuthorizationOptions(rawValue: AuthorizationOption.carPlay)
     /// To disturb in every case.
-    public static let criticalAlert = UNAuthorizationOptions(rawValue: 1 << 4)
+    public static let criticalAlert = UNAuthorizationOptions(rawValue: AuthorizationOption.criticalAlert)
     /// To offer settings of its own.
-    public static let providesAppNotificationSettings = UNAuthorizationOptions(rawValue: 1 << 5)
+    public static let providesAppNotificationSettings = UNAuthorizationOptions(
+        rawValue: AuthorizationOption.providesAppNotificationSettings)
     /// To notify quietly, without asking the person first.
-    public static let provisional = UNAuthorizationOptions(rawValue: 1 << 6)
+    public static let provisional = UNAuthorizationOptions(rawValue: AuthorizationOption.provisional)
     /// To have notifications read aloud; nobody does on Linux.
     @available(*, deprecated, message: "announcements need no option")
-    public static let announcement = UNAuthorizationOptions(rawValue: 1 << 7)
+    public static let announcement = UNAuthorizationOptions(rawValue: AuthorizationOption.announcement)
     /// To break through a Focus.
     @available(*, deprecated, message: "set interruptionLevel to .timeSensitive; that needs no option")
-    public static let timeSensitive = UNAuthorizationOptions(rawValue: 1 << 8)
+    public static let timeSensitive = UNAuthorizationOptions(rawValue: AuthorizationOption.timeSensitive)
 }
 
 /// Whether an app may notify. Raw values are Apple's.
@@ -51,16 +52,16 @@ public struct UNNotificationPresentationOptions: OptionSet, Sendable {
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     /// Its number on the app's icon.
-    public static let badge = UNNotificationPresentationOptions(rawValue: 1 << 0)
+    public static let badge = UNNotificationPresentationOptions(rawValue: PresentationOption.badge)
     /// Its sound.
-    public static let sound = UNNotificationPresentationOptions(rawValue: 1 << 1)
+    public static let sound = UNNotificationPresentationOptions(rawValue: PresentationOption.sound)
     /// On the screen and in the list.
     @available(*, deprecated, message: "use .list and .banner")
-    public static let alert = UNNotificationPresentationOptions(rawValue: 1 << 2)
+    public static let alert = UNNotificationPresentationOptions(rawValue: PresentationOption.alert)
     /// In the list.
-    public static let list = UNNotificationPresentationOptions(rawValue: 1 << 3)
+    public static let list = UNNotificationPresentationOptions(rawValue: PresentationOption.list)
     /// On the screen.
-    public static let banner = UNNotificationPresentationOptions(rawValue: 1 << 4)
+    public static let banner = UNNotificationPresentationOptions(rawValue: PresentationOption.banner)
 }
 
 /// How much a notification may disturb. Raw values are Apple's.
@@ -132,11 +133,12 @@ public struct UNNotificationActionOptions: OptionSet, Sendable {
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     /// Works only while the screen is not locked: chosen on a locked one, it waits for the unlocking.
-    public static let authenticationRequired = UNNotificationActionOptions(rawValue: 1 << 0)
+    public static let authenticationRequired = UNNotificationActionOptions(
+        rawValue: NotificationActionDescription.authenticationRequired)
     /// Takes something away. Desktops have no look for that: the button is shown like any other.
-    public static let destructive = UNNotificationActionOptions(rawValue: 1 << 1)
+    public static let destructive = UNNotificationActionOptions(rawValue: NotificationActionDescription.destructive)
     /// Brings the app to the front.
-    public static let foreground = UNNotificationActionOptions(rawValue: 1 << 2)
+    public static let foreground = UNNotificationActionOptions(rawValue: NotificationActionDescription.foreground)
 }
 
 /// How a kind of notification behaves. Raw values are Apple's.
@@ -147,13 +149,16 @@ public struct UNNotificationCategoryOptions: OptionSet, Sendable {
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     /// The app is told when one is dismissed.
-    public static let customDismissAction = UNNotificationCategoryOptions(rawValue: 1 << 0)
+    public static let customDismissAction = UNNotificationCategoryOptions(
+        rawValue: NotificationCategory.customDismissAction)
     /// Shown in a car too; there is none on Linux.
     public static let allowInCarPlay = UNNotificationCategoryOptions(rawValue: 1 << 1)
     /// Its title is shown where previews are hidden.
-    public static let hiddenPreviewsShowTitle = UNNotificationCategoryOptions(rawValue: 1 << 2)
+    public static let hiddenPreviewsShowTitle = UNNotificationCategoryOptions(
+        rawValue: NotificationCategory.hiddenPreviewsShowTitle)
     /// Its subtitle is shown where previews are hidden.
-    public static let hiddenPreviewsShowSubtitle = UNNotificationCategoryOptions(rawValue: 1 << 3)
+    public static let hiddenPreviewsShowSubtitle = UNNotificationCategoryOptions(
+        rawValue: NotificationCategory.hiddenPreviewsShowSubtitle)
     /// Read aloud; nobody does on Linux.
     @available(*, deprecated, message: "announcements need no option")
     public static let allowAnnouncement = UNNotificationCategoryOptions(rawValue: 1 << 4)

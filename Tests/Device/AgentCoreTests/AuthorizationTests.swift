@@ -239,7 +239,7 @@ struct PresentationPlanTests {
     }
 
     @Test func `what an app did not ask for it does not get, and is told that it is not supported`() {
-        let standing = Self.standing { $0.options = AppNotificationRecord.badgeOption }
+        let standing = Self.standing { $0.options = AuthorizationOption.badge }
         var content = Self.content()
         content.badge = 3
         let plan = PresentationPlan(content, standing: standing, policy: .ask)

@@ -1,0 +1,35 @@
+/// The bits by which an app says what it asks to be allowed: Apple's `UNAuthorizationOptions`.
+public enum AuthorizationOption {
+    /// To put a number on its icon.
+    public static let badge: UInt = 1 << 0
+    /// To play sounds.
+    public static let sound: UInt = 1 << 1
+    /// To show notifications.
+    public static let alert: UInt = 1 << 2
+    /// To show them in a car.
+    public static let carPlay: UInt = 1 << 3
+    /// To disturb in every case.
+    public static let criticalAlert: UInt = 1 << 4
+    /// To offer settings of its own.
+    public static let providesAppNotificationSettings: UInt = 1 << 5
+    /// To notify quietly, without asking the person first.
+    public static let provisional: UInt = 1 << 6
+    /// To have notifications read aloud.
+    public static let announcement: UInt = 1 << 7
+    /// To break through a Focus.
+    public static let timeSensitive: UInt = 1 << 8
+}
+
+/// The bits by which an app in front says how a notification is shown: Apple's `UNNotificationPresentationOptions`.
+public enum PresentationOption {
+    /// Its number on the app's icon.
+    public static let badge: UInt = 1 << 0
+    /// Its sound.
+    public static let sound: UInt = 1 << 1
+    /// On the screen and in the list.
+    public static let alert: UInt = 1 << 2
+    /// In the list.
+    public static let list: UInt = 1 << 3
+    /// On the screen.
+    public static let banner: UInt = 1 << 4
+}
