@@ -90,7 +90,7 @@ struct AgentCommand: AsyncParsableCommand {
 
         static func show(_ agent: AgentOption, json: Bool) throws {
             guard case .status(let status) = try agent.connect().ask(.status) else { throw unexpected() }
-            if json { return print(try JSONText.line(status)) }
+            if json { return print(try JSONLine.of(status)) }
             let words = ["not asked yet", "not allowed", "allowed", "allowed quietly", "allowed for now"]
             print("agent     process \(status.process)")
             print("device    \(status.device ?? (status.hasServer ? "not enrolled yet" : "not enrolled"))")
@@ -148,7 +148,7 @@ struct AgentCommand: AsyncParsableCommand {
                 let content = AppFolder(path: location.folder.manifests).load()
                 for (file, fault) in content.faults { Terminal.write("\(file): \(fault)") }
                 let apps = content.apps.values.sorted { $0.id < $1.id }
-                if json { return print(try JSONText.line(apps)) }
+                if json { return print(try JSONLine.of(apps)) }
                 for app in apps { print(TerminalText.line("\(app.id)  \(app.name)  \(app.executable)")) }
             }
         }

@@ -51,7 +51,7 @@ struct AppCommand: AsyncParsableCommand {
         func run() async throws {
             let apps = try await ServerRegister.reading(location.folder) { try await $0.apps() }
             if json {
-                try print(JSONText.line(apps.map(AppCommand.Shown.init)))
+                try print(JSONLine.of(apps.map(AppCommand.Shown.init)))
             } else {
                 for app in apps { try AppCommand.show(app, json: false) }
             }
@@ -98,7 +98,7 @@ struct AppCommand: AsyncParsableCommand {
 
     static func show(_ app: RegisteredApp, json: Bool) throws {
         if json {
-            try print(JSONText.line(Shown(app)))
+            try print(JSONLine.of(Shown(app)))
         } else {
             print("\(app.topic)  team \(app.team)  limit \(app.policy.limit) \(app.policy.overflow.rawValue)")
         }

@@ -32,7 +32,7 @@ struct DeviceCommand: AsyncParsableCommand {
             guard isRevoked else {
                 throw CommandFailure(.invalidInput, "the register has no device \(id) that could be revoked")
             }
-            if json { try print(JSONText.line(["device": id.description])) } else { print("revoked device \(id)") }
+            if json { try print(JSONLine.of(["device": id.description])) } else { print("revoked device \(id)") }
         }
     }
 

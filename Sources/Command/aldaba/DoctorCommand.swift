@@ -20,7 +20,7 @@ struct DoctorCommand: AsyncParsableCommand {
             program: .up, arguments: settings, path: config, environment: environment)
         let findings = Diagnosis.findings(values, environment: environment) + [Self.bus(), Self.demoApp()]
         if json {
-            try print(JSONText.line(findings))
+            try print(JSONLine.of(findings))
         } else {
             for finding in findings {
                 print("\(finding.isProblem ? "problem" : "ok     ")  \(finding.what)")

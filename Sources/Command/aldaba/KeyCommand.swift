@@ -30,7 +30,7 @@ struct KeyCommand: AsyncParsableCommand {
                 try await ServerRegister.addKey(team: TeamID(rawValue: team), folder: folder, store: store)
             }
             if json {
-                try print(JSONText.line(["keyId": entry.keyId, "teamId": entry.teamId, "path": ring.path(of: entry)]))
+                try print(JSONLine.of(["keyId": entry.keyId, "teamId": entry.teamId, "path": ring.path(of: entry)]))
             } else {
                 print("key \(entry.keyId) of team \(entry.teamId): \(ring.path(of: entry))")
             }
@@ -47,7 +47,7 @@ struct KeyCommand: AsyncParsableCommand {
             let keys = try await ServerRegister.reading(location.folder) { try await $0.providerKeys() }
             if json {
                 try print(
-                    JSONText.line(
+                    JSONLine.of(
                         keys.map {
                             ["keyId": $0.keyID, "teamId": $0.team.rawValue, "createdAt": $0.createdAt.description]
                         }))
@@ -76,7 +76,7 @@ struct KeyCommand: AsyncParsableCommand {
                     "the register has no key \(keyID) that could be revoked; `aldaba key list` shows those it has")
             }
             if json {
-                try print(JSONText.line(["keyId": revoked.keyID, "teamId": revoked.team.rawValue]))
+                try print(JSONLine.of(["keyId": revoked.keyID, "teamId": revoked.team.rawValue]))
             } else {
                 print("revoked key \(revoked.keyID) of team \(revoked.team)")
             }

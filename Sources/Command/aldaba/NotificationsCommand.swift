@@ -50,7 +50,7 @@ struct NotificationsCommand: ParsableCommand {
 
         func run() throws {
             let list = try listed(agent, app: app)
-            if json { return print(try JSONText.line(list)) }
+            if json { return print(try JSONLine.of(list)) }
             if list.isEmpty { Terminal.write("There are no notifications.") }
             for item in list {
                 print(NotificationsCommand.line(item))
@@ -74,7 +74,7 @@ struct NotificationsCommand: ParsableCommand {
 
         func run() throws {
             guard case .threads(let threads) = try agent.connect().ask(.threads(app: app)) else { throw unexpected() }
-            if json { return print(try JSONText.line(threads)) }
+            if json { return print(try JSONLine.of(threads)) }
             if threads.isEmpty { Terminal.write("There are no notifications.") }
             for thread in threads {
                 let others = thread.others.map { "  (\(TerminalText.line($0)))" } ?? ""
@@ -94,7 +94,7 @@ struct NotificationsCommand: ParsableCommand {
             let number = try name.number()
             guard case .list(let found) = try agent.connect().ask(.show(notification: number)), let item = found.first
             else { throw unexpected() }
-            if json { return print(try JSONText.line(item)) }
+            if json { return print(try JSONLine.of(item)) }
             let date = Date(timeIntervalSince1970: Double(item.notification.date) / 1000)
             var lines = [
                 "\(item.appName), \(ISO8601DateFormatter().string(from: date)), \(item.notification.identifier)"

@@ -59,7 +59,7 @@ struct NotifyCommand: ParsableCommand {
         }
         let answer = try agent.connect().ask(.notify(request, waits: waits), within: waits ? timeout : 10)
         if case .pending(let waiting, _) = answer {
-            return json ? print(try JSONText.line(waiting.first)) : waiting.forEach { $0.show() }
+            return json ? print(try JSONLine.of(waiting.first)) : waiting.forEach { $0.show() }
         }
         guard case .answered(let action, let text) = answer else { return }
         let word =
@@ -68,7 +68,7 @@ struct NotifyCommand: ParsableCommand {
             case NotificationAction.dismiss: "dismiss"
             default: action
             }
-        if json { return print(try JSONText.line(Answer(action: word, text: text))) }
+        if json { return print(try JSONLine.of(Answer(action: word, text: text))) }
         print(TerminalText.line(word))
         if let text { print(TerminalText.lines(text)) }
     }

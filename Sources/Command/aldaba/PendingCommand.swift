@@ -15,7 +15,7 @@ struct PendingCommand: ParsableCommand {
 
     func run() throws {
         let agent = try agent.connect()
-        if json { return print(try JSONText.line(try agent.pending(app: app))) }
+        if json { return print(try JSONLine.of(try agent.pending(app: app))) }
         let all = try agent.pending(app: app) { $0.show() }
         if all.isEmpty { Terminal.write("Nothing waits.") }
     }

@@ -69,7 +69,7 @@ struct SendCommand: AsyncParsableCommand {
             alert["title"] = title
             alert["body"] = body
             guard !alert.isEmpty else { throw CommandFailure(.usage, "give --title, --body or --payload") }
-            return Array(try JSONText.line(["aps": ["alert": alert]]).utf8)
+            return Array(try JSONLine.of(["aps": ["alert": alert]]).utf8)
         }
         guard title == nil, body == nil else {
             throw CommandFailure(.usage, "--payload is the whole payload; leave --title and --body out")
@@ -113,7 +113,7 @@ struct SendCommand: AsyncParsableCommand {
         if json {
             var members = ["status": "\(response.status)", "apnsId": apnsID]
             members["reason"] = answer?.reason
-            print(try JSONText.line(members))
+            print(try JSONLine.of(members))
         } else {
             print("\(response.status)  apns-id \(apnsID)\(answer.map { "  \($0.reason)" } ?? "")")
         }

@@ -44,7 +44,7 @@ struct SettingsCommand: ParsableCommand {
             _ = try client.ask(.set(app: app, values: values))
         }
         guard case .settings(let settings) = try client.ask(.settings(app: app)) else { throw unexpected() }
-        if json { return print(try JSONText.line(settings)) }
+        if json { return print(try JSONLine.of(settings)) }
         for setting in settings {
             print(TerminalText.line("\(setting.name)=\(setting.value)  (\(setting.allowed.joined(separator: ", ")))"))
         }

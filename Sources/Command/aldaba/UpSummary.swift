@@ -16,7 +16,7 @@ struct UpSummary: Sendable {
 
     /// One line of JSON.
     func json() throws -> String {
-        try JSONText.line(
+        try JSONLine.of(
             Line(
                 apns: addresses.apns, mcs: addresses.device, http: addresses.http, metrics: addresses.metrics,
                 ca: plan.certificates.authority, key: keyPath, keyId: plan.key.keyId, teamId: plan.key.teamId,

@@ -67,14 +67,12 @@ public struct ServerAddresses: Codable, Sendable, Equatable {
 
     /// One line of JSON.
     public func line() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
+        try JSONLine.of(self)
     }
 
     /// Reads the line; `nil` when it is not one.
     public init?(line: String) {
-        guard let value = try? JSONDecoder().decode(ServerAddresses.self, from: Data(line.utf8)) else { return nil }
+        guard let value = JSONLine.read(line, as: ServerAddresses.self) else { return nil }
         self = value
     }
 

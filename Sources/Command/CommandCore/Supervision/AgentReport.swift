@@ -26,14 +26,12 @@ public enum AgentReport: Sendable, Equatable {
             case .registered(let app, let token): Line(event: "registered", app: app, token: token)
             case .connected(let app): Line(event: "connected", app: app)
             }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(line), as: UTF8.self)
+        return try JSONLine.of(line)
     }
 
     /// Reads a line; `nil` for any other.
     public init?(line: String) {
-        guard let line = try? JSONDecoder().decode(Line.self, from: Data(line.utf8)) else { return nil }
+        guard let line = JSONLine.read(line, as: Line.self) else { return nil }
         switch (line.event, line.socket, line.app, line.token) {
         case ("listening", let socket?, _, _): self = .listening(socket: socket, hasScreen: line.screen ?? true)
         case ("registered", _, let app?, let token?): self = .registered(app: app, token: token)
