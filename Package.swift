@@ -75,7 +75,9 @@ let house: [Target] = [
     room(
         "Transport", "HTTP2Transport",
         ["CNghttp2", "HTTPWire", "ConnectionAdmission", nioCore, nioPosix, nioSSL, nioTLS, logging]),
-    room("Transport", "MCSTransport", ["PushModel", "MCSWire", "DeviceSession", nioCore, nioPosix, nioSSL, logging]),
+    room(
+        "Transport", "MCSTransport",
+        ["Machine", "PushModel", "MCSWire", "DeviceSession", nioCore, nioPosix, nioSSL, logging]),
 
     room(
         "Server", "ServerCore",
@@ -137,7 +139,7 @@ let house: [Target] = [
             "DeviceModel", "DevicePorts", "DeviceStore", "DevicePrograms", "Attachments", "AppConnections",
             "InstalledApps", "DeviceLink", nioCore, nioPosix, logging,
         ]),
-    room("Device", "MessageBus", ["CDBus"]),
+    room("Device", "MessageBus", ["CDBus", "Machine"]),
     room(
         "Device", "SystemClock",
         ["CLinux", "Machine", "DevicePorts", "LocalSchedule", "MessageBus", "Observability", logging]),

@@ -4,6 +4,7 @@ import ArgumentParser
 import CommandCore
 import Foundation
 import Glibc
+import Machine
 
 /// Where a command finds the agent.
 struct AgentOption: ParsableArguments {
@@ -81,14 +82,14 @@ final class AgentClient {
     }
 
     private func wait(until deadline: ContinuousClock.Instant?) throws {
-        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while true {
-            let rest = deadline.map { max(0, ContinuousClock.now.duration(to: $0) / .milliseconds(1)) }
-            let ready = poll(&waiting, 1, rest.map { Int32(clamping: Int64($0.rounded(.up))) } ?? -1)
-            if ready > 0 { return }
-            if ready == 0 { throw CommandFailure(.timedOut, "nobody answered in time") }
-            guard errno == EINTR else { throw CommandFailure(.failed, "poll: \(String(cString: strerror(errno)))") }
-        }
+        var waiting = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
+        repeat {
+            guard Pause.poll(&waiting, until: deadline) else {
+                throw CommandFailure(.failed, "poll: \(String(cString: strerror(errno)))")
+            }
+            if waiting[0].revents != 0 { return }
+        } while deadline.map { $0 > .now } ?? true
+        throw CommandFailure(.timedOut, "nobody answered in time")
     }
 }
 

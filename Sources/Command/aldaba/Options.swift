@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandCore
 import Foundation
 import Logging
+import Machine
 import PushModel
 
 /// The data folder of commands that look into one.
@@ -34,7 +35,7 @@ struct FolderOption: ParsableArguments {
 }
 
 /// The present, as stores and tokens take it.
-func presentTime() -> Timestamp { Timestamp(rawValue: Int64(Date().timeIntervalSince1970 * 1000)) }
+func presentTime() -> Timestamp { Timestamp(rawValue: MachineClock.wall) }
 
 extension ConfigurationValues {
     /// The configured log level.

@@ -45,8 +45,6 @@ package final class AppConnection: Sendable {
 
 /// The Unix socket where apps find the agent.
 package struct AppSocket: Sendable {
-    /// The length that `sun_path` leaves for a path.
-    package static let longestPath = 107
     /// Connections beyond this are closed at once; one that has not said anything makes room for a new one.
     package static let connectionLimit = 256
 
@@ -66,7 +64,7 @@ package struct AppSocket: Sendable {
         path: String, group: any EventLoopGroup, delegate: any AppSocketDelegate,
         program: @escaping @Sendable (pid_t) -> String? = PeerCheck.program(of:)
     ) async throws -> AppSocket {
-        guard path.utf8.count <= longestPath else { throw AgentStartFailure.socketPathTooLong(path: path) }
+        guard path.utf8.count <= UnixAddress.longestPath else { throw AgentStartFailure.socketPathTooLong(path: path) }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         do {
             try PrivateFolder.prepare(folder, shut: false)

@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import Machine
 
 /// Why a socket cannot be used, for people.
 package struct AgentSocketError: Error {
@@ -11,19 +12,15 @@ package struct AgentSocketError: Error {
 package enum AgentSocket {
     /// Connects to the socket at a path, and makes sure that its owner is this user or the administrator.
     package static func connect(to path: String) throws(AgentSocketError) -> Int32 {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        guard !bytes.isEmpty, !bytes.contains(0), bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+        guard let address = UnixAddress(path: path) else {
             throw AgentSocketError(
-                report: "the path of the agent's socket must have 1 to 107 bytes: \(path). "
+                report: "the path of the agent's socket must have 1 to \(UnixAddress.longestPath) bytes: \(path). "
                     + "Set ALDABA_AGENT_SOCKET to a shorter one, for agent and app.")
         }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw AgentSocketError(report: "no socket: \(lastError())") }
         do {
-            try connect(descriptor, to: &address, path)
+            try connect(descriptor, to: address, path)
             try checkOwner(descriptor, path)
             return descriptor
         } catch {
@@ -33,12 +30,9 @@ package enum AgentSocket {
     }
 
     private static func connect(
-        _ descriptor: Int32, to address: inout sockaddr_un, _ path: String
+        _ descriptor: Int32, to address: UnixAddress, _ path: String
     ) throws(AgentSocketError) {
-        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let answer = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(descriptor, $0, length) }
-        }
+        let answer = address.withPointer { Glibc.connect(descriptor, $0, $1) }
         guard answer == 0 else {
             let nobodyListens = errno == ENOENT || errno == ECONNREFUSED || errno == EINTR
             throw AgentSocketError(

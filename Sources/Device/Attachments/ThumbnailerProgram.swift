@@ -1,7 +1,6 @@
 import DevicePorts
 import Foundation
 import Machine
-import Synchronization
 
 /// Has the desktop's own thumbnailers make stills: the programs that `*.thumbnailer` files in the `thumbnailers` folders
 /// of the data folders name (gdk-pixbuf's for animations, ffmpegthumbnailer's or totem's for movies).
@@ -9,13 +8,12 @@ import Synchronization
 /// Bounded: a few programs at a time, each for ten seconds; a still is complete or not there, and readable by this user
 /// only.
 package final class ThumbnailerProgram: VideoThumbnailer {
-    private static let limit = 4
     private static let patience = Duration.seconds(10)
     /// Pixels of the longer side; desktops show less.
     private static let size = 256
 
     private let environment: [String: String]
-    private let running = Mutex(0)
+    private let threads = BoundedThreads("aldaba-still", limit: 4)
 
     package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
@@ -35,17 +33,9 @@ package final class ThumbnailerProgram: VideoThumbnailer {
     package func canMake(of path: String) -> Bool { Self.type(of: path) != nil }
 
     package func make(of path: String, at still: String, then complete: @escaping @Sendable (Bool) -> Void) {
-        let mayRun = running.withLock { running in
-            guard running < Self.limit else { return false }
-            running += 1
-            return true
-        }
-        guard mayRun else { return complete(false) }
-        OwnThread.begin("aldaba-still") { [self] in
-            let isMade = thumbnailer(for: path).map { run($0, path, still) } ?? false
-            running.withLock { $0 -= 1 }
-            complete(isMade)
-        }
+        let isBegun = threads.begin(
+            { [self] in thumbnailer(for: path).map { run($0, path, still) } ?? false }, then: complete)
+        if !isBegun { complete(false) }
     }
 
     private func thumbnailer(for path: String) -> Thumbnailer? {

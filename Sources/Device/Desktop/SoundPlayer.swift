@@ -1,14 +1,12 @@
 import DeviceModel
 import Foundation
 import Machine
-import Synchronization
 
 /// Plays sounds where the notification server does not, by the players of the desktop: PipeWire's, PulseAudio's,
 /// libcanberra's or ALSA's, whichever there is; without one nothing is heard.
 ///
 /// Bounded: a few sounds at a time, each for thirty seconds.
 final class SoundPlayer: Sendable {
-    private static let limit = 4
     private static let patience = Duration.seconds(30)
     /// The sound of the freedesktop theme that stands for a new message.
     private static let event = "message-new-instant"
@@ -16,7 +14,7 @@ final class SoundPlayer: Sendable {
 
     private let environment: [String: String]
     private let standardFile: String
-    private let playing = Mutex(0)
+    private let threads = BoundedThreads("aldaba-sound", limit: 4)
 
     /// - Parameter standardFile: That sound for the players that play files only.
     init(
@@ -32,16 +30,7 @@ final class SoundPlayer: Sendable {
     /// - Parameter volume: 0 to 1; `nil` for the player's own.
     func play(_ sound: Presentation.Sound, volume: Double?) {
         guard let program = program(for: sound, volume: volume) else { return }
-        let mayPlay = playing.withLock { playing in
-            guard playing < Self.limit else { return false }
-            playing += 1
-            return true
-        }
-        guard mayPlay else { return }
-        OwnThread.begin("aldaba-sound") { [self] in
-            _ = try? program.run(patience: Self.patience)
-            playing.withLock { $0 -= 1 }
-        }
+        _ = threads.begin { _ = try? program.run(patience: Self.patience) }
     }
 
     /// The player and what it is told; `nil` when there is none for this sound.

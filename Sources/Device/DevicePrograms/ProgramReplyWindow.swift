@@ -1,7 +1,6 @@
 import DevicePorts
 import Foundation
 import Machine
-import Synchronization
 
 /// Opens the window of a helper program: zenity, yad or kdialog, whichever there is.
 ///
@@ -14,7 +13,7 @@ package final class ProgramReplyWindow: ReplyWindow {
     private static let textLimit = 64 << 10
 
     private let environment: [String: String]
-    private let open = Mutex(0)
+    private let threads = BoundedThreads("aldaba-reply", limit: windowLimit)
 
     package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
@@ -27,17 +26,8 @@ package final class ProgramReplyWindow: ReplyWindow {
         guard let (program, arguments) = command(for: question) else {
             return complete(.unavailable("none of zenity, yad and kdialog is installed"))
         }
-        let mayOpen = open.withLock { open in
-            guard open < Self.windowLimit else { return false }
-            open += 1
-            return true
-        }
-        guard mayOpen else { return complete(.unavailable("\(Self.windowLimit) reply windows are open already")) }
-        OwnThread.begin("aldaba-reply") { [self] in
-            let answer = run(program, arguments)
-            open.withLock { $0 -= 1 }
-            complete(answer)
-        }
+        let isBegun = threads.begin({ [self] in run(program, arguments) }, then: complete)
+        if !isBegun { complete(.unavailable("\(Self.windowLimit) reply windows are open already")) }
     }
 
     /// The program to run for a question; `nil` when there is none.

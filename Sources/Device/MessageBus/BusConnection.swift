@@ -1,5 +1,6 @@
 import CDBus
 import Glibc
+import Machine
 
 /// A private connection to a message bus; used by one thread only.
 package final class BusConnection {
@@ -28,7 +29,7 @@ package final class BusConnection {
         guard let hello = BusMessage(destination: bus, path: "/org/freedesktop/DBus", interface: bus, method: "Hello")
         else { throw BusFailure(description: "the hello could not be written") }
         if let patience {
-            let milliseconds = Int32(clamping: Int64(patience / .milliseconds(1)))
+            let milliseconds = Int32(clamping: patience.milliseconds)
             guard
                 let answer = dbus_connection_send_with_reply_and_block(opened, hello.pointer, milliseconds, &error)
             else { throw BusFailure(description: Self.words(error)) }

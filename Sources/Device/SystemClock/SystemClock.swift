@@ -54,8 +54,8 @@ public final class SystemClock: AlarmClock {
 
     public func now() -> ClockReading {
         ClockReading(
-            wall: Instant(milliseconds: aldaba_clock_read(aldaba_clock_wall)), boot: boot,
-            sinceBoot: aldaba_clock_read(aldaba_clock_boot))
+            wall: Instant(milliseconds: MachineClock.wall), boot: boot,
+            sinceBoot: MachineClock.sinceBoot)
     }
 
     public func start(events: @escaping @Sendable (AlarmClockEvent) -> Void) {

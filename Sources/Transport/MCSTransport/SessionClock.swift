@@ -1,5 +1,5 @@
 import DeviceSession
-import Foundation
+import Machine
 import NIOCore
 import PushModel
 
@@ -8,7 +8,7 @@ extension SessionTime {
     public static func now() -> SessionTime {
         SessionTime(
             uptime: Int64(clamping: NIODeadline.now().uptimeNanoseconds / 1_000_000),
-            wall: Timestamp(rawValue: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))))
+            wall: Timestamp(rawValue: MachineClock.wall))
     }
 
     /// The instant of an uptime on the event loops' clock.

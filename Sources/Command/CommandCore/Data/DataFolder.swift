@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Machine
 
 /// The layout of a data folder: the path of everything that is kept in it. Making the value touches no file.
 public struct DataFolder: Sendable, Hashable {
@@ -63,8 +64,8 @@ public struct DataFolder: Sendable, Hashable {
     /// - Parameter environment: For `XDG_RUNTIME_DIR`, the first choice when the folder's own path is too long.
     public func agentSocket(environment: [String: String]) -> String {
         let own = root + "/agent.sock"
-        if own.utf8.count <= 107 { return own }
-        // The name is the same in every run, so that apps that outlive an agent find the next one.
+        if own.utf8.count <= UnixAddress.longestPath { return own }
+        // The name repeats from run to run, so that apps that live on find the new agent.
         let name = "aldaba-\(geteuid())-\(String(Self.shortHash(root), radix: 36))"
         if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/"), runtime.utf8.count < 60 {
             return "\(runtime)/\(name)/agent.sock"

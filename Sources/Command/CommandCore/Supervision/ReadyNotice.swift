@@ -1,4 +1,5 @@
 import Glibc
+import Machine
 
 /// Tells systemd that a service is ready (sd_notify(3), the variable `NOTIFY_SOCKET`).
 public enum ReadyNotice {
@@ -7,24 +8,18 @@ public enum ReadyNotice {
     /// - Returns: Whether it was sent; `false` without the variable, or when nobody listens there.
     @discardableResult
     public static func send(environment: [String: String]) -> Bool {
-        guard let name = environment["NOTIFY_SOCKET"], name.hasPrefix("/") || name.hasPrefix("@") else { return false }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        var bytes = Array(name.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
-        // An abstract name begins with NUL; the variable has an at sign in its place.
-        if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        guard let name = environment["NOTIFY_SOCKET"], let address = address(name) else { return false }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         let message = Array("READY=1\n".utf8)
-        let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
-        let sent = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                sendto(descriptor, message, message.count, Int32(MSG_NOSIGNAL), $0, length)
-            }
-        }
+        let sent = address.withPointer { sendto(descriptor, message, message.count, Int32(MSG_NOSIGNAL), $0, $1) }
         return sent == message.count
+    }
+
+    /// An abstract name has an at sign in front; anything but that and an absolute path is no name.
+    private static func address(_ name: String) -> UnixAddress? {
+        if name.hasPrefix("@") { return UnixAddress(abstractName: String(name.dropFirst())) }
+        return name.hasPrefix("/") ? UnixAddress(path: name) : nil
     }
 }

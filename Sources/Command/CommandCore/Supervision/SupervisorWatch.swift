@@ -1,5 +1,5 @@
-import Foundation
 import Glibc
+import Machine
 
 /// Ends this process when the process that started it is gone, since its standard input closes then.
 public enum SupervisorWatch {
@@ -10,12 +10,8 @@ public enum SupervisorWatch {
     /// seconds ends it.
     public static func begin(environment: [String: String]) {
         guard environment[variable] != nil else { return }
-        Thread.detachNewThread {
-            var byte: UInt8 = 0
-            while true {
-                let count = read(STDIN_FILENO, &byte, 1)
-                if count == 0 || count < 0 && errno != EINTR { break }
-            }
+        OwnThread.begin("aldaba-watch") {
+            StandardInput.waitForEnd()
             kill(getpid(), SIGTERM)
             sleep(5)
             _exit(1)
