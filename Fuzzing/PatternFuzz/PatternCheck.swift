@@ -14,12 +14,12 @@ struct PatternCheck {
     static func isKnown(_ local: Instant, in calendar: Calendar) -> Bool {
         let first =
             switch calendar.identifier {
-            case .japanese: Civil.day(year: 2019, month: 5, day: 1)
-            case .republicOfChina: Civil.day(year: 1912, month: 1, day: 1)
-            default: Civil.day(year: 1583, month: 1, day: 1)
+            case .japanese: GregorianCalendar.dayNumber(year: 2019, month: 5, day: 1)
+            case .republicOfChina: GregorianCalendar.dayNumber(year: 1912, month: 1, day: 1)
+            default: GregorianCalendar.dayNumber(year: 1583, month: 1, day: 1)
             }
-        let day = Int(local.milliseconds.floorDivided(by: Civil.millisecondsPerDay))
-        return (first..<Civil.day(year: 9999, month: 1, day: 1)).contains(day)
+        let day = Int(local.milliseconds.floorDivided(by: GregorianCalendar.millisecondsPerDay))
+        return (first..<GregorianCalendar.dayNumber(year: 9999, month: 1, day: 1)).contains(day)
     }
 
     private let fields: DateComponents
@@ -51,9 +51,9 @@ struct PatternCheck {
 
     /// Whether clocks had shown the same, or later, before they were last set.
     static func isRepeated(_ moment: Instant, in zone: ZoneRules) -> Bool {
-        let span = zone.span(at: moment.milliseconds.floorDivided(by: 1000))
-        let local = moment.milliseconds.saturatingSum(span.offset * 1000)
-        return zone.shown(before: span).map { local < $0 * 1000 } ?? false
+        let period = zone.period(at: moment.milliseconds.floorDivided(by: 1000))
+        let local = moment.milliseconds.saturatingSum(period.offset * 1000)
+        return zone.latestLocalTime(before: period).map { local < $0 * 1000 } ?? false
     }
 
     /// What a calendar shows of a time of UTC.

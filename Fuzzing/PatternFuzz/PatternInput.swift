@@ -59,8 +59,8 @@ struct PatternInput {
 
     private mutating func change(of zone: ZoneRules) -> Instant {
         let second = Int64(integer(UInt32.self))
-        let span = zone.span(at: second)
-        return Instant(seconds: span.end == .max ? max(span.start, 0) : span.end)
+        let period = zone.period(at: second)
+        return Instant(seconds: period.end == .max ? max(period.start, 0) : period.end)
     }
 
     /// - Parameter isKnown: Whether it is one whose days of the year Foundation knows.
@@ -99,24 +99,24 @@ struct PatternInput {
     /// far, or clocks were set between the two.
     mutating func moment(of calendar: Calendar, in zone: ZoneRules) -> (fields: DateComponents, moment: Instant)? {
         let start = instant(in: zone)
-        let span = zone.span(at: start.milliseconds.floorDivided(by: 1000))
+        let period = zone.period(at: start.milliseconds.floorDivided(by: 1000))
         let choice = integer(UInt16.self)
         let times = zip(Self.timeFields, [3_600_000, 60_000, 1000, 1] as [Int64]).enumerated()
         let given = times.filter { choice >> ($0.offset + 12) & 1 != 0 }.map(\.element)
-        let unit = given.last?.1 ?? Civil.millisecondsPerDay
-        var local = start.advanced(by: span.offset * 1000)
+        let unit = given.last?.1 ?? GregorianCalendar.millisecondsPerDay
+        var local = start.advanced(by: period.offset * 1000)
         guard PatternCheck.isKnown(local, in: calendar) else { return nil }
         let isSkipped = choice >> 11 & 1 != 0
-        var earliest = span.start.saturatingProduct(1000).saturatingSum(span.offset * 1000)
+        var earliest = period.start.saturatingProduct(1000).saturatingSum(period.offset * 1000)
         if isSkipped {
             // Only those whose hour is certain mean a time that is skipped.
-            guard given.isEmpty || given[0].0 == \.hour, let gap = gap(before: span, in: zone) else { return nil }
+            guard given.isEmpty || given[0].0 == \.hour, let gap = gap(before: period, in: zone) else { return nil }
             earliest = gap.lowerBound
             local = Instant(milliseconds: earliest + number(below: Int64(gap.count)))
         }
         local.milliseconds -= local.milliseconds.rest(dividedBy: unit)
         guard local.milliseconds >= earliest, PatternCheck.isKnown(local, in: calendar) else { return nil }
-        let moment = isSkipped ? Instant(seconds: span.start) : local.advanced(by: -span.offset * 1000)
+        let moment = isSkipped ? Instant(seconds: period.start) : local.advanced(by: -period.offset * 1000)
         let shown = PatternCheck.shown(local, in: calendar)
         return (fields(shown, days: choice, times: given.map(\.0), of: calendar), moment)
     }
@@ -136,10 +136,11 @@ struct PatternInput {
     }
 
     /// What clocks skipped before a stretch, as milliseconds of theirs; `nil` where it does not count.
-    private func gap(before span: ZoneRules.Span, in zone: ZoneRules) -> Range<Int64>? {
-        guard span.start != .min, let latest = zone.shown(before: span) else { return nil }
-        let begins = span.start + span.offset
-        guard latest < begins, begins - zone.span(at: span.start - 1).localEnd < Civil.secondsPerDay else { return nil }
+    private func gap(before period: ZoneRules.OffsetPeriod, in zone: ZoneRules) -> Range<Int64>? {
+        guard period.start != .min, let latest = zone.latestLocalTime(before: period) else { return nil }
+        let begins = period.start + period.offset
+        guard latest < begins, begins - zone.period(at: period.start - 1).localEnd < GregorianCalendar.secondsPerDay
+        else { return nil }
         return latest * 1000..<begins * 1000
     }
 

@@ -36,7 +36,7 @@ public enum MissedPolicy: Hashable, Sendable, Codable {
     /// How late an occurrence may be noticed without being missed, in milliseconds.
     public static let grace: Int64 = 60_000
     /// Late by up to a day.
-    public static let standard = MissedPolicy.deliver(within: Civil.millisecondsPerDay)
+    public static let standard = MissedPolicy.deliver(within: GregorianCalendar.millisecondsPerDay)
 
     /// Whether what is noticed so late, in milliseconds, fires.
     func fires(lateBy late: Int64) -> Bool {

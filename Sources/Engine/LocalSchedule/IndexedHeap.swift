@@ -1,30 +1,30 @@
-/// The slots that wait, the one with the earliest deadline on top; each is found by its number, so that it can be moved and
-/// taken away in logarithmic time.
+/// A binary heap of slots, the earliest deadline on top. Slots are found by index, so that one can be moved and removed in
+/// logarithmic time.
 struct IndexedHeap: Sendable {
     struct Node: Sendable {
         var deadline: Int64
         var slot: UInt32
 
-        /// Equal deadlines are in the order of their slots, so that a run can be repeated.
+        /// Equal deadlines are in the order of their slots, so that the order is deterministic.
         func isBefore(_ other: Node) -> Bool {
             deadline != other.deadline ? deadline < other.deadline : slot < other.slot
         }
     }
 
-    /// All that wait, the earliest first and the others in no order.
+    /// The nodes in heap order.
     private(set) var nodes: [Node] = []
-    /// Where each slot's node is.
+    /// The place of each slot's node in `nodes`.
     private var places: [UInt32] = []
     private static let nowhere = UInt32.max
 
     var top: Node? { nodes.first }
     var count: Int { nodes.count }
-    /// All slots that wait, in no order.
+    /// All slots, in no order.
     var slots: [UInt32] { nodes.map(\.slot) }
 
     func contains(_ slot: UInt32) -> Bool { Int(slot) < places.count && places[Int(slot)] != Self.nowhere }
 
-    /// Has a slot wait for a deadline, for the first time or instead of another.
+    /// Inserts a slot, or changes its deadline.
     mutating func set(_ slot: UInt32, deadline: Int64) {
         while places.count <= Int(slot) { places.append(Self.nowhere) }
         let node = Node(deadline: deadline, slot: slot)
@@ -36,7 +36,7 @@ struct IndexedHeap: Sendable {
         settle(node, at: place)
     }
 
-    /// Takes a slot away, if it is there.
+    /// Removes a slot, if it is there.
     mutating func remove(_ slot: UInt32) {
         guard contains(slot) else { return }
         let place = Int(places[Int(slot)])
@@ -45,7 +45,7 @@ struct IndexedHeap: Sendable {
         if place < nodes.count { settle(last, at: place) }
     }
 
-    /// Puts a node into the hole at a place, or where it belongs above or below.
+    /// Fills the hole at a place with a node, after moving the hole up or down to where the node belongs.
     private mutating func settle(_ node: Node, at start: Int) {
         var place = start
         while place > 0 {

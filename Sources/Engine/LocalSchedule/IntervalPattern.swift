@@ -1,22 +1,23 @@
-/// So much time after a beginning, once or again and again.
+/// An interval after a start, once or repeatedly.
 public struct IntervalPattern: Hashable, Sendable {
-    /// At least one.
+    /// The interval in milliseconds, at least 1.
     public let milliseconds: Int64
+    /// Whether it fires after every further interval too.
     public let repeats: Bool
 
     /// The shortest interval that repeats, in seconds.
     public static let shortestRepeated = 60.0
 
-    /// `nil` for an interval that is not greater than 0 or not finite, and for one that repeats within a minute. Rounded to
-    /// milliseconds; one of more than 300 years counts as that.
+    /// `nil` for an interval that is not finite or not greater than 0, and for one that repeats within a minute. It is rounded to
+    /// milliseconds, and clamped to 10,000,000,000 seconds (about 300 years).
     public init?(seconds: Double, repeats: Bool) {
         guard seconds > 0, seconds.isFinite, !repeats || seconds >= Self.shortestRepeated else { return nil }
         milliseconds = max(1, Int64((min(seconds, 1e10) * 1000).rounded()))
         self.repeats = repeats
     }
 
-    /// The first occurrence after an instant, each being a whole number of intervals after the beginning; `nil` when there
-    /// is none.
+    /// The first occurrence after an instant; `nil` when there is none. Occurrences are whole multiples of the interval after
+    /// the start.
     public func nextFire(start: Instant, after: Instant) -> Instant? {
         let passed = after.since(start)
         guard repeats else { return passed < milliseconds ? start.advanced(by: milliseconds) : nil }

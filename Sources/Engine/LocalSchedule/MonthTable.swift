@@ -1,38 +1,38 @@
 import Foundation
 import Synchronization
 
-/// The months of a calendar that is not Gregorian, as Foundation tells them, by the numbers of their days.
+/// The months of a non-Gregorian calendar, by day number. Foundation is the source.
 ///
-/// Foundation is asked about two days of each month, once, when somebody first looks at the 1024 days around it; what it
-/// said of 64 times as many is kept. All who look into a calendar share one table.
+/// The table is filled in blocks of 1,024 days, on first use: Foundation is asked for about two days of each month. 64 blocks are
+/// kept. There is one table for each calendar of the process.
 final class MonthTable: Sendable {
-    /// Days of one month in a row, numbered one after the other.
-    struct Stretch: Sendable {
+    /// Consecutive days of one month with consecutive numbers.
+    struct Segment: Sendable {
         var first: Int32
-        /// The first day of the year in which it is.
+        /// The day number of the first day of its year.
         var yearFirst: Int32
         var era: Int16
         var year: Int16
-        /// The year, counted through all eras.
+        /// The number of the year, counted through all eras.
         var number: Int16
         var length: UInt8
         var month: UInt8
-        /// What its first day is called within the month.
+        /// The day of the month of its first day.
         var firstDay: Int8
         var isLeap: Bool
 
         var days: Range<Int> { Int(first)..<Int(first) + Int(length) }
     }
 
-    /// More days than any year has, and fewer than any two have.
+    /// More days than any one year has, and fewer than any two years have.
     private static let beyondYear = 386
     private static let shift = 10
-    private static let mostPieces = 64
+    private static let blockLimit = 64
     private static let tables = Mutex<[Calendar.Identifier: MonthTable?]>([:])
 
     private let source: NonGregorianCalendar
-    private let pieces = Mutex<[Int: [Stretch]]>([:])
-    /// A year's first day and number, and how long years are, for guesses.
+    private let blocks = Mutex<[Int: [Segment]]>([:])
+    /// The first day and the number of one year, from which other years are estimated by the mean length of a year.
     private let anchor: (first: Int, number: Int)
     private let yearLength: Double
 
@@ -48,8 +48,8 @@ final class MonthTable: Sendable {
     }
 
     private init?(_ source: NonGregorianCalendar) {
-        let early = Civil.day(year: 1900, month: 1, day: 1)
-        let late = Civil.day(year: 2300, month: 1, day: 1)
+        let early = GregorianCalendar.dayNumber(year: 1900, month: 1, day: 1)
+        let late = GregorianCalendar.dayNumber(year: 2300, month: 1, day: 1)
         guard let start = source[early]?.yearFirst, let end = source[late]?.yearFirst else { return nil }
         anchor = (start, source.number(ofYearFrom: start))
         let years = source.number(ofYearFrom: end) - anchor.number
@@ -58,21 +58,21 @@ final class MonthTable: Sendable {
         self.source = source
     }
 
-    /// Years by their number that are called so and end at or after a day: one, or of a calendar that numbers its years
-    /// within cycles the next two.
+    /// The numbers of the years with this name that end at or after a day: one, or the next two of a calendar that numbers
+    /// its years in cycles.
     func numbers(ofYear year: Int, era: Int?, from day: Int) -> [Int] {
         guard let cycle = source.cycle else { return [year] }
-        guard let now = stretch(at: day) else { return [] }
+        guard let now = segment(at: day) else { return [] }
         let zero = Int(now.number) - Int(now.year)
         if let era { return [zero + (era - Int(now.era)) * cycle + year] }
         return year >= Int(now.year) ? [zero + year, zero + year + cycle] : [zero + year + cycle]
     }
 
-    /// The days of a year; empty when that is too far away.
+    /// The days of a year; empty beyond 13,000 years from 1970.
     func days(ofYear number: Int) -> Range<Int> {
         var guess = Double(anchor.first) + (Double(number - anchor.number) + 0.5) * yearLength
         for _ in 0..<4 {
-            guard abs(guess) < 5_000_000, let found = stretch(at: Int(guess)) else { break }
+            guard abs(guess) < 5_000_000, let found = segment(at: Int(guess)) else { break }
             let first = Int(found.yearFirst)
             if Int(found.number) == number { return first..<max(first, nextYear(after: first)) }
             guess = Double(Int(found.number) < number ? first + Self.beyondYear : first - 1)
@@ -80,25 +80,25 @@ final class MonthTable: Sendable {
         return 0..<0
     }
 
-    /// The first day of the next year, of a year's first.
+    /// The first day of the year after the one that begins with a day.
     func nextYear(after first: Int) -> Int { yearFirst(of: first + Self.beyondYear) ?? first }
 
-    /// The first day of the year in which a day is.
-    func yearFirst(of day: Int) -> Int? { stretch(at: day).map { Int($0.yearFirst) } }
+    /// The first day of the year of a day.
+    func yearFirst(of day: Int) -> Int? { segment(at: day).map { Int($0.yearFirst) } }
 
-    /// The stretch in which a day is.
-    func stretch(at day: Int) -> Stretch? {
-        piece(at: day).first { $0.days.contains(day) }
+    /// The segment of a day.
+    func segment(at day: Int) -> Segment? {
+        block(at: day).first { $0.days.contains(day) }
     }
 
-    /// All stretches around a day, in order: those of the 1024 days of which it is one.
-    func piece(at day: Int) -> [Stretch] {
+    /// The segments of the block of a day, in order.
+    func block(at day: Int) -> [Segment] {
         let key = day >> Self.shift
-        if let known = pieces.withLock({ $0[key] }) { return known }
-        let made = source.stretches(in: key << Self.shift..<(key + 1) << Self.shift)
-        pieces.withLock { pieces in
-            if pieces.count >= Self.mostPieces { pieces.removeAll() }
-            pieces[key] = made
+        if let known = blocks.withLock({ $0[key] }) { return known }
+        let made = source.segments(in: key << Self.shift..<(key + 1) << Self.shift)
+        blocks.withLock { blocks in
+            if blocks.count >= Self.blockLimit { blocks.removeAll() }
+            blocks[key] = made
         }
         return made
     }

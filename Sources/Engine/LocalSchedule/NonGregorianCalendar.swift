@@ -1,6 +1,6 @@
 import Foundation
 
-/// What Foundation says of single days of a calendar, and the stretches that follow from that.
+/// A non-Gregorian calendar of Foundation, asked for single days; the segments of months are derived from these.
 struct NonGregorianCalendar: Sendable {
     struct Day {
         var number: Int
@@ -13,7 +13,7 @@ struct NonGregorianCalendar: Sendable {
 
         var yearFirst: Int { number - dayOfYear + 1 }
 
-        /// Whether both are of one month, and called as their distance says.
+        /// Whether both are in one month, and their days of the month differ by as much as their day numbers.
         func isInOneRow(with other: Day) -> Bool {
             isInOneMonth(with: other) && day - other.day == number - other.number
         }
@@ -22,7 +22,7 @@ struct NonGregorianCalendar: Sendable {
             month == other.month && isLeap == other.isLeap && year == other.year && era == other.era
         }
 
-        /// The first of its month, were its days called one after the other.
+        /// The first day of its month, if the days of the month are consecutive.
         var first: Day {
             var first = self
             first.number -= day - 1
@@ -32,32 +32,32 @@ struct NonGregorianCalendar: Sendable {
         }
     }
 
-    /// Days that no month has.
+    /// More days than any month has.
     private static let beyondMonth = 33
     private static let components: Set<Calendar.Component> = [.era, .year, .month, .isLeapMonth, .day, .dayOfYear]
 
-    /// How many years a cycle has, of a calendar that numbers them within one.
+    /// The number of years of a cycle, for a calendar that numbers years in cycles.
     let cycle: Int?
     private let calendar: Calendar
 
     init(_ identifier: Calendar.Identifier) {
         var calendar = Calendar(identifier: identifier)
-        // Days are asked for as those of UTC, so that the rules for what clocks skip and repeat stay ours.
+        // Days are those of UTC: skipped and repeated local times are not left to Foundation.
         calendar.timeZone = .gmt
         self.calendar = calendar
         cycle = calendar.maximumRange(of: .year).flatMap { $0.lowerBound == 1 && $0.count < 1000 ? $0.count : nil }
     }
 
-    /// Whether its days are called as those of the Gregorian calendar: Foundation takes calendars for that which it does not know.
+    /// Whether its dates are those of the Gregorian calendar, which Foundation uses for calendars that it does not know.
     var isGregorian: Bool {
         [0, 10_000, 20_000].allSatisfy { number in
-            let date = Civil.date(ofDay: number)
+            let date = GregorianCalendar.date(ofDay: number)
             guard let day = self[number] else { return false }
             return (day.year, day.month, day.day) == (date.year, date.month, date.day)
         }
     }
 
-    /// A day by its number; `nil` when Foundation does not tell where in its year it is.
+    /// A day by its day number; `nil` when Foundation does not know its day of the year.
     subscript(number: Int) -> Day? {
         let found = calendar.dateComponents(Self.components, from: Self.date(of: number))
         guard let era = found.era, let year = found.year, let month = found.month, let day = found.day,
@@ -68,21 +68,21 @@ struct NonGregorianCalendar: Sendable {
             dayOfYear: dayOfYear)
     }
 
-    /// The number of a year, through all eras, by its first day: that of the year of its weeks.
+    /// The number of a year through all eras, by its first day: Foundation has it as `yearForWeekOfYear`.
     func number(ofYearFrom first: Int) -> Int {
-        // A day from the midst of it, whose week can be of no other year.
+        // A day in the middle of the year, whose week is in no other year.
         calendar.component(.yearForWeekOfYear, from: Self.date(of: first + 100))
     }
 
-    /// The stretches of some days, in order; fewer where Foundation does not tell.
-    func stretches(in days: Range<Int>) -> [MonthTable.Stretch] {
-        var found: [MonthTable.Stretch] = []
+    /// The segments of a range of days, in order; fewer where Foundation does not know a day.
+    func segments(in days: Range<Int>) -> [MonthTable.Segment] {
+        var found: [MonthTable.Segment] = []
         guard var day = self[days.lowerBound] else { return [] }
         while day.number < days.upperBound, let next = beginning(after: day) {
             let isSameYear = found.last.map { Int($0.yearFirst) == day.yearFirst } ?? false
             let number = isSameYear ? found.last?.number : Int16(clamping: number(ofYearFrom: day.yearFirst))
             found.append(
-                MonthTable.Stretch(
+                MonthTable.Segment(
                     first: Int32(clamping: day.number), yearFirst: Int32(clamping: day.yearFirst),
                     era: Int16(clamping: day.era), year: Int16(clamping: day.year), number: number ?? 0,
                     length: UInt8(clamping: min(next.number, days.upperBound) - day.number),
@@ -92,10 +92,10 @@ struct NonGregorianCalendar: Sendable {
         return found
     }
 
-    /// The first day after one that is not in a row with it.
+    /// The first day after the segment of a day.
     private func beginning(after day: Day) -> Day? {
-        // A day of the next month tells where that begins, unless days are left out or called strangely before it: Foundation
-        // calls a few days "0". No month is so short that 29 days could be too many.
+        // A day of the next month says where that month begins, unless days before it are left out or misnumbered: Foundation
+        // numbers a few days "0". Every month has 29 days at least.
         if let guess = self[day.number - day.day + Self.beyondMonth]?.first, guess.number > day.number,
             guess.number - day.number < Self.beyondMonth, !guess.isInOneMonth(with: day),
             guess.number - day.number + day.day == 30 || self[guess.number - 1]?.isInOneRow(with: day) == true
@@ -110,6 +110,6 @@ struct NonGregorianCalendar: Sendable {
     }
 
     private static func date(of number: Int) -> Date {
-        Date(timeIntervalSince1970: Double(number) * Double(Civil.secondsPerDay))
+        Date(timeIntervalSince1970: Double(number) * Double(GregorianCalendar.secondsPerDay))
     }
 }

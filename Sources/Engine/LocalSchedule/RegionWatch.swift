@@ -1,27 +1,33 @@
 import AgentWire
 import Foundation
 
-/// Which circles on the earth the machine is in, and when it crosses into one or out of one.
+/// Which circular regions the machine is inside of, and when it crosses their edges.
 ///
-/// A value: positions and times come in, crossings come out. A crossing counts when the position is beyond the circle's edge by
-/// more than it may be wrong, or by half of the radius where that is less, and has stayed so for twenty seconds. A position that
-/// may be wrong by more than the circle is wide, and by more than 100 m, tells only that the machine is outside, where it does.
-/// What is known of a circle for the first time is no crossing.
+/// A value: positions and times come in, crossings come out. A crossing counts when the position is beyond the edge by more than
+/// its accuracy, or by half of the radius where that is less, for 20 seconds. A position whose accuracy is worse than the
+/// diameter and than 100 m can only show that the machine is outside. The first known side of a region is no crossing.
 public struct RegionWatch: Sendable {
-    /// What is known of a circle, for the owner to keep and give back, so that what is crossed meanwhile is noticed.
+    /// The side of the edge on which the machine is. The owner stores it and passes it to `add`, so that a crossing is noticed
+    /// that happened meanwhile.
     public enum State: String, Hashable, Sendable, Codable {
-        case unknown, inside, outside
+        /// No position has shown it yet.
+        case unknown
+        /// Within the radius.
+        case inside
+        /// Beyond the radius.
+        case outside
     }
 
-    /// A crossing that counts.
+    /// A crossing of an edge.
     public struct Crossing: Hashable, Sendable {
+        /// The key of the region.
         public var key: Int64
-        /// Where the machine is now, with regard to the circle; the owner stores it.
+        /// The side on which the machine is now; the owner stores it.
         public var state: State
-        /// Whether it is one to tell of: the first that is known of a circle is not, and neither is a side that is not
-        /// asked for.
+        /// Whether the request fires: not for the first known side, nor for a direction that the region does not ask for.
         public var fires: Bool
 
+        /// A crossing of the edge of one region.
         public init(key: Int64, state: State, fires: Bool) {
             self.key = key
             self.state = state
@@ -29,20 +35,20 @@ public struct RegionWatch: Sendable {
         }
     }
 
-    /// Why something is not taken.
+    /// Why a region or a position is refused.
     public enum Refusal: Error, Hashable, Sendable {
-        /// A number that is not finite, or beyond what latitudes (90), longitudes (180), radii (above 0, up to
-        /// ``RegionWatch/largestRadius``) and accuracies (0 and more) are.
+        /// A value is not finite or out of range: latitude (-90 to 90), longitude (-180 to 180), radius (above 0, up to
+        /// ``RegionWatch/largestRadius``) or accuracy (0 and more).
         case notOnEarth
-        /// As many circles as there may be are watched.
+        /// The greatest number of regions is watched already.
         case full
     }
 
-    /// In metres: beyond half way round the earth there is no outside.
+    /// The largest radius in metres: about half the circumference of the earth.
     public static let largestRadius: Double = 20_000_000
-    /// How long a crossing must last, in milliseconds.
+    /// How long a crossing must last until it counts: the dwell time, in milliseconds.
     public static let dwell: Int64 = 20_000
-    /// How many metres a position by what a city has, such as wireless networks, may be wrong.
+    /// The accuracy in metres of positions in a city, such as those by wireless networks.
     private static let ordinaryAccuracy: Double = 100
 
     private struct Watched: Sendable {
@@ -52,47 +58,49 @@ public struct RegionWatch: Sendable {
     }
 
     private var watched: [Int64: Watched] = [:]
-    /// The last position, for circles that are added later.
+    /// The last position, for regions that are added later.
     private var last: (latitude: Double, longitude: Double, accuracy: Double, since: Int64)?
     private let most: Int
 
-    /// - Parameter most: how many circles may be watched.
+    /// No region is watched.
+    ///
+    /// - Parameter most: The greatest number of regions.
     public init(most: Int = 4096) { self.most = max(0, most) }
 
-    /// How many circles are watched.
+    /// The number of regions.
     public var count: Int { watched.count }
 
-    /// What is known of a circle; `nil` for one that is not watched.
+    /// The known side of a region; `nil` for a region that is not watched.
     public func state(of key: Int64) -> State? { watched[key]?.state }
 
-    /// When `timePassed` has something to tell, in milliseconds since the system's start; `nil` when nothing is crossed.
+    /// When `timePassed` next has something to report, in milliseconds of CLOCK_BOOTTIME; `nil` when no crossing dwells.
     public var nextDeadline: Int64? {
         watched.values.compactMap { $0.candidate.map { $0.since.saturatingSum(Self.dwell) } }.min()
     }
 
-    /// The keys of all that are watched.
+    /// The keys of all regions.
     public var keys: some Collection<Int64> { watched.keys }
 
-    /// On which side of a circle the machine seems to be, which does not count yet, and since when in milliseconds since the
-    /// system's start; `nil` when it is where it was, or that is not known.
+    /// A crossing that does not count yet: the new side, and since when in milliseconds of CLOCK_BOOTTIME; `nil` when there is
+    /// none.
     public func crossing(of key: Int64) -> (state: State, since: Int64)? { watched[key]?.candidate }
 
-    /// Whether somebody knows where the machine is.
+    /// Whether the position of the machine is known.
     public var hasPosition: Bool { last != nil }
 
-    /// Nobody knows any more where the machine is. What has not lasted long enough begins anew with the next position.
+    /// The position is not known any more. Crossings that do not count yet are dropped.
     public mutating func forgetPosition() {
         last = nil
         for key in Array(watched.keys) { watched[key]?.candidate = nil }
     }
 
-    /// Has what has not lasted long enough last from now on: meanwhile nobody looked, as the machine may have slept.
+    /// Restarts the dwell time of crossings that do not count yet: the machine may have slept meanwhile.
     public mutating func beginDwellAnew(sinceBoot: Int64) {
         for key in Array(watched.keys) { watched[key]?.candidate?.since = sinceBoot }
     }
 
-    /// Watches a circle from now on, with what was known of it and by the last position; one with the same key is replaced,
-    /// and goes on when it is the same circle.
+    /// Watches a region, from its stored side on and by the last position. It replaces the region with the same key; an equal
+    /// region goes on unchanged.
     public mutating func add(
         _ key: Int64, _ region: NotificationTrigger.Region, state: State = .unknown
     ) -> Refusal? {
@@ -107,24 +115,24 @@ public struct RegionWatch: Sendable {
         return nil
     }
 
-    /// It is watched no more; nothing happens when it was not.
+    /// Ends the watch of a region. An unknown key is ignored.
     public mutating func remove(_ key: Int64) { watched[key] = nil }
 
-    /// The machine is somewhere.
+    /// A position of the machine was reported.
     ///
     /// - Parameters:
-    ///   - latitude: in degrees north.
-    ///   - longitude: in degrees east.
-    ///   - accuracy: by how many metres the position may be wrong.
-    ///   - sinceBoot: when that was, in milliseconds since the system's start.
-    /// - Returns: the crossings that count by now, by key; nothing for a position that is refused.
+    ///   - latitude: In degrees north.
+    ///   - longitude: In degrees east.
+    ///   - accuracy: The radius of uncertainty in metres.
+    ///   - sinceBoot: The time of the report, in milliseconds of CLOCK_BOOTTIME.
+    /// - Returns: The crossings that count by now, in the order of their keys; none for a refused position.
     public mutating func positionReported(
         latitude: Double, longitude: Double, accuracy: Double, sinceBoot: Int64
     ) -> Result<[Crossing], Refusal> {
         guard Self.isOnEarth(latitude, longitude), accuracy >= 0, accuracy.isFinite else {
             return .failure(.notOnEarth)
         }
-        // What has lasted until now counts, also when this position is on the other side again.
+        // A crossing that has dwelt until now counts, also when this position is on the other side again.
         let crossings = timePassed(sinceBoot: sinceBoot)
         for key in Array(watched.keys) { look(at: key, latitude, longitude, accuracy, since: sinceBoot) }
         last = (latitude, longitude, accuracy, sinceBoot)
@@ -146,7 +154,7 @@ public struct RegionWatch: Sendable {
         watched[key] = circle
     }
 
-    /// Time has passed: tells the crossings that have lasted, by key.
+    /// Time has passed: reports the crossings that have dwelt, in the order of their keys.
     public mutating func timePassed(sinceBoot: Int64) -> [Crossing] {
         var crossings: [Crossing] = []
         let lasting = watched.filter { _, circle in
@@ -168,10 +176,10 @@ public struct RegionWatch: Sendable {
         abs(latitude) <= 90 && abs(longitude) <= 180
     }
 
-    /// On which side of a circle's edge a position certainly is; `unknown` for one too near to tell.
+    /// The side on which a position certainly is; `unknown` for one too near to the edge.
     ///
-    /// A position no less exact than the circle is wide, or than 100 m, counts as no more uncertain than half of the radius, so
-    /// that small circles can be entered. Any other is outside where all of what it may mean is, and tells nothing elsewhere.
+    /// The uncertainty of a position whose accuracy is within the diameter, or within 100 m, counts as half of the radius at most,
+    /// so that small regions can be entered. A less accurate position is outside when all of its uncertainty is.
     private static func side(
         of region: NotificationTrigger.Region, _ latitude: Double, _ longitude: Double, _ accuracy: Double
     ) -> State {
@@ -182,7 +190,7 @@ public struct RegionWatch: Sendable {
         return distance - margin > region.radius ? .outside : .unknown
     }
 
-    /// The metres between two positions on a sphere, by the haversine formula.
+    /// The distance in metres between two positions on a sphere, by the haversine formula.
     static func distance(_ latitude: Double, _ longitude: Double, _ toLatitude: Double, _ toLongitude: Double) -> Double
     {
         let radians = Double.pi / 180

@@ -1,16 +1,16 @@
 import Foundation
 
-/// In which zone fields of a calendar are meant.
+/// The zone in which the fields of a calendar trigger are looked up.
 public enum ZoneChoice: Hashable, Sendable {
-    /// Where the machine is then.
+    /// The machine's zone of the moment: the fields float.
     case floating
-    /// Always this one, by its name in the zone files.
+    /// A zone by its name in the zone files.
     case named(String)
-    /// Always so many seconds east of UTC.
+    /// A fixed offset in seconds east of UTC.
     case fixed(secondsFromGMT: Int)
 
-    /// Without a zone, or with the one that follows the system's, fields float; `TimeZone.current` is the zone of the
-    /// moment, and stays it. Zones that Foundation makes of an offset are that offset.
+    /// The choice of a trigger's `timeZone`. `nil` and `TimeZone.autoupdatingCurrent` float; `TimeZone.current` is the zone of
+    /// this moment. Zones that Foundation makes of an offset are fixed offsets.
     public init(_ zone: TimeZone?) {
         guard let zone, zone != .autoupdatingCurrent else {
             self = .floating

@@ -1,5 +1,5 @@
 extension ZoneFooter {
-    /// Reads a TZ string; `nil` when it is none.
+    /// Reads a TZ string; `nil` for any other text.
     init?(_ text: some Collection<UInt8>) {
         guard text.count <= 256 else { return nil }
         var reader = Reader(bytes: Array(text))
@@ -31,14 +31,14 @@ extension ZoneFooter {
         private static func isLetter(_ byte: UInt8) -> Bool { (65...90).contains(byte & 0xDF) }
         private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
 
-        /// The name of an offset, three characters at least; what is in it does not matter.
+        /// The abbreviation of an offset, of three characters at least. It is not kept.
         mutating func name() -> Bool {
             guard take("<") else { return skip(while: Self.isLetter) >= 3 }
             let length = skip { Self.isLetter($0) || Self.isDigit($0) || $0 == 43 || $0 == 45 }
             return take(">") && length >= 3
         }
 
-        /// Up to three digits that make a number within the range.
+        /// A number of up to three digits, within a range.
         private mutating func number(_ range: ClosedRange<Int>) -> Int? {
             let start = place
             guard (1...3).contains(skip(while: Self.isDigit)) else { return nil }
@@ -46,7 +46,7 @@ extension ZoneFooter {
             return range.contains(value) ? value : nil
         }
 
-        /// Hours, and minutes and seconds if there are any, as seconds.
+        /// `[+-]hh[:mm[:ss]]` in seconds.
         private mutating func time(hours: Int) -> Int64? {
             let isNegative = take("-")
             if !isNegative { _ = take("+") }
@@ -70,7 +70,7 @@ extension ZoneFooter {
                 offset = -written
             }
             if isAtEnd {
-                // Without rules it is up to the reader; these are what others take.
+                // POSIX leaves the default rules to the implementation; these are the C library's.
                 return Daylight(
                     offset: offset, begins: Rule(day: .inMonth(month: 3, week: 2, weekday: 0), time: 7200),
                     ends: Rule(day: .inMonth(month: 11, week: 1, weekday: 0), time: 7200))

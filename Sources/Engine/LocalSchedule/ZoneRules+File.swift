@@ -1,19 +1,19 @@
 extension ZoneRules {
-    /// Why bytes are not the rules of a zone.
+    /// Why a zone file or a TZ string could not be read.
     public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What is wrong with them, in English.
+        /// What is wrong with it, in English.
         public let description: String
     }
 
-    /// The largest zone file that is read; those of today have four KiB.
+    /// The largest zone file that is read, in bytes; the files of 2026 have up to 4 KiB.
     public static let largestFile = 256 << 10
-    /// The most changes of the offset that a zone file may list; those of today have 250.
+    /// The most transitions of a zone file; the files of 2026 have up to 250.
     public static let mostTransitions = 8192
 
-    /// Reads a zone file in the format TZif, of version 1 to 4 (RFC 8536 and its successor).
+    /// Reads a zone file in the format TZif, version 1 to 4 (RFC 8536, RFC 9636).
     ///
-    /// Throws `Unreadable` for everything else, and for files that count leap seconds, which the system's clock does
-    /// not. Of a file with 64-bit data only these are read.
+    /// Throws `Unreadable` for other formats, and for files with leap seconds, which the system's clock does not count. Of a
+    /// file with 64-bit data only these are read.
     public init(file bytes: [UInt8]) throws {
         guard bytes.count <= Self.largestFile else {
             throw Unreadable(description: "the zone file has more than \(Self.largestFile) bytes")
@@ -31,7 +31,7 @@ extension ZoneRules {
         self = data.rules(footer: footer)
     }
 
-    /// Reads a TZ string of POSIX, such as `CET-1CEST,M3.5.0,M10.5.0/3`; throws `Unreadable` for what is none.
+    /// Reads a TZ string of POSIX, such as `CET-1CEST,M3.5.0,M10.5.0/3`; throws `Unreadable` for any other text.
     public init(posix text: String) throws {
         guard let footer = ZoneFooter(text.utf8) else {
             throw Unreadable(description: "not a TZ string of POSIX; such as CET-1CEST,M3.5.0,M10.5.0/3 would be right")
@@ -40,7 +40,7 @@ extension ZoneRules {
     }
 }
 
-/// Reads the parts of a zone file one after the other; nothing is read beyond its end.
+/// Reads the parts of a zone file in order, never beyond its end.
 private struct ZoneFileReader {
     struct Head {
         var version: Int
@@ -57,10 +57,10 @@ private struct ZoneFileReader {
         var offsets: [Int32]
         var initial: Int32
 
-        /// No transition counts that is further away than this (36 million years), so that sums stay in range.
+        /// Transitions further away than 36 million years are dropped, so that sums stay in range.
         private static let furthest: Int64 = 1 << 50
 
-        /// What does not change the offset is left out.
+        /// Transitions that do not change the offset are left out.
         func rules(footer: ZoneFooter?) -> ZoneRules {
             var initial = initial
             var transitions: [Int64] = []

@@ -1,15 +1,16 @@
 extension ZoneRules {
-    /// No two instants that clocks show alike, and no gap, are further apart than this: one offset at each end.
-    static let widest: Int64 = 2 * largestOffset
+    /// The longest gap, and the longest time between two instants with the same local time, in seconds: the difference between the
+    /// smallest and the largest offset.
+    static let longestRepeat: Int64 = 2 * largestOffset
 
-    /// The latest local time, in seconds, that clocks have shown before a stretch began; `nil` when nothing was before.
-    func shown(before span: Span) -> Int64? {
+    /// The latest local time before a period, in seconds; `nil` for the first period.
+    func latestLocalTime(before period: OffsetPeriod) -> Int64? {
         var latest: Int64?
-        var look = span.start
-        // More than a few changes within two days are nobody's rules.
+        var look = period.start
+        // No zone has more than a few transitions within two days.
         for _ in 0..<8 {
-            guard look != .min, look > span.start - Self.widest else { break }
-            let earlier = self.span(at: look - 1)
+            guard look != .min, look > period.start - Self.longestRepeat else { break }
+            let earlier = self.period(at: look - 1)
             latest = Swift.max(latest ?? .min, earlier.localEnd)
             look = earlier.start
         }
@@ -18,9 +19,10 @@ extension ZoneRules {
 }
 
 extension ZoneRules {
-    /// A zone by its offsets as another source tells them; before and after it stays at the first and the last.
+    /// A zone whose offsets come from another source, sampled every four days between two instants. Before and after these the
+    /// first and the last offset count.
     ///
-    /// Two changes of the offset within four days may be missed. Offsets beyond a day and two hours are cut off there.
+    /// Two transitions within four days may be missed. Offsets are clamped to 26 hours.
     public static func sampled(
         from start: Instant, through end: Instant, secondsFromGMT: (Instant) -> Int
     ) -> ZoneRules {
@@ -35,7 +37,7 @@ extension ZoneRules {
         var transitions: [Int64] = []
         var offsets: [Int32] = []
         while second < last, transitions.count < mostTransitions {
-            let next = Swift.min(second.saturatingSum(4 * Civil.secondsPerDay), last)
+            let next = Swift.min(second.saturatingSum(4 * GregorianCalendar.secondsPerDay), last)
             let found = offset(next)
             if found != known {
                 var (before, after) = (second, next)

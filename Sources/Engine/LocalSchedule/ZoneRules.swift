@@ -1,28 +1,28 @@
-/// The offsets from UTC of one time zone: what a zone file says, and how it goes on afterwards.
+/// The offsets from UTC of one time zone: the transitions of a zone file, and the rule of its footer for later times.
 ///
-/// A value of one reference: copies share their tables. Two are equal when they say the same, under whatever name.
+/// A value of one reference: copies share their tables. Two values are equal when their offsets are; the name does not count.
 public struct ZoneRules: Hashable, Sendable {
-    /// A stretch of time with one offset; seconds since 1970, and seconds east of UTC.
-    struct Span {
-        /// The first second; `Int64.min` when it has no beginning.
+    /// A period with a constant offset, in seconds since 1970; the offset is in seconds east of UTC.
+    struct OffsetPeriod {
+        /// The first second; `Int64.min` for the first period.
         var start: Int64
-        /// The first second after it; `Int64.max` when it has no end.
+        /// The first second after it; `Int64.max` for the last period.
         var end: Int64
         var offset: Int64
 
-        /// The local time at its end, as seconds; `Int64.max` when it has no end.
+        /// The local time at its end, in seconds; `Int64.max` for the last period.
         var localEnd: Int64 { end == .max ? .max : end + offset }
     }
 
-    /// The largest offset, in either direction, that a zone may have: RFC 8536 3.2 has -25 to +26 hours.
+    /// The largest absolute offset of a zone, in seconds: RFC 8536, 3.2 allows -25 to +26 hours.
     static let largestOffset: Int64 = 26 * 3600
 
     private let table: Table
 
-    /// The zone's name in the zone files; `nil` for rules that have none, such as those of an offset.
+    /// The zone's name in the zone files, such as Europe/Berlin; `nil` for rules without a name, such as a fixed offset.
     public var name: String? { table.name }
 
-    /// The same rules under a name.
+    /// The same rules with a name.
     public func named(_ name: String) -> ZoneRules {
         ZoneRules(
             table: Table(
@@ -33,9 +33,9 @@ public struct ZoneRules: Hashable, Sendable {
     private init(table: Table) { self.table = table }
 
     /// - Parameters:
-    ///   - transitions: when another offset begins, ascending.
-    ///   - offsets: the one that begins then, one for each.
-    ///   - footerStart: from when on the footer says it.
+    ///   - transitions: When another offset begins, ascending.
+    ///   - offsets: The offset that begins with each transition.
+    ///   - footerStart: From when on the rule of the footer counts.
     init(initial: Int64, transitions: [Int64], offsets: [Int32], footer: ZoneFooter?, footerStart: Int64) {
         table = Table(
             initial: initial, transitions: transitions, offsets: offsets, footer: footer, footerStart: footerStart)
@@ -45,7 +45,7 @@ public struct ZoneRules: Hashable, Sendable {
         self.init(initial: footer.standard, transitions: [], offsets: [], footer: footer, footerStart: .min)
     }
 
-    /// A zone that is always so many seconds east of UTC; what is beyond a day and two hours is cut off there.
+    /// A zone with a fixed offset in seconds east of UTC, clamped to 26 hours.
     public static func fixed(secondsFromGMT: Int) -> ZoneRules {
         let offset = Swift.min(Swift.max(Int64(secondsFromGMT), -largestOffset), largestOffset)
         return ZoneRules(initial: offset, transitions: [], offsets: [], footer: nil, footerStart: .max)
@@ -54,13 +54,13 @@ public struct ZoneRules: Hashable, Sendable {
     /// UTC.
     public static let utc = fixed(secondsFromGMT: 0)
 
-    /// The seconds east of UTC at an instant.
+    /// The offset at an instant, in seconds east of UTC.
     public func offset(at instant: Instant) -> Int {
-        Int(span(at: instant.milliseconds.floorDivided(by: 1000)).offset)
+        Int(period(at: instant.milliseconds.floorDivided(by: 1000)).offset)
     }
 
-    /// The stretch within which a second lies.
-    func span(at second: Int64) -> Span { table.span(at: second) }
+    /// The period of a second.
+    func period(at second: Int64) -> OffsetPeriod { table.period(at: second) }
 
     public static func == (left: ZoneRules, right: ZoneRules) -> Bool {
         left.table === right.table || left.table.isEqual(to: right.table)
@@ -98,17 +98,17 @@ public struct ZoneRules: Hashable, Sendable {
                 && footer == other.footer && footerStart == other.footerStart
         }
 
-        func span(at second: Int64) -> Span {
+        func period(at second: Int64) -> OffsetPeriod {
             if let footer, second >= footerStart {
-                var span = footer.span(at: second)
-                span.start = Swift.max(span.start, footerStart)
-                return span
+                var period = footer.period(at: second)
+                period.start = Swift.max(period.start, footerStart)
+                return period
             }
             let next = firstTransition(after: second)
             let isLast = next == transitions.count
             let end = isLast ? (footer == nil ? .max : footerStart) : transitions[next]
-            guard next > 0 else { return Span(start: .min, end: end, offset: initial) }
-            return Span(start: transitions[next - 1], end: end, offset: Int64(offsets[next - 1]))
+            guard next > 0 else { return OffsetPeriod(start: .min, end: end, offset: initial) }
+            return OffsetPeriod(start: transitions[next - 1], end: end, offset: Int64(offsets[next - 1]))
         }
 
         private func firstTransition(after second: Int64) -> Int {

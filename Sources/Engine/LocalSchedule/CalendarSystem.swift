@@ -1,8 +1,8 @@
 import Foundation
 
-/// How a calendar counts its years, months and weeks.
-struct CalendarReckoning {
-    /// The greatest numbers that any year of the calendar has.
+/// How the calendar of a trigger numbers its years, months and weeks.
+struct CalendarSystem {
+    /// The greatest value of each field in any year.
     struct Limits {
         var year = 9999
         var months = 12
@@ -11,19 +11,19 @@ struct CalendarReckoning {
         var dayOfYear = 366
 
         static let gregorian = Limits()
-        static let foreign = Limits(year: 14_000, months: 13, day: 32, weekOfYear: 56, dayOfYear: 385)
+        static let nonGregorian = Limits(year: 14_000, months: 13, day: 32, weekOfYear: 56, dayOfYear: 385)
     }
 
-    /// What is added to a year for the Gregorian one.
+    /// The difference between a Gregorian year and the year of this calendar.
     var yearZero = 0
-    /// The era in which the years count; `nil` when it may be any.
+    /// The only era that is accepted; `nil` where every era is.
     var era: Int? = 1
     var limits = Limits.gregorian
     var weeks = CalendarPattern.Weeks()
-    /// `nil` for Gregorian ones.
+    /// The months; `nil` where they are the Gregorian ones.
     var months: MonthTable?
 
-    /// `nil` for calendars that are not known well enough.
+    /// `nil` for calendars whose months Foundation does not know.
     init?(_ components: DateComponents) {
         guard let calendar = components.calendar else { return }
         switch calendar.identifier {
@@ -32,12 +32,12 @@ struct CalendarReckoning {
         case .republicOfChina: (yearZero, era) = (1911, 1)
         case .japanese: (yearZero, era) = (2018, 236)
         default:
-            // All calendars have the same weekdays and hours.
+            // Weekdays and times are the same in all calendars.
             guard Self.asksForDates(components) else { return }
             guard let table = MonthTable.table(of: calendar.identifier) else { return nil }
-            (months, era, limits) = (table, nil, .foreign)
+            (months, era, limits) = (table, nil, .nonGregorian)
         }
-        // Only those who count weeks ask for them, since a calendar may have to ask its locale.
+        // Reading these loads the calendar's locale, so only triggers with weeks do.
         guard components.weekOfMonth != nil || components.weekOfYear != nil || components.yearForWeekOfYear != nil
         else {
             return

@@ -1,11 +1,11 @@
-/// Days of the Gregorian calendar, counted from 1970-01-01 as day 0, and carried on backwards to before its beginning.
-enum Civil {
+/// The proleptic Gregorian calendar. Days have numbers: 1970-01-01 is day 0.
+enum GregorianCalendar {
     static let secondsPerDay: Int64 = 86_400
     static let millisecondsPerDay: Int64 = 86_400_000
 
-    /// The number of a day; `month` is 1 to 12.
-    static func day(year: Int, month: Int, day: Int) -> Int {
-        // Years begin in March here, so that the day of a leap year is the last one.
+    /// The day number of a date; `month` is 1 to 12.
+    static func dayNumber(year: Int, month: Int, day: Int) -> Int {
+        // Years begin in March here, so that 29 February is the last day of its year.
         let shifted = month <= 2 ? year - 1 : year
         let era = floorQuotient(shifted, 400)
         let yearOfEra = shifted - era * 400
@@ -13,7 +13,7 @@ enum Civil {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// Year, month and day of a day's number.
+    /// The date of a day number.
     static func date(ofDay number: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = number + 719_468
         let era = floorQuotient(shifted, 146_097)
