@@ -68,7 +68,6 @@ extension Agent {
         var awaited: Set<String> = []
         var handed: [String: [Int64]] = [:]
         var responses: [String: [Int64]] = [:]
-        var isScheduleChanged = false
         for (write, effect) in zip(batch, effects) {
             switch effect {
             case .stored(let id, let app, let isNew, let isAwaited):
@@ -102,19 +101,13 @@ extension Agent {
                         "More wait than may: what was added first does not come.",
                         metadata: [LogKey.topic: "\(waiting.app)", LogKey.count: "\(dropped.count)"])
                 }
-                removeFromSchedule(replaced + dropped)
-                place(waiting)
-                updatePositionWatch()
-                isScheduleChanged = true
-            case .unscheduled(let keys):
-                removeFromSchedule(keys)
-                isScheduleChanged = true
+                updateSchedule(.stored(waiting, replaced: replaced + dropped))
+            case .unscheduled(let keys): updateSchedule(.removed(keys))
             case .responsesDropped, .nothing: break
             }
             if case .presented(let id, _, _, _) = write { presentations.answered(id) }
             if case .appRemoved = write { removeUnstoredFromSchedule() }
         }
-        if isScheduleChanged { rearm() }
         if let session, !stored.isEmpty { onLink { [stored] in $0.stored(stored, in: session) } }
         for (app, ids) in handed {
             AgentStep.confirmHandled.take {

@@ -288,7 +288,7 @@ extension Agent {
         guard answer == .done, let waiting = try? store.read({ try $0.pending(app: AppManifest.terminalID) }).last,
             waiting.request.identifier == request.identifier
         else { return answer }
-        return .pending([describe(waiting, now: parts.clock.now())], next: nil)
+        return .pending([describe(waiting, scheduleSurroundings)], next: nil)
     }
 
     /// Nobody will answer: says so to the terminal that waits.

@@ -15,18 +15,18 @@ extension Agent {
 
     /// What is due first comes first; what waits for a place comes last. A page of it: as many as there may be in one answer.
     func waiting(_ app: String?, after last: PendingTurn?) throws -> ManagementAnswer {
-        let now = parts.clock.now()
-        let turns = try turns(app, after: last.map(LocalSchedule.Turn.init))
+        let surroundings = scheduleSurroundings
+        let deadlines = try deadlines(app, after: last.map(LocalSchedule.Deadline.init))
         var page: [PendingNotification] = []
         var room = Self.answerLimit
-        for (index, turn) in turns.enumerated() {
-            guard let waiting = try store.read({ try $0.pending(key: turn.key) }) else { continue }
-            let told = describe(waiting, now: now)
+        for (index, deadline) in deadlines.enumerated() {
+            guard let waiting = try store.read({ try $0.pending(key: deadline.key) }) else { continue }
+            let told = describe(waiting, surroundings)
             room -= try JSONEncoder().encode(told).count
-            if room < 0, index > 0 { return .pending(page, next: PendingTurn(turns[index - 1])) }
+            if room < 0, index > 0 { return .pending(page, next: PendingTurn(deadlines[index - 1])) }
             if room >= 0 { page.append(told) }
         }
-        return .pending(page, next: turns.count < Self.page ? nil : turns.last.map(PendingTurn.init))
+        return .pending(page, next: deadlines.count < Self.page ? nil : deadlines.last.map(PendingTurn.init))
     }
 
     /// Whether an app is installed, or something waits for its being installed again.
@@ -34,23 +34,24 @@ extension Agent {
         try apps[app] != nil || !store.read { try $0.pendingKeys(app: app) }.isEmpty
     }
 
-    /// The next so many of what waits.
-    private func turns(_ app: String?, after last: LocalSchedule.Turn?) throws -> [LocalSchedule.Turn] {
-        func isLater(_ turn: LocalSchedule.Turn) -> Bool { last.map { turn > $0 } ?? true }
-        var turns: [LocalSchedule.Turn]
+    /// The next page of all that waits. What waits for no time comes last.
+    private func deadlines(_ app: String?, after last: LocalSchedule.Deadline?) throws -> [LocalSchedule.Deadline] {
+        func isLater(_ deadline: LocalSchedule.Deadline) -> Bool { last.map { deadline > $0 } ?? true }
+        let times = requestSchedule.times
+        var deadlines: [LocalSchedule.Deadline]
         let timeless: any Collection<Int64>
         if let app {
             let keys = try store.read { try $0.pendingKeys(app: app) }
-            turns = keys.compactMap(schedule.turn).filter(isLater)
-            timeless = keys.filter { schedule.turn(of: $0) == nil }
+            deadlines = keys.compactMap(times.deadline).filter(isLater)
+            timeless = keys.filter { times.deadline(of: $0) == nil }
         } else {
-            turns = schedule.turns(after: last, limit: Self.page)
-            timeless = stranded.union(regions.keys)
+            deadlines = times.deadlines(after: last, limit: Self.page)
+            timeless = requestSchedule.held.union(requestSchedule.regions.keys)
         }
-        if turns.count < Self.page {
-            turns += timeless.map { LocalSchedule.Turn(deadline: .max, key: $0) }.filter(isLater)
+        if deadlines.count < Self.page {
+            deadlines += timeless.map { LocalSchedule.Deadline(instant: .max, key: $0) }.filter(isLater)
         }
-        return Array(turns.sorted().prefix(Self.page))
+        return Array(deadlines.sorted().prefix(Self.page))
     }
 
     /// What it says, of no more than so many bytes: texts that are looked up may be of any length.
@@ -64,8 +65,10 @@ extension Agent {
         return short
     }
 
-    func describe(_ waiting: PendingRequest, now: ClockReading) -> PendingNotification {
-        let times = schedule.nextTimes(waiting.key, count: Self.timeCount, now: now)
+    func describe(
+        _ waiting: PendingRequest, _ surroundings: RequestSchedule.Surroundings
+    ) -> PendingNotification {
+        let times = requestSchedule.nextTimes(of: waiting, count: Self.timeCount, surroundings)
         let zone = zone(of: waiting)
         let offsets = times.map { zone?.offset(at: $0) ?? 0 }
         return PendingNotification(
@@ -104,18 +107,15 @@ extension Agent {
             return "; not before this machine knows that time zone"
         }
         if case .region = waiting.request.trigger { return nil }
-        if stranded.contains(waiting.key) {
-            return "; its time has passed by this machine's clock: kept for a minute, in case that is put right"
-        }
-        return clockPlausibility.isDoubted
-            ? "; the clock was set far ahead: gone by when it has stood for a minute" : nil
+        return requestSchedule.isHeldByClock(waiting.key)
+            ? "; not before the clock, which has jumped by more than a day, has stood for a minute" : nil
     }
 
     private func reason(of waiting: PendingRequest) -> String {
         switch waiting.request.trigger {
         case .timeInterval(let asked, let repeats):
             // What a store of before holds may be any number.
-            let seconds = asked.isFinite ? min(max(asked, 0), Self.longestInterval) : 0
+            let seconds = asked.isFinite ? min(max(asked, 0), RequestSchedule.longestInterval) : 0
             let start = "\(Duration.seconds(seconds).words) after it was added"
             return repeats ? "every \(Duration.seconds(seconds).words) since it was added" : start
         case .calendar(let components, let repeats):
@@ -139,10 +139,13 @@ extension Agent {
 
     /// Where the machine is with regard to a circle, as far as somebody knows, and who tells it.
     private func standing(_ key: Int64) -> String {
+        let regions = requestSchedule.regions
         let side = regions.state(of: key) ?? .unknown
         let before = side == .unknown ? "" : "last known \(side.rawValue); "
         guard let positions = parts.positions else { return "\(before)nothing tells where this machine is" }
-        if let positionFault { return "\(before)where this machine is, is not known: \(positionFault)" }
+        if let positionFault = requestSchedule.positionFault {
+            return "\(before)where this machine is, is not known: \(positionFault)"
+        }
         let source = "by \(positions.name)"
         guard regions.hasPosition else { return "\(before)not known yet where this machine is; \(source)" }
         let seconds = RegionWatch.dwell / 1000
@@ -166,45 +169,14 @@ extension Agent {
 }
 
 extension PendingTurn {
-    fileprivate init(_ turn: LocalSchedule.Turn) {
-        self.init(deadline: turn.deadline == .max ? nil : turn.deadline.milliseconds, key: turn.key)
+    fileprivate init(_ deadline: LocalSchedule.Deadline) {
+        self.init(
+            deadline: deadline.instant == .max ? nil : deadline.instant.milliseconds, key: deadline.key)
     }
 }
 
-extension LocalSchedule.Turn {
+extension LocalSchedule.Deadline {
     fileprivate init(_ turn: PendingTurn) {
-        self.init(deadline: turn.deadline.map(Instant.init(milliseconds:)) ?? .max, key: turn.key)
-    }
-}
-
-extension Duration {
-    /// Such as `1 h 30 min`, to the millisecond.
-    var words: String {
-        let units: [(name: String, milliseconds: Int64)] = [
-            ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1),
-        ]
-        var rest = max(0, milliseconds)
-        var words: [String] = []
-        for unit in units where rest >= unit.milliseconds {
-            words.append("\(rest / unit.milliseconds) \(unit.name)")
-            rest %= unit.milliseconds
-        }
-        return words.isEmpty ? "0 s" : words.joined(separator: " ")
-    }
-}
-
-extension DateComponents {
-    /// The fields that are given, such as `hour=9 minute=30`, and a calendar that is not the usual one.
-    var words: String {
-        let fields: [(name: String, value: Int?)] = [
-            ("era", era), ("year", year), ("month", month), ("day", day), ("hour", hour), ("minute", minute),
-            ("second", second), ("nanosecond", nanosecond), ("weekday", weekday), ("weekdayOrdinal", weekdayOrdinal),
-            ("quarter", quarter), ("weekOfMonth", weekOfMonth), ("weekOfYear", weekOfYear),
-            ("yearForWeekOfYear", yearForWeekOfYear), ("dayOfYear", dayOfYear),
-        ]
-        var words = fields.compactMap { field in field.value.map { "\(field.name)=\($0)" } }
-        if let isLeapMonth { words.append("isLeapMonth=\(isLeapMonth ? 1 : 0)") }
-        if let calendar, calendar.identifier != .gregorian { words.append("of the calendar \(calendar.identifier)") }
-        return words.joined(separator: " ")
+        self.init(instant: turn.deadline.map(Instant.init(milliseconds:)) ?? .max, key: turn.key)
     }
 }

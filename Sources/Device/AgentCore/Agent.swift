@@ -61,28 +61,10 @@ public actor Agent {
     private var pruning = PruningTrigger()
     /// How often an app was expected back, which tells the expectations apart.
     var reconnectDeadlineCount = 0
-    /// What waits for its time, and what for a place.
-    var schedule = LocalSchedule(floating: .utc)
-    var regions = RegionWatch(most: Agent.mostRegions)
-    var isScheduleLoaded = false
-    /// What the store holds and nothing waits for now: until its app or its zone is there again, or the clock is believed.
-    var stranded: Set<Int64> = []
-    var isReloadScheduled = false
-    var clockPlausibility = ClockPlausibility()
-    /// When the schedule was first made, on the clock that nobody sets; `nil` before that and when it is long ago.
-    var beginning: Int64?
-    /// Whether what was missed before the beginning is looked at once more.
-    var isKeepingForNow = false
-    /// How often zones were to be looked at once more, which tells the last from the others.
-    var zoneLooks = 0
-    /// For when the clock is to ring.
-    var armed: Instant?
-    /// Whether somebody was asked where the machine is.
-    var isLookingAround = false
+    /// Requests that wait for their time or place.
+    var requestSchedule = RequestSchedule()
     /// How many words of the desktop wait for the store to be read again.
     var unheard = 0
-    /// Why nobody knows where the machine is; `nil` while somebody does, or nobody asked.
-    var positionFault: String?
     var presentations: PresentationFlow
 
     /// Opens the data folder: makes it where it is missing, locks it, and opens the store in it. An agent that was

@@ -105,12 +105,6 @@ struct AgentTiming: Sendable {
     var answerLimit = Duration.seconds(35)
     /// How long responses wait for an app that cannot be started.
     var launchLimit = Duration.seconds(60)
-    /// How long a clock must stand that was set ahead by more than a day, before it is believed.
-    var clockPatience = Duration.seconds(60)
-    /// How long a clock that is behind what has been is given to be set, when the agent begins.
-    var behindPatience = Duration.seconds(600)
-    /// After what time zones are looked at again that had changed: longer than one that is being set may be unknown.
-    var zonePatience = LocalZones.patience + .seconds(1)
     /// How long after a failed commit what people did is stored again.
     var storePause = Duration.seconds(1)
     /// How much is kept for each app.

@@ -1,44 +1,43 @@
 import Foundation
 
-/// What the system's clocks say at one point of time.
+/// What the system's clocks say at one moment.
 public struct ClockReading: Hashable, Sendable, Codable {
-    /// CLOCK_REALTIME, which people and network time set.
+    /// The wall clock, CLOCK_REALTIME: people and network time set it.
     public var wall: Instant
-    /// Which start of the system it was; Linux makes a new id at each (`/proc/sys/kernel/random/boot_id`).
+    /// The boot id (`/proc/sys/kernel/random/boot_id`): Linux makes a new one at each boot.
     public var boot: UUID
-    /// CLOCK_BOOTTIME in milliseconds: counts from the start on, in suspend as well, and is never set.
+    /// CLOCK_BOOTTIME in milliseconds: it counts from the boot, also in suspend, and is never set.
     public var sinceBoot: Int64
 
+    /// A reading of both clocks.
     public init(wall: Instant, boot: UUID, sinceBoot: Int64) {
         self.wall = wall
         self.boot = boot
         self.sinceBoot = sinceBoot
     }
 
-    /// This one, or by the same clocks an earlier one of the wall clock.
-    func before(_ wall: Instant?) -> ClockReading {
-        guard let wall, wall < self.wall else { return self }
-        let passed = self.wall.since(wall)
-        return ClockReading(wall: wall, boot: boot, sinceBoot: sinceBoot.saturatingDifference(passed))
-    }
+    /// The wall clock's offset from CLOCK_BOOTTIME, in milliseconds. It changes when the wall clock is set.
+    public var wallOffset: Int64 { wall.milliseconds.saturatingDifference(sinceBoot) }
 
-    /// How far the wall clock is ahead of the other.
-    var ahead: Int64 { wall.milliseconds.saturatingDifference(sinceBoot) }
+    /// The wall clock's reading at a time of CLOCK_BOOTTIME, unless it is set until then.
+    public func wall(atBootTime milliseconds: Int64) -> Instant {
+        Instant(milliseconds: milliseconds.saturatingSum(wallOffset))
+    }
 }
 
-/// What becomes of an occurrence that is noticed more than a minute too late.
+/// What happens to an occurrence that is noticed more than a minute late.
 public enum MissedPolicy: Hashable, Sendable, Codable {
-    /// It fires late if no more than so many milliseconds have passed.
+    /// It fires if it is no later than so many milliseconds.
     case deliver(within: Int64)
     /// It does not fire.
     case drop
 
-    /// How late an occurrence may be noticed without being missed, in milliseconds.
+    /// How late an occurrence may be noticed without being missed: 60,000 milliseconds.
     public static let grace: Int64 = 60_000
-    /// Late by up to a day.
+    /// Fires up to a day late.
     public static let standard = MissedPolicy.deliver(within: GregorianCalendar.millisecondsPerDay)
 
-    /// Whether what is noticed so late, in milliseconds, fires.
+    /// Whether an occurrence fires that is noticed so many milliseconds late.
     func fires(lateBy late: Int64) -> Bool {
         switch self {
         case _ where late <= Self.grace: true

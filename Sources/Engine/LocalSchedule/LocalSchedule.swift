@@ -1,34 +1,42 @@
 import AgentWire
 
-/// All that waits for its time, of all apps: when each is next due, and what is done with what was missed.
+/// All requests that wait for a time, of all apps: when each is next due, and what happens to what was missed.
 ///
-/// A value without a clock: the owner tells what time it is with each event, and does what the directives say.
-/// - An occurrence fires once: none at or before the last that was told of is ever told of again, whatever the clock does.
-/// - What leaves the schedule unasked leaves with a directive.
-/// - Intervals count on the clock that nobody sets while the system runs in which they were added, afterwards on the wall
-///   clock. Fields of a calendar are looked up in the zone in question, in the wall clock's time.
+/// A value without a clock: the owner passes the clock's reading with each event, and follows the directives.
+/// - An occurrence fires once: none at or before the last one that was reported is reported again, whatever the clock does.
+/// - An entry leaves the schedule by `remove` or with a directive that says so.
+/// - An interval counts on CLOCK_BOOTTIME during the boot in which it was added, and on the wall clock after that. Fields of
+///   a calendar are looked up in their zone, by the wall clock.
+/// - The wall clock may be set by up to ``largestPlausibleStep`` (`clockChanged`). After a larger jump the owner makes a new
+///   schedule of what it has stored.
 public struct LocalSchedule: Sendable {
-    /// How far clocks on the wall may be apart, in milliseconds: more no zone explains, and one of two such clocks is wrong.
-    public static let mostByZones: Int64 = 90_000_000
+    /// The largest step of the wall clock that is taken as it is, in milliseconds: 25 hours. It is also the largest
+    /// difference between the local times of two zones (UTC-11 and UTC+14).
+    public static let largestPlausibleStep: Int64 = 90_000_000
 
-    /// What makes one due.
+    /// What makes an entry due.
     public enum Trigger: Hashable, Sendable {
+        /// So much time after the entry was added, once or repeatedly.
         case interval(IntervalPattern)
-        /// Without a zone the fields are those of the zone where the machine is then.
+        /// Fields of a calendar, in a zone. Without a zone they float: they are in the machine's zone of the moment.
         case calendar(CalendarPattern, zone: ZoneRules?, repeats: Bool)
     }
 
-    /// One that waits, as the owner's store keeps it.
+    /// A request that waits, as the owner stores it.
     public struct Entry: Hashable, Sendable {
+        /// What makes it due.
         public var trigger: Trigger
-        /// When it was added; what `anchored` said since then.
+        /// The clock's reading when it was added, or the one of the last `anchored` directive.
         public var added: ClockReading
-        /// How many seconds east of UTC the machine was then; `nil` when that is not known: as it is now.
+        /// The machine's offset when it was added, in seconds east of UTC; `nil` where it is not known: then the offset of
+        /// the machine's present zone counts.
         public var addedOffset: Int?
         /// The occurrence of the last directive; `nil` when there was none.
         public var lastFired: Instant?
+        /// What happens to an occurrence that is noticed too late.
         public var missed: MissedPolicy
 
+        /// An entry that is to wait.
         public init(
             trigger: Trigger, added: ClockReading, addedOffset: Int? = nil, lastFired: Instant? = nil,
             missed: MissedPolicy = .standard
@@ -39,136 +47,127 @@ public struct LocalSchedule: Sendable {
             self.lastFired = lastFired
             self.missed = missed
         }
+
+        /// Whether its deadline is on the wall clock: fields of a calendar, and intervals of an earlier boot.
+        public func dependsOnWallClock(now: ClockReading) -> Bool {
+            if case .interval = trigger { added.boot != now.boot } else { true }
+        }
     }
 
-    /// What became of an entry.
+    /// What became of an entry that was added.
     public enum Addition: Hashable, Sendable {
-        /// It waits; when that has passed already, it comes with the next `timePassed`.
+        /// It waits. When the instant has passed already, the next `timePassed` reports it.
         case waits(until: Instant)
-        /// It will never be due, and is not in the schedule.
+        /// It has no occurrence to come, and is not in the schedule.
         case never
     }
 
-    /// What the owner must do. `isLast` says that the key has left the schedule.
+    /// What the owner must do. `isLast` says that the entry has left the schedule.
     public enum Directive: Hashable, Sendable {
-        /// Show it, and store the occurrence as its `lastFired`.
+        /// Show it, and store the occurrence as its `lastFired`. `lateBy` is in milliseconds.
         case fire(key: Int64, occurrence: Instant, lateBy: Int64, isLast: Bool)
-        /// Do not show it, it is too late for that; store the occurrence as its `lastFired`.
+        /// Do not show it, it is too late for that. Store the occurrence as its `lastFired`.
         case missed(key: Int64, occurrence: Instant, isLast: Bool)
-        /// The wall clock was set: store these, which mean the same instants by the clock as it is now.
+        /// The wall clock was set: store these values. They are the same moments by the wall clock as it is now.
         case anchored(key: Int64, added: ClockReading, lastFired: Instant?)
     }
 
     var slots: [ScheduleSlot] = []
-    /// Numbers in `slots` that are not used.
+    /// Indexes of unused slots.
     var free: [UInt32] = []
-    var numbers: [Int64: UInt32] = [:]
-    /// What waits on the wall clock, in milliseconds since 1970.
-    var wall = IndexedHeap()
-    /// What waits on the clock since the system's start, in milliseconds.
-    var running = IndexedHeap()
-    /// The zone where the machine is.
+    /// The index of each key's slot.
+    var indexes: [Int64: UInt32] = [:]
+    /// Deadlines on the wall clock, in milliseconds since 1970.
+    var wallHeap = IndexedHeap()
+    /// Deadlines on CLOCK_BOOTTIME, in milliseconds.
+    var bootHeap = IndexedHeap()
+    /// The machine's zone.
     var floating: ZoneRules
-    /// What the clocks said last.
+    /// The last reading of the clocks.
     var clock: ClockReading?
-    /// The most by which the wall clock was ahead of the other since all was last looked up: nothing is due sooner by a clock that
-    /// is no less ahead.
-    var mostAhead = Int64.min
-    /// Intervals that were added with another wall clock than today's.
+    /// The greatest offset of the wall clock from CLOCK_BOOTTIME since the deadlines were last looked up. While the offset is
+    /// no smaller, no deadline has become earlier.
+    var greatestOffset = Int64.min
+    /// Intervals whose `added` is to be stored anew, since the wall clock was set.
     var unanchored: [Int64] = []
-    /// What fired when the clock was far ahead, and goes on from now.
+    /// Entries from the future: their `added` or `lastFired` was corrected and is to be stored.
     var corrected: Set<Int64> = []
 
-    /// Since when the wall clock of now may be wrong, rather than that by which something is far ahead of it; `nil` while what is
-    /// far ahead counts as of a clock that had been ahead, and no more.
-    public private(set) var unsureSince: Instant?
-    /// Since when that was not sure until now; the next `clockChanged` looks at all from then on.
-    var wasUnsureSince: Instant?
-
-    /// From now on it may be the wall clock that is wrong, and not what is far ahead of it: that waits as it is.
-    public mutating func doubtClock(now: ClockReading) { unsureSince = now.wall }
-
-    /// The wall clock is right: `clockChanged`, which is to follow, lets nothing count that is far ahead of it.
+    /// An empty schedule.
     ///
-    /// - Parameter hasStood: Whether it was not set since it was doubted: then what it has shown meanwhile counts.
-    public mutating func trustClock(hasStood: Bool) {
-        guard unsureSince != nil else { return }
-        wasUnsureSince = hasStood ? unsureSince : nil
-        unsureSince = nil
-        mostAhead = .max
-    }
-
-    /// Nothing waits.
-    ///
-    /// - Parameter floating: the zone where the machine is.
+    /// - Parameter floating: The machine's zone.
     public init(floating: ZoneRules) { self.floating = floating }
 
-    /// The keys of all that wait.
-    public var keys: some Collection<Int64> { numbers.keys }
+    /// The keys of all entries.
+    public var keys: some Collection<Int64> { indexes.keys }
 
-    /// How many wait.
-    public var count: Int { numbers.count }
+    /// The number of entries.
+    public var count: Int { indexes.count }
 
-    /// When `timePassed` has something to tell, by the wall clock as it was last told of; `nil` when nothing waits.
-    ///
-    /// - Parameter isWallBelieved: without it, what waits on the wall clock does not count.
-    public func nextDeadline(isWallBelieved: Bool = true) -> Instant? {
-        let byWall = isWallBelieved ? wall.top.map { Instant(milliseconds: $0.deadline) } : nil
-        guard let top = running.top, let clock else { return byWall }
-        let byRunning = Instant(milliseconds: top.deadline.saturatingSum(clock.ahead))
-        return min(byWall ?? .max, byRunning)
+    /// When `timePassed` next has something to report, by the wall clock's last reading; `nil` when nothing waits.
+    public var nextDeadline: Instant? {
+        let byWall = wallHeap.top.map { Instant(milliseconds: $0.deadline) }
+        guard let top = bootHeap.top, let clock else { return byWall }
+        return min(byWall ?? .max, Instant(milliseconds: top.deadline.saturatingSum(clock.wallOffset)))
     }
 
-    /// One of those that wait, and when it is due.
-    public struct Turn: Hashable, Sendable, Comparable {
-        /// By the wall clock as it was last told of.
-        public var deadline: Instant
-        /// Its key in the schedule.
+    /// When an entry is next due: the order in which entries are listed.
+    public struct Deadline: Hashable, Sendable, Comparable {
+        /// The deadline, by the wall clock's last reading.
+        public var instant: Instant
+        /// The entry's key.
         public var key: Int64
 
-        /// One with this key, due then.
-        public init(deadline: Instant, key: Int64) {
-            self.deadline = deadline
+        /// The deadline of an entry.
+        public init(instant: Instant, key: Int64) {
+            self.instant = instant
             self.key = key
         }
 
-        /// Those that are due together come in the order of their keys.
-        public static func < (left: Turn, right: Turn) -> Bool {
-            (left.deadline, left.key) < (right.deadline, right.key)
+        /// Equal deadlines are in the order of their keys.
+        public static func < (left: Deadline, right: Deadline) -> Bool {
+            (left.instant, left.key) < (right.instant, right.key)
         }
     }
 
-    /// When one is due; `nil` for a key that does not wait.
-    public func turn(of key: Int64) -> Turn? {
-        guard let number = numbers[key] else { return nil }
-        let slot = slots[Int(number)]
-        return turn(IndexedHeap.Node(deadline: slot.deadline, slot: number), ahead: slot.isRunning ? ahead : 0)
+    /// The deadline of one entry; `nil` for a key that is not in the schedule.
+    public func deadline(of key: Int64) -> Deadline? {
+        guard let index = indexes[key] else { return nil }
+        let slot = slots[Int(index)]
+        return deadline(
+            IndexedHeap.Node(deadline: slot.deadline, slot: index), offset: slot.isOnBootClock ? listingOffset : 0)
     }
 
-    /// How far the wall clock was ahead of the other one, at most: so that two looks, between which it seems to be a millisecond
-    /// less, have one order.
-    private var ahead: Int64 { mostAhead == .min || mostAhead == .max ? clock?.ahead ?? 0 : mostAhead }
-
-    private func turn(_ node: IndexedHeap.Node, ahead: Int64) -> Turn {
-        Turn(
-            deadline: Instant(milliseconds: node.deadline.saturatingSum(ahead)), key: slots[Int(node.slot)].key)
+    /// The offset by which deadlines on CLOCK_BOOTTIME are listed. The greatest one, since the offset of two readings may
+    /// differ by a millisecond, and a list that is read in pages must keep its order.
+    private var listingOffset: Int64 {
+        greatestOffset == .min || greatestOffset == .max ? clock?.wallOffset ?? 0 : greatestOffset
     }
 
-    /// The first so many after a turn, in order; `nil` begins with the first of all. Looks at each that waits once.
-    public func turns(after last: Turn?, limit: Int) -> [Turn] {
+    private func deadline(_ node: IndexedHeap.Node, offset: Int64) -> Deadline {
+        Deadline(
+            instant: Instant(milliseconds: node.deadline.saturatingSum(offset)), key: slots[Int(node.slot)].key)
+    }
+
+    /// A page of all deadlines, the earliest first. Visits each entry once.
+    ///
+    /// - Parameters:
+    ///   - last: The last deadline of the page before; `nil` for the first page.
+    ///   - limit: The size of the page.
+    public func deadlines(after last: Deadline?, limit: Int) -> [Deadline] {
         guard limit > 0 else { return [] }
-        var first = FirstTurns(after: last, limit: limit)
-        for node in wall.nodes { first.take(turn(node, ahead: 0)) }
-        for node in running.nodes { first.take(turn(node, ahead: ahead)) }
-        return first.inOrder
+        var earliest = EarliestDeadlines(after: last, limit: limit)
+        for node in wallHeap.nodes { earliest.insert(deadline(node, offset: 0)) }
+        for node in bootHeap.nodes { earliest.insert(deadline(node, offset: listingOffset)) }
+        return earliest.sorted
     }
 
-    /// The next occurrences of one after now, not more than so many; none for a key that does not wait.
+    /// The next occurrences of an entry after now, up to a count; empty for a key that is not in the schedule.
     public func nextTimes(_ key: Int64, count: Int, now: ClockReading) -> [Instant] {
-        guard let number = numbers[key] else { return [] }
-        let slot = slots[Int(number)]
+        guard let index = indexes[key] else { return [] }
+        let slot = slots[Int(index)]
         guard slot.repeats else {
-            let deadline = Instant(milliseconds: slot.deadline).advanced(by: slot.isRunning ? now.ahead : 0)
+            let deadline = Instant(milliseconds: slot.deadline).advanced(by: slot.isOnBootClock ? now.wallOffset : 0)
             return count > 0 && deadline > now.wall ? [deadline] : []
         }
         var times: [Instant] = []
@@ -185,39 +184,41 @@ public struct LocalSchedule: Sendable {
         switch slot.timing {
         case .calendar(let pattern, let zone): pattern.nextFire(in: zone ?? floating, after: after)
         case .interval(let pattern, _):
-            // A wall clock that was set since does not move it.
+            // A step of the wall clock does not move an interval that counts on CLOCK_BOOTTIME.
             pattern.nextFire(start: slot.start(byWallOf: now) ?? slot.added, after: after)
         }
     }
 }
 
-/// The first of many turns, of which no more than twice as many are kept as are asked for.
-private struct FirstTurns {
-    private let last: LocalSchedule.Turn?
+/// The earliest of many deadlines. Keeps no more than twice as many as are asked for.
+private struct EarliestDeadlines {
+    private let last: LocalSchedule.Deadline?
     private let limit: Int
-    private var turns: [LocalSchedule.Turn] = []
-    /// No turn counts from this on.
-    private var end: LocalSchedule.Turn?
+    private var kept: [LocalSchedule.Deadline] = []
+    /// Later deadlines than this one are not kept.
+    private var end: LocalSchedule.Deadline?
 
-    init(after last: LocalSchedule.Turn?, limit: Int) {
+    init(after last: LocalSchedule.Deadline?, limit: Int) {
         self.last = last
         self.limit = limit
     }
 
-    var inOrder: [LocalSchedule.Turn] { Array(turns.sorted().prefix(limit)) }
+    var sorted: [LocalSchedule.Deadline] { Array(kept.sorted().prefix(limit)) }
 
-    mutating func take(_ turn: LocalSchedule.Turn) {
-        if let end, turn > end { return }
-        if let last, turn <= last { return }
-        turns.append(turn)
-        guard turns.count >= 2 * limit else { return }
-        turns = inOrder
-        end = turns.last
+    mutating func insert(_ deadline: LocalSchedule.Deadline) {
+        if let end, deadline > end { return }
+        if let last, deadline <= last { return }
+        kept.append(deadline)
+        guard kept.count >= 2 * limit else { return }
+        kept = sorted
+        end = kept.last
     }
 }
 
 extension LocalSchedule.Trigger {
-    /// What an app asked for; `nil` for a region, for an interval that is refused, and when the zone is not known.
+    /// The trigger of an app's request; `nil` for a region, an interval that is out of range, and an unknown zone.
+    ///
+    /// - Parameter rules: The rules of a zone; `nil` for an unknown one.
     public init?(_ trigger: NotificationTrigger, zone rules: (ZoneChoice) -> ZoneRules?) {
         switch trigger {
         case .timeInterval(let seconds, let repeats):

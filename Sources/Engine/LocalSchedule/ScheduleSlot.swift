@@ -1,9 +1,9 @@
-/// One that waits, as the schedule keeps it: no object of its own, so that a million of them have room.
+/// One entry as the schedule keeps it: a value without a heap object of its own, so that a million entries fit into memory.
 struct ScheduleSlot: Sendable {
     enum Timing: Sendable {
-        /// Without a zone, that where the machine is.
+        /// Without a zone the fields are in the machine's zone.
         case calendar(CalendarPattern, zone: ZoneRules?)
-        /// With when it was added, on the clock since the system's start.
+        /// `start` is when it was added, in milliseconds of CLOCK_BOOTTIME.
         case interval(IntervalPattern, start: Int64)
     }
 
@@ -11,16 +11,16 @@ struct ScheduleSlot: Sendable {
     var timing: Timing
     /// When it was added, by the wall clock.
     var added: Instant
-    /// How many seconds east of UTC the machine was then.
+    /// The machine's offset when it was added, in seconds east of UTC.
     private let addedOffset: Int32
-    /// When it is due, on its clock.
+    /// When it is next due, in milliseconds of its clock.
     var deadline = Int64.max
     private var lastFiredOrMin: Instant
-    /// How late it may fire; negative where it may not.
+    /// How late it may fire, in milliseconds; -1 where it may not fire late.
     private let window: Int64
     let repeats: Bool
-    /// Whether it waits on the clock since the system's start.
-    var isRunning: Bool
+    /// Whether its deadline is on CLOCK_BOOTTIME rather than on the wall clock.
+    var isOnBootClock: Bool
 
     var lastFired: Instant? {
         get { lastFiredOrMin == .min ? nil : lastFiredOrMin }
@@ -35,70 +35,72 @@ struct ScheduleSlot: Sendable {
         lastFiredOrMin = entry.lastFired ?? .min
         added = entry.added.wall
         addedOffset = Int32(clamping: entry.addedOffset ?? floating.offset(at: entry.added.wall))
+        isOnBootClock = !entry.dependsOnWallClock(now: now)
         switch entry.trigger {
         case .interval(let pattern):
             timing = .interval(pattern, start: entry.added.sinceBoot)
             repeats = pattern.repeats
-            isRunning = entry.added.boot == now.boot
         case .calendar(let pattern, let zone, let repeats):
             timing = .calendar(pattern, zone: zone)
             self.repeats = repeats
-            isRunning = false
         }
     }
 
-    /// When it was added, by the wall clock of now, where it waits on the other clock.
+    /// When an interval on CLOCK_BOOTTIME was added, by the wall clock as it is now; `nil` for other entries.
     func start(byWallOf now: ClockReading) -> Instant? {
-        guard isRunning, case .interval(_, let start) = timing else { return nil }
-        return Instant(milliseconds: start.saturatingSum(now.ahead))
+        guard isOnBootClock, case .interval(_, let start) = timing else { return nil }
+        return Instant(milliseconds: start.saturatingSum(now.wallOffset))
     }
 
-    /// Forgets what is of a clock that was far ahead: an occurrence, and when it was added; whether there was any. An
-    /// interval counts on the clock that nobody sets from then on.
-    mutating func forgetFuture(now: ClockReading) -> Bool {
-        let isFiredInFuture = repeats && lastFired.map { $0.since(now.wall) > LocalSchedule.mostByZones } ?? false
-        let isOfFuture = !isRunning && added.since(now.wall) > LocalSchedule.mostByZones
-        guard isOfFuture || isFiredInFuture else { return false }
-        if isOfFuture { added = now.wall }
+    /// Corrects what is more than ``LocalSchedule/largestPlausibleStep`` in the future: it was stored while the wall clock
+    /// was ahead. Such an `added` or `lastFired` becomes now, and the interval counts on CLOCK_BOOTTIME.
+    ///
+    /// - Returns: Whether there was anything to correct.
+    mutating func correctFuture(now: ClockReading) -> Bool {
+        let limit = LocalSchedule.largestPlausibleStep
+        let hasFiredInFuture = repeats && lastFired.map { $0.since(now.wall) > limit } ?? false
+        let isAddedInFuture = !isOnBootClock && added.since(now.wall) > limit
+        guard isAddedInFuture || hasFiredInFuture else { return false }
+        if isAddedInFuture { added = now.wall }
         guard case .interval(let pattern, _) = timing else {
-            if isFiredInFuture { lastFired = now.wall }
+            if hasFiredInFuture { lastFired = now.wall }
             return true
         }
         if lastFired != nil {
             let passed = now.wall.since(added)
             lastFired = passed < pattern.milliseconds ? nil : now.wall.advanced(by: -(passed % pattern.milliseconds))
         }
-        if !isRunning {
-            timing = .interval(pattern, start: added.milliseconds.saturatingDifference(now.ahead))
-            isRunning = true
+        if !isOnBootClock {
+            timing = .interval(pattern, start: added.milliseconds.saturatingDifference(now.wallOffset))
+            isOnBootClock = true
         }
         return true
     }
 
-    /// When it was added, as it counts for fields of a calendar: what is not later never fires. Where they float that is the time
-    /// which the clocks on the wall showed, wherever the machine was.
-    func beginning(floating: ZoneRules) -> Instant {
+    /// When it was added, as it counts for fields of a calendar: occurrences up to then never fire. For floating fields it
+    /// is the local time at which it was added, taken in the machine's present zone.
+    func addedByWallClock(floating: ZoneRules) -> Instant {
         guard case .calendar(_, nil) = timing else { return added }
         return added.advanced(by: (Int64(addedOffset) - Int64(floating.offset(at: added))) * 1000)
     }
 
-    /// Its deadline as it is added; `nil` for none.
+    /// The deadline of an entry that is being added; `nil` when it has no occurrence to come.
     ///
-    /// - Parameter now: The latest time at which it counts as added.
+    /// - Parameter now: The latest time at which it counts as added: an `added` in the future is not believed.
     func firstDeadline(floating: ZoneRules, now: Instant) -> Int64? {
         guard repeats || lastFired == nil else { return nil }
         switch timing {
         case .calendar(let pattern, let zone):
-            let begun = max(min(beginning(floating: floating), now), lastFired ?? .min)
-            return pattern.nextFire(in: zone ?? floating, after: begun)?.milliseconds
+            let start = max(min(addedByWallClock(floating: floating), now), lastFired ?? .min)
+            return pattern.nextFire(in: zone ?? floating, after: start)?.milliseconds
         case .interval(let pattern, let start):
             let number = lastFired.map { (Double($0.since(added)) / Double(pattern.milliseconds)).rounded() + 1 } ?? 1
             let passed = Int64(max(1, min(number, 1e15))).saturatingProduct(pattern.milliseconds)
-            return (isRunning ? start : added.milliseconds).saturatingSum(passed)
+            return (isOnBootClock ? start : added.milliseconds).saturatingSum(passed)
         }
     }
 
-    /// The newest occurrence from the deadline on that has come by a time on its clock.
+    /// The newest occurrence between the deadline and a time, both in milliseconds of its clock.
     func newest(floating: ZoneRules, time: Int64) -> Int64 {
         guard repeats else { return deadline }
         switch timing {
@@ -111,7 +113,7 @@ struct ScheduleSlot: Sendable {
         }
     }
 
-    /// The occurrence after the newest, on its clock; `nil` when that was the last.
+    /// The occurrence after the newest, in milliseconds of its clock; `nil` when that was the last.
     func next(floating: ZoneRules, newest: Int64, time: Int64) -> Int64? {
         guard repeats else { return nil }
         switch timing {

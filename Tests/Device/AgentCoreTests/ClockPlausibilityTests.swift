@@ -7,85 +7,79 @@ import Testing
 
 struct ClockPlausibilityTests {
     private static let day: Int64 = 86_400_000
+    private static let limit = LocalSchedule.largestPlausibleStep
     private let boot = UUID()
 
-    private func moment(_ sinceBoot: Int64, ahead: Int64) -> ClockReading {
-        ClockReading(wall: Instant(milliseconds: sinceBoot + ahead), boot: boot, sinceBoot: sinceBoot)
+    private func reading(_ sinceBoot: Int64, offset: Int64) -> ClockReading {
+        ClockReading(wall: Instant(milliseconds: sinceBoot + offset), boot: boot, sinceBoot: sinceBoot)
     }
 
-    @Test(arguments: [
-        (0, true), (day, true), (day + 3_600_000, true), (day + 3_600_001, false), (3650 * day, false), (-day, true),
-    ])
-    func `a clock that is set ahead by more than a zone explains is doubted`(step: Int64, isBelieved: Bool) {
-        var trust = ClockPlausibility()
-        #expect(trust.begin(moment(1000, ahead: 0), newest: nil) == .believed)
-        #expect(trust.clockChanged(moment(2000, ahead: step)) == (isBelieved ? .believed : .doubted(number: 1)))
-        #expect(trust.isDoubted == !isBelieved)
+    private func begun(offset: Int64 = 0) -> ClockPlausibility {
+        var plausibility = ClockPlausibility()
+        plausibility.begin(reading(1000, offset: offset), newest: nil)
+        return plausibility
     }
 
-    @Test func `the first that is heard of is believed`() {
-        var trust = ClockPlausibility()
-        #expect(trust.clockChanged(moment(1000, ahead: 3650 * Self.day)) == .believed)
+    @Test(
+        arguments: [
+            (0, .trusted), (limit, .trusted), (-limit, .trusted), (limit + 1, .suspectAhead(until: 62_000)),
+            (-limit - 1, .suspectBehind(until: 62_000)), (3650 * day, .suspectAhead(until: 62_000)),
+            (-3650 * day, .suspectBehind(until: 62_000)),
+        ] as [(Int64, ClockPlausibility.State)])
+    func `a jump by more than 25 hours makes a clock suspect`(step: Int64, state: ClockPlausibility.State) {
+        var plausibility = begun()
+        #expect(plausibility.isTrusted)
+        #expect(plausibility.observe(reading(2000, offset: step)) == (state != .trusted))
+        #expect(plausibility.state == state && plausibility.isTrusted == (state == .trusted))
+        #expect(plausibility.deadline == (state == .trusted ? nil : 62_000))
     }
 
-    @Test func `a doubted clock is believed when it has stood for a while, not before, and no other`() {
-        var trust = ClockPlausibility()
-        #expect(trust.begin(moment(1000, ahead: 0), newest: nil) == .believed)
-        #expect(trust.clockChanged(moment(2000, ahead: 9 * Self.day)) == .doubted(number: 1))
-        // A sleep, or a word of the bus: the clock is as it was.
-        #expect(trust.clockChanged(moment(3000, ahead: 9 * Self.day + 10)) == .stillDoubted)
-        #expect(trust.clockChanged(moment(4000, ahead: 8 * Self.day)) == .doubted(number: 2))
-        #expect(trust.confirm(1, moment(62_000, ahead: 8 * Self.day)) == false)
-        #expect(trust.isDoubted)
-        #expect(trust.confirm(2, moment(64_000, ahead: 8 * Self.day)) == true)
-        #expect(!trust.isDoubted)
-        #expect(trust.confirm(2, moment(65_000, ahead: 8 * Self.day)) == false)
-        #expect(trust.clockChanged(moment(66_000, ahead: 8 * Self.day)) == .believed)
+    @Test(
+        arguments: [
+            (0, .trusted), (limit, .trusted), (limit + 1, .suspectBehind(until: 61_000)),
+            (-limit - 1, .suspectAhead(until: 61_000)),
+        ] as [(Int64, ClockPlausibility.State)])
+    func `at the beginning the newest time in the store is where the clock was`(
+        newest: Int64, state: ClockPlausibility.State
+    ) {
+        var plausibility = ClockPlausibility()
+        let now = reading(1000, offset: 0)
+        plausibility.begin(now, newest: now.wall.advanced(by: newest))
+        #expect(plausibility.state == state)
     }
 
-    @Test func `a clock that is put right is believed at once`() {
-        var trust = ClockPlausibility()
-        #expect(trust.begin(moment(1000, ahead: 0), newest: nil) == .believed)
-        #expect(trust.clockChanged(moment(2000, ahead: 9 * Self.day)) == .doubted(number: 1))
-        #expect(trust.clockChanged(moment(3000, ahead: 0)) == .believed)
-        #expect(trust.confirm(1, moment(62_000, ahead: 0)) == false)
+    @Test func `the first reading is trusted where nothing is stored`() {
+        #expect(begun(offset: 3650 * Self.day).isTrusted)
     }
 
-    @Test func `a clock that is behind what has been is believed when it was set, or after a while`() {
-        let newest = Instant(milliseconds: 100 * Self.day)
-        var trust = ClockPlausibility()
-        #expect(trust.begin(moment(1000, ahead: 99 * Self.day), newest: newest) == .believed)
-        #expect(trust.begin(moment(1000, ahead: 0), newest: newest) == .behind(number: 1))
-        #expect(trust.isBehind && !trust.isDoubted)
-        #expect(trust.clockChanged(moment(2000, ahead: 50 * Self.day)) == .stillDoubted)
-        #expect(trust.isBehind)
-        #expect(trust.clockChanged(moment(3000, ahead: 4000 * Self.day)) == .believed, "it was off for a while")
-        #expect(!trust.isBehind)
-        #expect(trust.clockChanged(moment(4000, ahead: 5000 * Self.day)) == .doubted(number: 2))
-        var other = ClockPlausibility()
-        #expect(other.begin(moment(1000, ahead: 0), newest: newest) == .behind(number: 1))
-        #expect(other.confirm(1, moment(601_000, ahead: 0)) == true)
-        #expect(!other.isBehind)
+    @Test(arguments: [9 * day, -9 * day])
+    func `a suspect clock is trusted when it has stood for a minute, not before`(step: Int64) {
+        var plausibility = begun()
+        #expect(plausibility.observe(reading(2000, offset: step)) == true)
+        // Two readings of an unchanged clock differ a little.
+        #expect(plausibility.observe(reading(30_000, offset: step + 999)) == false)
+        #expect(plausibility.observe(reading(40_000, offset: 2 * step)) == false, "it was set again")
+        #expect(plausibility.deadline == 100_000)
+        #expect(plausibility.observe(reading(99_999, offset: 2 * step)) == false)
+        #expect(plausibility.observe(reading(100_000, offset: 2 * step)) == true)
+        #expect(plausibility.isTrusted)
+        #expect(
+            plausibility.observe(reading(101_000, offset: 2 * step + Self.limit)) == false, "this is where it is now")
     }
 
-    @Test func `a clock that is set back by more than a day may be behind until it is put right, or has stood`() {
-        var trust = ClockPlausibility()
-        #expect(trust.begin(moment(1000, ahead: 100 * Self.day), newest: nil) == .believed)
-        #expect(trust.clockChanged(moment(2000, ahead: 0)) == .behind(number: 1))
-        #expect(trust.isBehind && !trust.isDoubted)
-        #expect(trust.clockChanged(moment(3000, ahead: 10)) == .stillDoubted)
-        #expect(trust.clockChanged(moment(4000, ahead: 100 * Self.day)) == .believed)
-        #expect(!trust.isBehind)
-        #expect(trust.confirm(1, moment(62_000, ahead: 100 * Self.day)) == false)
-        #expect(trust.clockChanged(moment(63_000, ahead: 0)) == .behind(number: 2))
-        #expect(trust.confirm(2, moment(123_000, ahead: 0)) == true)
-        #expect(!trust.isBehind)
+    @Test(arguments: [9 * day, -9 * day], [0, limit, -limit])
+    func `a clock that is set back to where it was is trusted at once`(step: Int64, error: Int64) {
+        var plausibility = begun()
+        #expect(plausibility.observe(reading(2000, offset: step)) == true)
+        #expect(plausibility.observe(reading(3000, offset: error)) == true)
+        #expect(plausibility.isTrusted && plausibility.deadline == nil)
     }
 
     @Test func `no clock is too far away`() {
-        var trust = ClockPlausibility()
-        #expect(trust.begin(moment(0, ahead: .min / 2), newest: nil) == .believed)
-        #expect(trust.clockChanged(moment(0, ahead: .max / 2)) == .doubted(number: 1))
-        #expect(trust.clockChanged(moment(0, ahead: .min / 2)) == .believed, "as it was")
+        var plausibility = begun(offset: .min / 2)
+        #expect(plausibility.observe(reading(1000, offset: .max / 2)) == true)
+        #expect(plausibility.observe(reading(2000, offset: .min / 2)) == true)
+        plausibility.begin(reading(.max, offset: 0), newest: .min)
+        #expect(plausibility.state == .suspectAhead(until: .max))
     }
 }

@@ -55,9 +55,7 @@ struct ScheduleClockTests: WaitingRequests {
         harness.clock.change {
             $0.wall = $0.wall.advanced(by: (60 + late) * 1000); $0.sinceBoot += (60 + late) * 1000
         }
-        var timing = AgentTiming()
-        timing.clockPatience = .zero
-        try await harness.start(timing: timing)
+        try await harness.start()
         // It is armed when the agent listens to the clock.
         #expect(await harness.clock.armed.next { $0 == due } != nil)
         harness.clock.tell(.rang)
@@ -88,7 +86,7 @@ struct ScheduleClockTests: WaitingRequests {
     }
 
     @Test(arguments: [true, false])
-    func `a clock that is years behind when the agent begins takes nothing for a mistake before it is set`(
+    func `a clock that is years behind when the agent begins changes nothing before it is set, or has stood`(
         isSet: Bool
     ) async throws {
         let harness = try AgentHarness()
@@ -109,20 +107,21 @@ struct ScheduleClockTests: WaitingRequests {
         harness.clock.change {
             $0 = ClockReading(wall: $0.wall.advanced(by: 600_000 - behind), boot: UUID(), sinceBoot: 5_000)
         }
-        var timing = AgentTiming()
-        timing.behindPatience = isSet ? .seconds(3600) : .milliseconds(5)
-        try await harness.start(timing: timing)
-        let agent = try #require(harness.agent.withLock { $0 })
+        let trusted = harness.clock.now().wall.advanced(by: ClockPlausibility.settlingTime)
+        try await harness.start()
+        #expect(await harness.clock.armed.next { $0 == trusted } != nil)
         harness.clock.tell(.rang)
+        #expect(try await pending(harness).map(\.lastFired) == [first, nil])
         if isSet {
-            #expect(try await pending(harness).map(\.lastFired) == [first, nil])
             harness.clock.change { $0.wall = $0.wall.advanced(by: behind) }
             harness.clock.tell(.wallClockChanged)
             let tomorrow = Self.start.advanced(by: 86_400_000)
             #expect(await harness.clock.armed.next { $0 == tomorrow } != nil, "tea is due as it was")
             #expect(try await pending(harness).map(\.fired) == [1, 0])
         } else {
-            await withCheckedContinuation { over in agent.enter(after: .milliseconds(10)) { _ in over.resume() } }
+            harness.clock.pass(60)
+            #expect(await harness.clock.armed.next { $0.map { $0 > trusted } ?? false } != nil)
+            harness.clock.tell(.rang)
             let now = harness.clock.now().wall
             #expect(try await pending(harness).allSatisfy { $0.added.wall <= now && $0.lastFired ?? .min <= now })
         }
@@ -142,41 +141,50 @@ struct ScheduleClockTests: WaitingRequests {
         let ahead: Int64 = 9 * 365 * 86_400_000
         harness.clock.change { $0.wall = $0.wall.advanced(by: ahead) }
         try await harness.start()
+        try await trust(harness)
         #expect(await harness.clock.armed.next { $0 == first } != nil)
         harness.clock.tell(.rang)
         #expect(await harness.desktop.show()?.title == "daily")
         try await harness.stop()
         harness.clock.change { $0.wall = $0.wall.advanced(by: -ahead) }
         try await harness.start()
+        try await trust(harness)
         #expect(await harness.clock.armed.next { $0 == first } != nil)
-        harness.clock.pass(3600)
+        harness.clock.pass(3540)
         #expect(await harness.desktop.show()?.title == "daily")
         #expect(try await pending(harness).map(\.fired) == [2])
         try await harness.stop()
     }
 
-    @Test func `what does not go by the wall clock does not wait until that is believed`() async throws {
+    /// The clock stands for as long as it must to be trusted.
+    private func trust(_ harness: AgentHarness) async throws {
+        let trusted = harness.clock.now().wall.advanced(by: ClockPlausibility.settlingTime)
+        #expect(await harness.clock.armed.next { $0 == trusted } != nil)
+        harness.clock.pass(ClockPlausibility.settlingTime / 1000)
+    }
+
+    @Test func `what does not go by the wall clock does not wait until that is trusted`() async throws {
         let harness = try AgentHarness()
         try await harness.start()
         let app = try await harness.readyApp()
         let fields = DateComponents(timeZone: .gmt, year: 2027, month: 1, day: 15, hour: 12)
         #expect(await add(request("dentist", .calendar(fields, repeats: false)), app, number: 1) == .done)
-        #expect(await add(request("tea", Self.every(60, repeats: false)), app, number: 2) == .done)
+        #expect(await add(request("tea", Self.every(30, repeats: false)), app, number: 2) == .done)
         try await app.close()
-        let due = Self.start.advanced(by: 60_000)
+        let due = Self.start.advanced(by: 30_000)
         #expect(await harness.clock.armed.next { $0 == due } != nil)
         let ahead: Int64 = 9 * 365 * 86_400_000
         harness.clock.change { $0.wall = $0.wall.advanced(by: ahead) }
         harness.clock.tell(.wallClockChanged)
         #expect(await harness.clock.armed.next { $0 == due.advanced(by: ahead) } != nil)
-        harness.clock.pass(60)
+        harness.clock.pass(30)
         #expect(await harness.desktop.show()?.title == "tea")
         #expect(try await pending(harness).map(\.request.identifier) == ["dentist"])
         try await harness.stop()
     }
 
     @Test(arguments: [true, false])
-    func `what would be too late when the agent begins is kept until the clock had time to be put right`(
+    func `what would be too late when the agent begins is held until the clock is put right, or has stood`(
         isPutRight: Bool
     ) async throws {
         let harness = try AgentHarness()
@@ -188,10 +196,9 @@ struct ScheduleClockTests: WaitingRequests {
         try await harness.stop()
         let ahead: Int64 = 9 * 365 * 86_400_000
         harness.clock.change { $0.wall = $0.wall.advanced(by: ahead) }
-        var timing = AgentTiming()
-        timing.clockPatience = .milliseconds(isPutRight ? 60_000 : 5)
-        try await harness.start(timing: timing)
-        #expect(await harness.clock.armed.next { $0 == due } != nil)
+        let trusted = harness.clock.now().wall.advanced(by: ClockPlausibility.settlingTime)
+        try await harness.start()
+        #expect(await harness.clock.armed.next { $0 == trusted } != nil)
         harness.clock.tell(.rang)
         #expect(try await pending(harness).count == 1)
         if isPutRight {
@@ -201,9 +208,9 @@ struct ScheduleClockTests: WaitingRequests {
             harness.clock.pass(14_400)
             #expect(await harness.desktop.show()?.title == "dentist")
         } else {
-            let agent = try #require(harness.agent.withLock { $0 })
-            // The loop's timers come in their order.
-            await withCheckedContinuation { over in agent.enter(after: .milliseconds(10)) { _ in over.resume() } }
+            harness.clock.pass(60)
+            #expect(await harness.clock.armed.next { $0 == due } != nil)
+            harness.clock.tell(.rang)
         }
         #expect(try await pending(harness).isEmpty)
         try await harness.stop()
@@ -222,25 +229,30 @@ struct ScheduleClockTests: WaitingRequests {
         let before = await harness.clock.armed.next { $0 != nil }
         hours.number.withLock { $0 = 3 }
         harness.clock.tell(.zoneChanged)
-        let after = await harness.clock.armed.next { $0 != nil }
-        #expect(before != nil && after == before??.advanced(by: -3_600_000))
+        let expected = before??.advanced(by: -3_600_000)
+        // Before that zones are looked up once more.
+        let again = Self.start.advanced(by: RequestSchedule.zoneSettlingTime)
+        #expect(before != nil)
+        #expect(await harness.clock.armed.next { $0 != nil } == again)
+        harness.clock.pass(RequestSchedule.zoneSettlingTime / 1000)
+        #expect(await harness.clock.armed.next { $0 != nil } == expected)
         try await harness.stop()
     }
 
-    @Test func `a clock that stays far ahead is believed`() async throws {
+    @Test func `a clock that stays far ahead is trusted`() async throws {
         let harness = try AgentHarness()
-        var timing = AgentTiming()
-        timing.clockPatience = .milliseconds(1)
-        try await harness.start(timing: timing)
+        try await harness.start()
         let app = try await harness.readyApp()
-        #expect(await add(request("tea", Self.every(60, repeats: false)), app) == .done)
+        let daily = DateComponents(timeZone: .gmt, hour: 7)
+        #expect(await add(request("daily", .calendar(daily, repeats: true)), app) == .done)
+        let first = await harness.clock.armed.next { $0 != nil }
         try await app.close()
-        harness.clock.change {
-            $0.wall = $0.wall.advanced(by: 9 * 365 * 86_400_000)
-            $0.sinceBoot += 60_000
-        }
+        harness.clock.change { $0.wall = $0.wall.advanced(by: 9 * 365 * 86_400_000) }
         harness.clock.tell(.wallClockChanged)
-        #expect(await harness.desktop.show()?.title == "tea")
+        try await trust(harness)
+        #expect(await harness.clock.armed.next { $0 == first } != nil)
+        harness.clock.tell(.rang)
+        #expect(await harness.desktop.show()?.title == "daily")
         try await harness.stop()
     }
 }

@@ -50,7 +50,6 @@ import Testing
         timing.returnLimit = .zero
         let never = Duration.seconds(86_400)
         (timing.removalPatience, timing.answerLimit, timing.launchLimit) = (never, never, never)
-        (timing.clockPatience, timing.behindPatience, timing.zonePatience) = (never, never, never)
         return timing
     }
 

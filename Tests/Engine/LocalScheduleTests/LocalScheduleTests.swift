@@ -14,7 +14,7 @@ struct LocalScheduleTests: ScheduleCases {
         #expect(
             schedule.add(2, .init(trigger: daily(hour: 8, minute: 1, repeats: false), added: added), now: added)
                 == .waits(until: try at("2026-06-01T08:01:00Z")))
-        #expect(schedule.nextDeadline() == (try at("2026-06-01T08:01:00Z")) && schedule.count == 2)
+        #expect(schedule.nextDeadline == (try at("2026-06-01T08:01:00Z")) && schedule.count == 2)
         clocks.pass(seconds: 59.999)
         #expect(schedule.timePassed(now: clocks.now, limit: 10) == [])
         clocks.pass(seconds: 30.002)
@@ -23,7 +23,7 @@ struct LocalScheduleTests: ScheduleCases {
                 try fire(2, "2026-06-01T08:01:00Z", lateBy: 30_001, isLast: true),
                 try fire(1, "2026-06-01T08:01:30Z", lateBy: 1, isLast: true),
             ])
-        #expect(schedule.count == 0 && schedule.nextDeadline() == nil)
+        #expect(schedule.count == 0 && schedule.nextDeadline == nil)
     }
 
     @Test func `a call tells no more than it may, the rest comes with the next`() throws {
@@ -118,7 +118,7 @@ struct LocalScheduleTests: ScheduleCases {
                 try fire(1, "2026-06-10T09:00:00Z", lateBy: 6 * 3_600_000), try missed(3, "2026-06-10T09:00:00Z"),
                 try fire(2, "2026-06-10T14:00:00Z", lateBy: 3_600_000),
             ])
-        #expect(schedule.nextDeadline() == (try at("2026-06-10T16:00:00Z")))
+        #expect(schedule.nextDeadline == (try at("2026-06-10T16:00:00Z")))
     }
 
     @Test(arguments: [1, 3, 7, 100])
@@ -132,16 +132,16 @@ struct LocalScheduleTests: ScheduleCases {
         }
         clocks.step(seconds: 1800)
         schedule.clockChanged(now: clocks.now)
-        var all: [LocalSchedule.Turn] = []
-        while case let page = schedule.turns(after: all.last, limit: limit), !page.isEmpty {
+        var all: [LocalSchedule.Deadline] = []
+        while case let page = schedule.deadlines(after: all.last, limit: limit), !page.isEmpty {
             #expect(page.count <= limit)
             all += page
         }
         #expect(all == all.sorted() && Set(all.map(\.key)) == Set(1...20) && all.count == 20)
-        #expect(all.allSatisfy { schedule.turn(of: $0.key) == $0 })
+        #expect(all.allSatisfy { schedule.deadline(of: $0.key) == $0 })
         let first = try at("2026-06-01T08:31:40Z")
-        #expect(all.first?.deadline == first)
-        #expect(schedule.turn(of: 21) == nil && schedule.turns(after: nil, limit: 0) == [])
+        #expect(all.first?.instant == first)
+        #expect(schedule.deadline(of: 21) == nil && schedule.deadlines(after: nil, limit: 0) == [])
     }
 
     @Test(

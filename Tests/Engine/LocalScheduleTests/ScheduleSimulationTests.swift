@@ -94,7 +94,12 @@ private struct Simulation {
     mutating func setClock(by seconds: Double) {
         clocks.step(seconds: seconds)
         for key in least.keys { least[key] = least[key].map { min($0, clocks.now.wall) } }
-        schedule.clockChanged(now: clocks.now)
+        // After a jump that no person makes on purpose the schedule is made anew.
+        if abs(seconds) * 1000 > Double(LocalSchedule.largestPlausibleStep) {
+            startAnew { _ in }
+        } else {
+            schedule.clockChanged(now: clocks.now)
+        }
     }
 
     /// The agent ends, something happens, and it takes over what it had stored.
@@ -149,7 +154,7 @@ private struct Simulation {
         while case let directives = schedule.timePassed(now: clocks.now, limit: pick(1...3)), !directives.isEmpty {
             take(directives)
         }
-        #expect(schedule.nextDeadline().map { $0 > clocks.now.wall } ?? true)
+        #expect(schedule.nextDeadline.map { $0 > clocks.now.wall } ?? true)
     }
 
     mutating func take(_ directives: [LocalSchedule.Directive]) {
