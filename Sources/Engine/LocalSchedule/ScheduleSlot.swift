@@ -53,15 +53,19 @@ struct ScheduleSlot: Sendable {
     }
 
     /// Corrects what is more than ``LocalSchedule/largestPlausibleStep`` in the future: it was stored while the wall clock
-    /// was ahead. Such an `added` or `lastFired` becomes now, and the interval counts on CLOCK_BOOTTIME.
+    /// was ahead. Such an `added` or `lastFired` becomes now, and the interval counts on CLOCK_BOOTTIME. An interval that does
+    /// so already has its times moved with the wall clock first: they are no mistake.
     ///
     /// - Returns: Whether there was anything to correct.
     mutating func correctFuture(now: ClockReading) -> Bool {
         let limit = LocalSchedule.largestPlausibleStep
-        let hasFiredInFuture = repeats && lastFired.map { $0.since(now.wall) > limit } ?? false
-        let isAddedInFuture = !isOnBootClock && added.since(now.wall) > limit
+        let start = start(byWallOf: now)
+        let shift = start?.since(added) ?? 0
+        let hasFiredInFuture = repeats && lastFired.map { $0.advanced(by: shift).since(now.wall) > limit } ?? false
+        let isAddedInFuture = start == nil && added.since(now.wall) > limit
         guard isAddedInFuture || hasFiredInFuture else { return false }
         if isAddedInFuture { added = now.wall }
+        if let start { added = start }
         guard case .interval(let pattern, _) = timing else {
             if hasFiredInFuture { lastFired = now.wall }
             return true
