@@ -54,10 +54,11 @@ public struct RegionWatch: Sendable {
     private struct Watched: Sendable {
         var region: NotificationTrigger.Region
         var state: State
-        var candidate: (state: State, since: Int64)?
     }
 
     private var watched: [Int64: Watched] = [:]
+    /// Crossings that do not count yet, by region. Few regions have one, so that events need not visit them all.
+    private var dwelling: [Int64: (state: State, since: Int64)] = [:]
     /// The last position, for regions that are added later.
     private var last: (latitude: Double, longitude: Double, accuracy: Double, since: Int64)?
     private let most: Int
@@ -75,7 +76,7 @@ public struct RegionWatch: Sendable {
 
     /// When `timePassed` next has something to report, in milliseconds of CLOCK_BOOTTIME; `nil` when no crossing dwells.
     public var nextDeadline: Int64? {
-        watched.values.compactMap { $0.candidate.map { $0.since.saturatingSum(Self.dwell) } }.min()
+        dwelling.values.map { $0.since.saturatingSum(Self.dwell) }.min()
     }
 
     /// The keys of all regions.
@@ -83,7 +84,7 @@ public struct RegionWatch: Sendable {
 
     /// A crossing that does not count yet: the new side, and since when in milliseconds of CLOCK_BOOTTIME; `nil` when there is
     /// none.
-    public func crossing(of key: Int64) -> (state: State, since: Int64)? { watched[key]?.candidate }
+    public func crossing(of key: Int64) -> (state: State, since: Int64)? { dwelling[key] }
 
     /// Whether the position of the machine is known.
     public var hasPosition: Bool { last != nil }
@@ -91,12 +92,12 @@ public struct RegionWatch: Sendable {
     /// The position is not known any more. Crossings that do not count yet are dropped.
     public mutating func forgetPosition() {
         last = nil
-        for key in Array(watched.keys) { watched[key]?.candidate = nil }
+        dwelling = [:]
     }
 
     /// Restarts the dwell time of crossings that do not count yet: the machine may have slept meanwhile.
     public mutating func beginDwellAnew(sinceBoot: Int64) {
-        for key in Array(watched.keys) { watched[key]?.candidate?.since = sinceBoot }
+        dwelling = dwelling.mapValues { (state: $0.state, since: sinceBoot) }
     }
 
     /// Watches a region, from its stored side on and by the last position. It replaces the region with the same key; an equal
@@ -111,12 +112,16 @@ public struct RegionWatch: Sendable {
         guard watched.count < most || watched[key] != nil else { return .full }
         guard watched[key]?.region != region else { return nil }
         watched[key] = Watched(region: region, state: state)
+        dwelling[key] = nil
         if let last { look(at: key, last.latitude, last.longitude, last.accuracy, since: last.since) }
         return nil
     }
 
     /// Ends the watch of a region. An unknown key is ignored.
-    public mutating func remove(_ key: Int64) { watched[key] = nil }
+    public mutating func remove(_ key: Int64) {
+        watched[key] = nil
+        dwelling[key] = nil
+    }
 
     /// A position of the machine was reported.
     ///
@@ -142,32 +147,28 @@ public struct RegionWatch: Sendable {
     private mutating func look(
         at key: Int64, _ latitude: Double, _ longitude: Double, _ accuracy: Double, since: Int64
     ) {
-        guard var circle = watched[key] else { return }
-        let side = Self.side(of: circle.region, latitude, longitude, accuracy)
+        guard let region = watched[key] else { return }
+        let side = Self.side(of: region.region, latitude, longitude, accuracy)
         switch side {
         case .unknown,
-            _ where circle.candidate?.state == side:
+            _ where dwelling[key]?.state == side:
             break
-        case circle.state: circle.candidate = nil
-        default: circle.candidate = (side, since)
+        case region.state: dwelling[key] = nil
+        default: dwelling[key] = (side, since)
         }
-        watched[key] = circle
     }
 
     /// Time has passed: reports the crossings that have dwelt, in the order of their keys.
     public mutating func timePassed(sinceBoot: Int64) -> [Crossing] {
         var crossings: [Crossing] = []
-        let lasting = watched.filter { _, circle in
-            circle.candidate.map { sinceBoot.saturatingDifference($0.since) >= Self.dwell } ?? false
-        }
-        for key in lasting.keys.sorted() {
-            guard var circle = watched[key], let candidate = circle.candidate else { continue }
-            let isAsked = candidate.state == .inside ? circle.region.onEntry : circle.region.onExit
+        let dwelt = dwelling.filter { sinceBoot.saturatingDifference($1.since) >= Self.dwell }
+        for (key, crossing) in dwelt.sorted(by: { $0.key < $1.key }) {
+            dwelling[key] = nil
+            guard let region = watched[key] else { continue }
+            let isAsked = crossing.state == .inside ? region.region.onEntry : region.region.onExit
             crossings.append(
-                Crossing(key: key, state: candidate.state, fires: circle.state != .unknown && isAsked))
-            circle.state = candidate.state
-            circle.candidate = nil
-            watched[key] = circle
+                Crossing(key: key, state: crossing.state, fires: region.state != .unknown && isAsked))
+            watched[key]?.state = crossing.state
         }
         return crossings
     }
