@@ -108,7 +108,7 @@ extension Agent {
         }
         if case .region = waiting.request.trigger { return nil }
         return requestSchedule.isHeldByClock(waiting.key)
-            ? "; not before the clock, which has jumped by more than a day, has stood for a minute" : nil
+            ? "; held until the clock, which is more than a day from where it was, has stood for a minute" : nil
     }
 
     private func reason(of waiting: PendingRequest) -> String {
