@@ -183,6 +183,29 @@ struct ScheduleClockTests: WaitingRequests {
         try await harness.stop()
     }
 
+    @Test(arguments: [9, -9])
+    func `an interval that repeats goes on in step while the clock is suspect`(years: Int64) async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let app = try await harness.readyApp()
+        #expect(await add(request("tea", Self.every(60)), app) == .done)
+        try await app.close()
+        harness.clock.pass(60)
+        #expect(await harness.desktop.show()?.title == "tea")
+        let second = Self.start.advanced(by: 120_000)
+        #expect(await harness.clock.armed.next { $0 == second } != nil)
+        harness.clock.pass(30)
+        let jump = years * 365 * 86_400_000
+        harness.clock.change { $0.wall = $0.wall.advanced(by: jump) }
+        harness.clock.tell(.wallClockChanged)
+        #expect(await harness.clock.armed.next { $0 == second.advanced(by: jump) } != nil)
+        harness.clock.pass(30)
+        #expect(await harness.desktop.show()?.title == "tea")
+        let last = try await pending(harness)
+        #expect(last.map(\.fired) == [2] && last.map(\.lastFired) == [second.advanced(by: jump)])
+        try await harness.stop()
+    }
+
     @Test(arguments: [true, false])
     func `what would be too late when the agent begins is held until the clock is put right, or has stood`(
         isPutRight: Bool
