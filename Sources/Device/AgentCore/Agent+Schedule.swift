@@ -1,5 +1,7 @@
 import AgentWire
 import DeviceModel
+import DevicePorts
+import DeviceStore
 import LocalSchedule
 import Logging
 import Observability

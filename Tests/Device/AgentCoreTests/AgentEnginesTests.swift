@@ -1,11 +1,11 @@
 import AgentWire
 import DeviceModel
-import DeviceStore
 import PushModel
 import Testing
 
 @testable import AgentCore
 @testable import Attachments
+@testable import DeviceStore
 
 @Suite struct AuthorizationQuestionsTests {
     @Test func `an app is asked about once, and all who ask hear the answer`() {

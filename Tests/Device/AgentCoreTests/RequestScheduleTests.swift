@@ -1,4 +1,6 @@
 import AgentWire
+import DeviceModel
+import DevicePorts
 import Foundation
 import LocalSchedule
 import Testing

@@ -1,4 +1,6 @@
 import AgentWire
+import DeviceModel
+import DevicePorts
 import LocalSchedule
 
 extension RequestSchedule {

@@ -1,3 +1,5 @@
+import DeviceModel
+import DevicePorts
 import LocalSchedule
 import LocalZones
 
