@@ -1,6 +1,7 @@
 import AgentWire
 import AppConnections
 import DeviceModel
+import DeviceStore
 import Foundation
 import InstalledApps
 import Logging

@@ -9,9 +9,9 @@ import PushModel
 extension Agent {
     // MARK: The store
 
-    /// Adds a write to the batch that is committed once everything that is here already has been looked at.
-    func enqueue(_ write: StoreChange) {
-        if batch.add(write) { enter { $0.flush() } }
+    /// Adds a change to the batch that is committed once everything that is here already has been looked at.
+    func enqueue(_ change: StoreChange) {
+        if batch.add(change) { enter { $0.flush() } }
     }
 
     /// Commits the batch and does what follows from it.
@@ -21,11 +21,11 @@ extension Agent {
         let (changes, filesToDelete) = batch.take()
         guard !changes.isEmpty else { return true }
         do {
-            let results = try Self.commit(changes, to: store)
+            let results = try store.commit(changes)
             attachments.release(filesToDelete)
             // An app hears that its order is durable before it hears what came of it.
             sendConfirmations()
-            follow(changes, results)
+            follow(results)
         } catch {
             attachments.drop(changes.flatMap(\.copiedFiles))
             // What people did nobody says again.
@@ -37,13 +37,6 @@ extension Agent {
         sendPresentations()
         onLink { $0.receiptsCommitted() }
         return true
-    }
-
-    private static func commit(_ batch: [StoreChange], to store: AgentStore) throws -> [ChangeResult] {
-        for write in batch { FaultPlan.pass(write.step, .before) }
-        let effects = try store.commit(batch)
-        for write in batch { FaultPlan.pass(write.step, .after) }
-        return effects
     }
 
     /// Nothing of the batch is stored, so nobody was told that it is: the server and the apps will say it again
@@ -62,22 +55,21 @@ extension Agent {
         loadScheduleLater()
     }
 
-    private func follow(_ batch: [StoreChange], _ effects: [ChangeResult]) {
+    private func follow(_ results: [ChangeResult]) {
         let session = onLink { $0.sessionNumber } ?? nil
         var stored: [NotificationID] = []
         var awaited: Set<String> = []
         var handed: [String: [Int64]] = [:]
         var responses: [String: [Int64]] = [:]
-        for (write, effect) in zip(batch, effects) {
-            switch effect {
-            case .stored(let id, let app, let isNew, let isAwaited):
+        for result in results {
+            switch result {
+            case .stored(let id, let app, let origin, let isNew, let isAwaited):
                 if isNew { noteStored(app) }
-                if case .arrived(let arrival) = write, arrival.session == session { stored.append(id) }
+                if origin == session { stored.append(id) }
                 if isAwaited { awaited.insert(app) }
             case .handed(let id, let app): handed[app, default: []].append(id.rawValue)
             case .responseHandled(let response, let app): responses[app, default: []].append(response)
-            case .tapped(let id, let app):
-                guard case .tapped(_, _, _, let token, _, _) = write else { break }
+            case .tapped(let id, let app, let token):
                 answer(id, of: app, activationToken: token)
             case .released(let apps):
                 for app in apps { giveResponses(to: app, activationToken: nil) }
@@ -87,11 +79,11 @@ extension Agent {
                     metadata: [
                         LogKey.topic: "\(app)", LogKey.count: "\(count)",
                     ])
-            case .fired(_, let app, let isAsked, let isOnScreen):
+            case .fired(_, let app, let identifier, let isAsked, let isOnScreen):
                 noteStored(app)
                 if isAsked { awaited.insert(app) }
-                if case .fired(AppManifest.terminalID, let request, _, _, _, _) = write, !isOnScreen {
-                    failWaiter(request.identifier, "too many notifications wait for the screen already")
+                if app == AppManifest.terminalID, !isAsked, !isOnScreen {
+                    failWaiter(identifier, "too many notifications wait for the screen already")
                 }
             case .unlisted(let ids):
                 for id in ids { withdraw(id) }
@@ -103,10 +95,12 @@ extension Agent {
                 }
                 updateSchedule(.stored(waiting, replaced: replaced + dropped))
             case .unscheduled(let keys): updateSchedule(.removed(keys))
+            case .presented(let id): presentations.answered(id)
+            case .appRemoved(let ids):
+                for id in ids { withdraw(id) }
+                removeUnstoredFromSchedule()
             case .responsesDropped, .nothing: break
             }
-            if case .presented(let id, _, _, _) = write { presentations.answered(id) }
-            if case .appRemoved = write { removeUnstoredFromSchedule() }
         }
         if let session, !stored.isEmpty { onLink { [stored] in $0.stored(stored, in: session) } }
         for (app, ids) in handed {

@@ -96,13 +96,3 @@ extension Agent {
         }
     }
 }
-
-extension StoreChange {
-    /// The files that were copied for it.
-    var copiedFiles: [NotificationAttachment] {
-        switch self {
-        case .fired(_, let request, _, _, _, _), .scheduled(_, let request, _, _, _): request.content.attachments
-        default: []
-        }
-    }
-}

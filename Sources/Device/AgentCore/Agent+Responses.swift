@@ -1,6 +1,7 @@
 import AgentWire
 import DeviceModel
 import DevicePorts
+import DeviceStore
 import Logging
 import Observability
 import PushModel

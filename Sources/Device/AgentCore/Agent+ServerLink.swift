@@ -1,5 +1,6 @@
 import DeviceLink
 import DeviceModel
+import DeviceStore
 import PushModel
 
 /// What the link to the server tells the agent. Both run on one event loop.

@@ -29,7 +29,7 @@ struct ChangeBatch<Waiting: Sendable>: Sendable {
     /// - Returns: Whether a commit has to be scheduled for it.
     mutating func add(_ change: StoreChange) -> Bool {
         changes.append(change)
-        if case .arrived(let arrival) = change { arriving.insert(arrival.notification.id) }
+        if let id = change.arriving { arriving.insert(id) }
         defer { isScheduled = true }
         return !isScheduled
     }

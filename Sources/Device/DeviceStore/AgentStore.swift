@@ -75,11 +75,14 @@ package final class AgentStore: Sendable {
     /// Applies a batch in order, all of it or nothing, and says what each write changed.
     ///
     /// - Throws: when the batch is not on disk.
-    package func commit(_ writes: [StoreChange]) throws -> [ChangeResult] {
-        try queue.write { database in
-            let ledger = ChangeApplier(database: database)
-            return try writes.map { try ledger.apply($0) }
+    package func commit(_ changes: [StoreChange]) throws -> [ChangeResult] {
+        for change in changes { FaultPlan.pass(change.step, .before) }
+        let results = try queue.write { database in
+            let applier = ChangeApplier(database: database)
+            return try changes.map { try $0.apply(applier) }
         }
+        for change in changes { FaultPlan.pass(change.step, .after) }
+        return results
     }
 
     /// Runs a body in one transaction of its own.

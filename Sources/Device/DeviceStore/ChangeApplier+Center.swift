@@ -7,12 +7,12 @@ import PushModel
 /// What apps ask of their notification centre, in the transaction of its event.
 extension ChangeApplier {
     /// Of runs before this one nothing stays.
-    package func begin(run: String, of app: String) throws {
+    func begin(run: String, of app: String) throws {
         try execute("DELETE FROM done WHERE app = ? AND run <> ?", [app, run])
     }
 
     /// Notes that a request is done; of requests that nobody asks again, which are far behind it, nothing stays.
-    package func note(_ mark: RequestMark?, of app: String) throws {
+    func note(_ mark: RequestMark?, of app: String) throws {
         guard let mark else { return }
         try execute("INSERT OR IGNORE INTO done (app, run, request) VALUES (?, ?, ?)", [app, mark.run, mark.request])
         let (last, isBelowAll) = mark.request.subtractingReportingOverflow(RequestMark.remembered)
@@ -21,7 +21,7 @@ extension ChangeApplier {
     }
 
     /// An app's own notification that appears at once: one with its identifier that waits is replaced by it.
-    package func fire(
+    func fire(
         _ request: NotificationRequest, app: String, isAsked: Bool, shows: PresentationOptions, at: Timestamp
     ) throws -> (id: NotificationID, isOnScreen: Bool) {
         _ = try unschedule([request.identifier], app: app)
@@ -31,7 +31,7 @@ extension ChangeApplier {
     /// Stores an app's own notification, which appears or is handed to the app as one from a provider is.
     ///
     /// Its id is negative, and none is used twice.
-    package func store(
+    func store(
         _ request: NotificationRequest, app: String, isAsked: Bool, shows: PresentationOptions, at: Timestamp
     ) throws -> (id: NotificationID, isOnScreen: Bool) {
         try execute(
@@ -56,7 +56,7 @@ extension ChangeApplier {
     }
 
     /// Puts a notification into the list; it takes the place of an earlier one with the same identifier.
-    package func list(_ id: NotificationID, at: Timestamp) throws {
+    func list(_ id: NotificationID, at: Timestamp) throws {
         try execute(
             """
             UPDATE notification INDEXED BY notification_listed_as SET listed_at = NULL
@@ -72,7 +72,7 @@ extension ChangeApplier {
     }
 
     /// - Returns: What was on the screen and must leave it.
-    package func unlist(_ identifiers: [String]?, app: String) throws -> [NotificationID] {
+    func unlist(_ identifiers: [String]?, app: String) throws -> [NotificationID] {
         guard let identifiers else { return try unlist("app = ?", [app]) }
         return try identifiers.flatMap { try unlist("app = ? AND identifier = ?", [app, $0]) }
     }
@@ -99,7 +99,7 @@ extension ChangeApplier {
     /// Ends what waited for an app, and forgets all that was stored for it.
     ///
     /// - Returns: What was on the screen and must leave it.
-    package func remove(_ app: String, at: Timestamp) throws -> [NotificationID] {
+    func remove(_ app: String, at: Timestamp) throws -> [NotificationID] {
         let shown = try unlist(nil, app: app)
         let waiting = try Int64.fetchAll(
             database, sql: "SELECT id FROM notification WHERE app = ? AND handed_at IS NULL", arguments: [app])
@@ -116,13 +116,13 @@ extension ChangeApplier {
         return shown
     }
 
-    package func keepQuestion(_ handle: String?, app: String) throws {
+    func keepQuestion(_ handle: String?, app: String) throws {
         guard let handle else { return try execute("DELETE FROM question WHERE app = ?", [app]) }
         try execute("INSERT OR REPLACE INTO question (app, handle) VALUES (?, ?)", [app, handle])
     }
 
     /// Says once of each notification that an app would be woken for why it waits.
-    package func deferWaking(_ app: String, at: Timestamp) throws {
+    func deferWaking(_ app: String, at: Timestamp) throws {
         let waiting = try Int64.fetchAll(
             database.cachedStatement(
                 sql: """
@@ -137,8 +137,12 @@ extension ChangeApplier {
         }
     }
 
-    package func keep(_ standing: AppNotificationRecord, app: String) throws {
+    func keep(_ standing: AppNotificationRecord, app: String) throws {
         try execute(
             "INSERT OR REPLACE INTO standing (app, standing) VALUES (?, ?)", [app, try JSONText.of(standing)])
+    }
+
+    func keepPreference(_ name: String, _ value: String) throws {
+        try execute("INSERT OR REPLACE INTO preference (name, value) VALUES (?, ?)", [name, value])
     }
 }

@@ -8,7 +8,7 @@ extension ChangeApplier {
     /// Requests of one app that may wait; beyond that the one that was added first goes.
     package static let requestLimit = 64
 
-    package func schedule(_ request: NotificationRequest, app: String, at now: ClockReading, offset: Int?) throws
+    func schedule(_ request: NotificationRequest, app: String, at now: ClockReading, offset: Int?) throws
         -> ChangeResult
     {
         let replaced = try unschedule([request.identifier], app: app)
@@ -34,7 +34,7 @@ extension ChangeApplier {
 
     /// - Parameter identifiers: `nil` for all of the app's.
     /// - Returns: The keys of what waits no longer.
-    package func unschedule(_ identifiers: [String]?, app: String) throws -> [Int64] {
+    func unschedule(_ identifiers: [String]?, app: String) throws -> [Int64] {
         guard let identifiers else { return try keys("DELETE FROM pending WHERE app = ? RETURNING key", [app]) }
         return try identifiers.flatMap { identifier in
             try keys("DELETE FROM pending WHERE app = ? AND identifier = ? RETURNING key", [app, identifier])
@@ -46,7 +46,7 @@ extension ChangeApplier {
     }
 
     /// Notes that an occurrence fires; `false` when its request waits no longer, or this occurrence has fired.
-    package func take(_ due: DueRequest) throws -> Bool {
+    func take(_ due: DueRequest) throws -> Bool {
         guard let occurrence = due.occurrence else {
             try execute("UPDATE pending SET fired = fired + 1 WHERE key = ?", [due.key])
             return try end(due)
@@ -65,14 +65,18 @@ extension ChangeApplier {
         return true
     }
 
-    package func pass(_ occurrence: Instant, of key: Int64, isLast: Bool) throws {
+    func pass(_ occurrence: Instant, of key: Int64, isLast: Bool) throws {
         try execute("UPDATE pending SET last_fired = ? WHERE key = ?", [occurrence.milliseconds, key])
         if isLast { try execute("DELETE FROM pending WHERE key = ?", [key]) }
     }
 
-    package func anchor(_ key: Int64, added: ClockReading, lastFired: Instant?) throws {
+    func anchor(_ key: Int64, added: ClockReading, lastFired: Instant?) throws {
         try execute(
             "UPDATE pending SET added_at = ?, boot = ?, since_boot = ?, last_fired = ? WHERE key = ?",
             [added.wall.milliseconds, added.boot.uuidString, added.sinceBoot, lastFired?.milliseconds, key])
+    }
+
+    func keepSide(_ side: RegionWatch.State, of key: Int64) throws {
+        try execute("UPDATE pending SET side = ? WHERE key = ?", [side.rawValue, key])
     }
 }

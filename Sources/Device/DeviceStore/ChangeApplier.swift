@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 import PushModel
 
-/// Applies writes inside one transaction: each event together with its receipts.
+/// What changes do inside one transaction: each event together with its receipts.
 package struct ChangeApplier {
     package let database: Database
 
@@ -12,77 +12,23 @@ package struct ChangeApplier {
         self.database = database
     }
 
-    package func apply(_ write: StoreChange) throws -> ChangeResult {
-        switch write {
-        case .arrived(let arrival): return try store(arrival)
-        case .confirmed(let ids): try confirm(ids)
-        case .handed(let id, let app, let shows, let at):
-            try hand(id, app: app, shows: shows, at: at)
-            return .handed(id, app: app)
-        case .leftUnhandled(let app, let plan, let at): try wantPresentation(app: app, plan, at: at)
-        case .appeared(let id, let shows, let isForApp, let at):
-            try appear(id, shows, isForApp: isForApp, at: at)
-        case .presented(let id, let outcome, let again, let at):
-            try present(id, outcome, again: again, at: at)
-        case .tapped(let id, let action, let text, _, let isHeld, let at):
-            return try tap(id, action: action, text: text, isHeld: isHeld, at: at)
-        case .released: return .released(apps: try release())
-        case .dismissed(let id, let at):
-            let wasShown = try leaveScreen(id)
-            try execute(
-                "UPDATE notification SET listed_at = NULL WHERE id = ? AND listed_at IS NOT NULL", [id.rawValue])
-            if wasShown || database.changesCount == 1 { try report(id, .dismissed, at: at, source: .desktop) }
-        case .leftScreen(let id): _ = try leaveScreen(id)
-        case .shownAgain(let id, let handle, let at): try showAgain(id, handle: handle, at: at)
-        case .responseHandled(let response, let app, let at):
-            try finish(response, app: app, at: at)
-            return .responseHandled(response, app: app)
-        case .responsesDropped(let app, let at): return try dropResponses(app: app, at: at)
-        case .receiptsConfirmed(let range):
-            try execute("DELETE FROM outbox WHERE sequence BETWEEN ? AND ?", [range.lowerBound, range.upperBound])
-        case .fired(let app, let request, let mark, let isAsked, let shows, let at):
-            try note(mark, of: app)
-            let (id, isOnScreen) = try fire(request, app: app, isAsked: isAsked, shows: shows, at: at)
-            return .fired(id, app: app, isAsked: isAsked, isOnScreen: isOnScreen)
-        case .scheduled(let app, let request, let mark, let at, let offset):
-            try note(mark, of: app)
-            return try schedule(request, app: app, at: at, offset: offset)
-        case .unscheduled(let app, let identifiers): return .unscheduled(try unschedule(identifiers, app: app))
-        case .due(let due, let isAsked, let shows, let at):
-            guard try take(due) else { return .nothing }
-            let (id, isOnScreen) = try store(due.request, app: due.app, isAsked: isAsked, shows: shows, at: at)
-            return .fired(id, app: due.app, isAsked: isAsked, isOnScreen: isOnScreen)
-        case .missed(let key, let occurrence, let isLast): try pass(occurrence, of: key, isLast: isLast)
-        case .anchored(let key, let added, let lastFired): try anchor(key, added: added, lastFired: lastFired)
-        case .crossed(let key, let side):
-            try execute("UPDATE pending SET side = ? WHERE key = ?", [side.rawValue, key])
-        case .unlisted(let app, let identifiers): return .unlisted(try unlist(identifiers, app: app))
-        case .appRemoved(let app, let at): return .unlisted(try remove(app, at: at))
-        case .begun(let app, let run): try begin(run: run, of: app)
-        case .standing(let app, let standing): try keep(standing, app: app)
-        case .asked(let app, let handle): try keepQuestion(handle, app: app)
-        case .deferred(let app, let at): try deferWaking(app, at: at)
-        case .preference(let name, let value):
-            try execute("INSERT OR REPLACE INTO preference (name, value) VALUES (?, ?)", [name, value])
-        }
-        return .nothing
-    }
-
     // MARK: Arriving
 
-    private func store(_ arrival: Arrival) throws -> ChangeResult {
+    func store(_ arrival: Arrival) throws -> ChangeResult {
         let notification = arrival.notification
         let (id, app) = (notification.id, notification.topic.rawValue)
         try execute("INSERT OR IGNORE INTO unconfirmed (id) VALUES (?)", [id.rawValue])
         guard database.changesCount == 1, try insert(arrival) else {
-            return .stored(id, app: app, isNew: false, awaited: false)
+            return .stored(id, app: app, session: arrival.session, isNew: false, awaited: false)
         }
         if case .ends(let state, let note) = arrival.disposition {
             try report(id, state, at: arrival.receivedAt, source: .agent, note: note)
-            return .stored(id, app: app, isNew: true, awaited: false)
+            return .stored(id, app: app, session: arrival.session, isNew: true, awaited: false)
         }
-        if case .isShown = arrival.disposition { return .stored(id, app: app, isNew: true, awaited: false) }
-        return .stored(id, app: app, isNew: true, awaited: true)
+        if case .isShown = arrival.disposition {
+            return .stored(id, app: app, session: arrival.session, isNew: true, awaited: false)
+        }
+        return .stored(id, app: app, session: arrival.session, isNew: true, awaited: true)
     }
 
     /// Stands in `handed_at` for what was never to be handed over.
@@ -132,7 +78,7 @@ package struct ChangeApplier {
         return true
     }
 
-    private func confirm(_ ids: [NotificationID]) throws {
+    func confirm(_ ids: [NotificationID]) throws {
         for id in ids { try execute("DELETE FROM unconfirmed WHERE id = ?", [id.rawValue]) }
     }
 
@@ -140,7 +86,7 @@ package struct ChangeApplier {
 
     /// `handed` is reported once the handler has returned and what it asked for is done, whichever is later. How it
     /// appears is not changed any more by an app that is asked while it is on its way to the screen.
-    private func hand(
+    func hand(
         _ id: NotificationID, app: String, shows: PresentationOptions, at: Timestamp
     ) throws {
         let isOnScreen = try shows.contains(.screen) && hasRoom(app: app)
@@ -163,7 +109,7 @@ package struct ChangeApplier {
         try report(id, .handed, at: at, source: .app, note: note)
     }
 
-    private func wantPresentation(app: String, _ conditions: PresentationConditions, at: Timestamp) throws {
+    func wantPresentation(app: String, _ conditions: PresentationConditions, at: Timestamp) throws {
         let waiting = try WaitingNotification.fetch(
             database,
             """
@@ -176,7 +122,7 @@ package struct ChangeApplier {
     }
 
     /// What has not appeared yet does so now; without `isForApp` its app does not get it any more.
-    private func appear(
+    func appear(
         _ id: NotificationID, _ shows: PresentationOptions, isForApp: Bool, at: Timestamp
     ) throws {
         let app = try String.fetchOne(
@@ -199,7 +145,7 @@ package struct ChangeApplier {
         }
     }
 
-    private func present(_ id: NotificationID, _ outcome: PresentationOutcome, again: Bool, at: Timestamp) throws {
+    func present(_ id: NotificationID, _ outcome: PresentationOutcome, again: Bool, at: Timestamp) throws {
         var (state, handle, note) = (PresentationState.failed, String?.none, String?.none)
         switch outcome {
         case .presented(let shownAs, let how):
@@ -257,7 +203,7 @@ package struct ChangeApplier {
 
     /// A new notification server shows what an earlier one showed, or what none was there to show; what has been answered
     /// or taken off meanwhile stays so.
-    private func showAgain(_ id: NotificationID, handle: String, at: Timestamp) throws {
+    func showAgain(_ id: NotificationID, handle: String, at: Timestamp) throws {
         let failed = PresentationState.failed.rawValue
         let wasMissing = try Bool.fetchOne(
             database, sql: "SELECT presentation = ? FROM notification WHERE id = ?", arguments: [failed, id.rawValue])
@@ -273,16 +219,23 @@ package struct ChangeApplier {
     }
 
     /// - Returns: Whether it was on the screen.
-    private func leaveScreen(_ id: NotificationID) throws -> Bool {
+    func leaveScreen(_ id: NotificationID) throws -> Bool {
         try execute("UPDATE notification SET handle = NULL WHERE id = ? AND handle IS NOT NULL", [id.rawValue])
         return database.changesCount == 1
     }
 
+    func dismiss(_ id: NotificationID, at: Timestamp) throws {
+        let wasShown = try leaveScreen(id)
+        try execute("UPDATE notification SET listed_at = NULL WHERE id = ? AND listed_at IS NOT NULL", [id.rawValue])
+        if wasShown || database.changesCount == 1 { try report(id, .dismissed, at: at, source: .desktop) }
+    }
+
     // MARK: Responses
 
-    private func tap(
+    /// - Returns: The app; `nil` when it was answered already.
+    func tap(
         _ id: NotificationID, action: String, text: String?, isHeld: Bool, at: Timestamp
-    ) throws -> ChangeResult {
+    ) throws -> String? {
         // Answered once: what is pressed again before the app has the answer changes nothing.
         guard
             let app = try String.fetchOne(
@@ -291,7 +244,7 @@ package struct ChangeApplier {
                     SELECT app FROM notification WHERE id = ?1
                         AND NOT EXISTS (SELECT 1 FROM response WHERE notification = ?1 AND handled_at IS NULL)
                     """, arguments: [id.rawValue])
-        else { return .nothing }
+        else { return nil }
         _ = try leaveScreen(id)
         try execute("UPDATE notification SET listed_at = NULL WHERE id = ?", [id.rawValue])
         try execute(
@@ -304,11 +257,11 @@ package struct ChangeApplier {
             default: .action(action)
             }
         try report(id, state, at: at, source: .desktop)
-        return isHeld ? .nothing : .tapped(id, app: app)
+        return app
     }
 
     /// - Returns: The apps that have answers now.
-    private func release() throws -> [String] {
+    func release() throws -> [String] {
         let apps = try String.fetchAll(database, sql: "SELECT DISTINCT app FROM response WHERE held")
         guard !apps.isEmpty else { return [] }
         // At the end of the order: an app may have had later ones already.
@@ -322,7 +275,7 @@ package struct ChangeApplier {
     }
 
     /// A notification whose response the app handled before it was handed over counts as handed with it.
-    private func finish(_ response: Int64, app: String, at: Timestamp) throws {
+    func finish(_ response: Int64, app: String, at: Timestamp) throws {
         try execute(
             "UPDATE response SET handled_at = ? WHERE sequence = ? AND app = ? AND handled_at IS NULL",
             [at.rawValue, response, app])
@@ -338,13 +291,17 @@ package struct ChangeApplier {
         try hand(NotificationID(rawValue: raw), app: app, shows: .nothing, at: at)
     }
 
-    private func dropResponses(app: String, at: Timestamp) throws -> ChangeResult {
+    func dropResponses(app: String, at: Timestamp) throws -> ChangeResult {
         try execute(
             "UPDATE response SET handled_at = ? WHERE app = ? AND handled_at IS NULL AND NOT held", [at.rawValue, app])
         return .responsesDropped(app: app, count: database.changesCount)
     }
 
     // MARK: Receipts
+
+    func deleteReceipts(_ range: ClosedRange<Int64>) throws {
+        try execute("DELETE FROM outbox WHERE sequence BETWEEN ? AND ?", [range.lowerBound, range.upperBound])
+    }
 
     package func report(
         _ id: NotificationID, _ state: NotificationState, at: Timestamp, source: TimelineSource, note: String? = nil

@@ -1,125 +1,178 @@
 import AgentWire
 import DeviceModel
-import LocalSchedule
 import PushModel
 
-/// A change of the store. Writes that come together are committed together.
-package enum StoreChange: Sendable {
-    case arrived(Arrival)
-    /// The server knows that these are stored.
-    case confirmed([NotificationID])
-    /// The app's handler returned, and wants the notification to appear so far.
-    case handed(NotificationID, app: String, shows: PresentationOptions, at: Timestamp)
-    /// What is waiting for this app appears as it would without it, and does not wait longer.
-    case leftUnhandled(app: String, PresentationConditions, at: Timestamp)
-    /// It appears without its app's being asked; `isForApp` when the app still gets it.
-    case appeared(NotificationID, PresentationOptions, isForApp: Bool, at: Timestamp)
-    case presented(NotificationID, PresentationOutcome, again: Bool, at: Timestamp)
-    /// A person chose an action. The token, which the store does not keep, lets the app take the focus. One that is
-    /// held waits until the screen is unlocked.
-    case tapped(
-        NotificationID, action: String, text: String?, activationToken: String?, isHeld: Bool = false, at: Timestamp)
-    /// The screen was unlocked.
-    case released
-    /// An app's own notification fires; `isAsked` when the app is asked first how to show it.
-    case fired(
-        app: String, NotificationRequest, as: RequestMark?, isAsked: Bool, shows: PresentationOptions, at: Timestamp)
-    /// A run of the app has begun: nobody asks again what those before it asked.
-    case begun(app: String, run: String)
-    /// A request waits for its time or place; one with the same identifier is replaced.
-    case scheduled(app: String, NotificationRequest, as: RequestMark?, at: ClockReading, offset: Int? = nil)
-    /// The time or the place of a request has come.
-    case due(DueRequest, isAsked: Bool, shows: PresentationOptions, at: Timestamp)
-    /// An occurrence was noticed too late to be shown.
-    case missed(key: Int64, occurrence: Instant, isLast: Bool)
-    /// The wall clock was set: this is what it would have said when the request was added.
-    case anchored(key: Int64, added: ClockReading, lastFired: Instant?)
-    /// On which side of a circle's edge the machine is.
-    case crossed(key: Int64, side: RegionWatch.State)
-    /// Requests are taken back; `nil` for all of the app's.
-    case unscheduled(app: String, identifiers: [String]?)
-    /// Notifications leave the list; `nil` for all of the app's.
-    case unlisted(app: String, identifiers: [String]?)
-    case standing(app: String, AppNotificationRecord)
-    /// A person is being asked whether the app may send notifications: what the desktop calls the question; `nil` when
-    /// it is over.
-    case asked(app: String, handle: String?)
-    /// The app cannot be woken before its budget allows it: what it would be woken for waits.
-    case deferred(app: String, at: Timestamp)
-    /// The app is not on this device any more.
-    case appRemoved(app: String, at: Timestamp)
-    /// What a person set for all apps.
-    case preference(name: String, value: String)
-    case dismissed(NotificationID, at: Timestamp)
-    case leftScreen(NotificationID)
-    /// The desktop shows it again, or at last.
-    case shownAgain(NotificationID, handle: String, at: Timestamp)
-    case responseHandled(Int64, app: String, at: Timestamp)
-    /// The app could not be started for these: nobody waits for them any longer.
-    case responsesDropped(app: String, at: Timestamp)
-    /// The server has these receipts (first and last outbox sequence of a batch).
-    case receiptsConfirmed(ClosedRange<Int64>)
+/// A change of the store, as a value: what it does in its transaction, and the step that commits it. Changes that come
+/// together are committed together.
+///
+/// Each kind is a function in an extension of this type, such as ``arrived(_:)``. What a kind leads to after the commit is
+/// its ``ChangeResult``. So a new kind touches two places: its function, and whoever acts on its result.
+package struct StoreChange: Sendable {
+    /// The step that commits it.
+    package let step: AgentStep
+    /// Whether it is tried again after a failed commit: it tells what a person did, which nobody repeats.
+    package let isKeptAfterFailure: Bool
+    /// The notification that arrives with it.
+    package let arriving: NotificationID?
+    /// The files that were copied for it.
+    package let copiedFiles: [NotificationAttachment]
+    /// Does it in the transaction, and tells what it changed.
+    let apply: @Sendable (ChangeApplier) throws -> ChangeResult
 
-    /// Whether it tells what a person did with a notification: nobody repeats that.
-    package var isKeptAfterFailure: Bool {
-        switch self {
-        case .tapped, .released, .dismissed, .leftScreen, .shownAgain, .standing, .preference, .asked, .appRemoved: true
-        default: false
+    init(
+        _ step: AgentStep, isKeptAfterFailure: Bool = false, arriving: NotificationID? = nil,
+        copiedFiles: [NotificationAttachment] = [], _ apply: @escaping @Sendable (ChangeApplier) throws -> ChangeResult
+    ) {
+        self.step = step
+        self.isKeptAfterFailure = isKeptAfterFailure
+        self.arriving = arriving
+        self.copiedFiles = copiedFiles
+        self.apply = apply
+    }
+
+    /// A change that has no result.
+    init(
+        _ step: AgentStep, isKeptAfterFailure: Bool = false,
+        silently: @escaping @Sendable (ChangeApplier) throws -> Void
+    ) {
+        self.init(step, isKeptAfterFailure: isKeptAfterFailure) { store in
+            try silently(store)
+            return .nothing
         }
     }
 }
 
-/// A notification that came over the device channel, and what the agent made of it.
-package struct Arrival: Sendable {
-    package var notification: OutgoingNotification
-    /// Which session of this run brought it.
-    package var session: Int
-    package var receivedAt: Timestamp
-    /// The handlers that an active app gets it with. An app that may run in the background is started for its own.
-    package var kind: DeliveryKind
-    package var disposition: Disposition
+// MARK: What the server brings
 
-    package init(
-        notification: OutgoingNotification, session: Int, receivedAt: Timestamp, kind: DeliveryKind,
-        disposition: Disposition
-    ) {
-        self.notification = notification
-        self.session = session
-        self.receivedAt = receivedAt
-        self.kind = kind
-        self.disposition = disposition
+extension StoreChange {
+    /// A notification came over the device channel.
+    package static func arrived(_ arrival: Arrival) -> StoreChange {
+        StoreChange(.storeArrival, arriving: arrival.notification.id) { try $0.store(arrival) }
     }
 
-    /// What happens to it now.
-    package enum Disposition: Sendable, Hashable {
-        /// Its app is there and is asked first.
-        case waits
-        /// Its app is not there: it appears at once, and is handed over later.
-        case waitsShown(PresentationOptions)
-        /// It appears at once, and its app does not get it unless somebody taps.
-        case isShown(PresentationOptions)
-        /// It ends here, with this state.
-        case ends(NotificationState, note: String?)
+    /// The server knows that these are stored.
+    package static func confirmed(_ ids: [NotificationID]) -> StoreChange {
+        StoreChange(.storeAcknowledged, silently: { try $0.confirm(ids) })
+    }
+
+    /// The server has these receipts (first and last outbox sequence of a batch).
+    package static func receiptsConfirmed(_ range: ClosedRange<Int64>) -> StoreChange {
+        StoreChange(.storeReceiptsConfirmed, silently: { try $0.deleteReceipts(range) })
     }
 }
 
-/// What a committed write changed, for those who act on it.
-package enum ChangeResult: Sendable, Equatable {
-    /// `isNew` is false when it was here already; `awaited` when its app is to get it.
-    case stored(NotificationID, app: String, isNew: Bool, awaited: Bool)
-    case handed(NotificationID, app: String)
-    case tapped(NotificationID, app: String)
-    /// Answers of these apps are held no longer.
-    case released(apps: [String])
-    case responseHandled(Int64, app: String)
-    case responsesDropped(app: String, count: Int)
-    /// An app's own notification is stored; `isOnScreen` when it goes to the screen.
-    case fired(NotificationID, app: String, isAsked: Bool, isOnScreen: Bool)
-    /// A request waits; no more wait the one whose place it takes, and what was dropped since too many wait.
-    case scheduled(PendingRequest, replaced: [Int64], dropped: [Int64])
-    /// Requests of these keys wait no longer.
-    case unscheduled([Int64])
-    /// These left the list and must leave the screen.
-    case unlisted([NotificationID])
-    case nothing
+// MARK: What an app does with a notification
+
+extension StoreChange {
+    /// The app's handler returned, and wants the notification to appear so far.
+    package static func handed(
+        _ id: NotificationID, app: String, shows: PresentationOptions, at: Timestamp
+    ) -> StoreChange {
+        StoreChange(.storeHandled) {
+            try $0.hand(id, app: app, shows: shows, at: at)
+            return .handed(id, app: app)
+        }
+    }
+
+    /// What is waiting for this app appears as it would without it, and does not wait longer.
+    package static func leftUnhandled(
+        app: String, _ conditions: PresentationConditions, at: Timestamp
+    ) -> StoreChange {
+        StoreChange(.storeLeftUnhandled, silently: { try $0.wantPresentation(app: app, conditions, at: at) })
+    }
+
+    /// It appears without its app's being asked; `isForApp` when the app still gets it.
+    package static func appeared(
+        _ id: NotificationID, _ shows: PresentationOptions, isForApp: Bool, at: Timestamp
+    ) -> StoreChange {
+        StoreChange(.storeAppearance, silently: { try $0.appear(id, shows, isForApp: isForApp, at: at) })
+    }
+
+    /// The app has handled a response.
+    package static func responseHandled(_ response: Int64, app: String, at: Timestamp) -> StoreChange {
+        StoreChange(.storeResponseHandled) {
+            try $0.finish(response, app: app, at: at)
+            return .responseHandled(response, app: app)
+        }
+    }
+
+    /// The app could not be started for its responses: nobody waits for them any longer.
+    package static func responsesDropped(app: String, at: Timestamp) -> StoreChange {
+        StoreChange(.storeResponsesDropped) { try $0.dropResponses(app: app, at: at) }
+    }
+
+    /// The app cannot be woken before its budget allows it: what it would be woken for waits.
+    package static func deferred(app: String, at: Timestamp) -> StoreChange {
+        StoreChange(.storeDeferral, silently: { try $0.deferWaking(app, at: at) })
+    }
+}
+
+// MARK: What the desktop and the person do
+
+extension StoreChange {
+    /// The desktop's answer to the wish to show a notification; `again` after a restart of the agent.
+    package static func presented(
+        _ id: NotificationID, _ outcome: PresentationOutcome, again: Bool, at: Timestamp
+    ) -> StoreChange {
+        StoreChange(.storePresented) {
+            try $0.present(id, outcome, again: again, at: at)
+            return .presented(id)
+        }
+    }
+
+    /// A person chose an action. The token, which the store does not keep, lets the app take the focus. One that is
+    /// held waits until the screen is unlocked.
+    package static func tapped(
+        _ id: NotificationID, action: String, text: String?, activationToken: String?, isHeld: Bool = false,
+        at: Timestamp
+    ) -> StoreChange {
+        StoreChange(.storeTap, isKeptAfterFailure: true) { store in
+            guard let app = try store.tap(id, action: action, text: text, isHeld: isHeld, at: at) else {
+                return .nothing
+            }
+            return isHeld ? .nothing : .tapped(id, app: app, activationToken: activationToken)
+        }
+    }
+
+    /// The screen was unlocked.
+    package static var released: StoreChange {
+        StoreChange(.storeRelease, isKeptAfterFailure: true) { .released(apps: try $0.release()) }
+    }
+
+    /// A person dismissed a notification.
+    package static func dismissed(_ id: NotificationID, at: Timestamp) -> StoreChange {
+        StoreChange(.storeDismissal, isKeptAfterFailure: true, silently: { try $0.dismiss(id, at: at) })
+    }
+
+    /// It left the screen by itself or because it was taken away.
+    package static func leftScreen(_ id: NotificationID) -> StoreChange {
+        StoreChange(.storeLeftScreen, isKeptAfterFailure: true, silently: { _ = try $0.leaveScreen(id) })
+    }
+
+    /// The desktop shows it again, or at last.
+    package static func shownAgain(_ id: NotificationID, handle: String, at: Timestamp) -> StoreChange {
+        StoreChange(
+            .storeShownAgain, isKeptAfterFailure: true, silently: { try $0.showAgain(id, handle: handle, at: at) })
+    }
+
+    /// A person is being asked whether the app may send notifications: what the desktop calls the question; `nil` when
+    /// it is over.
+    package static func asked(app: String, handle: String?) -> StoreChange {
+        StoreChange(.storeQuestion, isKeptAfterFailure: true, silently: { try $0.keepQuestion(handle, app: app) })
+    }
+
+    /// What a person set for all apps.
+    package static func preference(name: String, value: String) -> StoreChange {
+        StoreChange(.storePreference, isKeptAfterFailure: true, silently: { try $0.keepPreference(name, value) })
+    }
+
+    /// What a person and an app have settled.
+    package static func standing(app: String, _ record: AppNotificationRecord) -> StoreChange {
+        StoreChange(.storeStanding, isKeptAfterFailure: true, silently: { try $0.keep(record, app: app) })
+    }
+
+    /// The app is not on this device any more.
+    package static func appRemoved(app: String, at: Timestamp) -> StoreChange {
+        StoreChange(.storeRemoval, isKeptAfterFailure: true) { .appRemoved(try $0.remove(app, at: at)) }
+    }
 }

@@ -61,8 +61,8 @@ struct AgentStoreTests {
 
     @Test func `a notification that comes twice is stored once`() throws {
         let id = NotificationID(rawValue: 1)
-        #expect(try store.commit([arrival(1)]) == [.stored(id, app: app, isNew: true, awaited: true)])
-        #expect(try store.commit([arrival(1)]) == [.stored(id, app: app, isNew: false, awaited: false)])
+        #expect(try store.commit([arrival(1)]) == [.stored(id, app: app, session: 1, isNew: true, awaited: true)])
+        #expect(try store.commit([arrival(1)]) == [.stored(id, app: app, session: 1, isNew: false, awaited: false)])
         #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.map(\.id) == [id])
     }
 
@@ -78,7 +78,7 @@ struct AgentStoreTests {
         _ = try store.commit([arrival(1), .handed(NotificationID(rawValue: 1), app: app, shows: .nothing, at: noon)])
         #expect(try prune(kept: 0) == 1)
         let effect = try store.commit([arrival(1)])
-        #expect(effect == [.stored(NotificationID(rawValue: 1), app: app, isNew: false, awaited: false)])
+        #expect(effect == [.stored(NotificationID(rawValue: 1), app: app, session: 1, isNew: false, awaited: false)])
     }
 
     @Test func `a handler that returns before the desktop answers takes nothing out of the list`() throws {
@@ -254,7 +254,7 @@ struct AgentStoreTests {
             .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
             .tapped(id, action: NotificationAction.open, text: nil, activationToken: nil, at: noon),
         ])
-        #expect(effects.last == .tapped(id, app: app))
+        #expect(effects.last == .tapped(id, app: app, activationToken: nil))
         #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.isEmpty)
         let response = try #require(try store.read { try $0.waitingResponses(app: app, after: 0, limit: 1) }.first)
         #expect(response.notification.id == id)

@@ -1,6 +1,4 @@
-import AgentWire
 import CLinux
-import DeviceStore
 import Foundation
 
 /// The steps of the agent: what it commits, and what it does towards the world outside between two commits.
@@ -28,7 +26,7 @@ public enum AgentStep: String, CaseIterable, Sendable {
 
     /// Takes the step.
     @inline(__always)
-    func take<Result>(_ body: () throws -> Result) rethrows -> Result {
+    package func take<Result>(_ body: () throws -> Result) rethrows -> Result {
         FaultPlan.pass(self, .before)
         defer { FaultPlan.pass(self, .after) }
         return try body()
@@ -52,56 +50,4 @@ enum FaultPlan {
         @inline(__always)
         static func pass(_ step: AgentStep, _ side: AgentStep.Side) {}
     #endif
-}
-
-extension StoreChange {
-    /// The step that commits it.
-    var step: AgentStep {
-        switch self {
-        case .arrived: .storeArrival
-        case .confirmed: .storeAcknowledged
-        case .handed: .storeHandled
-        case .leftUnhandled: .storeLeftUnhandled
-        case .appeared: .storeAppearance
-        case .presented: .storePresented
-        case .tapped: .storeTap
-        case .fired: .storeFired
-        case .scheduled: .storeScheduled
-        case .unscheduled: .storeUnscheduled
-        case .due: .storeDue
-        case .missed: .storeMissed
-        case .anchored: .storeAnchored
-        case .crossed: .storeCrossed
-        case .unlisted: .storeUnlisted
-        case .standing: .storeStanding
-        case .asked: .storeQuestion
-        case .deferred: .storeDeferral
-        case .preference: .storePreference
-        case .begun: .storeBeginning
-        case .released: .storeRelease
-        case .appRemoved: .storeRemoval
-        case .dismissed: .storeDismissal
-        case .leftScreen: .storeLeftScreen
-        case .shownAgain: .storeShownAgain
-        case .responseHandled: .storeResponseHandled
-        case .responsesDropped: .storeResponsesDropped
-        case .receiptsConfirmed: .storeReceiptsConfirmed
-        }
-    }
-}
-
-extension AgentStep {
-    /// What is handed to an app, in order and by steps.
-    static func grouped(_ messages: [AgentMessage]) -> [(step: AgentStep, messages: [AgentMessage])] {
-        var groups: [(step: AgentStep, messages: [AgentMessage])] = []
-        for message in messages {
-            let step = if case .respond = message { AgentStep.respond } else { AgentStep.handOver }
-            if groups.last?.step == step {
-                groups[groups.count - 1].messages.append(message)
-            } else {
-                groups.append((step, [message]))
-            }
-        }
-        return groups
-    }
 }
