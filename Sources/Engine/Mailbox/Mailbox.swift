@@ -55,6 +55,9 @@ public struct Mailbox: Sendable {
         return shelves.first { $0.name == name }?.count ?? 0
     }
 
+    /// Whether an id waits.
+    public func contains(_ id: NotificationID) -> Bool { shelves.contains { $0.contains(id) } }
+
     /// The ids that wait, in order, over all apps.
     public var ids: [NotificationID] { shelves.flatMap(\.ids).sorted() }
 

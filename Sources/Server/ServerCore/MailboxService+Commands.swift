@@ -13,7 +13,7 @@ extension MailboxService {
         case .accept(let queued): try accept(queued.acceptance, queued.sink, transaction, &effects)
         case .open(let login, let connection, let complete):
             try open(login, connection, complete, transaction, &effects)
-        case .sent(let session, let ids, let at): try sent(session, ids, at, transaction)
+        case .sent(let session, let ids, let at): sent(session, ids, at)
         case .writeSent(let ids): try writeSent(ids, transaction)
         case .acknowledged(let session, let ids, let complete):
             try acknowledge(session.device, ids, transaction)
@@ -27,10 +27,10 @@ extension MailboxService {
         case .close(let session): effects.changeSession(.closed(session))
         case .expire(let device):
             let now = clock()
-            try change(device, transaction) { $0.expired(now: now) }
+            try change(device, transaction) { $0.change { $0.expired(now: now) } }
         case .prune: try prune(transaction)
         case .unregister(let device, let app, let environment):
-            try change(device, transaction) { $0.unregistered(app: app, environment: environment) }
+            try change(device, transaction) { $0.change { $0.unregistered(app: app, environment: environment) } }
         }
     }
 
@@ -39,8 +39,7 @@ extension MailboxService {
     /// Whether a command needs nothing of the store.
     func isInMemory(_ command: MailboxCommand) -> Bool {
         switch command {
-        case .sent(let session, _, _): sessions[session.device]?.id != session || mailboxes[session.device] != nil
-        case .close: true
+        case .sent, .close: true
         case .flush: sentLines.isEmpty
         default: false
         }
@@ -60,14 +59,17 @@ extension MailboxService {
     /// Does what a command for which ``isInMemory(_:)`` holds asks for.
     func applyInMemory(_ command: MailboxCommand, _ effects: inout MailboxEffects) {
         switch command {
-        case .sent(let session, let ids, let at):
-            noteSent(ids, at)
-            guard sessions[session.device]?.id == session else { return }
-            mailboxes[session.device]?.mailbox.sent(ids)
+        case .sent(let session, let ids, let at): sent(session, ids, at)
         case .close(let session): effects.changeSession(.closed(session))
         case .flush(let complete): effects.answer { complete(true) }
         default: break
         }
+    }
+
+    private func sent(_ session: DeviceSessionID, _ ids: [NotificationID], _ at: Timestamp) {
+        noteSent(ids, at)
+        guard sessions[session.device]?.id == session, let resident = mailboxes[session.device] else { return }
+        counting(resident) { $0.sent(ids) }
     }
 
     private func noteSent(_ ids: [NotificationID], _ at: Timestamp) {
@@ -129,7 +131,7 @@ extension MailboxService {
             expiresAt: expiresAt)
         // The mailbox first: read from the store after the row was inserted, it would have the row twice.
         try change(acceptance.subject.device, transaction) {
-            $0.appended(entry, policy: acceptance.app.policy, now: now)
+            $0.change { $0.appended(entry, policy: acceptance.app.policy, now: now) }
         }
         try transaction.insert(record)
         if let session = sessions[acceptance.subject.device] {
@@ -173,21 +175,16 @@ extension MailboxService {
     /// Changes a device's mailbox and keeps its rows in step.
     private func change(
         _ device: DeviceID, _ transaction: any NotificationTransaction,
-        _ event: (inout Mailbox) -> [Mailbox.Directive]
+        _ event: (ResidentMailbox) -> [Mailbox.Directive]
     ) throws {
-        let resident: ResidentMailbox
-        if let known = mailboxes[device] {
-            resident = known
-        } else {
-            resident = ResidentMailbox(Mailbox(entries: try transaction.waiting(for: device)))
-            residentEntries += resident.mailbox.count
+        let resident = mailboxes[device] ?? ResidentMailbox(device)
+        if !resident.isRead {
+            let entries = try transaction.waiting(for: device)
+            counting(resident) { $0.read(entries) }
             mailboxes[device] = resident
         }
-        let before = resident.mailbox.count
-        let directives = event(&resident.mailbox)
-        residentEntries += resident.mailbox.count - before
-        // An empty mailbox of a device that is away is worth nothing.
-        if resident.mailbox.count == 0, sessions[device] == nil { mailboxes[device] = nil }
+        if resident.enterBatch() { changedMailboxes.append(resident) }
+        let directives = counting(resident, event)
         guard !directives.isEmpty else { return }
         let now = clock()
         for case .remove(let id, let state) in directives {
@@ -197,24 +194,34 @@ extension MailboxService {
         }
     }
 
-    private func sent(
-        _ session: DeviceSessionID, _ ids: [NotificationID], _ at: Timestamp,
-        _ transaction: any NotificationTransaction
-    ) throws {
-        noteSent(ids, at)
-        guard sessions[session.device]?.id == session else { return }
-        try change(session.device, transaction) {
-            $0.sent(ids)
-            return []
+    /// Does something with a mailbox and keeps count of what all of them hold.
+    @discardableResult
+    private func counting<Result>(_ resident: ResidentMailbox, _ body: (ResidentMailbox) -> Result) -> Result {
+        let before = resident.count
+        defer { residentEntries += resident.count - before }
+        return body(resident)
+    }
+
+    /// Tells the mailboxes that a batch has changed what became of it.
+    func endBatch(_ end: (ResidentMailbox) -> Void) {
+        for resident in changedMailboxes {
+            counting(resident, end)
+            forgetIfEmpty(resident.device)
         }
+        changedMailboxes.removeAll(keepingCapacity: true)
+    }
+
+    /// An empty mailbox of a device that is away is worth nothing.
+    private func forgetIfEmpty(_ device: DeviceID) {
+        if sessions[device] == nil, mailboxes[device]?.count == 0 { mailboxes[device] = nil }
     }
 
     private func acknowledge(
         _ device: DeviceID, _ ids: [NotificationID], _ transaction: any NotificationTransaction
     ) throws {
         var waited: Set<NotificationID> = []
-        try change(device, transaction) { mailbox in
-            let directives = mailbox.acknowledged(ids)
+        try change(device, transaction) { resident in
+            let directives = resident.change { $0.acknowledged(ids) }
             for case .remove(let id, _) in directives { waited.insert(id) }
             return directives
         }
@@ -271,7 +278,7 @@ extension MailboxService {
         case .closed(let id):
             guard sessions[id.device]?.id == id else { return }
             sessions[id.device] = nil
-            if mailboxes[id.device]?.mailbox.count == 0 { mailboxes[id.device] = nil }
+            forgetIfEmpty(id.device)
             presence.changed(id.device, nil)
         }
         Gauge(label: "aldaba_sessions").record(sessions.count)

@@ -36,9 +36,6 @@ extension MailboxService {
         failures += 1
         logger.error("a batch could not be committed", metadata: [LogKey.error: "\(error)"])
         Counter(label: "aldaba_store_failures_total").increment()
-        // What the engines did in memory did not happen: they are read from the store again.
-        mailboxes = [:]
-        residentEntries = 0
         isPruning = false
         for command in commands {
             // A closed connection is closed whatever the store says.

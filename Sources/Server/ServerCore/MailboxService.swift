@@ -26,6 +26,8 @@ public actor MailboxService {
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     var mailboxes: [DeviceID: ResidentMailbox] = [:]
+    /// Those that the batch under way has changed.
+    var changedMailboxes: [ResidentMailbox] = []
     var sentLines = SentLines()
     /// How many notifications the mailboxes in memory hold.
     var residentEntries = 0
@@ -220,11 +222,13 @@ public actor MailboxService {
         } catch {
             queue.putBack(notes)
             sentLines.failed()
+            endBatch { $0.failed() }
             throw error
         }
         queue.committed(notes)
         sentLines.committed()
         for change in effects.sessionChanges { enter(change) }
+        endBatch { $0.committed() }
         effects.release()
     }
 
@@ -268,7 +272,7 @@ public actor MailboxService {
     private func forgetAbsentDevices() {
         guard residentEntries > settings.residentLimit, clock() >= nothingToForgetUntil else { return }
         for (device, resident) in mailboxes where sessions[device] == nil {
-            residentEntries -= resident.mailbox.count
+            residentEntries -= resident.count
             mailboxes[device] = nil
             if residentEntries <= settings.residentLimit / 2 { return }
         }

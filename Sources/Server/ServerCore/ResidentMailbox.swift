@@ -1,10 +1,74 @@
 import Mailbox
+import PushModel
 
-/// A mailbox that is held in memory: changed in place, without a copy and without a second look-up of its device.
+/// A device's mailbox in memory: changed in place, without a copy and without a second look-up of its device.
+///
+/// A batch changes it before its commit. Should that fail, the mailbox is read from the store again, and what is in
+/// flight, which no store knows, is again what it was. A copy for each batch would cost as much as waits there.
 ///
 /// Owned by the mailbox service, and used on its event loop only.
 final class ResidentMailbox {
-    var mailbox: Mailbox
+    let device: DeviceID
+    /// Empty while it is not read.
+    private var mailbox = Mailbox()
+    /// Whether ``read(_:)`` has brought in what the store holds.
+    private(set) var isRead = false
+    /// Of what waits, the ids that were written to a connection since the last login.
+    private var inFlight: Set<NotificationID> = []
+    /// What was in flight before the batch that is under way; `nil` unless that changes this mailbox.
+    private var inFlightBefore: Set<NotificationID>?
 
-    init(_ mailbox: Mailbox) { self.mailbox = mailbox }
+    init(_ device: DeviceID) { self.device = device }
+
+    /// How many notifications are held here.
+    var count: Int { isRead ? mailbox.count : inFlight.count }
+
+    /// Takes over what the store holds for the device, ordered by id.
+    func read(_ entries: [Mailbox.Entry]) {
+        mailbox = Mailbox(entries: entries)
+        isRead = true
+        inFlight = inFlight.filter(mailbox.contains)
+        mailbox.sent(Array(inFlight))
+    }
+
+    /// These were written to the device's connection: a fact, whatever becomes of the batch that is under way.
+    func sent(_ ids: [NotificationID]) {
+        let waiting = isRead ? ids.filter(mailbox.contains) : ids
+        mailbox.sent(waiting)
+        inFlight.formUnion(waiting)
+        inFlightBefore?.formUnion(waiting)
+    }
+
+    /// A batch is about to change the mailbox; `false` when it has done so before.
+    func enterBatch() -> Bool {
+        guard inFlightBefore == nil else { return false }
+        inFlightBefore = inFlight
+        return true
+    }
+
+    /// Changes the mailbox, which is read, for the batch that is under way.
+    func change(_ event: (inout Mailbox) -> [Mailbox.Directive]) -> [Mailbox.Directive] {
+        let directives = event(&mailbox)
+        if !inFlight.isEmpty {
+            for case .remove(let id, _) in directives { inFlight.remove(id) }
+        }
+        return directives
+    }
+
+    /// The device logged in: nothing is in flight any more.
+    func sessionOpened(now: Timestamp) -> [Mailbox.Directive] {
+        inFlight = []
+        return mailbox.sessionOpened(now: now)
+    }
+
+    /// The batch is durable.
+    func committed() { inFlightBefore = nil }
+
+    /// Nothing of the batch has happened.
+    func failed() {
+        mailbox = Mailbox()
+        isRead = false
+        inFlight = inFlightBefore ?? inFlight
+        inFlightBefore = nil
+    }
 }

@@ -73,7 +73,7 @@ import Testing
         try await withServer { server in
             let session = try await server.login(RecordingConnection())
             let held = server.store.holdNextCommit()
-            server.service.sent(session, [NotificationID(rawValue: 5)])
+            _ = server.service.accept(server.acceptance(), sink: DiscardingSink())
             await held.reached.wait()
             // The writer is held in its commit; what it is not needed for goes on.
             let outcome = await withCheckedContinuation { continuation in

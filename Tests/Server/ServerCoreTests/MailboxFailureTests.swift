@@ -38,6 +38,42 @@ import Testing
         }
     }
 
+    /// What a batch may ask for that cannot be committed.
+    enum Uncommitted: CaseIterable {
+        case acceptance, acceptanceForAnother, acknowledgement, login, endOfRegistration
+    }
+
+    @Test(arguments: Uncommitted.allCases)
+    func `what is in flight when a commit fails is not replaced before the next login`(
+        uncommitted: Uncommitted
+    ) async throws {
+        try await withServer { server in
+            let first = try #require(try await server.accept(server.acceptance(collapseID: "score")).id)
+            let session = try await server.login(RecordingConnection())
+            server.service.sent(session, [first])
+            await server.settle(session)
+            server.store.isFailing.store(true)
+            switch uncommitted {
+            case .acceptance: #expect(try await server.accept(server.acceptance(collapseID: "score")).id == nil)
+            case .acceptanceForAnother: #expect(try await server.accept(server.acceptance(device: 9)).id == nil)
+            case .acknowledgement: #expect(await !server.acknowledge(session, [first]))
+            case .login: _ = await server.loginVerdict(RecordingConnection(), received: [first])
+            case .endOfRegistration:
+                _ = server.service.submit(.unregister(server.credentials.device, server.app.id, .sandbox))
+                await server.settle(session)
+            }
+            server.store.isFailing.store(false)
+            let second = try #require(try await server.accept(server.acceptance(collapseID: "score")).id)
+            // The end of a registration is tried again, and takes the first.
+            let isEnded = uncommitted == .endOfRegistration
+            #expect(try await server.page().map(\.id) == (isEnded ? [second] : [first, second]))
+            let last = isEnded ? NotificationState.dropped(.unregistered) : .sent
+            #expect(try await server.timeline(first)?.entries.last?.state == last)
+            _ = try await server.login(RecordingConnection())
+            #expect(try await server.page().map(\.id) == [second])
+        }
+    }
+
     @Test func `timelines that were written behind survive a failed commit`() async throws {
         try await withServer { server in
             let session = try await server.login(RecordingConnection())

@@ -50,7 +50,8 @@ struct TestServer {
     let credentials: DeviceCredentials
 
     func acceptance(
-        apnsID: String? = nil, expiry: Expiry = .policyDefault, device: UInt64? = nil, ticket: Int32 = 1
+        apnsID: String? = nil, expiry: Expiry = .policyDefault, collapseID: String? = nil, device: UInt64? = nil,
+        ticket: Int32 = 1
     ) -> Acceptance {
         Acceptance(
             app: app,
@@ -58,7 +59,8 @@ struct TestServer {
                 cell: 0, device: device.flatMap(DeviceID.init) ?? credentials.device, app: app.id,
                 environment: .sandbox, generation: 0),
             notification: Notification(
-                apnsID: apnsID, topic: app.topic, expiry: expiry, payload: Array(#"{"aps":{}}"#.utf8)),
+                apnsID: apnsID, topic: app.topic, expiry: expiry, collapseID: collapseID,
+                payload: Array(#"{"aps":{}}"#.utf8)),
             ticket: ticket)
     }
 
