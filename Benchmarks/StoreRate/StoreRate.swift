@@ -38,16 +38,16 @@ enum StoreRate {
         var written = 0
         while written < rows {
             let batch = min(512, rows - written)
-            try store.write { transaction in
-                for row in written..<(written + batch) {
-                    let now = Timestamp(seconds: 1_780_000_000).adding(milliseconds: Int64(row / 40))
-                    guard let id = ids.next(now: now), let device = DeviceID(UInt64(row % 2000 * 7_919 + 1)) else {
-                        continue
-                    }
-                    made.append(id)
-                    try transaction.insert(record(id, device, now, payload))
+            var changes: [RowChange] = []
+            for row in written..<(written + batch) {
+                let now = Timestamp(seconds: 1_780_000_000).adding(milliseconds: Int64(row / 40))
+                guard let id = ids.next(now: now), let device = DeviceID(UInt64(row % 2000 * 7_919 + 1)) else {
+                    continue
                 }
+                made.append(id)
+                changes.append(.insertNotification(record(id, device, now, payload)))
             }
+            try store.apply(changes)
             written += batch
         }
         return seconds(since: begin)
@@ -56,18 +56,16 @@ enum StoreRate {
     private static func measurePruning(_ store: SQLiteStore, _ ids: [NotificationID]) throws -> Double {
         let accepted = Timestamp(seconds: 1_780_000_000)
         for start in stride(from: 0, to: ids.count, by: 10_000) {
-            try store.write { transaction in
-                for id in ids[start..<min(start + 10_000, ids.count)] {
-                    try transaction.append(TimelineEntry(at: accepted, state: .sent, source: .server), to: id)
-                    try transaction.append(TimelineEntry(at: accepted, state: .acked, source: .server), to: id)
-                }
-            }
+            try store.apply(
+                ids[start..<min(start + 10_000, ids.count)].flatMap { id in
+                    [NotificationState.sent, .acked].map {
+                        .appendLine(TimelineEntry(at: accepted, state: $0, source: .server), to: id)
+                    }
+                })
         }
         let later = accepted.adding(milliseconds: 40 * 24 * 3_600_000)
         let begin = ContinuousClock.now
-        while try store.write({ transaction in
-            try transaction.prune(timelinesBefore: later, payloadsBefore: accepted, now: later, limit: 2000)
-        }) {}
+        while try store.prune(timelinesBefore: later, payloadsBefore: accepted, now: later, limit: 2000) {}
         return seconds(since: begin)
     }
 

@@ -22,7 +22,7 @@ public final class FailingStore<Base: NotificationStore>: NotificationStore {
     }
 
     public let base: Base
-    /// While it is set, every commit fails after its body has run.
+    /// While it is set, every commit fails, and what is read for one.
     public let isFailing = Flag()
     private let held = Mutex<HeldCommit?>(nil)
 
@@ -35,16 +35,26 @@ public final class FailingStore<Base: NotificationStore>: NotificationStore {
         return commit
     }
 
-    public func write<Result>(_ body: (any NotificationTransaction) throws -> Result) throws -> Result {
-        try base.write { transaction in
-            let result = try body(transaction)
-            if let commit = held.withLock({ $0.take() }) {
-                commit.reached.open()
-                commit.gate.wait()
-            }
-            if isFailing.load() { throw Failure() }
-            return result
+    public func prefetch(_ request: PrefetchRequest) throws -> Prefetched {
+        if isFailing.load() { throw Failure() }
+        return try base.prefetch(request)
+    }
+
+    public func apply(_ changes: [RowChange]) throws {
+        if let commit = held.withLock({ $0.take() }) {
+            commit.reached.open()
+            commit.gate.wait()
         }
+        if isFailing.load() { throw Failure() }
+        try base.apply(changes)
+    }
+
+    public func prune(
+        timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int
+    ) throws -> Bool {
+        if isFailing.load() { throw Failure() }
+        return try base.prune(
+            timelinesBefore: timelinesBefore, payloadsBefore: payloadsBefore, now: now, limit: limit)
     }
 
     public func page(

@@ -10,6 +10,8 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
     let store: Store
     let app: RegisteredApp
     let device: DeviceID
+    /// One that is not enrolled.
+    let stranger: DeviceID
     let now = Timestamp(seconds: 1_780_272_000)
 
     /// Prepares a fresh store with one app and one device.
@@ -19,6 +21,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
             topic: Topic(rawValue: "com.example.todo"), team: TeamID(rawValue: "TEAM123456"), policy: MailboxPolicy(),
             at: Timestamp(seconds: 1_780_272_000))
         device = try #require(DeviceID(77))
+        stranger = try #require(DeviceID(78))
         #expect(try await store.addDevice(device, secretHash: [1, 2, 3], at: now))
     }
 
@@ -43,10 +46,15 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         }
     }
 
+    /// What the store holds of what the request is filled with.
+    private func prefetched(since: Timestamp? = nil, _ fill: (inout PrefetchRequest) -> Void) throws -> Prefetched {
+        var request = PrefetchRequest(acceptedSince: since ?? now)
+        fill(&request)
+        return try store.prefetch(request)
+    }
+
     public func `what was inserted is paged in order, whole`() async throws {
-        try store.write { transaction in
-            for id in [10, 11, 12] as [Int64] { try transaction.insert(record(id, collapse: id == 11 ? "c" : nil)) }
-        }
+        try store.apply([10, 11, 12].map { .insertNotification(record($0, collapse: $0 == 11 ? "c" : nil)) })
         let all = try await page()
         #expect(all.map(\.id.rawValue) == [10, 11, 12])
         #expect(all[1].collapseID == "c")
@@ -56,41 +64,40 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(try await page(at: now.adding(milliseconds: 60_000)).isEmpty)
     }
 
-    public func `a transaction that throws leaves nothing behind`() async throws {
-        #expect(throws: DeliberateFailure.self) {
-            try store.write { transaction in
-                try transaction.insert(record(10, apnsID: "A"))
-                try transaction.append(
-                    TimelineEntry(at: now, state: .sent, source: .server), to: NotificationID(rawValue: 10))
-                throw DeliberateFailure()
-            }
+    public func `changes of which one cannot be made leave nothing behind`() async throws {
+        let id = NotificationID(rawValue: 10)
+        #expect(throws: (any Error).self) {
+            try store.apply([
+                .insertNotification(record(10, apnsID: "A")),
+                .appendLine(TimelineEntry(at: now, state: .sent, source: .server), to: id),
+                .raiseHighWater(to: 500), .insertNotification(record(10)),
+            ])
         }
         #expect(try await page().isEmpty)
-        #expect(try await store.timelines(id: NotificationID(rawValue: 10), apnsID: "a", team: nil).isEmpty)
+        #expect(try await store.timelines(id: id, apnsID: "a", team: nil).isEmpty)
+        #expect(try store.highWater() == 0)
     }
 
     public func `what was removed no longer waits and keeps its timeline`() async throws {
         let id = NotificationID(rawValue: 10)
-        try store.write { transaction in
-            try transaction.insert(record(10))
-            try transaction.insert(record(11))
-        }
-        try store.write { transaction in
-            try transaction.removeWaiting(id, of: device)
-            try transaction.append(TimelineEntry(at: now, state: .acked, source: .server), to: id)
-        }
+        try store.apply([.insertNotification(record(10)), .insertNotification(record(11))])
+        try store.apply([
+            .removeWaiting(id, of: device),
+            .appendLine(TimelineEntry(at: now, state: .acked, source: .server), to: id),
+        ])
         #expect(try await page().map(\.id.rawValue) == [11])
         let timeline = try #require(try await store.timelines(id: id, apnsID: nil, team: nil).first)
         #expect(timeline.entries.map(\.state) == [.accepted, .stored, .acked])
     }
 
     public func `a mailbox is read back as it was`() throws {
-        try store.write { transaction in
-            try transaction.insert(record(10, collapse: "c"))
-            try transaction.insert(record(11, waits: false))
-            try transaction.insert(record(12, environment: .production))
-        }
-        let entries = try store.write { try $0.waiting(for: device) }
+        try store.apply([
+            .insertNotification(record(10, collapse: "c")), .insertNotification(record(11, waits: false)),
+            .insertNotification(record(12, environment: .production)),
+        ])
+        let found = try prefetched { $0.mailboxes = [device, stranger] }
+        let entries = try #require(found.waiting[device])
+        #expect(found.waiting[stranger, default: []].isEmpty)
         #expect(entries.map(\.id.rawValue) == [10, 12])
         #expect(entries.map(\.collapseID) == ["c", nil])
         #expect(entries.map(\.app) == [app.id, app.id])
@@ -101,31 +108,30 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         let subject = record(10).subject
         var other = subject
         other.environment = .production
-        try store.write { transaction in
-            try transaction.insert(record(10, apnsID: "ABC-def"))
-            #expect(try transaction.identity(apnsID: "abc-DEF", subject: subject, since: now)?.rawValue == 10)
-        }
+        var renewed = subject
+        renewed.generation = 1
+        try store.apply([
+            .insertNotification(record(10, apnsID: "ABC-def")),
+            .insertNotification(record(11, apnsID: "attempt", waits: false)),
+        ])
+        let name = NotificationIdentity(apnsID: "abc-DEF", subject: subject)
+        let wrong = [("abc-def", other), ("abc-def", renewed), ("other", subject), ("attempt", subject)]
+        let names = wrong.map { NotificationIdentity(apnsID: $0.0, subject: $0.1) } + [name]
+        #expect(try prefetched { $0.identities = Set(names) }.identities == [name: NotificationID(rawValue: 10)])
         let later = now.adding(milliseconds: 1)
-        let found = try store.write { transaction in
-            [
-                try transaction.identity(apnsID: "abc-def", subject: subject, since: now)?.rawValue,
-                try transaction.identity(apnsID: "abc-def", subject: other, since: now)?.rawValue,
-                try transaction.identity(apnsID: "abc-def", subject: subject, since: later)?.rawValue,
-                try transaction.identity(apnsID: "other", subject: subject, since: now)?.rawValue,
-            ]
-        }
-        #expect(found == [10, nil, nil, nil])
+        #expect(try prefetched(since: later) { $0.identities = [name] }.identities.isEmpty)
+        try store.apply([.insertNotification(record(12, apnsID: "abc-def"))])
+        #expect(try prefetched { $0.identities = [name] }.identities == [name: NotificationID(rawValue: 12)])
     }
 
     public func `one apns-id may name several notifications, refusals too`() async throws {
-        try store.write { transaction in
-            try transaction.insert(record(10, apnsID: "SAME"))
-            try transaction.insert(
+        try store.apply([
+            .insertNotification(record(10, apnsID: "SAME")),
+            .insertRefusal(
                 RefusalRecord(
                     id: NotificationID(rawValue: 11), team: app.team, topic: "com.example.todo", apnsID: "Same",
-                    at: now,
-                    code: "PayloadEmpty", note: "byte 3: expected ':'"))
-        }
+                    at: now, code: "PayloadEmpty", note: "byte 3: expected ':'")),
+        ])
         let found = try await store.timelines(id: nil, apnsID: "same", team: nil)
         #expect(found.map(\.id.rawValue) == [10, 11])
         #expect(found[0].apnsID == "SAME" && found[0].device == device && found[0].environment == .sandbox)
@@ -136,17 +142,15 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
 
     public func `no team's refusals hide what another team, or the same, had accepted`() async throws {
         let other = TeamID(rawValue: "OTHER12345")
-        try store.write { transaction in
-            try transaction.insert(record(10, apnsID: "SAME"))
-            for number in 0..<1100 as Range<Int64> {
-                for (offset, team) in [(20_000, other), (40_000, app.team)] as [(Int64, TeamID)] {
-                    try transaction.insert(
-                        RefusalRecord(
-                            id: NotificationID(rawValue: offset + number), team: team, topic: "com.example.other",
-                            apnsID: "same", at: now, code: "BadPriority", note: nil))
-                }
+        let refusals = [(20_000, other), (40_000, app.team)].flatMap { offset, team in
+            (0..<1100).map { number in
+                RowChange.insertRefusal(
+                    RefusalRecord(
+                        id: NotificationID(rawValue: offset + number), team: team, topic: "com.example.other",
+                        apnsID: "same", at: now, code: "BadPriority", note: nil))
             }
         }
+        try store.apply([.insertNotification(record(10, apnsID: "SAME"))] + refusals)
         let own = try await store.timelines(id: nil, apnsID: "same", team: app.team)
         #expect(own.first?.id.rawValue == 10)
         #expect(own.dropFirst().map(\.id.rawValue) == Array(41_050..<41_100))
@@ -160,10 +164,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
             topic: Topic(rawValue: "com.example.second"), team: app.team, policy: MailboxPolicy(), at: now)
         var other = record(11, environment: .production)
         other.subject.app = second.id
-        try store.write { transaction in
-            try transaction.insert(record(10))
-            try transaction.insert(other)
-        }
+        try store.apply([.insertNotification(record(10)), .insertNotification(other)])
         #expect(try store.expired(at: now, from: nil, limit: 100).ended.isEmpty)
         #expect(try await store.removeApp(topic: second.topic, at: now) == second)
         #expect(
@@ -175,9 +176,8 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
     }
 
     public func `the notifications of a device are told from another's and from unknown ones`() async throws {
-        try store.write { try $0.insert(record(10)) }
+        try store.apply([.insertNotification(record(10))])
         let ids = [10, 11].map { NotificationID(rawValue: $0) }
-        let stranger = try #require(DeviceID(78))
         #expect(try await notifications(of: device, among: ids) == [ids[0]])
         #expect(try await notifications(of: stranger, among: ids).isEmpty)
     }
@@ -190,26 +190,32 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
 
     public func `the same line of a timeline twice is one`() async throws {
         let id = NotificationID(rawValue: 10)
-        let entry = TimelineEntry(at: now, state: .handed, source: .app)
-        try store.write { transaction in
-            try transaction.insert(record(10))
-            try transaction.append(entry, to: id)
-            try transaction.append(entry, to: id)
-            #expect(try transaction.has(.handed, in: id))
-            #expect(try !transaction.has(.presented, in: id))
-            #expect(try transaction.lineCount(of: id) == 1)
-            #expect(try transaction.device(of: id) == device)
-            #expect(try transaction.device(of: NotificationID(rawValue: 99)) == nil)
-        }
+        let entry = TimelineEntry(at: now, state: .handed, source: .app, note: "first")
+        var again = entry
+        again.note = "second"
+        try store.apply([
+            .insertNotification(record(10)), .appendLine(entry, to: id), .appendLine(again, to: id),
+        ])
+        try store.apply([.appendLine(again, to: id)])
+        let refused = NotificationID(rawValue: 11)
+        try store.apply([
+            .insertRefusal(
+                RefusalRecord(
+                    id: refused, team: app.team, topic: "t", apnsID: nil, at: now, code: "BadTopic", note: nil))
+        ])
+        let found = try prefetched { $0.notifications = [id, refused, NotificationID(rawValue: 99)] }
+        #expect(found.notifications == [id: NotificationFacts(device: device, lines: [entry])])
         #expect(try await store.timelines(id: id, apnsID: nil, team: nil).first?.entries.count == 3)
     }
 
+    public func `a device's secret is known until it is revoked`() async throws {
+        #expect(try prefetched { $0.secretHashes = [device, stranger] }.secretHashes == [device: [1, 2, 3]])
+        #expect(try await store.revokeDevice(device, at: now))
+        #expect(try prefetched { $0.secretHashes = [device] }.secretHashes.isEmpty)
+    }
+
     public func `a sweep finds every device whose mail has expired, slice by slice`() throws {
-        try store.write { transaction in
-            for id in 0..<25 as Range<Int64> {
-                try transaction.insert(record(10 + id, expiresIn: id % 2 == 0 ? 1000 : 60_000))
-            }
-        }
+        try store.apply((0..<25).map { .insertNotification(record(10 + $0, expiresIn: $0 % 2 == 0 ? 1000 : 60_000)) })
         var position: SweepPosition?
         var devices: Set<DeviceID> = []
         var slices = 0
@@ -226,17 +232,19 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
 
     public func `the ceiling of ids only rises`() throws {
         #expect(try store.highWater() == 0)
-        try store.write { try $0.raiseHighWater(to: 500) }
-        try store.write { try $0.raiseHighWater(to: 400) }
+        try store.apply([.raiseHighWater(to: 500)])
+        try store.apply([.raiseHighWater(to: 400)])
+        try store.apply([])
         #expect(try store.highWater() == 500)
     }
 
     public func `what was not recorded is known as such to its team`() async throws {
         let team = app.team
-        try store.write { transaction in
-            try transaction.noteUnrecorded(
-                team: team, from: NotificationID(rawValue: 50), to: NotificationID(rawValue: 60), count: 4)
-        }
+        try store.apply([
+            .noteUnrecorded(
+                UnrecordedSpan(
+                    team: team, first: NotificationID(rawValue: 50), last: NotificationID(rawValue: 60), count: 4))
+        ])
         #expect(try await store.isUnrecorded(NotificationID(rawValue: 55), team: team) == team)
         #expect(try await store.isUnrecorded(NotificationID(rawValue: 55), team: nil) == team)
         #expect(try await store.isUnrecorded(NotificationID(rawValue: 61), team: team) == nil)
@@ -247,24 +255,16 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         let generator = NotificationIDGenerator(node: 0, highWater: 0)
         let old = generator.floor(at: now.adding(milliseconds: -1_000_000))
         let fresh = generator.floor(at: now)
-        try store.write { transaction in
-            for id in [old, old + 1, fresh] { try transaction.insert(record(id, apnsID: "ID-\(id)", waits: false)) }
-            try transaction.insert(record(fresh + 1))
-        }
-        var isMore = true
-        while isMore {
-            isMore = try store.write { transaction in
-                try transaction.prune(
-                    timelinesBefore: now.adding(milliseconds: -500_000), payloadsBefore: now.adding(milliseconds: 1000),
-                    now: now.adding(milliseconds: 2000), limit: 1)
-            }
-        }
+        try store.apply(
+            [old, old + 1, fresh].map { .insertNotification(record($0, apnsID: "ID-\($0)", waits: false)) }
+                + [.insertNotification(record(fresh + 1))])
+        while try store.prune(
+            timelinesBefore: now.adding(milliseconds: -500_000), payloadsBefore: now.adding(milliseconds: 1000),
+            now: now.adding(milliseconds: 2000), limit: 1)
+        {}
         #expect(try await store.timelines(id: NotificationID(rawValue: old), apnsID: nil, team: nil).isEmpty)
         #expect(try await store.timelines(id: nil, apnsID: "id-\(old)", team: nil).isEmpty)
         #expect(try await store.timelines(id: NotificationID(rawValue: fresh), apnsID: nil, team: nil).count == 1)
         #expect(try await page().map(\.payload) == [Array(#"{"n":\#(fresh + 1)}"#.utf8)])
     }
 }
-
-/// What a transaction throws to be rolled back.
-private struct DeliberateFailure: Error {}

@@ -4,67 +4,34 @@ import Mailbox
 import Metrics
 import PushModel
 
-/// What each command does inside the batch's transaction.
+/// What each command does: decided in memory, over what was read for the batch.
 extension MailboxService {
-    func apply(
-        _ command: MailboxCommand, _ transaction: any NotificationTransaction, _ effects: inout MailboxEffects
-    ) throws {
+    func decide(_ command: MailboxCommand, _ batch: inout MailboxBatch) {
         switch command {
-        case .accept(let queued): try accept(queued.acceptance, queued.sink, transaction, &effects)
-        case .open(let login, let connection, let complete):
-            try open(login, connection, complete, transaction, &effects)
+        case .accept(let queued): accept(queued.acceptance, queued.sink, &batch)
+        case .open(let login, let connection, let complete): open(login, connection, complete, &batch)
         case .sent(let session, let ids, let at): sent(session, ids, at)
-        case .writeSent(let ids): try writeSent(ids, transaction)
+        case .writeSent(let ids): writeSent(ids, &batch)
         case .acknowledged(let session, let ids, let complete):
-            try acknowledge(session.device, ids, transaction)
-            effects.answer { complete(true) }
+            acknowledge(session.device, ids, &batch)
+            batch.effects.answer { complete(true) }
         case .record(let receipts, let session, let complete):
-            try record(receipts, session, transaction)
-            effects.answer { complete(true) }
+            record(receipts, session, &batch)
+            batch.effects.answer { complete(true) }
         case .flush(let complete):
-            try writeSent(sentLines.ids, transaction)
-            effects.answer { complete(true) }
-        case .close(let session): effects.changeSession(.closed(session))
+            writeSent(sentLines.ids, &batch)
+            batch.effects.answer { complete(true) }
+        case .close(let session): batch.effects.changeSession(.closed(session))
         case .expire(let device):
             let now = clock()
-            try change(device, transaction) { $0.change { $0.expired(now: now) } }
-        case .prune: try prune(transaction)
+            change(device, &batch) { $0.change { $0.expired(now: now) } }
+        case .prune: batch.prunes = true
         case .unregister(let device, let app, let environment):
-            try change(device, transaction) { $0.change { $0.unregistered(app: app, environment: environment) } }
+            change(device, &batch) { $0.change { $0.unregistered(app: app, environment: environment) } }
         }
     }
 
-    // MARK: Without the store
-
-    /// Whether a command needs nothing of the store.
-    func isInMemory(_ command: MailboxCommand) -> Bool {
-        switch command {
-        case .sent, .close: true
-        case .flush: sentLines.isEmpty
-        default: false
-        }
-    }
-
-    /// Whether a batch needs nothing of the store. A flush does when a line before it in the batch is to be written.
-    func areInMemory(_ commands: [MailboxCommand]) -> Bool {
-        var hasLine = false
-        for command in commands {
-            guard isInMemory(command) else { return false }
-            if case .sent = command { hasLine = true }
-            if hasLine, case .flush = command { return false }
-        }
-        return true
-    }
-
-    /// Does what a command for which ``isInMemory(_:)`` holds asks for.
-    func applyInMemory(_ command: MailboxCommand, _ effects: inout MailboxEffects) {
-        switch command {
-        case .sent(let session, let ids, let at): sent(session, ids, at)
-        case .close(let session): effects.changeSession(.closed(session))
-        case .flush(let complete): effects.answer { complete(true) }
-        default: break
-        }
-    }
+    // MARK: What was sent
 
     private func sent(_ session: DeviceSessionID, _ ids: [NotificationID], _ at: Timestamp) {
         noteSent(ids, at)
@@ -90,52 +57,45 @@ extension MailboxService {
         }
     }
 
-    private func writeSent(_ ids: [NotificationID], _ transaction: any NotificationTransaction) throws {
+    private func writeSent(_ ids: [NotificationID], _ batch: inout MailboxBatch) {
         for id in ids {
-            if let entry = sentLines.take(id) { try transaction.append(entry, to: id) }
+            if let entry = sentLines.take(id) { batch.append(entry, to: id) }
         }
     }
 
     // MARK: Acceptance
 
-    private func accept(
-        _ acceptance: Acceptance, _ sink: any AcceptanceSink, _ transaction: any NotificationTransaction,
-        _ effects: inout MailboxEffects
-    ) throws {
+    private func accept(_ acceptance: Acceptance, _ sink: any AcceptanceSink, _ batch: inout MailboxBatch) {
         let now = clock()
         let ticket = acceptance.ticket
         let apnsID = acceptance.notification.apnsID
-        if let apnsID {
-            let since = now.adding(milliseconds: -settings.identityWindowMilliseconds)
-            if let id = try transaction.identity(apnsID: apnsID, subject: acceptance.subject, since: since) {
-                effects.judge(AcceptanceVerdict(ticket: ticket, id: id, apnsID: apnsID), sink)
-                return
-            }
+        let identity = NotificationIdentity(acceptance)
+        if let identity, let id = batch.notification(identity) {
+            batch.effects.judge(AcceptanceVerdict(ticket: ticket, id: id, apnsID: apnsID), sink)
+            return
         }
         guard let id = ids.next(now: now) else {
-            effects.judge(AcceptanceVerdict(ticket: ticket, id: nil, apnsID: apnsID), sink)
+            batch.effects.judge(AcceptanceVerdict(ticket: ticket, id: nil, apnsID: apnsID), sink)
             return
         }
         let expiresAt = expiry(of: acceptance.notification, now: now)
         var record = Self.record(acceptance, id: id, now: now, expiresAt: expiresAt)
         record.waits = expiresAt > now
-        effects.judge(AcceptanceVerdict(ticket: ticket, id: id, apnsID: apnsID), sink)
+        batch.effects.judge(AcceptanceVerdict(ticket: ticket, id: id, apnsID: apnsID), sink)
+        batch.insert(record, as: identity)
         guard record.waits else {
-            try transaction.insert(record)
-            try transaction.append(TimelineEntry(at: now, state: .expired, source: .server), to: id)
+            batch.append(TimelineEntry(at: now, state: .expired, source: .server), to: id)
             return
         }
         let entry = Mailbox.Entry(
             id: id, app: acceptance.app.id, environment: acceptance.subject.environment, lane: .apns,
             collapseID: acceptance.notification.collapseID,
             expiresAt: expiresAt)
-        // The mailbox first: read from the store after the row was inserted, it would have the row twice.
-        try change(acceptance.subject.device, transaction) {
+        change(acceptance.subject.device, &batch) {
             $0.change { $0.appended(entry, policy: acceptance.app.policy, now: now) }
         }
-        try transaction.insert(record)
         if let session = sessions[acceptance.subject.device] {
-            effects.deliver(
+            batch.effects.deliver(
                 Self.outgoing(acceptance, id: id, now: now, expiresAt: expiresAt), session.connection)
         }
     }
@@ -174,41 +134,37 @@ extension MailboxService {
 
     /// Changes a device's mailbox and keeps its rows in step.
     private func change(
-        _ device: DeviceID, _ transaction: any NotificationTransaction,
-        _ event: (ResidentMailbox) -> [Mailbox.Directive]
-    ) throws {
-        let resident = mailboxes[device] ?? ResidentMailbox(device)
-        if !resident.isRead {
-            let entries = try transaction.waiting(for: device)
-            counting(resident) { $0.read(entries) }
-            mailboxes[device] = resident
+        _ device: DeviceID, _ batch: inout MailboxBatch, _ event: (ResidentMailbox) -> [Mailbox.Directive]
+    ) {
+        guard let resident = mailboxes[device], resident.isRead else {
+            preconditionFailure("the mailboxes that a batch changes are read before it is decided")
         }
-        if resident.enterBatch() { changedMailboxes.append(resident) }
+        if resident.enterBatch() { batchMailboxes.append(resident) }
         let directives = counting(resident, event)
         guard !directives.isEmpty else { return }
         let now = clock()
         for case .remove(let id, let state) in directives {
-            try transaction.removeWaiting(id, of: device)
-            if let sent = sentLines.take(id) { try transaction.append(sent, to: id) }
-            try transaction.append(TimelineEntry(at: now, state: state, source: .server), to: id)
+            batch.removeWaiting(id, of: device)
+            if let sent = sentLines.take(id) { batch.append(sent, to: id) }
+            batch.append(TimelineEntry(at: now, state: state, source: .server), to: id)
         }
     }
 
     /// Does something with a mailbox and keeps count of what all of them hold.
     @discardableResult
-    private func counting<Result>(_ resident: ResidentMailbox, _ body: (ResidentMailbox) -> Result) -> Result {
+    func counting<Result>(_ resident: ResidentMailbox, _ body: (ResidentMailbox) -> Result) -> Result {
         let before = resident.count
         defer { residentEntries += resident.count - before }
         return body(resident)
     }
 
-    /// Tells the mailboxes that a batch has changed what became of it.
+    /// Tells the mailboxes that the batch under way concerns what became of it.
     func endBatch(_ end: (ResidentMailbox) -> Void) {
-        for resident in changedMailboxes {
+        for resident in batchMailboxes {
             counting(resident, end)
             forgetIfEmpty(resident.device)
         }
-        changedMailboxes.removeAll(keepingCapacity: true)
+        batchMailboxes.removeAll(keepingCapacity: true)
     }
 
     /// An empty mailbox of a device that is away is worth nothing.
@@ -216,32 +172,29 @@ extension MailboxService {
         if sessions[device] == nil, mailboxes[device]?.count == 0 { mailboxes[device] = nil }
     }
 
-    private func acknowledge(
-        _ device: DeviceID, _ ids: [NotificationID], _ transaction: any NotificationTransaction
-    ) throws {
+    private func acknowledge(_ device: DeviceID, _ ids: [NotificationID], _ batch: inout MailboxBatch) {
         var waited: Set<NotificationID> = []
-        try change(device, transaction) { resident in
+        change(device, &batch) { resident in
             let directives = resident.change { $0.acknowledged(ids) }
             for case .remove(let id, _) in directives { waited.insert(id) }
             return directives
         }
         // One attempt (TTL 0) never waited, and what was acknowledged twice no longer does.
         for id in ids where !waited.contains(id) {
-            guard try transaction.device(of: id) == device, try !transaction.has(.acked, in: id) else { continue }
-            try transaction.append(TimelineEntry(at: clock(), state: .acked, source: .server), to: id)
+            guard let facts = batch.facts(of: id), facts.device == device, !facts.has(.acked) else { continue }
+            batch.append(TimelineEntry(at: clock(), state: .acked, source: .server), to: id)
         }
     }
 
-    private func record(
-        _ receipts: [Receipt], _ session: DeviceSessionID, _ transaction: any NotificationTransaction
-    ) throws {
-        for receipt in receipts where try transaction.device(of: receipt.id) == session.device {
+    private func record(_ receipts: [Receipt], _ session: DeviceSessionID, _ batch: inout MailboxBatch) {
+        for receipt in receipts {
+            guard let facts = batch.facts(of: receipt.id), facts.device == session.device else { continue }
             // A device cannot make a timeline grow without end.
-            guard try transaction.lineCount(of: receipt.id) < settings.lineLimit else {
+            guard facts.lines.count < settings.lineLimit else {
                 Counter(label: "aldaba_receipts_beyond_limit_total").increment()
                 continue
             }
-            try transaction.append(receipt.entry, to: receipt.id)
+            batch.append(receipt.entry, to: receipt.id)
         }
     }
 
@@ -249,20 +202,18 @@ extension MailboxService {
 
     private func open(
         _ login: DeviceLogin, _ connection: any DeviceConnection,
-        _ complete: @escaping @Sendable (DeviceLoginVerdict) -> Void, _ transaction: any NotificationTransaction,
-        _ effects: inout MailboxEffects
-    ) throws {
-        let credentials = DeviceCredentials(device: login.device, secret: login.secret)
-        guard let hash = try transaction.secretHash(of: login.device), credentials.matches(hash) else {
-            effects.answer { complete(.refused) }
+        _ complete: @escaping @Sendable (DeviceLoginVerdict) -> Void, _ batch: inout MailboxBatch
+    ) {
+        guard batch.admits(login) else {
+            batch.effects.answer { complete(.refused) }
             return
         }
         let now = clock()
-        try acknowledge(login.device, login.received, transaction)
-        try change(login.device, transaction) { $0.sessionOpened(now: now) }
+        acknowledge(login.device, login.received, &batch)
+        change(login.device, &batch) { $0.sessionOpened(now: now) }
         lastEpoch = max(lastEpoch + 1, UInt64(max(0, now.rawValue)))
         let id = DeviceSessionID(device: login.device, epoch: lastEpoch)
-        effects.changeSession(.opened(LiveSession(id: id, connection: connection), complete))
+        batch.effects.changeSession(.opened(LiveSession(id: id, connection: connection), complete))
     }
 
     /// Enters what a committed batch did to sessions. What was accepted in the same batch after a login is not

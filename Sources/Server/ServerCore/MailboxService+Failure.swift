@@ -4,21 +4,14 @@ import PushModel
 
 /// Commits, and what becomes of commands whose batch could not be committed.
 extension MailboxService {
-    /// Runs `body` in one transaction, and notes whether the store took it.
-    func commit(_ body: (any NotificationTransaction) throws -> Void) throws {
-        try noting {
-            try ids.renew()
-            try store.write(body)
-        }
-    }
-
     /// Keeps the ceiling of ids ahead of them. Finds out, too, whether a store that failed works again: who was told
     /// that it fails may send nothing more.
     func renewIDs() throws {
         try noting { try ids.renew() }
     }
 
-    private func noting(_ work: () throws -> Void) throws {
+    /// Does work of the store's, and notes whether the store took it.
+    func noting(_ work: () throws -> Void) throws {
         do { try work() } catch {
             health.failed(error, at: clock())
             throw error
@@ -26,7 +19,7 @@ extension MailboxService {
         guard health.failure != nil else { return }
         // What changes nothing touches no disk, and says nothing of one that was full before: this changes something.
         do {
-            try store.write { try $0.raiseHighWater(to: 0) }
+            try store.apply([.raiseHighWater(to: 0)])
             health.committed()
         } catch { health.failed(error, at: clock()) }
     }

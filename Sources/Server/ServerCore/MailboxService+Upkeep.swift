@@ -35,17 +35,25 @@ extension MailboxService {
         loop.scheduleTask(in: .nanoseconds(pruningPace.pause)) { _ = self.submit(.prune) }
     }
 
-    /// Prunes the next slice; the pace follows from how long it took.
-    func prune(_ transaction: any NotificationTransaction) throws {
+    /// Prunes the next slice; the pace follows from how long it took. One that fails ends the round.
+    func prune() {
         let now = clock()
         let began = NIODeadline.now()
-        let isMore = try transaction.prune(
-            timelinesBefore: now.adding(milliseconds: -settings.timelineRetentionMilliseconds),
-            payloadsBefore: now.adding(milliseconds: -settings.payloadRetentionMilliseconds), now: now,
-            limit: pruningPace.limit)
+        isPruning = false
+        do {
+            try noting {
+                isPruning = try store.prune(
+                    timelinesBefore: now.adding(milliseconds: -settings.timelineRetentionMilliseconds),
+                    payloadsBefore: now.adding(milliseconds: -settings.payloadRetentionMilliseconds), now: now,
+                    limit: pruningPace.limit)
+            }
+        } catch {
+            failures += 1
+            logger.error("the store could not be pruned", metadata: [LogKey.error: "\(error)"])
+            return
+        }
         pruningPace.tookSlice(nanoseconds: (NIODeadline.now() - began).nanoseconds)
-        isPruning = isMore
-        if isMore { pruneSoon() }
+        if isPruning { pruneSoon() }
     }
 
     /// Ends the sessions of devices that were revoked since an instant.

@@ -26,8 +26,8 @@ public actor MailboxService {
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     var mailboxes: [DeviceID: ResidentMailbox] = [:]
-    /// Those that the batch under way has changed.
-    var changedMailboxes: [ResidentMailbox] = []
+    /// Those that the batch under way concerns.
+    var batchMailboxes: [ResidentMailbox] = []
     var sentLines = SentLines()
     /// How many notifications the mailboxes in memory hold.
     var residentEntries = 0
@@ -206,18 +206,17 @@ public actor MailboxService {
     }
 
     private func process(_ commands: [MailboxCommand]) throws {
-        var effects = MailboxEffects()
         let notes =
             commands.contains(where: \.looksAtNotes) ? queue.takeNotes(limit: CommandQueue.noteLimit) : []
+        var batch = MailboxBatch()
         do {
-            // What changes memory alone needs no commit, and nobody waits for one.
-            if notes.isEmpty, areInMemory(commands) {
-                for command in commands { applyInMemory(command, &effects) }
-            } else {
-                try commit { transaction in
-                    for queued in notes { try write(queued, transaction) }
-                    for command in commands { try apply(command, transaction, &effects) }
-                }
+            try noting {
+                try ids.renew()
+                try learn(commands, &batch)
+                for queued in notes { batch.write(queued) }
+                for command in commands { decide(command, &batch) }
+                // What changes memory alone needs no commit, and nobody waits for one.
+                if !batch.changes.isEmpty { try store.apply(batch.changes) }
             }
         } catch {
             queue.putBack(notes)
@@ -227,21 +226,10 @@ public actor MailboxService {
         }
         queue.committed(notes)
         sentLines.committed()
-        for change in effects.sessionChanges { enter(change) }
+        for change in batch.effects.sessionChanges { enter(change) }
         endBatch { $0.committed() }
-        effects.release()
-    }
-
-    private func write(_ queued: CommandQueue.QueuedNote, _ transaction: any NotificationTransaction) throws {
-        switch queued.note {
-        case .attempted(let record, let entries):
-            try transaction.insert(record)
-            for entry in entries { try transaction.append(entry, to: record.id) }
-        case .lines(let entries):
-            for entry in entries { try transaction.append(entry, to: queued.id) }
-        case .refused(let refusal):
-            try transaction.insert(refusal)
-        }
+        batch.effects.release()
+        if batch.prunes { prune() }
     }
 
     func writeNotes() {
@@ -249,11 +237,15 @@ public actor MailboxService {
         guard !notes.isEmpty || !unrecorded.isEmpty else { return }
         var pause = settings.notePause
         do {
-            try commit { transaction in
-                for queued in notes { try write(queued, transaction) }
-                for (team, entry) in unrecorded {
-                    try transaction.noteUnrecorded(team: team, from: entry.first, to: entry.last, count: entry.count)
-                }
+            var batch = MailboxBatch()
+            for queued in notes { batch.write(queued) }
+            for (team, entry) in unrecorded {
+                batch.noteUnrecorded(
+                    UnrecordedSpan(team: team, first: entry.first, last: entry.last, count: entry.count))
+            }
+            try noting {
+                try ids.renew()
+                try store.apply(batch.changes)
             }
             queue.committed(notes)
             let lost = unrecorded.values.reduce(0) { $0 + $1.count }

@@ -28,7 +28,7 @@ final class NotificationIDSource: Sendable {
         let now = clock()
         guard renewAt.withLock({ now >= $0 }) else { return }
         let ceiling = generator.withLock { $0.ceiling(until: now.adding(milliseconds: Self.reach)) }
-        try store.write { try $0.raiseHighWater(to: ceiling) }
+        try store.apply([.raiseHighWater(to: ceiling)])
         generator.withLock { $0.raiseCeiling(to: ceiling) }
         renewAt.withLock { $0 = now.adding(milliseconds: Self.interval) }
     }

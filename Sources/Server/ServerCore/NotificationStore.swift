@@ -1,14 +1,26 @@
-import Mailbox
 import PushModel
 
 /// Where notifications, mailboxes and timelines are durable; the port that a store implements.
 ///
-/// One caller writes (``MailboxService``); reads come from anywhere.
+/// One caller writes (``MailboxService``): it asks for what a batch has to know, decides in memory, and has the changes
+/// applied. A store decides nothing. Other reads come from anywhere.
 public protocol NotificationStore: Sendable {
-    /// Runs `body` in one transaction and makes it durable: synced to the disk when this returns.
+    /// Reads what a batch has to know, all of it at once. Sees every change that was applied before.
+    func prefetch(_ request: PrefetchRequest) throws -> Prefetched
+
+    /// Makes the changes, in order, in one transaction, and makes that durable: synced to the disk when this returns.
     ///
-    /// - Throws: what the store or `body` says; then nothing of it has happened.
-    func write<Result>(_ body: (any NotificationTransaction) throws -> Result) throws -> Result
+    /// - Throws: what the store says; then nothing of it has happened.
+    func apply(_ changes: [RowChange]) throws
+
+    /// Deletes at most `limit` notifications older than an instant, and looks at as many for payloads to clear, in a
+    /// transaction of its own.
+    ///
+    /// A payload is cleared when its notification was accepted before `payloadsBefore`, no longer waits, and its
+    /// timeline has no line since then. One that is still needed is looked at again once as much time has passed
+    /// as lies between `payloadsBefore` and `now`.
+    /// - Returns: whether more is left to do.
+    func prune(timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int) throws -> Bool
 
     /// Reads what waits for a device after an id, in order, without what has expired by `now`.
     ///
@@ -78,112 +90,5 @@ public struct RegistrationPlace: Hashable, Sendable {
         self.device = device
         self.app = app
         self.environment = environment
-    }
-}
-
-/// What can be done inside one transaction of a ``NotificationStore``.
-public protocol NotificationTransaction {
-    /// The id under which a provider's `apns-id` was accepted for this registration since an instant.
-    func identity(apnsID: String, subject: TokenSubject, since: Timestamp) throws -> NotificationID?
-
-    /// Stores a notification once; with `waits` also the narrow row that says who waits for it.
-    func insert(_ record: NotificationRecord) throws
-
-    /// Stores a request that was refused, so that its timeline can say why.
-    func insert(_ refusal: RefusalRecord) throws
-
-    /// Deletes the waiting row of an id.
-    func removeWaiting(_ id: NotificationID, of device: DeviceID) throws
-
-    /// Adds a line to a timeline; the same line twice is one.
-    func append(_ entry: TimelineEntry, to id: NotificationID) throws
-
-    /// What waits for a device, ordered by id.
-    func waiting(for device: DeviceID) throws -> [Mailbox.Entry]
-
-    /// The device that a notification was for; `nil` when it is unknown.
-    func device(of id: NotificationID) throws -> DeviceID?
-
-    /// Whether a timeline has a line with this state.
-    func has(_ state: NotificationState, in id: NotificationID) throws -> Bool
-
-    /// How many lines were appended to a timeline.
-    func lineCount(of id: NotificationID) throws -> Int
-
-    /// The hash of a device's secret; `nil` for a device that is not enrolled.
-    func secretHash(of device: DeviceID) throws -> [UInt8]?
-
-    /// Makes the ceiling of ids durable.
-    func raiseHighWater(to ceiling: Int64) throws
-
-    /// Notes that timelines of a team were not recorded, from one id to another.
-    func noteUnrecorded(team: TeamID, from first: NotificationID, to last: NotificationID, count: Int) throws
-
-    /// Deletes at most `limit` notifications older than an instant, and looks at as many for payloads to clear.
-    ///
-    /// A payload is cleared when its notification was accepted before `payloadsBefore`, no longer waits, and its
-    /// timeline has no line since then. One that is still needed is looked at again once as much time has passed
-    /// as lies between `payloadsBefore` and `now`.
-    /// - Returns: whether more is left to do.
-    func prune(timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int) throws -> Bool
-}
-
-/// A notification as a store keeps it.
-public struct NotificationRecord: Hashable, Sendable {
-    public var id: NotificationID
-    public var subject: TokenSubject
-    /// As the provider sent it; `nil` when the server made it.
-    public var apnsID: String?
-    public var pushType: PushType?
-    public var priority: Priority
-    public var collapseID: String?
-    public var acceptedAt: Timestamp
-    /// `nil` for one attempt.
-    public var expiresAt: Timestamp?
-    /// Whether it waits in the device's mailbox (the timeline's `stored`).
-    public var waits: Bool
-    public var lane: Lane
-    public var payload: [UInt8]
-
-    public init(
-        id: NotificationID, subject: TokenSubject, apnsID: String?, pushType: PushType?, priority: Priority,
-        collapseID: String?, acceptedAt: Timestamp, expiresAt: Timestamp?, waits: Bool, lane: Lane, payload: [UInt8]
-    ) {
-        self.id = id
-        self.subject = subject
-        self.apnsID = apnsID
-        self.pushType = pushType
-        self.priority = priority
-        self.collapseID = collapseID
-        self.acceptedAt = acceptedAt
-        self.expiresAt = expiresAt
-        self.waits = waits
-        self.lane = lane
-        self.payload = payload
-    }
-}
-
-/// A refused request as a store keeps it.
-public struct RefusalRecord: Hashable, Sendable {
-    public var id: NotificationID
-    public var team: TeamID
-    /// The topic as the provider wrote it, cut to 255 bytes; may name no app.
-    public var topic: String
-    public var apnsID: String?
-    public var at: Timestamp
-    /// The reason's code.
-    public var code: String
-    public var note: String?
-
-    public init(
-        id: NotificationID, team: TeamID, topic: String, apnsID: String?, at: Timestamp, code: String, note: String?
-    ) {
-        self.id = id
-        self.team = team
-        self.topic = topic
-        self.apnsID = apnsID
-        self.at = at
-        self.code = code
-        self.note = note
     }
 }

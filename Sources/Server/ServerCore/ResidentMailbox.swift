@@ -15,13 +15,16 @@ final class ResidentMailbox {
     private(set) var isRead = false
     /// Of what waits, the ids that were written to a connection since the last login.
     private var inFlight: Set<NotificationID> = []
-    /// What was in flight before the batch that is under way; `nil` unless that changes this mailbox.
+    /// What was in flight before the batch that is under way; `nil` unless that concerns this mailbox.
     private var inFlightBefore: Set<NotificationID>?
 
     init(_ device: DeviceID) { self.device = device }
 
     /// How many notifications are held here.
     var count: Int { isRead ? mailbox.count : inFlight.count }
+
+    /// Whether a notification is known to wait.
+    func contains(_ id: NotificationID) -> Bool { mailbox.contains(id) }
 
     /// Takes over what the store holds for the device, ordered by id.
     func read(_ entries: [Mailbox.Entry]) {
@@ -39,7 +42,7 @@ final class ResidentMailbox {
         inFlightBefore?.formUnion(waiting)
     }
 
-    /// A batch is about to change the mailbox; `false` when it has done so before.
+    /// A batch is about to read or change the mailbox; `false` when it has done so before.
     func enterBatch() -> Bool {
         guard inFlightBefore == nil else { return false }
         inFlightBefore = inFlight

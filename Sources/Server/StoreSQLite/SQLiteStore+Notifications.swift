@@ -150,17 +150,7 @@ extension SQLiteStore: NotificationStore {
             entries.append(TimelineEntry(at: acceptedAt, state: .accepted, source: .server))
             if row["stored"] as Bool { entries.append(TimelineEntry(at: acceptedAt, state: .stored, source: .server)) }
         }
-        let lines = try Row.fetchAll(
-            database, sql: "SELECT at, state, source, note FROM timeline WHERE id = ? ORDER BY at",
-            arguments: [id.rawValue])
-        for line in lines {
-            guard let state = NotificationState(text: line[1] as String) else { continue }
-            entries.append(
-                TimelineEntry(
-                    at: Timestamp(rawValue: line[0]), state: state,
-                    source: TimelineSource(rawValue: line[2]) ?? .server,
-                    note: line[3]))
-        }
+        entries += try lines(of: id, database)
         return NotificationTimeline(
             id: id, apnsID: row["apns_id"] ?? ServerAPNsID.text(of: id),
             team: TeamID(rawValue: row["app_team"] ?? row["team"] ?? ""),

@@ -1,8 +1,5 @@
-import Dispatch
 import Foundation
 import GRDB
-import GRDBSQLite
-import Mailbox
 import PushModel
 import ServerCore
 
@@ -58,15 +55,31 @@ public final class SQLiteStore: Sendable {
         try pool.close()
     }
 
-    public func write<Result>(_ body: (any NotificationTransaction) throws -> Result) throws -> Result {
+    public func apply(_ changes: [RowChange]) throws {
+        guard !changes.isEmpty else { return }
+        try write { database in
+            let writer = RowWriter(database: database, hot: try hot.prepared(database))
+            for change in changes { try writer.apply(change) }
+        }
+    }
+
+    public func prune(
+        timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int
+    ) throws -> Bool {
+        var isMore = false
+        try write { database in
+            isMore = try Retention(database: database).prune(
+                timelinesBefore: timelinesBefore, payloadsBefore: payloadsBefore, now: now, limit: limit)
+        }
+        return isMore
+    }
+
+    private func write(_ body: (Database) throws -> Void) throws {
         try pool.writeWithoutTransaction { database in
-            var result: Result?
             try database.inTransaction(.immediate) {
-                result = try body(SQLiteTransaction(database: database, hot: try hot.prepared(database)))
+                try body(database)
                 return .commit
             }
-            guard let result else { throw StoreError.noResult }
-            return result
         }
     }
 }
@@ -75,13 +88,13 @@ public final class SQLiteStore: Sendable {
 public enum StoreError: Error, CustomStringConvertible {
     case cannotOpen(path: String, reason: String)
     case doesNotSync(path: String)
-    case noResult
+    case isClosed
 
     public var description: String {
         switch self {
         case .cannotOpen(let path, let reason): "the database \(path) cannot be opened: \(reason)"
         case .doesNotSync(let path): "the database \(path) does not take synchronous=FULL, so nothing would be durable"
-        case .noResult: "the transaction ended without a result"
+        case .isClosed: "the database was closed"
         }
     }
 }
@@ -89,47 +102,4 @@ public enum StoreError: Error, CustomStringConvertible {
 extension DatabaseError: StoreFailure {
     /// SQLite's own words, such as "database or disk is full", without the statement.
     public var reason: String { message ?? "SQLite error \(resultCode.rawValue)" }
-}
-
-/// The writer's own statements, prepared when first needed.
-///
-/// `@unchecked Sendable`: only touched inside the pool's `writeWithoutTransaction`, whose serial queue is the one
-/// place where the writer's connection may be used.
-final class WriterStatements: @unchecked Sendable {
-    struct Prepared {
-        let message: HotStatement
-        let pending: HotStatement
-        let identity: HotStatement
-        let timeline: HotStatement
-        let removePending: HotStatement
-    }
-
-    private var statements: Prepared?
-
-    func prepared(_ database: Database) throws -> Prepared {
-        if let statements { return statements }
-        guard let connection = database.sqliteConnection else { throw StoreError.noResult }
-        let prepared = Prepared(
-            message: try HotStatement(
-                """
-                INSERT INTO message(id, app, device, environment, generation, lane, apns_id, push_type, priority,
-                    collapse_id, accepted_at, expires_at, stored, payload)
-                VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """, on: connection),
-            pending: try HotStatement(
-                """
-                INSERT INTO pending(device, id, message, app, environment, lane, expires_at, collapse_id)
-                VALUES(?, ?, ?, ?, ?, ?, ?, ?)
-                """, on: connection),
-            identity: try HotStatement(
-                "INSERT INTO identity(apns_id, device, app, environment, id) VALUES(?, ?, ?, ?, ?)", on: connection),
-            timeline: try HotStatement(
-                "INSERT OR IGNORE INTO timeline(id, at, state, source, note) VALUES(?, ?, ?, ?, ?)", on: connection),
-            removePending: try HotStatement("DELETE FROM pending WHERE device = ? AND id = ?", on: connection))
-        statements = prepared
-        return prepared
-    }
-
-    /// Finalizes the statements; they must not outlive their connection.
-    func forget() { statements = nil }
 }

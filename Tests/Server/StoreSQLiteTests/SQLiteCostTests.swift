@@ -45,39 +45,42 @@ import Testing
 
     /// So many of each: what waits for another device, what the device has had, attempts of one name, refusals, gaps.
     private func fill(_ store: SQLiteStore, count: Int) throws {
-        try store.write { transaction in
-            for number in 0..<Int64(count) {
-                let id = Self.first + 10_000 + number * 10
-                try transaction.insert(Self.record(id, device: Self.other, apnsID: "waiting-\(number)"))
-                try transaction.insert(Self.record(id + 1, apnsID: "had-\(number)"))
-                try transaction.append(Self.line(.acked), to: NotificationID(rawValue: id + 1))
-                try transaction.removeWaiting(NotificationID(rawValue: id + 1), of: Self.device)
-                try transaction.insert(Self.record(id + 2, apnsID: "same", waits: false))
-                try transaction.insert(Self.refusal(id + 3))
-                try transaction.noteUnrecorded(
-                    team: Self.team, from: NotificationID(rawValue: id + 4), to: NotificationID(rawValue: id + 5),
-                    count: 2)
-            }
+        let changes: [RowChange] = (0..<Int64(count)).flatMap { number -> [RowChange] in
+            let id = Self.first + 10_000 + number * 10
+            return [
+                .insertNotification(Self.record(id, device: Self.other, apnsID: "waiting-\(number)")),
+                .insertNotification(Self.record(id + 1, apnsID: "had-\(number)")),
+                .appendLine(Self.line(.acked), to: NotificationID(rawValue: id + 1)),
+                .removeWaiting(NotificationID(rawValue: id + 1), of: Self.device),
+                .insertNotification(Self.record(id + 2, apnsID: "same", waits: false)),
+                .insertRefusal(Self.refusal(id + 3)), .noteUnrecorded(Self.gap(id + 4, id + 5)),
+            ]
         }
+        try store.apply(changes)
+    }
+
+    private static func gap(_ first: Int64, _ last: Int64) -> UnrecordedSpan {
+        UnrecordedSpan(
+            team: team, first: NotificationID(rawValue: first), last: NotificationID(rawValue: last), count: 2)
     }
 
     /// All that is done for notifications, one thing after the other.
     private func pass(_ store: SQLiteStore) async throws {
         let id = NotificationID(rawValue: Self.first + 1)
-        try store.write { transaction in
-            _ = try transaction.secretHash(of: Self.device)
-            _ = try transaction.waiting(for: Self.device)
-            for name in ["new", "same"] {
-                let subject = Self.record(0, apnsID: name).subject
-                #expect(try transaction.identity(apnsID: name, subject: subject, since: Self.longAgo) == nil)
-            }
-            try transaction.insert(Self.record(id.rawValue, apnsID: "new"))
-            try transaction.insert(Self.record(id.rawValue + 1, apnsID: "same", waits: false))
-            try transaction.insert(Self.refusal(id.rawValue + 2))
-            try transaction.append(Self.line(.sent), to: id)
-            try transaction.raiseHighWater(to: Self.first + 1_000)
-            try transaction.noteUnrecorded(team: Self.team, from: id, to: id, count: 1)
+        var request = PrefetchRequest(acceptedSince: Self.longAgo)
+        request.secretHashes = [Self.device]
+        request.mailboxes = [Self.device]
+        for name in ["new", "same"] {
+            let subject = Self.record(0, apnsID: name).subject
+            request.identities.insert(NotificationIdentity(apnsID: name, subject: subject))
         }
+        #expect(try store.prefetch(request).identities.isEmpty)
+        try store.apply([
+            .insertNotification(Self.record(id.rawValue, apnsID: "new")),
+            .insertNotification(Self.record(id.rawValue + 1, apnsID: "same", waits: false)),
+            .insertRefusal(Self.refusal(id.rawValue + 2)), .appendLine(Self.line(.sent), to: id),
+            .raiseHighWater(to: Self.first + 1_000), .noteUnrecorded(Self.gap(id.rawValue, id.rawValue)),
+        ])
         for device in [Self.device, Self.other] {
             _ = try await withCheckedThrowingContinuation { continuation in
                 store.page(device: device, after: nil, limit: 5, now: Self.now) { continuation.resume(with: $0) }
@@ -87,18 +90,17 @@ import Testing
             store.notifications(of: Self.device, among: [id]) { continuation.resume(with: $0) }
         }
         _ = try store.expired(at: Self.now, from: nil, limit: 5)
-        try store.write { transaction in
-            #expect(try transaction.device(of: id) == Self.device)
-            #expect(try transaction.has(.sent, in: id))
-            #expect(try transaction.lineCount(of: id) == 1)
-            try transaction.append(Self.line(.acked), to: id)
-            try transaction.removeWaiting(id, of: Self.device)
-            // Nothing is old enough to go; some payloads are.
-            for _ in 1...2 {
-                _ = try transaction.prune(
-                    timelinesBefore: Self.longAgo, payloadsBefore: Self.now.adding(milliseconds: 1), now: Self.now,
-                    limit: 5)
-            }
+        var facts = PrefetchRequest(acceptedSince: Self.longAgo)
+        facts.notifications = [id]
+        #expect(
+            try store.prefetch(facts).notifications
+                == [id: NotificationFacts(device: Self.device, lines: [Self.line(.sent)])])
+        try store.apply([.appendLine(Self.line(.acked), to: id), .removeWaiting(id, of: Self.device)])
+        // Nothing is old enough to go; some payloads are.
+        for _ in 1...2 {
+            _ = try store.prune(
+                timelinesBefore: Self.longAgo, payloadsBefore: Self.now.adding(milliseconds: 1), now: Self.now,
+                limit: 5)
         }
     }
 
@@ -154,7 +156,7 @@ import Testing
     private static let expected = [
         "INTO message(id, app", "INTO message(id, lane", "INTO pending", "INTO identity", "INTO refusal",
         "INTO timeline", "DELETE FROM pending WHERE device", "FROM identity JOIN", "SELECT device FROM message",
-        "EXISTS(SELECT 1 FROM timeline", "count(*) FROM timeline", "SELECT secret_hash", "FROM pending WHERE device",
+        "note FROM timeline", "SELECT secret_hash", "FROM pending WHERE device",
         "FROM pending JOIN message", "SELECT 1 FROM message", "FROM pending LEFT JOIN", "'high_water'",
         "INTO unrecorded", "DELETE FROM unrecorded", "INTO lingering", "UPDATE message SET payload",
     ]

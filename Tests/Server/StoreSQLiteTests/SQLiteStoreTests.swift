@@ -22,7 +22,7 @@ import Testing
 
     static let asyncRules: [(String, @Sendable (Notifications) async throws -> Void)] = [
         ("pages", { try await $0.`what was inserted is paged in order, whole`() }),
-        ("rollback", { try await $0.`a transaction that throws leaves nothing behind`() }),
+        ("rollback", { try await $0.`changes of which one cannot be made leave nothing behind`() }),
         ("removal", { try await $0.`what was removed no longer waits and keeps its timeline`() }),
         ("mailbox", { try $0.`a mailbox is read back as it was`() }),
         ("identity", { try $0.`an identity is found within its window, in any case, for its registration only`() }),
@@ -31,6 +31,7 @@ import Testing
         ("revocation", { try await $0.`mail of revoked devices and removed apps is found by the sweep`() }),
         ("ownership", { try await $0.`the notifications of a device are told from another's and from unknown ones`() }),
         ("timeline", { try await $0.`the same line of a timeline twice is one`() }),
+        ("secret", { try await $0.`a device's secret is known until it is revoked`() }),
         ("sweep", { try $0.`a sweep finds every device whose mail has expired, slice by slice`() }),
         ("ceiling", { try $0.`the ceiling of ids only rises`() }),
         ("unrecorded", { try await $0.`what was not recorded is known as such to its team`() }),
@@ -130,8 +131,9 @@ import Testing
         try old.close()
         let store = try SQLiteStore(path: path)
         let device = try #require(DeviceID(77))
-        let environments = try store.write { try $0.waiting(for: device).map(\.environment) }
-        #expect(environments == [.production, .sandbox])
+        var request = PrefetchRequest(acceptedSince: Timestamp(rawValue: 0))
+        request.mailboxes = [device]
+        #expect(try store.prefetch(request).waiting[device]?.map(\.environment) == [.production, .sandbox])
         try store.close()
     }
 
@@ -140,19 +142,20 @@ import Testing
         let now = Timestamp(seconds: 1_780_272_000)
         let subject = TokenSubject(
             cell: 0, device: try #require(DeviceID(77)), app: AppID(rawValue: 1), environment: .sandbox, generation: 0)
-        try store.write { transaction in
-            for (id, expiry) in [(1, now), (2, nil), (3, nil)] as [(Int64, Timestamp?)] {
-                try transaction.insert(
+        let expiries: [Timestamp?] = [now, nil, nil]
+        try store.apply(
+            expiries.enumerated().map { number, expiry in
+                .insertNotification(
                     NotificationRecord(
-                        id: NotificationID(rawValue: id), subject: subject, apnsID: "Same", pushType: .alert,
-                        priority: .immediate, collapseID: nil, acceptedAt: now, expiresAt: expiry,
+                        id: NotificationID(rawValue: Int64(number) + 1), subject: subject, apnsID: "Same",
+                        pushType: .alert, priority: .immediate, collapseID: nil, acceptedAt: now, expiresAt: expiry,
                         waits: expiry != nil, lane: .apns, payload: []))
-            }
-            try transaction.insert(
-                RefusalRecord(
-                    id: NotificationID(rawValue: 4), team: TeamID(rawValue: "TEAM000001"), topic: "t", apnsID: "Same",
-                    at: now, code: "BadTopic", note: nil))
-        }
+            } + [
+                .insertRefusal(
+                    RefusalRecord(
+                        id: NotificationID(rawValue: 4), team: TeamID(rawValue: "TEAM000001"), topic: "t",
+                        apnsID: "Same", at: now, code: "BadTopic", note: nil))
+            ])
         // Identities of single attempts were those of their device once.
         try store.pool.write { try $0.execute(sql: "UPDATE identity SET device = 77 WHERE id = 3") }
         func names() throws -> Int? {
@@ -161,7 +164,7 @@ import Testing
             }
         }
         #expect(try names() == 4)
-        _ = try store.write { try $0.prune(timelinesBefore: now, payloadsBefore: now, now: now, limit: 10) }
+        _ = try store.prune(timelinesBefore: now, payloadsBefore: now, now: now, limit: 10)
         #expect(try names() == 0)
         try store.close()
     }
@@ -172,33 +175,32 @@ import Testing
         let start = Timestamp(seconds: 1_780_272_000)
         let id = NotificationID(rawValue: NotificationIDGenerator(node: 0, highWater: 0).floor(at: start))
         let device = try #require(DeviceID(77))
-        try store.write { transaction in
-            try transaction.insert(
+        try store.apply([
+            .insertNotification(
                 NotificationRecord(
                     id: id,
                     subject: TokenSubject(
                         cell: 0, device: device, app: AppID(rawValue: 1), environment: .sandbox, generation: 0),
                     apnsID: nil, pushType: .alert, priority: .immediate, collapseID: nil, acceptedAt: start,
                     expiresAt: start.adding(milliseconds: 100 * day), waits: true, lane: .apns, payload: [0x7B, 0x7D]))
-        }
+        ])
         /// Whether the payload is there after everything was looked at, some days after the acceptance.
         func isKept(after days: Int64) throws -> Bool {
             let now = start.adding(milliseconds: days * day + 1)
-            while try store.write({ transaction in
-                try transaction.prune(
-                    timelinesBefore: start.adding(milliseconds: -day), payloadsBefore: now.adding(milliseconds: -day),
-                    now: now, limit: 10)
-            }) {}
+            while try store.prune(
+                timelinesBefore: start.adding(milliseconds: -day), payloadsBefore: now.adding(milliseconds: -day),
+                now: now, limit: 10)
+            {}
             return try store.pool.read {
                 try Bool.fetchOne($0, sql: "SELECT payload IS NOT NULL FROM message") ?? false
             }
         }
         #expect(try isKept(after: 1) && isKept(after: 2))
-        try store.write { transaction in
-            try transaction.append(
-                TimelineEntry(at: start.adding(milliseconds: 2 * day + 5), state: .acked, source: .server), to: id)
-            try transaction.removeWaiting(id, of: device)
-        }
+        try store.apply([
+            .appendLine(
+                TimelineEntry(at: start.adding(milliseconds: 2 * day + 5), state: .acked, source: .server), to: id),
+            .removeWaiting(id, of: device),
+        ])
         #expect(try isKept(after: 3))
         #expect(try !isKept(after: 4))
         try store.close()

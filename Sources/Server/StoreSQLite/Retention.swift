@@ -2,8 +2,11 @@ import GRDB
 import PushModel
 import ServerCore
 
-/// What leaves the database with time, slice by slice.
-extension SQLiteTransaction {
+/// What leaves the database with time, slice by slice; each in a transaction of the writer's.
+struct Retention {
+    let database: Database
+
+    /// As ``NotificationStore/prune(timelinesBefore:payloadsBefore:now:limit:)`` says.
     func prune(timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int) throws -> Bool {
         let oldest = NotificationIDGenerator(node: 0, highWater: 0).floor(at: timelinesBefore)
         // The slice is a range of ids, so that each table is cut by its own key.
@@ -44,7 +47,7 @@ extension SQLiteTransaction {
                         WHERE apns_id = ? AND device IN (?, ?) AND app = ? AND environment = ? AND id = ?
                         """
                 ).execute(arguments: [
-                    name, Self.nobody, row[4] as Int64?, row[5] as Int64?, row[6] as Int64?, id,
+                    name, RowWriter.nobody, row[4] as Int64?, row[5] as Int64?, row[6] as Int64?, id,
                 ])
             }
         }

@@ -1,0 +1,65 @@
+import PushModel
+
+/// What is read for a batch before it is decided: what its commands concern and memory does not hold.
+extension MailboxService {
+    /// Reads what the commands have to know. A device proves itself before anything is read for it.
+    func learn(_ commands: [MailboxCommand], _ batch: inout MailboxBatch) throws {
+        let since = clock().adding(milliseconds: -settings.identityWindowMilliseconds)
+        var logins = PrefetchRequest(acceptedSince: since)
+        for case .open(let login, _, _) in commands { logins.secretHashes.insert(login.device) }
+        try read(logins, &batch)
+        var request = PrefetchRequest(acceptedSince: since)
+        for command in commands { add(command, to: &request, batch) }
+        try read(request, &batch)
+    }
+
+    private func add(_ command: MailboxCommand, to request: inout PrefetchRequest, _ batch: MailboxBatch) {
+        switch command {
+        case .accept(let queued):
+            if let identity = NotificationIdentity(queued.acceptance) { request.identities.insert(identity) }
+            addMailbox(of: queued.acceptance.subject.device, to: &request)
+        case .open(let login, _, _):
+            guard batch.admits(login) else { return }
+            addMailbox(of: login.device, to: &request)
+            addNotifications(login.received, thatDoNotWaitFor: login.device, to: &request)
+        case .acknowledged(let session, let ids, _):
+            addMailbox(of: session.device, to: &request)
+            addNotifications(ids, thatDoNotWaitFor: session.device, to: &request)
+        case .record(let receipts, _, _): request.notifications.formUnion(receipts.lazy.map(\.id))
+        case .expire(let device), .unregister(let device, _, _): addMailbox(of: device, to: &request)
+        case .sent, .writeSent, .flush, .close, .prune: break
+        }
+    }
+
+    private func addMailbox(of device: DeviceID, to request: inout PrefetchRequest) {
+        if mailboxes[device]?.isRead != true { request.mailboxes.insert(device) }
+    }
+
+    /// Of what waits, as most that is acknowledged does, all is known.
+    private func addNotifications(
+        _ ids: [NotificationID], thatDoNotWaitFor device: DeviceID, to request: inout PrefetchRequest
+    ) {
+        let resident = mailboxes[device]
+        for id in ids where resident?.contains(id) != true { request.notifications.insert(id) }
+    }
+
+    private func read(_ request: PrefetchRequest, _ batch: inout MailboxBatch) throws {
+        guard !request.isEmpty else { return }
+        let found = try store.prefetch(request)
+        batch.learn(found)
+        for device in request.mailboxes {
+            let resident = mailboxes[device] ?? ResidentMailbox(device)
+            counting(resident) { $0.read(found.waiting[device] ?? []) }
+            mailboxes[device] = resident
+            if resident.enterBatch() { batchMailboxes.append(resident) }
+        }
+    }
+}
+
+extension NotificationIdentity {
+    /// The name under which a provider asks for acceptance; `nil` where the server makes one.
+    init?(_ acceptance: Acceptance) {
+        guard let apnsID = acceptance.notification.apnsID else { return nil }
+        self.init(apnsID: apnsID, subject: acceptance.subject)
+    }
+}

@@ -1,0 +1,68 @@
+import Mailbox
+import PushModel
+
+/// What a batch has to know of a store before it can be decided.
+public struct PrefetchRequest: Hashable, Sendable {
+    /// Names under which notifications may have been accepted at or after ``acceptedSince``.
+    public var identities: Set<NotificationIdentity> = []
+    public var acceptedSince: Timestamp
+    /// The devices whose waiting rows are wanted.
+    public var mailboxes: Set<DeviceID> = []
+    /// The notifications of which device and timeline are wanted.
+    public var notifications: Set<NotificationID> = []
+    /// The devices whose secrets are wanted.
+    public var secretHashes: Set<DeviceID> = []
+
+    public init(acceptedSince: Timestamp) { self.acceptedSince = acceptedSince }
+
+    public var isEmpty: Bool {
+        identities.isEmpty && mailboxes.isEmpty && notifications.isEmpty && secretHashes.isEmpty
+    }
+}
+
+/// What a store holds of that which a ``PrefetchRequest`` names; what it does not hold is not among the keys.
+public struct Prefetched: Hashable, Sendable {
+    /// The newest notification that was accepted under each name; single attempts (TTL 0) are none.
+    public var identities: [NotificationIdentity: NotificationID] = [:]
+    /// What waits for each device, ordered by id.
+    public var waiting: [DeviceID: [Mailbox.Entry]] = [:]
+    public var notifications: [NotificationID: NotificationFacts] = [:]
+    /// The hash of each device's secret; none for one that is not enrolled, or was revoked.
+    public var secretHashes: [DeviceID: [UInt8]] = [:]
+
+    public init() {}
+}
+
+/// An `apns-id` within one registration: requests that share it are the same notification.
+public struct NotificationIdentity: Hashable, Sendable {
+    /// In lower case.
+    public let apnsID: String
+    public let subject: TokenSubject
+
+    /// - Parameter apnsID: In any case.
+    public init(apnsID: String, subject: TokenSubject) {
+        self.apnsID = apnsID.lowercased()
+        self.subject = subject
+    }
+}
+
+/// Whose a notification is, and the lines that were appended to its timeline.
+public struct NotificationFacts: Hashable, Sendable {
+    public var device: DeviceID
+    public private(set) var lines: [TimelineEntry]
+
+    public init(device: DeviceID, lines: [TimelineEntry] = []) {
+        self.device = device
+        self.lines = lines
+    }
+
+    /// Whether the timeline has a line with this state.
+    func has(_ state: NotificationState) -> Bool { lines.contains { $0.state == state } }
+
+    /// Adds a line; `false` when there is one of its moment and state.
+    mutating func append(_ line: TimelineEntry) -> Bool {
+        guard !lines.contains(where: { $0.at == line.at && $0.state == line.state }) else { return false }
+        lines.append(line)
+        return true
+    }
+}
