@@ -82,7 +82,7 @@ enum StoreRate {
             subject: TokenSubject(
                 cell: 0, device: device, app: AppID(rawValue: 1), environment: .sandbox, generation: 0),
             apnsID: nil, pushType: .alert, priority: .immediate, collapseID: nil, acceptedAt: now,
-            expiresAt: now.adding(milliseconds: 2_592_000_000), waits: true, lane: .apns, payload: payload)
+            expiresAt: now.adding(milliseconds: 2_592_000_000), waits: true, lane: .apns, payload: .own(payload))
     }
 
     /// The median of 200 synced writes of 4 KiB.

@@ -27,22 +27,25 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
 
     private func record(
         _ id: Int64, apnsID: String? = nil, collapse: String? = nil, waits: Bool = true, expiresIn: Int64 = 60_000,
-        environment: PushEnvironment = .sandbox
+        environment: PushEnvironment = .sandbox, device: DeviceID? = nil, sharing payload: PayloadID? = nil
     ) -> NotificationRecord {
         NotificationRecord(
             id: NotificationID(rawValue: id),
-            subject: TokenSubject(cell: 0, device: device, app: app.id, environment: environment, generation: 0),
+            subject: TokenSubject(
+                cell: 0, device: device ?? self.device, app: app.id, environment: environment, generation: 0),
             apnsID: apnsID, pushType: .alert, priority: .considerate, collapseID: collapse, acceptedAt: now,
             expiresAt: waits ? now.adding(milliseconds: expiresIn) : nil, waits: waits, lane: .apns,
-            payload: Array(#"{"n":\#(id)}"#.utf8))
+            payload: payload.map(NotificationPayload.shared) ?? .own(Array(#"{"n":\#(id)}"#.utf8)))
     }
 
     private func page(
-        after: NotificationID? = nil, limit: Int = 100, at instant: Timestamp? = nil
+        of device: DeviceID? = nil, after: NotificationID? = nil, limit: Int = 100, at instant: Timestamp? = nil
     ) async throws -> [OutgoingNotification] {
         let when = instant ?? now
         return try await withCheckedThrowingContinuation { continuation in
-            store.page(device: device, after: after, limit: limit, now: when) { continuation.resume(with: $0) }
+            store.page(device: device ?? self.device, after: after, limit: limit, now: when) {
+                continuation.resume(with: $0)
+            }
         }
     }
 
@@ -266,5 +269,52 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(try await store.timelines(id: nil, apnsID: "id-\(old)", team: nil).isEmpty)
         #expect(try await store.timelines(id: NotificationID(rawValue: fresh), apnsID: nil, team: nil).count == 1)
         #expect(try await page().map(\.payload) == [Array(#"{"n":\#(fresh + 1)}"#.utf8)])
+    }
+
+    private func payload(_ id: PayloadID) -> RowChange {
+        .insertPayload(PayloadRecord(id: id, lane: .apns, content: Array(#"{"all":1}"#.utf8), acceptedAt: now))
+    }
+
+    public func `a payload is there for everyone who points to it`() async throws {
+        let shared = PayloadID(rawValue: 9)
+        try store.apply([
+            payload(shared), .insertNotification(record(10, sharing: shared)), .insertNotification(record(11)),
+        ])
+        try store.apply([.insertNotification(record(12, device: stranger, sharing: shared))])
+        #expect(try await page().map(\.payload) == [#"{"all":1}"#, #"{"n":11}"#].map { Array($0.utf8) })
+        #expect(try await page(of: stranger).map(\.payload) == [Array(#"{"all":1}"#.utf8)])
+        #expect(throws: (any Error).self) {
+            try store.apply([.insertNotification(record(13, sharing: PayloadID(rawValue: 99)))])
+        }
+    }
+
+    public func `a shared payload leaves when nobody points to it any more`() async throws {
+        let day: Int64 = 24 * 3_600_000
+        let shared = PayloadID(rawValue: 9)
+        let id = NotificationID(rawValue: NotificationIDGenerator(node: 0, highWater: 0).floor(at: now))
+        try store.apply([
+            payload(shared), .insertNotification(record(id.rawValue, expiresIn: 100 * day, sharing: shared)),
+        ])
+        /// Looks at everything, some days after the acceptance.
+        func prune(after days: Int64) throws {
+            let later = now.adding(milliseconds: days * day + 1)
+            while try store.prune(
+                timelinesBefore: now.adding(milliseconds: -day), payloadsBefore: later.adding(milliseconds: -day),
+                now: later, limit: 10)
+            {}
+        }
+        try prune(after: 1)
+        #expect(try await page().map(\.payload) == [Array(#"{"all":1}"#.utf8)])
+        try store.apply([
+            .appendLine(
+                TimelineEntry(at: now.adding(milliseconds: day + 5), state: .acked, source: .server), to: id),
+            .removeWaiting(id, of: device),
+        ])
+        try prune(after: 2)
+        // As long as it is there, its id is taken.
+        #expect(throws: (any Error).self) { try store.apply([payload(shared)]) }
+        try prune(after: 3)
+        try store.apply([payload(shared)])
+        #expect(try await store.timelines(id: id, apnsID: nil, team: nil).count == 1)
     }
 }

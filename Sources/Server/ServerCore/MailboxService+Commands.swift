@@ -116,7 +116,7 @@ extension MailboxService {
         return NotificationRecord(
             id: id, subject: acceptance.subject, apnsID: notification.apnsID, pushType: notification.pushType,
             priority: notification.priority, collapseID: notification.collapseID, acceptedAt: now,
-            expiresAt: expiresAt, waits: expiresAt != nil, lane: .apns, payload: notification.payload)
+            expiresAt: expiresAt, waits: expiresAt != nil, lane: .apns, payload: .own(notification.payload))
     }
 
     nonisolated static func outgoing(

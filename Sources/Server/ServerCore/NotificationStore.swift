@@ -16,9 +16,10 @@ public protocol NotificationStore: Sendable {
     /// Deletes at most `limit` notifications older than an instant, and looks at as many for payloads to clear, in a
     /// transaction of its own.
     ///
-    /// A payload is cleared when its notification was accepted before `payloadsBefore`, no longer waits, and its
-    /// timeline has no line since then. One that is still needed is looked at again once as much time has passed
-    /// as lies between `payloadsBefore` and `now`.
+    /// A notification's payload is cleared when it was accepted before `payloadsBefore`, no longer waits, and its
+    /// timeline has no line since then. What is still needed is looked at again once as much time has passed as lies
+    /// between `payloadsBefore` and `now`. A shared payload that was accepted before `payloadsBefore` goes when no
+    /// notification points to it any more.
     /// - Returns: whether more is left to do.
     func prune(timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int) throws -> Bool
 

@@ -2,7 +2,10 @@ import PushModel
 
 /// One change of what a ``NotificationStore`` keeps.
 public enum RowChange: Hashable, Sendable {
-    /// Stores a notification, and with ``NotificationRecord/waits`` the narrow row that says who waits for it.
+    /// Stores a payload that many notifications point to.
+    case insertPayload(PayloadRecord)
+    /// Stores a notification, and with ``NotificationRecord/waits`` the narrow row that says who waits for it. The
+    /// payload to which it points must be there.
     case insertNotification(NotificationRecord)
     /// Stores a request that was refused, so that its timeline can say why.
     case insertRefusal(RefusalRecord)
@@ -31,11 +34,12 @@ public struct NotificationRecord: Hashable, Sendable {
     /// Whether it waits in the device's mailbox (the timeline's `stored`).
     public var waits: Bool
     public var lane: Lane
-    public var payload: [UInt8]
+    public var payload: NotificationPayload
 
     public init(
         id: NotificationID, subject: TokenSubject, apnsID: String?, pushType: PushType?, priority: Priority,
-        collapseID: String?, acceptedAt: Timestamp, expiresAt: Timestamp?, waits: Bool, lane: Lane, payload: [UInt8]
+        collapseID: String?, acceptedAt: Timestamp, expiresAt: Timestamp?, waits: Bool, lane: Lane,
+        payload: NotificationPayload
     ) {
         self.id = id
         self.subject = subject

@@ -18,7 +18,8 @@ struct Retention {
         try database.cachedStatement(sql: "DELETE FROM unrecorded WHERE last < ?").execute(arguments: [oldest])
         let hasNew = try clearNew(before: payloadsBefore, now: now, limit: limit)
         let hasLingering = try clearLingering(before: payloadsBefore, now: now, limit: limit)
-        return beyond != nil || hasNew || hasLingering
+        let hasShared = try deleteShared(before: payloadsBefore, now: now, limit: limit)
+        return beyond != nil || hasNew || hasLingering || hasShared
     }
 
     /// Deletes every notification below an id, with all that belongs to it.
@@ -56,6 +57,7 @@ struct Retention {
     private static let deletions = [
         "DELETE FROM pending WHERE (device, id) IN (SELECT device, id FROM message WHERE id < ? AND stored)",
         "DELETE FROM lingering WHERE id < ?",
+        "DELETE FROM payload_use WHERE message < ?",
         "DELETE FROM timeline WHERE id < ?",
         "DELETE FROM message WHERE id < ?",
     ]
@@ -117,5 +119,26 @@ struct Retention {
     private func clearPayload(_ id: Int64) throws {
         try database.cachedStatement(sql: "UPDATE message SET payload = NULL WHERE id = ? AND payload IS NOT NULL")
             .execute(arguments: [id])
+        guard database.changesCount == 0 else { return }
+        try database.cachedStatement(sql: "DELETE FROM payload_use WHERE message = ?").execute(arguments: [id])
+    }
+
+    /// Deletes the shared payloads of a certain age to which nothing points; the others are looked at again later.
+    private func deleteShared(before: Timestamp, now: Timestamp, limit: Int) throws -> Bool {
+        let ids = try Int64.fetchAll(
+            database.cachedStatement(sql: "SELECT id FROM payload WHERE checked_at <= ? ORDER BY checked_at LIMIT ?"),
+            arguments: [before.rawValue, limit])
+        for id in ids {
+            let isUsed = try Bool.fetchOne(
+                database.cachedStatement(sql: "SELECT EXISTS(SELECT 1 FROM payload_use WHERE payload = ?)"),
+                arguments: [id])
+            if isUsed ?? false {
+                try database.cachedStatement(sql: "UPDATE payload SET checked_at = ? WHERE id = ?")
+                    .execute(arguments: [now.rawValue, id])
+            } else {
+                try database.cachedStatement(sql: "DELETE FROM payload WHERE id = ?").execute(arguments: [id])
+            }
+        }
+        return ids.count == limit
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import PushModel
 import ServerCore
@@ -9,6 +10,7 @@ struct RowWriter {
 
     func apply(_ change: RowChange) throws {
         switch change {
+        case .insertPayload(let payload): try insert(payload)
         case .insertNotification(let record): try insert(record)
         case .insertRefusal(let refusal): try insert(refusal)
         case .removeWaiting(let id, let device): try removeWaiting(id, of: device)
@@ -16,6 +18,13 @@ struct RowWriter {
         case .raiseHighWater(let ceiling): try raiseHighWater(to: ceiling)
         case .noteUnrecorded(let span): try note(span)
         }
+    }
+
+    private func insert(_ payload: PayloadRecord) throws {
+        try database.cachedStatement(sql: "INSERT INTO payload(id, lane, content, checked_at) VALUES(?, ?, ?, ?)")
+            .execute(arguments: [
+                payload.id.rawValue, Int64(payload.lane.rawValue), Data(payload.content), payload.acceptedAt.rawValue,
+            ])
     }
 
     private func insert(_ record: NotificationRecord) throws {
@@ -33,8 +42,17 @@ struct RowWriter {
         message.bind(record.acceptedAt.rawValue)
         message.bind(record.expiresAt?.rawValue)
         message.bind(record.waits ? 1 : 0)
-        message.bind(record.payload)
-        try message.run()
+        switch record.payload {
+        case .own(let content):
+            message.bind(content)
+            try message.run()
+        case .shared(let payload):
+            message.bind(nil as Int64?)
+            try message.run()
+            hot.payloadUse.bind(record.id.rawValue)
+            hot.payloadUse.bind(payload.rawValue)
+            try hot.payloadUse.run()
+        }
         if let apnsID = record.apnsID {
             try insertIdentity(
                 apnsID, device: record.expiresAt == nil ? Self.nobody : record.subject.device.column,

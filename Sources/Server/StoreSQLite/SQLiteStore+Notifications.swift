@@ -41,7 +41,8 @@ extension SQLiteStore: NotificationStore {
     private static let pageSQL = """
         SELECT pending.id, message.apns_id, app.team, app.topic, message.environment, message.lane,
             message.push_type, message.priority, message.collapse_id, message.accepted_at, pending.expires_at,
-            message.payload
+            coalesce(message.payload, (SELECT payload.content FROM payload_use
+                JOIN payload ON payload.id = payload_use.payload WHERE payload_use.message = message.id))
         FROM pending JOIN message ON message.id = pending.message JOIN app ON app.id = pending.app
         WHERE pending.device = ? AND pending.id > ? AND pending.expires_at > ? AND app.removed_at IS NULL
         ORDER BY pending.id LIMIT ?

@@ -16,6 +16,9 @@ enum Schema {
         migrator.registerMigration("4 the ends of what was not recorded") { database in
             try database.execute(sql: "CREATE INDEX unrecorded_last ON unrecorded(last)")
         }
+        migrator.registerMigration("5 shared payloads") { database in
+            try database.execute(sql: fifth)
+        }
         return migrator
     }
 
@@ -139,5 +142,22 @@ enum Schema {
             SELECT identity.apns_id, message.team, message.id FROM identity JOIN message ON message.id = identity.id
             WHERE message.code IS NOT NULL AND message.team IS NOT NULL;
         DELETE FROM identity WHERE device = 0;
+        """
+
+    /// What was accepted once for many devices is kept once, and each message for them points to it from a table of its
+    /// own: those that have their payload themselves cost no more than before.
+    private static let fifth = """
+        CREATE TABLE payload(
+            id INTEGER PRIMARY KEY NOT NULL,
+            lane INTEGER NOT NULL,
+            content BLOB NOT NULL,
+            checked_at INTEGER NOT NULL
+        );
+        CREATE INDEX payload_checked_at ON payload(checked_at);
+        CREATE TABLE payload_use(
+            message INTEGER PRIMARY KEY NOT NULL,
+            payload INTEGER NOT NULL REFERENCES payload(id)
+        );
+        CREATE INDEX payload_use_payload ON payload_use(payload);
         """
 }

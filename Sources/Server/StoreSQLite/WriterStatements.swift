@@ -7,6 +7,7 @@ import GRDB
 final class WriterStatements: @unchecked Sendable {
     struct Prepared {
         let message: HotStatement
+        let payloadUse: HotStatement
         let pending: HotStatement
         let identity: HotStatement
         let timeline: HotStatement
@@ -25,6 +26,7 @@ final class WriterStatements: @unchecked Sendable {
                     collapse_id, accepted_at, expires_at, stored, payload)
                 VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, on: connection),
+            payloadUse: try HotStatement("INSERT INTO payload_use(message, payload) VALUES(?, ?)", on: connection),
             pending: try HotStatement(
                 """
                 INSERT INTO pending(device, id, message, app, environment, lane, expires_at, collapse_id)

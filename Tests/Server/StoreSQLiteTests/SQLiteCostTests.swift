@@ -18,7 +18,8 @@ import Testing
     private static let (device, other) = (DeviceID(77)!, DeviceID(78)!)  // Neither 0 nor beyond Int64.max.
 
     private static func record(
-        _ id: Int64, device: DeviceID = device, apnsID: String, waits: Bool = true
+        _ id: Int64, device: DeviceID = device, apnsID: String, waits: Bool = true,
+        payload: NotificationPayload = .own([0x7B, 0x7D])
     ) -> NotificationRecord {
         NotificationRecord(
             id: NotificationID(rawValue: id),
@@ -26,7 +27,7 @@ import Testing
                 cell: 0, device: device, app: AppID(rawValue: 1), environment: .sandbox, generation: 0),
             apnsID: apnsID, pushType: .alert, priority: .immediate, collapseID: nil, acceptedAt: now,
             expiresAt: waits ? now.adding(milliseconds: 3_600_000) : nil, waits: waits, lane: .apns,
-            payload: [0x7B, 0x7D])
+            payload: payload)
     }
 
     private static func refusal(_ id: Int64) -> RefusalRecord {
@@ -54,9 +55,18 @@ import Testing
                 .removeWaiting(NotificationID(rawValue: id + 1), of: Self.device),
                 .insertNotification(Self.record(id + 2, apnsID: "same", waits: false)),
                 .insertRefusal(Self.refusal(id + 3)), .noteUnrecorded(Self.gap(id + 4, id + 5)),
+                .insertPayload(Self.payload(id)),
+                .insertNotification(
+                    Self.record(
+                        id + 6, device: Self.other, apnsID: "shares-\(number)",
+                        payload: .shared(PayloadID(rawValue: number % 2 == 0 ? id : Self.first + 10_000)))),
             ]
         }
         try store.apply(changes)
+    }
+
+    private static func payload(_ id: Int64) -> PayloadRecord {
+        PayloadRecord(id: PayloadID(rawValue: id), lane: .apns, content: [0x7B, 0x7D], acceptedAt: now)
     }
 
     private static func gap(_ first: Int64, _ last: Int64) -> UnrecordedSpan {
@@ -78,6 +88,10 @@ import Testing
         try store.apply([
             .insertNotification(Self.record(id.rawValue, apnsID: "new")),
             .insertNotification(Self.record(id.rawValue + 1, apnsID: "same", waits: false)),
+            .insertPayload(Self.payload(id.rawValue)),
+            .insertNotification(
+                Self.record(
+                    id.rawValue + 3, apnsID: "shares", payload: .shared(PayloadID(rawValue: id.rawValue)))),
             .insertRefusal(Self.refusal(id.rawValue + 2)), .appendLine(Self.line(.sent), to: id),
             .raiseHighWater(to: Self.first + 1_000), .noteUnrecorded(Self.gap(id.rawValue, id.rawValue)),
         ])
@@ -159,6 +173,8 @@ import Testing
         "note FROM timeline", "SELECT secret_hash", "FROM pending WHERE device",
         "FROM pending JOIN message", "SELECT 1 FROM message", "FROM pending LEFT JOIN", "'high_water'",
         "INTO unrecorded", "DELETE FROM unrecorded", "INTO lingering", "UPDATE message SET payload",
+        "INTO payload", "INTO payload_use", "FROM payload_use WHERE payload", "DELETE FROM payload_use",
+        "UPDATE payload", "DELETE FROM payload",
     ]
 
     /// How rows may be found: by a whole key, or in a range that something bounds.
@@ -175,8 +191,12 @@ import Testing
         "pending USING PRIMARY KEY (device=? AND id>?)", "pending USING PRIMARY KEY ((device,id)>(?,?))",
         "message USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
         "lingering USING COVERING INDEX lingering_checked_at (checked_at<?)",
+        "payload USING COVERING INDEX payload_checked_at (checked_at<?)",
+        // Whether there is one.
+        "payload_use USING COVERING INDEX payload_use_payload (payload=?)",
         // What is deleted.
         "message USING INTEGER PRIMARY KEY (rowid<?)", "lingering USING INTEGER PRIMARY KEY (rowid<?)",
+        "payload_use USING INTEGER PRIMARY KEY (rowid<?)",
         "timeline USING PRIMARY KEY (id<?)", "unrecorded USING INDEX unrecorded_last (last<?)",
         "unrecorded USING COVERING INDEX unrecorded_last (last<?)",
         // Of the rows that the lines beside it find.

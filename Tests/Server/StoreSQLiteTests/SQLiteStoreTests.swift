@@ -35,6 +35,8 @@ import Testing
         ("sweep", { try $0.`a sweep finds every device whose mail has expired, slice by slice`() }),
         ("ceiling", { try $0.`the ceiling of ids only rises`() }),
         ("unrecorded", { try await $0.`what was not recorded is known as such to its team`() }),
+        ("sharing", { try await $0.`a payload is there for everyone who points to it`() }),
+        ("sharing's end", { try await $0.`a shared payload leaves when nobody points to it any more`() }),
         ("pruning", { try await $0.`pruning takes what is old, never what waits`() }),
     ]
 
@@ -122,8 +124,10 @@ import Testing
         try await old.write { database in
             try database.execute(
                 sql: """
-                    INSERT INTO message(id, app, device, environment, lane, priority, accepted_at, stored)
-                    VALUES(10, 1, 77, 1, 0, 10, 0, 1), (11, 1, 77, 0, 0, 10, 0, 1);
+                    INSERT INTO app(id, topic, team, mailbox_limit, overflow, created_at)
+                    VALUES(1, 'com.example.todo', 'TEAM123456', 10, 'dropOldest', 0);
+                    INSERT INTO message(id, app, device, environment, lane, priority, accepted_at, stored, payload)
+                    VALUES(10, 1, 77, 1, 0, 10, 0, 1, X'7B7D'), (11, 1, 77, 0, 0, 10, 0, 1, X'7B7D');
                     INSERT INTO pending(device, id, message, app, lane, expires_at) VALUES(77, 10, 10, 1, 0, 5),
                         (77, 11, 11, 1, 0, 5)
                     """)
@@ -134,6 +138,12 @@ import Testing
         var request = PrefetchRequest(acceptedSince: Timestamp(rawValue: 0))
         request.mailboxes = [device]
         #expect(try store.prefetch(request).waiting[device]?.map(\.environment) == [.production, .sandbox])
+        let page = try await withCheckedThrowingContinuation { continuation in
+            store.page(device: device, after: nil, limit: 10, now: Timestamp(rawValue: 0)) {
+                continuation.resume(with: $0)
+            }
+        }
+        #expect(page.map(\.payload) == [[0x7B, 0x7D], [0x7B, 0x7D]])
         try store.close()
     }
 
@@ -149,7 +159,7 @@ import Testing
                     NotificationRecord(
                         id: NotificationID(rawValue: Int64(number) + 1), subject: subject, apnsID: "Same",
                         pushType: .alert, priority: .immediate, collapseID: nil, acceptedAt: now, expiresAt: expiry,
-                        waits: expiry != nil, lane: .apns, payload: []))
+                        waits: expiry != nil, lane: .apns, payload: .own([])))
             } + [
                 .insertRefusal(
                     RefusalRecord(
@@ -182,7 +192,8 @@ import Testing
                     subject: TokenSubject(
                         cell: 0, device: device, app: AppID(rawValue: 1), environment: .sandbox, generation: 0),
                     apnsID: nil, pushType: .alert, priority: .immediate, collapseID: nil, acceptedAt: start,
-                    expiresAt: start.adding(milliseconds: 100 * day), waits: true, lane: .apns, payload: [0x7B, 0x7D]))
+                    expiresAt: start.adding(milliseconds: 100 * day), waits: true, lane: .apns,
+                    payload: .own([0x7B, 0x7D])))
         ])
         /// Whether the payload is there after everything was looked at, some days after the acceptance.
         func isKept(after days: Int64) throws -> Bool {

@@ -1,0 +1,31 @@
+import PushModel
+
+/// Where a notification's payload is kept.
+public enum NotificationPayload: Hashable, Sendable {
+    /// With the notification: it is for one device.
+    case own([UInt8])
+    /// Once for all the notifications that point to it. It is inserted before them, by an earlier change.
+    case shared(PayloadID)
+}
+
+/// Names a payload that notifications for many devices share; taken from the same sequence as their ids.
+public struct PayloadID: Hashable, Sendable, RawRepresentable {
+    public let rawValue: Int64
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// A payload that was accepted once for many devices, as a store keeps it.
+public struct PayloadRecord: Hashable, Sendable {
+    public var id: PayloadID
+    /// In which protocol's form the content is.
+    public var lane: Lane
+    public var content: [UInt8]
+    public var acceptedAt: Timestamp
+
+    public init(id: PayloadID, lane: Lane, content: [UInt8], acceptedAt: Timestamp) {
+        self.id = id
+        self.lane = lane
+        self.content = content
+        self.acceptedAt = acceptedAt
+    }
+}
