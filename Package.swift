@@ -85,6 +85,7 @@ let house: [Target] = [
     room(
         "Server", "StoreSQLite",
         ["CLinux", "PushModel", "APNsWire", "Mailbox", "ServerCore", grdb, grdbSQLite, logging]),
+    room("Server", "StoreMemory", ["PushModel", "APNsWire", "Mailbox", "ServerCore"]),
     room(
         "Server", "ProviderEndpoint",
         [
@@ -239,7 +240,7 @@ let testTargets: [Target] = [
     tests(
         "Server", "ServerCore",
         [
-            "ServerCore", "StoreSQLite", "StoreContract", "APNsWire", "Mailbox", "PushModel", crypto, nioCore, nioPosix,
+            "ServerCore", "StoreMemory", "StoreContract", "APNsWire", "Mailbox", "PushModel", crypto, nioCore, nioPosix,
             logging,
         ]),
     tests(
@@ -248,6 +249,7 @@ let testTargets: [Target] = [
             "ProviderEndpoint", "HTTP2Transport", "ServerCore", "StoreSQLite", "StoreContract", "APNsWire", "HTTPWire",
             "Mailbox", "PushModel", crypto, nioCore, nioPosix, logging,
         ]),
+    tests("Server", "StoreMemory", ["StoreMemory", "StoreContract"]),
     tests("Server", "StoreSQLite", ["StoreSQLite", "StoreContract", "StatementLog", "ServerCore", "PushModel", grdb]),
     tests(
         "Server", "DeviceEndpoint",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ServerCore
 
-/// Enrolment and the directory of tokens together, over a real store.
+/// Enrolment and the directory of tokens together, over a store.
 @Suite struct EnrolmentTests {
     @Test func `a token lives from its registration to its end, and is known at every step`() async throws {
         try await withServer { server in

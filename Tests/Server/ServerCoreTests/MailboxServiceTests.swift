@@ -5,7 +5,6 @@ import Mailbox
 import NIOCore
 import NIOPosix
 import PushModel
-import StoreSQLite
 import Synchronization
 import Testing
 

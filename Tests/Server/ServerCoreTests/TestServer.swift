@@ -6,12 +6,12 @@ import NIOCore
 import NIOPosix
 import PushModel
 import StoreContract
-import StoreSQLite
+import StoreMemory
 import Testing
 
 @testable import ServerCore
 
-typealias FailingStore = StoreContract.FailingStore<SQLiteStore>
+typealias FailingStore = StoreContract.FailingStore<MemoryStore>
 
 /// A device's connection that keeps what it is given.
 final class RecordingConnection: DeviceConnection {
@@ -40,7 +40,7 @@ final class OneVerdict: AcceptanceSink {
     func judged(_ verdicts: [AcceptanceVerdict]) { for verdict in verdicts { continuation.resume(returning: verdict) } }
 }
 
-/// A mailbox service on a database of its own, with one app and one device.
+/// A mailbox service on a store of its own, with one app and one device.
 struct TestServer {
     let store: FailingStore
     let service: MailboxService
@@ -120,10 +120,9 @@ struct TestServer {
 func withServer(
     settings: MailboxService.Settings = MailboxService.Settings(), _ body: (TestServer) async throws -> Void
 ) async throws {
-    let folder = try TemporaryFolder()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let clock = ManualClock()
-    let store = FailingStore(try SQLiteStore(path: folder.path("server.sqlite")))
+    let store = FailingStore(MemoryStore())
     let app = try await store.base.addApp(
         topic: Topic(rawValue: "com.example.todo"), team: TeamID(rawValue: "TEAM123456"), policy: MailboxPolicy(),
         at: clock.now)
@@ -138,6 +137,5 @@ func withServer(
             app: app,
             credentials: credentials))
     await service.stop()
-    try store.base.close()
     try await group.shutdownGracefully()
 }

@@ -18,50 +18,16 @@ import Testing
         store = try SQLiteStore(path: folder.path("server.sqlite"))
     }
 
-    typealias Notifications = NotificationStoreContract<SQLiteStore>
-
-    static let asyncRules: [(String, @Sendable (Notifications) async throws -> Void)] = [
-        ("pages", { try await $0.`what was inserted is paged in order, whole`() }),
-        ("rollback", { try await $0.`changes of which one cannot be made leave nothing behind`() }),
-        ("removal", { try await $0.`what was removed no longer waits and keeps its timeline`() }),
-        ("mailbox", { try $0.`a mailbox is read back as it was`() }),
-        ("identity", { try $0.`an identity is found within its window, in any case, for its registration only`() }),
-        ("apns-id", { try await $0.`one apns-id may name several notifications, refusals too`() }),
-        ("hiding", { try await $0.`no team's refusals hide what another team, or the same, had accepted`() }),
-        ("revocation", { try await $0.`mail of revoked devices and removed apps is found by the sweep`() }),
-        ("ownership", { try await $0.`the notifications of a device are told from another's and from unknown ones`() }),
-        ("timeline", { try await $0.`the same line of a timeline twice is one`() }),
-        ("secret", { try await $0.`a device's secret is known until it is revoked`() }),
-        ("sweep", { try $0.`a sweep finds every device whose mail has expired, slice by slice`() }),
-        ("ceiling", { try $0.`the ceiling of ids only rises`() }),
-        ("unrecorded", { try await $0.`what was not recorded is known as such to its team`() }),
-        ("sharing", { try await $0.`a payload is there for everyone who points to it`() }),
-        ("sharing's end", { try await $0.`a shared payload leaves when nobody points to it any more`() }),
-        ("pruning", { try await $0.`pruning takes what is old, never what waits`() }),
-    ]
-
-    @Test(arguments: asyncRules.map(\.0))
-    func `the notification store's contract holds`(rule: String) async throws {
-        let contract = try await Notifications(store)
-        let body = try #require(Self.asyncRules.first { $0.0 == rule }?.1)
-        try await body(contract)
+    @Test(arguments: NotificationStoreContract<SQLiteStore>.rules)
+    func `the notification store's contract holds`(
+        rule: ContractRule<NotificationStoreContract<SQLiteStore>>
+    ) async throws {
+        try await rule.check(NotificationStoreContract(store))
     }
 
-    static let registerRules: [(String, @Sendable (RegisterStoreContract) async throws -> Void)] = [
-        ("topic", { try await $0.`a topic belongs to one team`() }),
-        ("key", { try await $0.`a key id is given once`() }),
-        ("removal", { try await $0.`a removed app is gone, and its topic stays its team's`() }),
-        ("key revocation", { try await $0.`a revoked key is gone for good`() }),
-        ("device revocation", { try await $0.`a revoked device has no secret and no registration`() }),
-        ("version", { try await $0.`every change of the register is a new version`() }),
-        ("device", { try await $0.`a device id is given once`() }),
-        ("registration", { try await $0.`a registration keeps its generation until it has ended`() }),
-    ]
-
-    @Test(arguments: registerRules.map(\.0))
-    func `the register store's contract holds`(rule: String) async throws {
-        let body = try #require(Self.registerRules.first { $0.0 == rule }?.1)
-        try await body(RegisterStoreContract(store))
+    @Test(arguments: RegisterStoreContract.rules)
+    func `the register store's contract holds`(rule: ContractRule<RegisterStoreContract>) async throws {
+        try await rule.check(RegisterStoreContract(store))
     }
 }
 

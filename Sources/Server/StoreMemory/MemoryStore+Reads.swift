@@ -1,0 +1,57 @@
+import APNsWire
+import PushModel
+import ServerCore
+
+/// What notifications and the register say together.
+extension MemoryStore.State {
+    func page(device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp) -> [OutgoingNotification] {
+        let page = rows.waiting(for: device).lazy.filter { record in
+            after.map { record.id > $0 } ?? true && record.expiresAt.map { $0 > now } ?? true
+        }
+        return Array(page.compactMap(outgoing).prefix(limit))
+    }
+
+    /// A notification as a device gets it; `nil` when its app was removed.
+    private func outgoing(_ record: NotificationRecord) -> OutgoingNotification? {
+        guard let app = register.app(record.subject.app), !register.isRemoved(app.id) else { return nil }
+        return OutgoingNotification(
+            id: record.id, apnsID: record.apnsID ?? ServerAPNsID.text(of: record.id), team: app.team,
+            topic: app.topic, environment: record.subject.environment, lane: record.lane, pushType: record.pushType,
+            priority: record.priority, collapseID: record.collapseID, acceptedAt: record.acceptedAt,
+            expiresAt: record.expiresAt, payload: rows.content(of: record))
+    }
+
+    /// The notifications that an `apns-id` names, one team's or everybody's; of refused ones each team's newest 50.
+    func named(_ apnsID: String, _ team: TeamID?) -> [NotificationID] {
+        let accepted = rows.records(named: apnsID).filter {
+            team == nil || register.app($0.subject.app)?.team == team
+        }
+        let refused = rows.refusals.values.filter {
+            $0.apnsID?.lowercased() == apnsID && (team == nil || $0.team == team)
+        }
+        let newest = Dictionary(grouping: refused, by: \.team).values.flatMap { $0.map(\.id).sorted().suffix(50) }
+        return accepted.map(\.id) + newest
+    }
+
+    func timeline(_ id: NotificationID) -> NotificationTimeline? {
+        if let record = rows.record(id) { return timeline(record) }
+        guard let refusal = rows.refusals[id] else { return nil }
+        let refused = TimelineEntry(
+            at: refusal.at, state: .failed(refusal.code), source: .server, note: refusal.note)
+        return NotificationTimeline(
+            id: id, apnsID: refusal.apnsID ?? ServerAPNsID.text(of: id), team: refusal.team,
+            topic: Topic(rawValue: refusal.topic), device: nil, environment: nil, isAttempt: false,
+            entries: [refused] + rows.lines(of: id))
+    }
+
+    private func timeline(_ record: NotificationRecord) -> NotificationTimeline {
+        let app = register.app(record.subject.app)
+        let states: [NotificationState] = record.waits ? [.accepted, .stored] : [.accepted]
+        let entries = states.map { TimelineEntry(at: record.acceptedAt, state: $0, source: .server) }
+        return NotificationTimeline(
+            id: record.id, apnsID: record.apnsID ?? ServerAPNsID.text(of: record.id),
+            team: app?.team ?? TeamID(rawValue: ""), topic: app?.topic ?? Topic(rawValue: ""),
+            device: record.subject.device, environment: record.subject.environment,
+            isAttempt: record.expiresAt == nil, entries: entries + rows.lines(of: record.id))
+    }
+}

@@ -1,0 +1,103 @@
+import Dispatch
+import PushModel
+import ServerCore
+import Synchronization
+
+/// The server's store in memory. Thread-safe; it ends with the process.
+public final class MemoryStore: Sendable {
+    struct State: Sendable {
+        var rows = NotificationRows()
+        var register = Register()
+    }
+
+    let state = Mutex(State())
+    /// Where reads with a completion are answered.
+    private let answers = DispatchQueue(label: "aldaba.store.memory")
+
+    public init() {}
+}
+
+extension MemoryStore: NotificationStore {
+    public func prefetch(_ request: PrefetchRequest) throws -> Prefetched {
+        state.withLock { state in
+            var found = state.rows.prefetched(request)
+            for device in request.secretHashes { found.secretHashes[device] = state.register.secretHash(of: device) }
+            return found
+        }
+    }
+
+    public func apply(_ changes: [RowChange]) throws {
+        try state.withLock { state in
+            var rows = state.rows
+            for change in changes { try rows.apply(change) }
+            state.rows = rows
+        }
+    }
+
+    public func prune(
+        timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int
+    ) throws -> Bool {
+        state.withLock { state in
+            let isMore = state.rows.deleteNotifications(before: timelinesBefore, limit: limit)
+            state.rows.clearPayloads(before: payloadsBefore)
+            return isMore
+        }
+    }
+
+    public func page(
+        device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp,
+        then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
+    ) {
+        answers.async { [self] in
+            let page = state.withLock { $0.page(device: device, after: after, limit: limit, now: now) }
+            complete(.success(page))
+        }
+    }
+
+    public func notifications(
+        of device: DeviceID, among ids: [NotificationID],
+        then complete: @escaping @Sendable (Result<Set<NotificationID>, any Error>) -> Void
+    ) {
+        answers.async { [self] in
+            let own = state.withLock { state in ids.filter { state.rows.record($0)?.subject.device == device } }
+            complete(.success(Set(own)))
+        }
+    }
+
+    public func expired(at now: Timestamp, from position: SweepPosition?, limit: Int) throws -> ExpiredSlice {
+        state.withLock { state in
+            let records = state.rows.waiting(from: position, limit: limit)
+            var slice = ExpiredSlice(devices: [], next: nil)
+            for record in records {
+                let subject = record.subject
+                if let expiresAt = record.expiresAt, expiresAt <= now { slice.devices.insert(subject.device) }
+                guard state.register.isRevoked(subject.device) || state.register.isRemoved(subject.app) else {
+                    continue
+                }
+                slice.ended.insert(
+                    RegistrationPlace(device: subject.device, app: subject.app, environment: subject.environment))
+            }
+            if records.count == limit, let last = records.last {
+                slice.next = SweepPosition(device: last.subject.device, id: last.id)
+            }
+            return slice
+        }
+    }
+
+    public func timelines(
+        id: NotificationID?, apnsID: String?, team: TeamID?
+    ) async throws -> [NotificationTimeline] {
+        state.withLock { state in
+            let found = Set(id.map { [$0] } ?? []).union(apnsID.map { state.named($0, team) } ?? [])
+            return found.sorted().compactMap { state.timeline($0) }.filter { team == nil || $0.team == team }
+        }
+    }
+
+    public func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID? {
+        state.withLock { state in
+            state.rows.unrecorded.first { $0.first <= id && id <= $0.last && (team == nil || $0.team == team) }?.team
+        }
+    }
+
+    public func highWater() throws -> Int64 { state.withLock { $0.rows.highWater } }
+}

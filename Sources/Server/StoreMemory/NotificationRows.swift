@@ -1,0 +1,161 @@
+import Mailbox
+import PushModel
+import ServerCore
+
+/// What is kept of notifications: a value.
+struct NotificationRows: Sendable {
+    private var records: [NotificationID: NotificationRecord] = [:]
+    private(set) var refusals: [NotificationID: RefusalRecord] = [:]
+    private var payloads: [PayloadID: PayloadRecord] = [:]
+    /// The ids that wait for each device.
+    private var mailboxes: [DeviceID: Set<NotificationID>] = [:]
+    private var timelines: [NotificationID: [TimelineEntry]] = [:]
+    private(set) var unrecorded: [UnrecordedSpan] = []
+    private var ceiling: Int64 = 0
+
+    // MARK: Changes
+
+    /// - Throws: ``MemoryStoreError`` when the change cannot be made.
+    mutating func apply(_ change: RowChange) throws {
+        switch change {
+        case .insertPayload(let payload):
+            guard payloads[payload.id] == nil else { throw MemoryStoreError.payloadTaken(payload.id) }
+            payloads[payload.id] = payload
+        case .insertNotification(let record):
+            if case .shared(let id) = record.payload, payloads[id] == nil { throw MemoryStoreError.noPayload(id) }
+            try take(record.id)
+            records[record.id] = record
+            if record.waits { mailboxes[record.subject.device, default: []].insert(record.id) }
+        case .insertRefusal(let refusal):
+            try take(refusal.id)
+            refusals[refusal.id] = refusal
+        case .removeWaiting(let id, let device): mailboxes[device]?.remove(id)
+        case .appendLine(let line, let id):
+            guard !lines(of: id).contains(where: { $0.at == line.at && $0.state == line.state }) else { return }
+            timelines[id, default: []].append(line)
+        case .raiseHighWater(let mark): ceiling = max(ceiling, mark)
+        case .noteUnrecorded(let span): unrecorded.append(span)
+        }
+    }
+
+    private func take(_ id: NotificationID) throws {
+        guard records[id] == nil, refusals[id] == nil else { throw MemoryStoreError.notificationTaken(id) }
+    }
+
+    // MARK: Reads
+
+    var highWater: Int64 { (Array(records.keys) + refusals.keys).reduce(ceiling) { max($0, $1.rawValue) } }
+
+    func record(_ id: NotificationID) -> NotificationRecord? { records[id] }
+
+    /// The notifications that were accepted under an `apns-id`, in lower case.
+    func records(named apnsID: String) -> [NotificationRecord] {
+        records.values.filter { $0.apnsID?.lowercased() == apnsID }
+    }
+
+    /// The lines that were appended to a timeline, by time.
+    func lines(of id: NotificationID) -> [TimelineEntry] { timelines[id, default: []].sorted { $0.at < $1.at } }
+
+    func content(of record: NotificationRecord) -> [UInt8] {
+        switch record.payload {
+        case .own(let content): content
+        case .shared(let id): payloads[id]?.content ?? []
+        }
+    }
+
+    /// What waits for a device, ordered by id.
+    func waiting(for device: DeviceID) -> [NotificationRecord] {
+        mailboxes[device, default: []].sorted().compactMap { records[$0] }
+    }
+
+    /// The next of everything that waits, ordered by device and id.
+    func waiting(from position: SweepPosition?, limit: Int) -> [NotificationRecord] {
+        let all = mailboxes.keys.sorted { $0.rawValue < $1.rawValue }.lazy.flatMap { waiting(for: $0) }
+        let rest = all.filter { record in
+            guard let position else { return true }
+            let (device, last) = (record.subject.device.rawValue, position.device.rawValue)
+            return device > last || device == last && record.id > position.id
+        }
+        return Array(rest.prefix(limit))
+    }
+
+    /// What a batch has to know, but for what the register holds.
+    func prefetched(_ request: PrefetchRequest) -> Prefetched {
+        var found = Prefetched()
+        for identity in request.identities {
+            let accepted = records(named: identity.apnsID).filter { record in
+                record.subject == identity.subject && record.acceptedAt >= request.acceptedSince
+                    && record.expiresAt != nil
+            }
+            found.identities[identity] = accepted.map(\.id).max()
+        }
+        for device in request.mailboxes {
+            found.waiting[device] = waiting(for: device).compactMap(Mailbox.Entry.init)
+        }
+        for id in request.notifications {
+            guard let record = records[id] else { continue }
+            found.notifications[id] = NotificationFacts(device: record.subject.device, lines: lines(of: id))
+        }
+        return found
+    }
+
+    // MARK: Retention
+
+    /// Deletes at most so many of the oldest notifications; whether there are more.
+    mutating func deleteNotifications(before instant: Timestamp, limit: Int) -> Bool {
+        let end = Self.firstID(at: instant)
+        let old = (Array(records.keys) + refusals.keys).filter { $0.rawValue < end }.sorted()
+        for id in old.prefix(limit) {
+            if let device = records[id]?.subject.device { mailboxes[device]?.remove(id) }
+            records[id] = nil
+            refusals[id] = nil
+            timelines[id] = nil
+        }
+        unrecorded.removeAll { $0.last.rawValue < end }
+        return old.count > limit
+    }
+
+    /// Clears payloads that nobody needs: of what was accepted before, does not wait, and has no line since.
+    mutating func clearPayloads(before instant: Timestamp) {
+        let end = Self.firstID(at: instant)
+        for (id, record) in records where id.rawValue < end {
+            guard mailboxes[record.subject.device]?.contains(id) != true else { continue }
+            guard lines(of: id).allSatisfy({ $0.at <= instant }) else { continue }
+            records[id]?.payload = .own([])
+        }
+        let used = Set(
+            records.values.compactMap { record in
+                if case .shared(let id) = record.payload { id } else { nil }
+            })
+        payloads = payloads.filter { used.contains($0.key) || $0.value.acceptedAt > instant }
+    }
+
+    private static func firstID(at instant: Timestamp) -> Int64 {
+        NotificationIDGenerator(node: 0, highWater: 0).floor(at: instant)
+    }
+}
+
+extension Mailbox.Entry {
+    /// The waiting row of a notification.
+    init?(_ record: NotificationRecord) {
+        guard let expiresAt = record.expiresAt else { return nil }
+        self.init(
+            id: record.id, app: record.subject.app, environment: record.subject.environment, lane: record.lane,
+            collapseID: record.collapseID, expiresAt: expiresAt)
+    }
+}
+
+/// Why a change cannot be made.
+public enum MemoryStoreError: Error, Hashable, CustomStringConvertible {
+    case notificationTaken(NotificationID)
+    case payloadTaken(PayloadID)
+    case noPayload(PayloadID)
+
+    public var description: String {
+        switch self {
+        case .notificationTaken(let id): "there already is a notification \(id)"
+        case .payloadTaken(let id): "there already is a payload \(id.rawValue)"
+        case .noPayload(let id): "there is no payload \(id.rawValue); insert it before what points to it"
+        }
+    }
+}

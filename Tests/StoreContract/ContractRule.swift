@@ -1,0 +1,63 @@
+import Testing
+
+/// One rule of a contract; a store's test suite checks each on a store of its own.
+public struct ContractRule<Contract>: Sendable, CustomTestStringConvertible {
+    public let testDescription: String
+    public let check: @Sendable (Contract) async throws -> Void
+
+    init(_ name: String, check: @escaping @Sendable (Contract) async throws -> Void) {
+        testDescription = name
+        self.check = check
+    }
+}
+
+extension NotificationStoreContract {
+    /// All that a ``NotificationStore`` must do.
+    public static var rules: [ContractRule<Self>] {
+        [
+            ContractRule("pages") { try await $0.`what was inserted is paged in order, whole`() },
+            ContractRule("rollback") { try await $0.`changes of which one cannot be made leave nothing behind`() },
+            ContractRule("removal") { try await $0.`what was removed no longer waits and keeps its timeline`() },
+            ContractRule("mailbox") { try $0.`a mailbox is read back as it was`() },
+            ContractRule("identity") {
+                try $0.`an identity is found within its window, in any case, for its registration only`()
+            },
+            ContractRule("apns-id") { try await $0.`one apns-id may name several notifications, refusals too`() },
+            ContractRule("hiding") {
+                try await $0.`no team's refusals hide what another team, or the same, had accepted`()
+            },
+            ContractRule("revocation") {
+                try await $0.`mail of revoked devices and removed apps is found by the sweep`()
+            },
+            ContractRule("ownership") {
+                try await $0.`the notifications of a device are told from another's and from unknown ones`()
+            },
+            ContractRule("timeline") { try await $0.`the same line of a timeline twice is one`() },
+            ContractRule("secret") { try await $0.`a device's secret is known until it is revoked`() },
+            ContractRule("sweep") { try $0.`a sweep finds every device whose mail has expired, slice by slice`() },
+            ContractRule("ceiling") { try $0.`the ceiling of ids only rises`() },
+            ContractRule("unrecorded") { try await $0.`what was not recorded is known as such to its team`() },
+            ContractRule("sharing") { try await $0.`a payload is there for everyone who points to it`() },
+            ContractRule("sharing's end") {
+                try await $0.`a shared payload leaves when nobody points to it any more`()
+            },
+            ContractRule("pruning") { try await $0.`pruning takes what is old, never what waits`() },
+        ]
+    }
+}
+
+extension RegisterStoreContract {
+    /// All that a ``RegisterStore`` must do.
+    public static var rules: [ContractRule<Self>] {
+        [
+            ContractRule("topic") { try await $0.`a topic belongs to one team`() },
+            ContractRule("key") { try await $0.`a key id is given once`() },
+            ContractRule("removal") { try await $0.`a removed app is gone, and its topic stays its team's`() },
+            ContractRule("key revocation") { try await $0.`a revoked key is gone for good`() },
+            ContractRule("device revocation") { try await $0.`a revoked device has no secret and no registration`() },
+            ContractRule("version") { try await $0.`every change of the register is a new version`() },
+            ContractRule("device") { try await $0.`a device id is given once`() },
+            ContractRule("registration") { try await $0.`a registration keeps its generation until it has ended`() },
+        ]
+    }
+}
