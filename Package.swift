@@ -246,7 +246,7 @@ let testTargets: [Target] = [
     tests(
         "Server", "ProviderEndpoint",
         [
-            "ProviderEndpoint", "HTTP2Transport", "ServerCore", "StoreSQLite", "StoreContract", "APNsWire", "HTTPWire",
+            "ProviderEndpoint", "HTTP2Transport", "ServerCore", "StoreMemory", "StoreContract", "APNsWire", "HTTPWire",
             "Mailbox", "PushModel", crypto, nioCore, nioPosix, logging,
         ]),
     tests("Server", "StoreMemory", ["StoreMemory", "StoreContract"]),

@@ -4,7 +4,7 @@ import Crypto
 import Mailbox
 import PushModel
 import ServerCore
-import StoreSQLite
+import StoreMemory
 import Testing
 
 @testable import ProviderEndpoint
@@ -15,8 +15,7 @@ struct ProviderWorld {
     static let team = TeamID(rawValue: "TEAM123456")
     static let now = Timestamp(seconds: 1_780_272_000)
 
-    let folder: TemporaryFolder
-    let store: SQLiteStore
+    let store: MemoryStore
     let app: RegisteredApp
     let device: DeviceID
     let gate: DevicePushGate
@@ -26,8 +25,7 @@ struct ProviderWorld {
     var fault: DevicePushGate.BodyFault?
 
     init() async throws {
-        folder = try TemporaryFolder()
-        store = try SQLiteStore(path: folder.path("server.sqlite"))
+        store = MemoryStore()
         let key = P256.Signing.PrivateKey()
         try await store.addProviderKey(
             ProviderKey(

@@ -7,14 +7,14 @@ import NIOPosix
 import PushModel
 import ServerCore
 import StoreContract
-import StoreSQLite
+import StoreMemory
 
 @testable import ProviderEndpoint
 
 /// The provider endpoint on a free port of loopback, over a store of its own; HTTP/2 in plain text.
 struct RunningEndpoint {
     let world: ProviderWorld
-    let store: FailingStore<SQLiteStore>
+    let store: FailingStore<MemoryStore>
     let mailboxes: MailboxService
     let port: Int
     let client: HTTP2Client
@@ -120,7 +120,6 @@ func withEndpoint(
     await client.close()
     await listener.shutDown()
     await mailboxes.stop()
-    try world.store.close()
     try await group.shutdownGracefully()
     try outcome.get()
 }
