@@ -98,8 +98,8 @@ extension MailboxCommand {
     /// Whether the command must be tried again when it could not be committed: nobody else would bring it back.
     var isKeptAfterFailure: Bool {
         switch self {
-        case .sent, .unregister, .writeSent: true
-        case .accept, .open, .acknowledged, .record, .close, .expire, .prune, .flush: false
+        case .unregister, .writeSent: true
+        case .accept, .open, .sent, .acknowledged, .record, .close, .expire, .prune, .flush: false
         }
     }
 }

@@ -33,7 +33,8 @@ extension MailboxService {
 
     // MARK: What was sent
 
-    private func sent(_ session: DeviceSessionID, _ ids: [NotificationID], _ at: Timestamp) {
+    /// Notes what was written to a connection; the same twice is one.
+    func sent(_ session: DeviceSessionID, _ ids: [NotificationID], _ at: Timestamp) {
         noteSent(ids, at)
         guard sessions[session.device]?.id == session, let resident = mailboxes[session.device] else { return }
         counting(resident) { $0.sent(ids) }

@@ -31,8 +31,12 @@ extension MailboxService {
         Counter(label: "aldaba_store_failures_total").increment()
         isPruning = false
         for command in commands {
-            // A closed connection is closed whatever the store says.
-            if case .close(let session) = command { enter(.closed(session)) }
+            // What happened to a connection has happened, whatever the store says.
+            switch command {
+            case .sent(let session, let ids, let at): sent(session, ids, at)
+            case .close(let session): enter(.closed(session))
+            default: break
+            }
             Self.refuse(command)
         }
         keep(commands.filter(\.isKeptAfterFailure))

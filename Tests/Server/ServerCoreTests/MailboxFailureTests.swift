@@ -74,6 +74,26 @@ import Testing
         }
     }
 
+    @Test func `what was sent is in flight, though it was told behind a commit that failed, and the connection ended`()
+        async throws
+    {
+        try await withServer { server in
+            let first = try #require(try await server.accept(server.acceptance(collapseID: "score")).id)
+            let session = try await server.login(RecordingConnection())
+            let held = server.store.holdNextCommit()
+            async let refused = server.accept(server.acceptance(device: 9))
+            await held.reached.wait()
+            server.store.isFailing.store(true)
+            server.service.sent(session, [first])
+            server.service.close(session)
+            held.release()
+            #expect(try await refused.id == nil)
+            server.store.isFailing.store(false)
+            let second = try #require(try await server.accept(server.acceptance(collapseID: "score")).id)
+            #expect(try await server.page().map(\.id) == [first, second])
+        }
+    }
+
     @Test func `timelines that were written behind survive a failed commit`() async throws {
         try await withServer { server in
             let session = try await server.login(RecordingConnection())
