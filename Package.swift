@@ -133,12 +133,15 @@ let house: [Target] = [
             nioCore, nioPosix, nioSSL, asyncHTTPClient, logging,
         ]),
     room(
+        "Device", "RequestScheduling",
+        ["Machine", "AgentWire", "LocalSchedule", "LocalZones", "DeviceModel", "DevicePorts"]),
+    room(
         "Device", "AgentCore",
         [
             "Machine", "PushModel", "AgentWire", "LocalSchedule", "LocalZones", "MCSTransport", "Observability",
             "CLinux",
             "DeviceModel", "DevicePorts", "DeviceStore", "DevicePrograms", "Attachments", "AppConnections",
-            "InstalledApps", "DeviceLink", nioCore, nioPosix, logging,
+            "InstalledApps", "DeviceLink", "RequestScheduling", nioCore, nioPosix, logging,
         ]),
     room("Device", "MessageBus", ["CDBus", "Machine"]),
     room(
@@ -274,6 +277,9 @@ let testTargets: [Target] = [
             "DeviceSession", "MCSWire", "LocalSchedule", "LocalZones", "StatementLog", grdb, nioCore, nioPosix,
             nioEmbedded, logging,
         ]),
+    tests(
+        "Device", "RequestScheduling",
+        ["RequestScheduling", "AgentWire", "LocalSchedule", "LocalZones", "DeviceModel", "DevicePorts"]),
     tests("Device", "MessageBus", ["MessageBus", "Machine"]),
     tests(
         "Device", "SystemClock",

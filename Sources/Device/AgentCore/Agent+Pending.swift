@@ -2,6 +2,7 @@ import AgentWire
 import DeviceModel
 import Foundation
 import LocalSchedule
+import RequestScheduling
 
 /// What waits for its time or place, for a person at a terminal.
 extension Agent {

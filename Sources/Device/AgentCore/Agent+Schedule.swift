@@ -6,6 +6,7 @@ import LocalSchedule
 import Logging
 import Observability
 import PushModel
+import RequestScheduling
 
 /// Requests that wait for their time or place. ``RequestSchedule`` decides; here its directives are followed.
 ///

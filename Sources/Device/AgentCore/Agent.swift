@@ -14,6 +14,7 @@ import NIOCore
 import NIOPosix
 import Observability
 import PushModel
+import RequestScheduling
 
 /// One agent: the device's end of the path, for one user session.
 ///

@@ -8,6 +8,7 @@ import Testing
 
 @testable import AgentCore
 @testable import DeviceStore
+@testable import RequestScheduling
 
 /// What becomes of what waits when clocks are set, and zones are others.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,33 +1,38 @@
-import DeviceStore
 import PushModel
 
 /// The changes that are committed together next, and who waits for that.
 ///
 /// Guarantees: changes stay in order; of a batch that could not be committed, what nobody would say again stays, at the
 /// head of the next batch and at most ``keptLimit`` of it.
-struct ChangeBatch<Waiting: Sendable>: Sendable {
+package struct ChangeBatch<Waiting: Sendable>: Sendable {
     /// How many changes stay over failed commits.
-    static var keptLimit: Int { 1_000 }
+    package static var keptLimit: Int { 1_000 }
 
-    private(set) var changes: [StoreChange] = []
+    package private(set) var changes: [StoreChange] = []
     /// The notifications that arrive with it.
-    private(set) var arriving: Set<NotificationID> = []
+    package private(set) var arriving: Set<NotificationID> = []
     /// Files that leave their places once the changes are durable.
-    private(set) var filesToDelete: [String] = []
+    package private(set) var filesToDelete: [String] = []
     private var waiting: [Waiting] = []
     /// Whether a commit is on its way.
     private var isScheduled = false
 
+    package init(changes: [StoreChange] = [], arriving: Set<NotificationID> = [], filesToDelete: [String] = []) {
+        self.changes = changes
+        self.arriving = arriving
+        self.filesToDelete = filesToDelete
+    }
+
     /// Whether there is nothing to commit.
-    var isEmpty: Bool { changes.isEmpty }
+    package var isEmpty: Bool { changes.isEmpty }
 
     /// Whether it holds what is tried again after a failed commit.
-    var holdsWhatIsKept: Bool { changes.contains(where: \.isKeptAfterFailure) }
+    package var holdsWhatIsKept: Bool { changes.contains(where: \.isKeptAfterFailure) }
 
     /// Adds a change.
     ///
     /// - Returns: Whether a commit has to be scheduled for it.
-    mutating func add(_ change: StoreChange) -> Bool {
+    package mutating func add(_ change: StoreChange) -> Bool {
         changes.append(change)
         if let id = change.arriving { arriving.insert(id) }
         defer { isScheduled = true }
@@ -35,13 +40,13 @@ struct ChangeBatch<Waiting: Sendable>: Sendable {
     }
 
     /// Has files deleted once the changes are durable.
-    mutating func delete(_ files: [String]) { filesToDelete += files }
+    package mutating func delete(_ files: [String]) { filesToDelete += files }
 
     /// Somebody waits for the changes to be durable.
-    mutating func wait(_ somebody: Waiting) { waiting.append(somebody) }
+    package mutating func wait(_ somebody: Waiting) { waiting.append(somebody) }
 
     /// Who waited, in order; they wait no longer.
-    mutating func takeWaiting() -> [Waiting] {
+    package mutating func takeWaiting() -> [Waiting] {
         defer { waiting = [] }
         return waiting
     }
@@ -49,7 +54,7 @@ struct ChangeBatch<Waiting: Sendable>: Sendable {
     /// Begins a new batch; who waits stays until the commit is done.
     ///
     /// - Returns: What is to be committed, and the files to delete then.
-    mutating func take() -> (changes: [StoreChange], filesToDelete: [String]) {
+    package mutating func take() -> (changes: [StoreChange], filesToDelete: [String]) {
         defer { (changes, arriving, filesToDelete, isScheduled) = ([], [], [], false) }
         return (changes, filesToDelete)
     }
@@ -57,7 +62,7 @@ struct ChangeBatch<Waiting: Sendable>: Sendable {
     /// A batch could not be committed.
     ///
     /// - Returns: Whether something of it stays, for which a commit has to be scheduled.
-    mutating func failed(_ batch: [StoreChange]) -> Bool {
+    package mutating func failed(_ batch: [StoreChange]) -> Bool {
         waiting = []
         changes = Array(batch.lazy.filter(\.isKeptAfterFailure).prefix(Self.keptLimit)) + changes
         isScheduled = !changes.isEmpty

@@ -5,13 +5,12 @@ import Foundation
 import LocalSchedule
 import Testing
 
-@testable import AgentCore
+@testable import RequestScheduling
 
 /// A schedule with its clocks and zones, without an agent.
 private struct Machine {
     var schedule = RequestSchedule()
-    // Eight o'clock UTC of 15 January 2027.
-    var now = ClockReading(wall: Instant(milliseconds: noon.rawValue), boot: UUID(), sinceBoot: 1_000_000)
+    var now = ClockReading(wall: RequestScheduleTests.start, boot: UUID(), sinceBoot: 1_000_000)
     var zones: [ZoneChoice: ZoneRules] = [.floating: .utc, .named("GMT"): .utc, .fixed(secondsFromGMT: 0): .utc]
 
     init(loading rows: [PendingRequest] = []) { tell(.loaded(rows)) }
@@ -56,9 +55,15 @@ extension [RequestSchedule.Directive] {
     }
 }
 
-struct RequestScheduleTests: WaitingRequests {
+struct RequestScheduleTests {
+    /// Eight o'clock UTC of 15 January 2027.
+    fileprivate static let start = Instant(milliseconds: 1_800_000_000_000)
     private static let nine = NotificationTrigger.calendar(DateComponents(timeZone: .gmt, hour: 9), repeats: true)
     private static let years: Int64 = 9 * 365 * 86_400
+
+    private static func every(_ seconds: Double, repeats: Bool = true) -> NotificationTrigger {
+        .timeInterval(seconds: seconds, repeats: repeats)
+    }
 
     private func home(repeats: Bool = false) -> NotificationTrigger {
         .region(
@@ -156,8 +161,8 @@ struct RequestScheduleTests: WaitingRequests {
         #expect(machine.tell(.clock(.rang)).fired == [1])
     }
 
-    @Test(arguments: [(0, true), (90_000, true), (90_001, false), (-90_000, true), (-90_001, false)])
-    func `a clock is suspect that begins more than 25 hours from the newest time in the store`(
+    @Test(arguments: [(0, true), (5_184_000, true), (5_184_001, false), (-90_000, true), (-90_001, false)])
+    func `a clock is suspect that begins 25 hours behind the newest time in the store, or 60 days ahead`(
         seconds: Int64, isTrusted: Bool
     ) {
         var machine = Machine()

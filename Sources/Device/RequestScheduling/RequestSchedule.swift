@@ -9,17 +9,26 @@ import LocalZones
 /// wall clock becomes suspect or trusted, or the store has failed, everything is dropped and loaded from the store again. While
 /// the clock is suspect (``ClockPlausibility``), requests whose time is on the wall clock are held: they neither fire nor are
 /// missed. Intervals of this boot and regions go on.
-struct RequestSchedule: Sendable {
+package struct RequestSchedule: Sendable {
     /// What the schedule asks of its surroundings during one event.
-    struct Surroundings {
-        var now: ClockReading
+    package struct Surroundings {
+        package var now: ClockReading
         /// The rules of a zone; `nil` for an unknown one.
-        var zones: (ZoneChoice) -> ZoneRules?
+        package var zones: (ZoneChoice) -> ZoneRules?
         /// What the person chose for missed requests of an app, by its bundle id.
-        var missedPolicy: (String) -> MissedPolicy
+        package var missedPolicy: (String) -> MissedPolicy
+
+        package init(
+            now: ClockReading, zones: @escaping (ZoneChoice) -> ZoneRules?,
+            missedPolicy: @escaping (String) -> MissedPolicy
+        ) {
+            self.now = now
+            self.zones = zones
+            self.missedPolicy = missedPolicy
+        }
     }
 
-    enum Event: Sendable {
+    package enum Event: Sendable {
         /// All rows of the store, after `load`.
         case loaded([PendingRequest])
         /// Rows that were read again: after `read`, and when their app was installed or its settings have changed.
@@ -42,7 +51,7 @@ struct RequestSchedule: Sendable {
         case position(PositionEvent)
     }
 
-    enum Directive: Sendable, Hashable {
+    package enum Directive: Sendable, Hashable {
         /// Fire a request and store its occurrence; `nil` for a crossing of a region's edge. `lateBy` is in milliseconds.
         case fire(key: Int64, occurrence: Instant?, lateBy: Int64, isLast: Bool)
         /// Store an occurrence that does not fire, since it was noticed too late.
@@ -69,7 +78,7 @@ struct RequestSchedule: Sendable {
     }
 
     /// What a person may want to know.
-    enum Notice: Sendable, Hashable {
+    package enum Notice: Sendable, Hashable {
         case clockChanged
         case clockSuspect(ClockPlausibility.State)
         case clockTrusted
@@ -81,38 +90,57 @@ struct RequestSchedule: Sendable {
     }
 
     /// How many occurrences one event reports.
-    static let batchSize = 256
+    package static let batchSize = 256
     /// The greatest number of regions of all apps.
-    static let regionLimit = 4_096
+    package static let regionLimit = 4_096
     /// How long after a change of zones they are looked up once more, in milliseconds: the file that names the machine's zone may
     /// be missing while it is replaced.
-    static let zoneSettlingTime = (LocalZones.patience.components.seconds + 1) * 1000
+    package static let zoneSettlingTime = (LocalZones.patience.components.seconds + 1) * 1000
 
     /// Whether the rows of the store were ever loaded.
-    var isLoaded = false
-    var times = LocalSchedule(floating: .utc)
-    var regions = RegionWatch(most: regionLimit)
+    package var isLoaded = false
+    package var times = LocalSchedule(floating: .utc)
+    package var regions = RegionWatch(most: regionLimit)
     /// Regions that fire at every crossing.
-    var repeatingRegions: Set<Int64> = []
+    package var repeatingRegions: Set<Int64> = []
     /// Requests that are in the store and wait for nothing now: their app, their zone or the trust in the wall clock is missing.
-    var held: Set<Int64> = []
-    var plausibility = ClockPlausibility()
+    package var held: Set<Int64> = []
+    package var plausibility = ClockPlausibility()
     /// When zones are looked up once more, in milliseconds of CLOCK_BOOTTIME.
-    var zoneDeadline: Int64?
+    package var zoneDeadline: Int64?
     /// The instant at which the alarm clock rings.
-    var armed: Instant?
-    var isWatchingPosition = false
+    package var armed: Instant?
+    package var isWatchingPosition = false
     /// Why the position is unknown; `nil` while it is known, and while nothing has been reported.
-    var positionFault: String?
-    var reload = Reload.none
+    package var positionFault: String?
+    package var reload = Reload.none
+
+    package init(
+        isLoaded: Bool = false, times: LocalSchedule = LocalSchedule(floating: .utc),
+        regions: RegionWatch = RegionWatch(most: regionLimit), repeatingRegions: Set<Int64> = [], held: Set<Int64> = [],
+        plausibility: ClockPlausibility = ClockPlausibility(), zoneDeadline: Int64? = nil, armed: Instant? = nil,
+        isWatchingPosition: Bool = false, positionFault: String? = nil, reload: Reload = Reload.none
+    ) {
+        self.isLoaded = isLoaded
+        self.times = times
+        self.regions = regions
+        self.repeatingRegions = repeatingRegions
+        self.held = held
+        self.plausibility = plausibility
+        self.zoneDeadline = zoneDeadline
+        self.armed = armed
+        self.isWatchingPosition = isWatchingPosition
+        self.positionFault = positionFault
+        self.reload = reload
+    }
 
     /// Loading again after a failure of the store.
-    enum Reload: Sendable {
+    package enum Reload: Sendable {
         case none, pausing, loading
     }
 
     /// The next occurrences of a request, up to a count. The times of a held request are those by the wall clock as it is.
-    func nextTimes(of pending: PendingRequest, count: Int, _ surroundings: Surroundings) -> [Instant] {
+    package func nextTimes(of pending: PendingRequest, count: Int, _ surroundings: Surroundings) -> [Instant] {
         guard isHeldByClock(pending.key), let entry = entry(of: pending, surroundings) else {
             return times.nextTimes(pending.key, count: count, now: surroundings.now)
         }
@@ -122,10 +150,10 @@ struct RequestSchedule: Sendable {
     }
 
     /// Whether a request is held, and the wall clock is suspect.
-    func isHeldByClock(_ key: Int64) -> Bool { !plausibility.isTrusted && held.contains(key) }
+    package func isHeldByClock(_ key: Int64) -> Bool { !plausibility.isTrusted && held.contains(key) }
 
     /// The entry of a request that waits for a time; `nil` for a region and for an unknown zone.
-    func entry(of pending: PendingRequest, _ surroundings: Surroundings) -> LocalSchedule.Entry? {
+    package func entry(of pending: PendingRequest, _ surroundings: Surroundings) -> LocalSchedule.Entry? {
         guard let trigger = pending.request.trigger,
             let time = LocalSchedule.Trigger(trigger, zone: surroundings.zones)
         else { return nil }

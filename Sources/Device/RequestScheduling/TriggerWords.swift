@@ -2,7 +2,7 @@ import Foundation
 
 extension Duration {
     /// Such as `1 h 30 min`, to the millisecond.
-    var words: String {
+    package var words: String {
         let units: [(name: String, milliseconds: Int64)] = [
             ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1),
         ]
@@ -18,7 +18,7 @@ extension Duration {
 
 extension DateComponents {
     /// The given fields, such as `hour=9 minute=30`, and a calendar that is not Gregorian.
-    var words: String {
+    package var words: String {
         let fields: [(name: String, value: Int?)] = [
             ("era", era), ("year", year), ("month", month), ("day", day), ("hour", hour), ("minute", minute),
             ("second", second), ("nanosecond", nanosecond), ("weekday", weekday), ("weekdayOrdinal", weekdayOrdinal),

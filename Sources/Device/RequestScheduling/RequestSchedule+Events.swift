@@ -5,7 +5,7 @@ import LocalSchedule
 
 extension RequestSchedule {
     /// Takes an event; returns what the owner must do, in order.
-    mutating func handle(_ event: Event, _ surroundings: Surroundings) -> [Directive] {
+    package mutating func handle(_ event: Event, _ surroundings: Surroundings) -> [Directive] {
         var directives: [Directive] = []
         if isLoaded, plausibility.observe(surroundings.now) { trustChanged(surroundings, &directives) }
         take(event, surroundings, &directives)

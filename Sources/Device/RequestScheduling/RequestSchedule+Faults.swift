@@ -4,10 +4,10 @@ import LocalSchedule
 
 extension RequestSchedule {
     /// The longest interval, in seconds: about three hundred years.
-    static let longestInterval = 1e10
+    package static let longestInterval = 1e10
 
     /// Why a trigger is refused: it will never fire, or it asks for too much. `nil` for one that can wait.
-    func fault(of trigger: NotificationTrigger, _ surroundings: Surroundings) -> String? {
+    package func fault(of trigger: NotificationTrigger, _ surroundings: Surroundings) -> String? {
         switch trigger {
         case .timeInterval(let seconds, let repeats):
             return IntervalPattern(seconds: seconds, repeats: repeats) == nil || seconds > Self.longestInterval

@@ -2,8 +2,7 @@ import Foundation
 import LocalSchedule
 import Testing
 
-@testable import AgentCore
-@testable import DeviceStore
+@testable import RequestScheduling
 
 struct ClockPlausibilityTests {
     private static let day: Int64 = 86_400_000
@@ -37,9 +36,9 @@ struct ClockPlausibilityTests {
     @Test(
         arguments: [
             (0, .trusted), (limit, .trusted), (limit + 1, .suspectBehind(until: 61_000)),
-            (-limit - 1, .suspectAhead(until: 61_000)),
+            (-limit - 1, .trusted), (-60 * day, .trusted), (-60 * day - 1, .suspectAhead(until: 61_000)),
         ] as [(Int64, ClockPlausibility.State)])
-    func `at the beginning the newest time in the store is where the clock was`(
+    func `at the beginning a clock is suspect that is behind the newest time in the store, or ahead by two months`(
         newest: Int64, state: ClockPlausibility.State
     ) {
         var plausibility = ClockPlausibility()
@@ -79,7 +78,7 @@ struct ClockPlausibilityTests {
         var plausibility = begun(offset: .min / 2)
         #expect(plausibility.observe(reading(1000, offset: .max / 2)) == true)
         #expect(plausibility.observe(reading(2000, offset: .min / 2)) == true)
-        plausibility.begin(reading(.max, offset: 0), newest: .min)
-        #expect(plausibility.state == .suspectAhead(until: .max))
+        plausibility.begin(reading(.max, offset: .min / 2), newest: .max)
+        #expect(plausibility.state == .suspectBehind(until: .max))
     }
 }
