@@ -44,7 +44,30 @@ public enum Expiry: Hashable, Sendable {
     case until(Timestamp)
 }
 
-/// What a provider asked to be carried to one device token: headers and payload, already checked.
+/// What a notification carries, in the form of the service whose API brought it.
+public enum PushContent: Hashable, Sendable {
+    /// A payload of APNs, verbatim: a JSON object.
+    case apns([UInt8])
+    /// A message of FCM, as the bytes that travel to the device.
+    case fcm([UInt8])
+
+    /// The lane of the mailbox in which it waits.
+    public var lane: Lane {
+        switch self {
+        case .apns: .apns
+        case .fcm: .fcm
+        }
+    }
+
+    /// The bytes, as stores and device wires carry them beside the lane.
+    public var bytes: [UInt8] {
+        switch self {
+        case .apns(let bytes), .fcm(let bytes): bytes
+        }
+    }
+}
+
+/// What a provider asked to be carried to one device token: headers and content, already checked.
 public struct Notification: Hashable, Sendable {
     /// `apns-id` exactly as the provider sent it; `nil` when the server makes one.
     public var apnsID: String?
@@ -58,13 +81,12 @@ public struct Notification: Hashable, Sendable {
     public var expiry: Expiry
     /// At most 64 bytes; the same id replaces what waits and what is shown.
     public var collapseID: String?
-    /// The body, verbatim: a JSON object.
-    public var payload: [UInt8]
+    public var content: PushContent
 
     /// Makes a notification of checked parts. The defaults are those of absent header fields.
     public init(
         apnsID: String? = nil, topic: Topic, pushType: PushType? = nil, priority: Priority = .immediate,
-        expiry: Expiry = .policyDefault, collapseID: String? = nil, payload: [UInt8]
+        expiry: Expiry = .policyDefault, collapseID: String? = nil, content: PushContent
     ) {
         self.apnsID = apnsID
         self.topic = topic
@@ -72,7 +94,7 @@ public struct Notification: Hashable, Sendable {
         self.priority = priority
         self.expiry = expiry
         self.collapseID = collapseID
-        self.payload = payload
+        self.content = content
     }
 }
 

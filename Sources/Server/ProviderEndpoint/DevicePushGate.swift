@@ -123,7 +123,7 @@ struct DevicePushGate: Sendable {
                     notification: Notification(
                         apnsID: fields.apnsID, topic: app.topic, pushType: pushType,
                         priority: fields.priority, expiry: fields.expiry, collapseID: fields.collapseID,
-                        payload: body), ticket: ticket))
+                        content: .apns(body)), ticket: ticket))
         }
     }
 

@@ -8,6 +8,9 @@ public struct Acceptance: Sendable {
     /// Names the request to its sink; the service gives it back unread.
     public var ticket: Int32
 
+    /// The lane of the device's mailbox in which it is to wait.
+    public var lane: Lane { notification.content.lane }
+
     public init(app: RegisteredApp, subject: TokenSubject, notification: Notification, ticket: Int32) {
         self.app = app
         self.subject = subject

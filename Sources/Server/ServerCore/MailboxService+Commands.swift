@@ -89,7 +89,7 @@ extension MailboxService {
             return
         }
         let entry = Mailbox.Entry(
-            id: id, app: acceptance.app.id, environment: acceptance.subject.environment, lane: .apns,
+            id: id, app: acceptance.app.id, environment: acceptance.subject.environment, lane: acceptance.lane,
             collapseID: acceptance.notification.collapseID,
             expiresAt: expiresAt)
         change(acceptance.subject.device, &batch) {
@@ -117,7 +117,8 @@ extension MailboxService {
         return NotificationRecord(
             id: id, subject: acceptance.subject, apnsID: notification.apnsID, pushType: notification.pushType,
             priority: notification.priority, collapseID: notification.collapseID, acceptedAt: now,
-            expiresAt: expiresAt, waits: expiresAt != nil, lane: .apns, payload: .own(notification.payload))
+            expiresAt: expiresAt, waits: expiresAt != nil, lane: acceptance.lane,
+            payload: .own(notification.content.bytes))
     }
 
     nonisolated static func outgoing(
@@ -126,9 +127,9 @@ extension MailboxService {
         let notification = acceptance.notification
         return OutgoingNotification(
             id: id, apnsID: notification.apnsID ?? ServerAPNsID.text(of: id), team: acceptance.app.team,
-            topic: acceptance.app.topic, environment: acceptance.subject.environment,
+            topic: acceptance.app.topic, environment: acceptance.subject.environment, lane: acceptance.lane,
             pushType: notification.pushType, priority: notification.priority, collapseID: notification.collapseID,
-            acceptedAt: now, expiresAt: expiresAt, payload: notification.payload)
+            acceptedAt: now, expiresAt: expiresAt, payload: notification.content.bytes)
     }
 
     // MARK: Mailboxes

@@ -47,7 +47,7 @@ import Testing
             return
         }
         #expect(acceptance.subject.device == DeviceID(7))
-        #expect(acceptance.notification.payload == world.body)
+        #expect(acceptance.notification.content == .apns(world.body))
         #expect(acceptance.notification.collapseID == "c")
     }
 

@@ -52,7 +52,8 @@ struct RunningEndpoint {
         mailboxes.accept(
             Acceptance(
                 app: world.app, subject: world.subject(),
-                notification: Notification(apnsID: nil, topic: world.app.topic, payload: world.body), ticket: 1),
+                notification: Notification(apnsID: nil, topic: world.app.topic, content: .apns(world.body)),
+                ticket: 1),
             sink: sink)
     }
 }

@@ -51,7 +51,7 @@ struct TestServer {
 
     func acceptance(
         apnsID: String? = nil, expiry: Expiry = .policyDefault, collapseID: String? = nil, device: UInt64? = nil,
-        ticket: Int32 = 1
+        ticket: Int32 = 1, content: PushContent = .apns(Array(#"{"aps":{}}"#.utf8))
     ) -> Acceptance {
         Acceptance(
             app: app,
@@ -59,8 +59,7 @@ struct TestServer {
                 cell: 0, device: device.flatMap(DeviceID.init) ?? credentials.device, app: app.id,
                 environment: .sandbox, generation: 0),
             notification: Notification(
-                apnsID: apnsID, topic: app.topic, expiry: expiry, collapseID: collapseID,
-                payload: Array(#"{"aps":{}}"#.utf8)),
+                apnsID: apnsID, topic: app.topic, expiry: expiry, collapseID: collapseID, content: content),
             ticket: ticket)
     }
 
