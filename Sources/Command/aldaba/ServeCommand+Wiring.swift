@@ -162,7 +162,7 @@ private struct ProviderService: Service, CustomStringConvertible {
                         listener: "apns", configuration.admission(total: budget.providers, proof: .seconds(30)),
                         logger: parts.logger)),
                 environment: configuration.environment, credentials: parts.credentials, apps: parts.apps,
-                tokens: parts.tokens, mailboxes: parts.mailboxes, on: MultiThreadedEventLoopGroup.singleton)
+                tokens: parts.tokens, acceptor: parts.mailboxes, on: MultiThreadedEventLoopGroup.singleton)
         } catch { throw ServeCommand.cannotListen(configuration.host, port, error) }
         bound(endpoint.port)
         try? await gracefulShutdown()

@@ -11,7 +11,7 @@ import ServerCore
 /// One provider's connection. Confined to its event loop; the sink beside it brings verdicts there.
 final class ProviderConnection: HTTP2RequestHandler {
     private let gate: DevicePushGate
-    private let mailboxes: MailboxService
+    private let acceptor: any NotificationAcceptor
     private let metrics: ProviderMetrics
     private let refusedTokens: RefusedTokenReport
     private let sink: ProviderSink
@@ -20,12 +20,13 @@ final class ProviderConnection: HTTP2RequestHandler {
     private var memory = DevicePushGate.Memory()
 
     init(
-        gate: DevicePushGate, mailboxes: MailboxService, metrics: ProviderMetrics, refusedTokens: RefusedTokenReport,
+        gate: DevicePushGate, acceptor: any NotificationAcceptor, metrics: ProviderMetrics,
+        refusedTokens: RefusedTokenReport,
         connection: HTTP2ServerConnection
     ) {
         self.refusedTokens = refusedTokens
         self.gate = gate
-        self.mailboxes = mailboxes
+        self.acceptor = acceptor
         self.metrics = metrics
         sink = ProviderSink(loop: connection.eventLoop)
         sink.attach(self, connection)
@@ -83,21 +84,21 @@ final class ProviderConnection: HTTP2RequestHandler {
 
     private func accept(_ acceptance: Acceptance, on connection: HTTP2ServerConnection) {
         let stream = acceptance.ticket
-        if case .once = acceptance.notification.expiry {
-            guard let id = mailboxes.attempt(acceptance) else {
+        if acceptance.isAttempt {
+            guard let id = acceptor.attempt(acceptance) else {
                 return refuse(
                     APNsRefusal(.serviceUnavailable), nil, sentID: acceptance.notification.apnsID.map { $0.utf8[...] },
                     stream, on: connection)
             }
             succeed(id, acceptance.notification.apnsID, stream, on: connection)
-        } else if !mailboxes.accept(acceptance, sink: sink) {
+        } else if !acceptor.accept(acceptance, sink: sink) {
             refuse(
                 APNsRefusal(.serviceUnavailable), nil, sentID: acceptance.notification.apnsID.map { $0.utf8[...] },
                 stream, on: connection)
         }
     }
 
-    /// Answers what the mailbox service has judged.
+    /// Answers what was judged.
     func judged(_ verdicts: [AcceptanceVerdict], on connection: HTTP2ServerConnection) {
         for verdict in verdicts {
             if let id = verdict.id {
@@ -133,7 +134,7 @@ final class ProviderConnection: HTTP2RequestHandler {
         metrics.refused(refusal.reason)
         var id = sentID.map { Array($0) }
         if let requester {
-            let made = mailboxes.noteRefusal(
+            let made = acceptor.noteRefusal(
                 refusal, team: requester.team, topic: requester.topic, apnsID: requester.apnsID)
             if id == nil, let made { id = ServerAPNsID.bytes(of: made) }
         }
@@ -188,7 +189,7 @@ private enum StaticBytes {
     static func randomID() -> [UInt8] { Array(UUID().uuidString.lowercased().utf8) }
 }
 
-/// Brings verdicts from the mailbox service's thread to a connection's event loop.
+/// Brings verdicts from any thread to a connection's event loop.
 final class ProviderSink: AcceptanceSink {
     private let loop: any EventLoop
     private let target: NIOLoopBoundBox<(connection: ProviderConnection, stream: HTTP2ServerConnection)?>

@@ -19,14 +19,14 @@ public final class ProviderEndpoint: Sendable {
     /// - Throws: what the socket says, such as `EADDRINUSE`.
     public static func bind(
         _ configuration: HTTP2Listener.Configuration, environment: PushEnvironment, credentials: CredentialDirectory,
-        apps: AppDirectory, tokens: TokenDirectory, mailboxes: MailboxService, on group: any EventLoopGroup
+        apps: AppDirectory, tokens: TokenDirectory, acceptor: any NotificationAcceptor, on group: any EventLoopGroup
     ) async throws -> ProviderEndpoint {
         let gate = DevicePushGate(credentials: credentials, apps: apps, tokens: tokens, environment: environment)
         let metrics = ProviderMetrics()
-        let refusedTokens = RefusedTokenReport(logger: configuration.logger, clock: { mailboxes.now })
+        let refusedTokens = RefusedTokenReport(logger: configuration.logger, clock: { acceptor.now })
         let listener = try await HTTP2Listener.bind(configuration, on: group) { connection in
             ProviderConnection(
-                gate: gate, mailboxes: mailboxes, metrics: metrics, refusedTokens: refusedTokens,
+                gate: gate, acceptor: acceptor, metrics: metrics, refusedTokens: refusedTokens,
                 connection: connection)
         }
         return ProviderEndpoint(listener: listener)

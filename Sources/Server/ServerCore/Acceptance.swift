@@ -11,6 +11,9 @@ public struct Acceptance: Sendable {
     /// The lane of the device's mailbox in which it is to wait.
     public var lane: Lane { notification.content.lane }
 
+    /// Whether it is to be delivered once or never (TTL 0).
+    public var isAttempt: Bool { notification.expiry == .once }
+
     public init(app: RegisteredApp, subject: TokenSubject, notification: Notification, ticket: Int32) {
         self.app = app
         self.subject = subject
@@ -34,9 +37,9 @@ public struct AcceptanceVerdict: Hashable, Sendable {
     }
 }
 
-/// Where the verdicts of one provider connection go.
+/// Where the verdicts of one entry go, such as a provider's connection or a campaign.
 public protocol AcceptanceSink: AnyObject, Sendable {
-    /// The verdicts of a batch, in the order of their requests; called on the service's thread, must not block.
+    /// The verdicts of a batch, in the order of their requests; called on any thread, must not block.
     func judged(_ verdicts: [AcceptanceVerdict])
 }
 

@@ -4,11 +4,13 @@ import Synchronization
 
 /// The way from every thread to the one writer. Thread-safe and bounded.
 ///
-/// There are two lanes, acceptances and everything else, each in order. A batch takes a share of both, so that
-/// neither keeps the other waiting: what devices report cannot hold up providers.
+/// There are three lanes, each in order: acceptances that come one at a time, those that come in bulk, and everything
+/// else. A batch takes a share of each, so that none keeps another waiting: what devices report cannot hold up
+/// providers, and a campaign holds up neither.
 ///
-/// Acceptances are refused beyond ``acceptanceLimit``; notes are dropped, counted by team, beyond
-/// ``noteLimit``. The other commands are bounded by what causes them: sessions and their windows.
+/// Acceptances are refused beyond ``acceptanceLimit``; those in bulk wait with their caller beyond ``bulkLimit``; notes
+/// are dropped, counted by team, beyond ``noteLimit``. The other commands are bounded by what causes them: sessions and
+/// their windows.
 ///
 /// What becomes of an attempt (TTL 0) is added to its note while that is queued, so that most attempts are written
 /// once, whole; ``attemptLimit`` of them are kept track of.
@@ -37,6 +39,12 @@ final class CommandQueue: Sendable {
 
     private struct State {
         var acceptances = CircularBuffer<MailboxCommand>()
+        var bulk = CircularBuffer<MailboxCommand>()
+        /// Who waits for room in the bulk lane: one for each list that is being accepted.
+        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var nextWaiter: UInt64 = 0
+        /// Nothing more is taken in bulk.
+        var isBulkEnded = false
         var others = CircularBuffer<MailboxCommand>()
         var notes = CircularBuffer<QueuedNote>()
         /// The number of the first queued note.
@@ -47,6 +55,13 @@ final class CommandQueue: Sendable {
         var unrecorded: [TeamID: Unrecorded] = [:]
         var isDraining = false
         var areNotesScheduled = false
+
+        /// Takes out everyone who waits; the caller lets them go on once it has given the lock back.
+        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+            guard !waiters.isEmpty else { return [] }
+            defer { waiters = [:] }
+            return Array(waiters.values)
+        }
 
         mutating func append(_ note: QueuedNote) {
             notes.append(note)
@@ -76,12 +91,20 @@ final class CommandQueue: Sendable {
     static let acceptanceLimit = 32_768
     static let noteLimit = 8_192
     static let attemptLimit = 65_536
+    /// How many acceptances of a list are queued at once.
+    private static let bulkChunk = 128
 
+    /// How many acceptances may be queued in bulk; at least 1.
+    let bulkLimit: Int
     private let state = Mutex(State())
+
+    init(bulkLimit: Int = 1024) { self.bulkLimit = max(1, bulkLimit) }
 
     /// Whether nothing is queued.
     var isEmpty: Bool {
-        state.withLock { $0.acceptances.isEmpty && $0.others.isEmpty && $0.notes.isEmpty && $0.unrecorded.isEmpty }
+        state.withLock {
+            $0.acceptances.isEmpty && $0.bulk.isEmpty && $0.others.isEmpty && $0.notes.isEmpty && $0.unrecorded.isEmpty
+        }
     }
 
     /// Those of the ids whose notes are not committed yet.
@@ -113,10 +136,10 @@ final class CommandQueue: Sendable {
         }
     }
 
-    /// Takes the next batch: at most `limit` acceptances, and others whose weights sum up to about as much. An
-    /// empty answer puts the writer to sleep.
+    /// Takes the next batch: at most `limit` acceptances, others whose weights sum up to about as much, and of those in
+    /// bulk what the single ones leave of the limit, or a quarter of it. An empty answer puts the writer to sleep.
     func takeBatch(limit: Int) -> [MailboxCommand] {
-        state.withLock { state in
+        let (batch, waiters) = state.withLock { state in
             var batch: [MailboxCommand] = []
             var weight = 0
             while weight < limit, let command = state.others.popFirst() {
@@ -126,21 +149,31 @@ final class CommandQueue: Sendable {
             let count = min(limit, state.acceptances.count)
             batch.append(contentsOf: state.acceptances.prefix(count))
             state.acceptances.removeFirst(count)
+            if !state.bulk.isEmpty {
+                let share = min(max(limit - count, limit / 4, 1), state.bulk.count)
+                batch.append(contentsOf: state.bulk.prefix(share))
+                state.bulk.removeFirst(share)
+            }
             if batch.isEmpty { state.isDraining = false }
-            return batch
+            return (batch, state.bulk.count < bulkLimit ? state.takeWaiters() : [])
         }
+        for waiter in waiters { waiter.resume() }
+        return batch
     }
 
     /// Takes everything that is queued and puts the writer to sleep.
     func takeEverything() -> [MailboxCommand] {
-        state.withLock { state in
+        let (commands, waiters) = state.withLock { state in
             state.isDraining = false
             defer {
                 state.others.removeAll()
                 state.acceptances.removeAll()
+                state.bulk.removeAll()
             }
-            return Array(state.others) + Array(state.acceptances)
+            return (Array(state.others) + Array(state.acceptances) + Array(state.bulk), state.takeWaiters())
         }
+        for waiter in waiters { waiter.resume() }
+        return commands
     }
 
     /// Queues a note, or counts it for its team when there is no room.
@@ -224,6 +257,64 @@ final class CommandQueue: Sendable {
 
     /// How many commands and notes are queued.
     var counts: (commands: Int, notes: Int) {
-        state.withLock { ($0.acceptances.count + $0.others.count, $0.notes.count) }
+        state.withLock { ($0.acceptances.count + $0.bulk.count + $0.others.count, $0.notes.count) }
+    }
+}
+
+// MARK: - In bulk
+
+extension CommandQueue {
+    /// Queues some acceptances of a list, from the first one on, at most as many as there is room for.
+    func push(bulk acceptances: ArraySlice<Acceptance>, sink: any AcceptanceSink) -> (count: Int, push: Push) {
+        // Made before the lock is taken: whoever has a single one waits for that.
+        let commands = acceptances.prefix(Self.bulkChunk).prefix { !$0.isAttempt }
+            .map { MailboxCommand.accept(QueuedAcceptance($0, sink)) }
+        return state.withLock { state in
+            let room = state.isBulkEnded ? 0 : bulkLimit - state.bulk.count
+            let taken = commands.prefix(max(0, room))
+            guard !taken.isEmpty else { return (0, .full) }
+            state.bulk.append(contentsOf: taken)
+            guard !state.isDraining else { return (taken.count, .queued) }
+            state.isDraining = true
+            return (taken.count, .wake)
+        }
+    }
+
+    /// Waits until there may be room in the bulk lane; whoever comes first takes it.
+    ///
+    /// - Returns: `false` when the task was cancelled, or the lane has ended.
+    func waitForRoom() async -> Bool {
+        let number = state.withLock { state -> UInt64? in
+            guard !state.isBulkEnded, state.bulk.count >= bulkLimit else { return nil }
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        if let number {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in wait(number, continuation) }
+            } onCancel: {
+                state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+            }
+        }
+        return !Task.isCancelled && !state.withLock { $0.isBulkEnded }
+    }
+
+    private func wait(_ number: UInt64, _ continuation: CheckedContinuation<Void, Never>) {
+        let isWaiting = state.withLock { state in
+            // A task that is cancelled later finds its continuation here; one that was cancelled before does not wait.
+            guard !Task.isCancelled, !state.isBulkEnded, state.bulk.count >= bulkLimit else { return false }
+            state.waiters[number] = continuation
+            return true
+        }
+        if !isWaiting { continuation.resume() }
+    }
+
+    /// Takes nothing more in bulk; who waits for room goes on without.
+    func endBulk() {
+        let waiters = state.withLock { state in
+            state.isBulkEnded = true
+            return state.takeWaiters()
+        }
+        for waiter in waiters { waiter.resume() }
     }
 }

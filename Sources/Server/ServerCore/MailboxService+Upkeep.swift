@@ -80,6 +80,7 @@ extension MailboxService {
     /// A store that goes on failing is given three tries; what it did not take is counted in the log.
     public func stop() {
         isStopped = true
+        queue.endBulk()
         let failuresBefore = failures
         while failures < failuresBefore + 3, !queue.isEmpty || !deferred.isEmpty || !sentLines.isEmpty {
             if queue.isEmpty, deferred.isEmpty { _ = queue.push(.writeSent(sentLines.ids)) }

@@ -1,4 +1,3 @@
-import APNsWire
 import Crypto
 import Logging
 import Mailbox
@@ -17,7 +16,7 @@ import PushModel
 /// Its executor is an event loop of its own, on which it may block for the store.
 public actor MailboxService {
     nonisolated let loop: any EventLoop
-    nonisolated let queue = CommandQueue()
+    nonisolated let queue: CommandQueue
     nonisolated let presence = PresenceDirectory()
     nonisolated let ids: NotificationIDSource
     /// Whether the store takes what this service commits.
@@ -56,6 +55,8 @@ public actor MailboxService {
     public struct Settings: Sendable {
         /// Commands in one transaction.
         public var batchLimit = 512
+        /// Acceptances that are queued at most of those that come in bulk.
+        public var bulkLimit = 1024
         /// Written-behind timelines in one transaction, and the pause between two: together their rate.
         public var notesPerBatch = 512
         public var notePause = TimeAmount.milliseconds(100)
@@ -89,6 +90,7 @@ public actor MailboxService {
         self.store = store
         self.loop = loop
         self.settings = settings
+        queue = CommandQueue(bulkLimit: settings.bulkLimit)
         self.clock = clock
         self.logger = logger
         ids = try NotificationIDSource(store: store, node: node, clock: clock)
@@ -99,30 +101,25 @@ public actor MailboxService {
 
     // MARK: Entry, from any thread
 
-    /// The service's clock.
     nonisolated public var now: Timestamp { clock() }
 
     nonisolated func submit(_ command: MailboxCommand) -> Bool {
-        switch queue.push(command) {
-        case .queued: return true
-        case .full: return false
-        case .wake:
-            loop.execute { self.assumeIsolated { $0.drain() } }
-            return true
-        }
+        let push = queue.push(command)
+        wake(push)
+        if case .full = push { return false }
+        return true
     }
 
-    /// Asks for a notification to be stored; the sink gets the verdict after the commit.
-    ///
-    /// - Returns: `false` when too much is queued: nothing was accepted, and the sink is not called.
+    /// Wakes the writer where a push asks for it.
+    nonisolated func wake(_ push: CommandQueue.Push) {
+        guard case .wake = push else { return }
+        loop.execute { self.assumeIsolated { $0.drain() } }
+    }
+
     nonisolated public func accept(_ acceptance: Acceptance, sink: any AcceptanceSink) -> Bool {
         submit(.accept(QueuedAcceptance(acceptance, sink)))
     }
 
-    /// Makes one attempt to deliver (TTL 0): to the device's connection if there is one, else not at all.
-    ///
-    /// Stores nothing now; the timeline is written behind, or counted as not recorded when there is too much.
-    /// - Returns: the notification's id; `nil` when no id can be made now.
     nonisolated public func attempt(_ acceptance: Acceptance) -> NotificationID? {
         let now = clock()
         guard let id = ids.next(now: now) else { return nil }
@@ -139,11 +136,8 @@ public actor MailboxService {
         return id
     }
 
-    /// Notes a refused request of a known team, so that its timeline can say why.
-    ///
-    /// - Returns: the id under which it can be found; `nil` when no id can be made now.
     nonisolated public func noteRefusal(
-        _ refusal: APNsRefusal, team: TeamID, topic: String, apnsID: String?
+        code: String, note: String?, team: TeamID, topic: String, apnsID: String?
     ) -> NotificationID? {
         let now = clock()
         guard let id = ids.next(now: now) else { return nil }
@@ -153,7 +147,7 @@ public actor MailboxService {
                     .refused(
                         RefusalRecord(
                             id: id, team: team, topic: String(topic.prefix(255)), apnsID: apnsID, at: now,
-                            code: refusal.reason.rawValue, note: refusal.note))
+                            code: code, note: note))
                 }, id: id, team: team))
         return id
     }

@@ -215,7 +215,7 @@ import Testing
             let gate = running.world.gate
             let endpoint = try await ProviderEndpoint.bind(
                 HTTP2Listener.Configuration(host: "127.0.0.1", port: 0, tls: nil), environment: .sandbox,
-                credentials: gate.credentials, apps: gate.apps, tokens: gate.tokens, mailboxes: running.mailboxes,
+                credentials: gate.credentials, apps: gate.apps, tokens: gate.tokens, acceptor: running.mailboxes,
                 on: MultiThreadedEventLoopGroup.singleton)
             #expect(endpoint.port > 0 && endpoint.port != running.port)
             let client = try await RunningEndpoint.connect(endpoint.port)

@@ -105,7 +105,7 @@ func withEndpoint(
     ) { connection in
         WatchedConnection(
             ProviderConnection(
-                gate: gate, mailboxes: mailboxes, metrics: metrics,
+                gate: gate, acceptor: mailboxes, metrics: metrics,
                 refusedTokens: RefusedTokenReport(
                     logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
                     clock: { ProviderWorld.now }), connection: connection),
