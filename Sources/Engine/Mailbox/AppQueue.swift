@@ -30,6 +30,8 @@ struct AppQueue: Sendable {
     /// The earliest expiry of all slots, or earlier: nothing has expired before it.
     private var earliestExpiry = Timestamp.distantFuture
     private(set) var count = 0
+    /// How many of them have a collapse id.
+    private var collapsibleCount = 0
 
     init(name: Name) { self.name = name }
 
@@ -37,7 +39,16 @@ struct AppQueue: Sendable {
     var oldest: NotificationID? { head < slots.count ? slots[head].id : nil }
     var overtaken: [NotificationID] { slots[head...].lazy.filter { !$0.isGone && $0.isOvertaken }.map(\.id) }
 
+    /// How many have no collapse id.
+    var plainCount: Int { count - collapsibleCount }
+    /// How many collapse ids wait, and the one whose newest notification is the oldest.
+    var collapseIDCount: Int { newest.count }
+    var oldestCollapseID: String? { newest.min { $0.value < $1.value }?.key }
+
     func id(collapsing collapseID: String) -> NotificationID? { newest[collapseID] }
+    func ids(collapsing collapseID: String) -> [NotificationID] {
+        slots[head...].lazy.filter { !$0.isGone && $0.collapseID == collapseID }.map(\.id)
+    }
     func contains(_ id: NotificationID) -> Bool { index(of: id) != nil }
     func isInFlight(_ id: NotificationID) -> Bool { index(of: id).map { slots[$0].isInFlight } ?? false }
 
@@ -55,7 +66,10 @@ struct AppQueue: Sendable {
         precondition(slots.last.map { $0.id < entry.id } ?? true, "ids are appended in increasing order")
         slots.append(Slot(id: entry.id, expiresAt: entry.expiresAt, collapseID: entry.collapseID))
         earliestExpiry = min(earliestExpiry, entry.expiresAt)
-        if let collapseID = entry.collapseID { newest[collapseID] = entry.id }
+        if let collapseID = entry.collapseID {
+            newest[collapseID] = entry.id
+            collapsibleCount += 1
+        }
         count += 1
     }
 
@@ -77,7 +91,10 @@ struct AppQueue: Sendable {
         guard let index = index(of: id) else { return false }
         slots[index].isGone = true
         count -= 1
-        if let collapseID = slots[index].collapseID, newest[collapseID] == id { newest[collapseID] = nil }
+        if let collapseID = slots[index].collapseID {
+            collapsibleCount -= 1
+            if newest[collapseID] == id { newest[collapseID] = nil }
+        }
         while head < slots.count, slots[head].isGone { head += 1 }
         if slots.count > 2 * count + 32 {
             slots.removeAll(where: \.isGone)

@@ -28,15 +28,22 @@ public struct Mailbox: Sendable {
     public enum Directive: Hashable, Sendable {
         /// Delete the row of this id and record why it left.
         case remove(NotificationID, NotificationState)
+        /// Keep this, in place of an earlier one of the same app, environment and lane, and tell the device of it.
+        case tombstone(Tombstone)
+        /// Delete the tombstone of this id: the device knows of it, or its app is gone.
+        case removeTombstone(NotificationID)
     }
 
-    private var shelves: [AppQueue] = []
+    var shelves: [AppQueue] = []
+    /// What the device is to be told was cleared.
+    public private(set) var tombstones: [Tombstone]
 
     /// Takes over what a store holds for the device, ordered by id.
     ///
     /// Where several wait under one collapse id, the earlier ones had been sent when they were overtaken: they
     /// go at the next ``sessionOpened(now:)``.
-    public init(entries: some Sequence<Entry> = []) {
+    public init(entries: some Sequence<Entry> = [], tombstones: some Sequence<Tombstone> = []) {
+        self.tombstones = Array(tombstones)
         for entry in entries {
             let place = shelf(of: entry)
             if let collapseID = entry.collapseID, let earlier = shelves[place].id(collapsing: collapseID) {
@@ -72,9 +79,13 @@ public struct Mailbox: Sendable {
 
     /// A notification was accepted and waits from now on.
     ///
-    /// - Precondition: `entry.id` is greater than every id that was appended before.
+    /// - Parameter tombstoneID: An id between all earlier ones and the entry's, for what a policy that clears leaves.
+    /// - Precondition: `entry.id` is greater than every id that was appended before; a policy that clears has a
+    ///   `tombstoneID`.
     /// - Returns: what gives way to it.
-    public mutating func appended(_ entry: Entry, policy: MailboxPolicy, now: Timestamp) -> [Directive] {
+    public mutating func appended(
+        _ entry: Entry, policy: MailboxPolicy, tombstoneID: NotificationID? = nil, now: Timestamp
+    ) -> [Directive] {
         let place = shelf(of: entry)
         var directives: [Directive] = []
         if let collapseID = entry.collapseID, let earlier = shelves[place].id(collapsing: collapseID) {
@@ -90,6 +101,13 @@ public struct Mailbox: Sendable {
             while shelves[place].count >= policy.limit, let oldest = shelves[place].oldest {
                 remove(oldest, from: place, .dropped(.overflow), &directives)
             }
+        case .clear:
+            guard let tombstoneID else { preconditionFailure("a policy that clears has an id for a tombstone") }
+            if entry.collapseID != nil, let limit = policy.collapseLimit {
+                makeRoom(for: entry, in: place, limit, now: now, &directives)
+            } else {
+                clear(place, policy, tombstoneID, now: now, &directives)
+            }
         case .keepNewest:
             for id in shelves[place].ids where !shelves[place].isInFlight(id) {
                 remove(id, from: place, .replaced, &directives)
@@ -99,6 +117,44 @@ public struct Mailbox: Sendable {
         return directives
     }
 
+    /// Empties an app's lane that is full.
+    private mutating func clear(
+        _ place: Int, _ policy: MailboxPolicy, _ tombstoneID: NotificationID, now: Timestamp,
+        _ directives: inout [Directive]
+    ) {
+        func isFull() -> Bool {
+            (policy.collapseLimit == nil ? shelves[place].count : shelves[place].plainCount) >= policy.limit
+        }
+        guard isFull() else { return }
+        expire(place, now: now, &directives)
+        guard isFull() else { return }
+        let ids = shelves[place].ids
+        for id in ids { remove(id, from: place, .dropped(.overflow), &directives) }
+        let name = shelves[place].name
+        let earlier = tombstones.firstIndex { $0.isOf(name) }.map { tombstones.remove(at: $0) }
+        let tombstone = Tombstone(
+            id: tombstoneID, app: name.app, environment: name.environment, lane: name.lane,
+            count: (earlier?.count ?? 0) + ids.count, since: earlier?.since ?? now)
+        tombstones.append(tombstone)
+        directives.append(.tombstone(tombstone))
+    }
+
+    /// Makes room for a collapse id that does not wait yet.
+    private mutating func makeRoom(
+        for entry: Entry, in place: Int, _ limit: Int, now: Timestamp, _ directives: inout [Directive]
+    ) {
+        guard let collapseID = entry.collapseID, shelves[place].id(collapsing: collapseID) == nil,
+            shelves[place].collapseIDCount >= limit
+        else { return }
+        expire(place, now: now, &directives)
+        while shelves[place].collapseIDCount >= limit, let oldest = shelves[place].oldestCollapseID {
+            // With what it overtook, so that it does not wait on under an earlier notification.
+            for id in shelves[place].ids(collapsing: oldest) {
+                remove(id, from: place, .dropped(.overflow), &directives)
+            }
+        }
+    }
+
     /// These were written to the device's connection and are in flight from now on.
     public mutating func sent(_ ids: [NotificationID]) {
         for id in ids {
@@ -106,13 +162,14 @@ public struct Mailbox: Sendable {
         }
     }
 
-    /// The device has stored these. Ids that do not wait are passed over.
+    /// The device has stored these, tombstones among them. Ids that do not wait are passed over.
     public mutating func acknowledged(_ ids: [NotificationID]) -> [Directive] {
         var directives: [Directive] = []
         for id in ids {
             for place in shelves.indices where shelves[place].contains(id) {
                 remove(id, from: place, .acked, &directives)
             }
+            removeTombstones(&directives) { $0.id == id }
         }
         return directives
     }
@@ -135,21 +192,30 @@ public struct Mailbox: Sendable {
         return directives
     }
 
-    /// An app's registration in one environment ended: all that waits for it leaves.
+    /// An app's registration in one environment ended: all that waits for it leaves, tombstones too.
     public mutating func unregistered(app: AppID, environment: PushEnvironment) -> [Directive] {
         var directives: [Directive] = []
         for place in shelves.indices
         where shelves[place].name.app == app && shelves[place].name.environment == environment {
             for id in shelves[place].ids { remove(id, from: place, .dropped(.unregistered), &directives) }
         }
+        removeTombstones(&directives) { $0.app == app && $0.environment == environment }
         return directives
+    }
+
+    private mutating func removeTombstones(
+        _ directives: inout [Directive], where isGone: (Tombstone) -> Bool
+    ) {
+        guard !tombstones.isEmpty else { return }
+        directives += tombstones.filter(isGone).map { .removeTombstone($0.id) }
+        tombstones.removeAll(where: isGone)
     }
 
     private mutating func expire(_ place: Int, now: Timestamp, _ directives: inout [Directive]) {
         for id in shelves[place].expired(at: now) { remove(id, from: place, .expired, &directives) }
     }
 
-    private mutating func remove(
+    mutating func remove(
         _ id: NotificationID, from place: Int, _ state: NotificationState, _ directives: inout [Directive]
     ) {
         if shelves[place].remove(id) { directives.append(.remove(id, state)) }

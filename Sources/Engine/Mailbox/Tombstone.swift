@@ -1,0 +1,34 @@
+import PushModel
+
+extension Mailbox {
+    /// What is left of notifications that a full lane was cleared of: the device is to be told of it.
+    ///
+    /// There is one at most for each app, environment and lane. It says of all that were cleared since it began, also
+    /// when an earlier one of the same beginning is in flight.
+    public struct Tombstone: Hashable, Sendable {
+        /// Its place in the device's order, and the name under which the device acknowledges it.
+        public var id: NotificationID
+        public var app: AppID
+        public var environment: PushEnvironment
+        public var lane: Lane
+        /// How many were cleared.
+        public var count: Int
+        /// When the first of them were.
+        public var since: Timestamp
+
+        public init(
+            id: NotificationID, app: AppID, environment: PushEnvironment, lane: Lane, count: Int, since: Timestamp
+        ) {
+            self.id = id
+            self.app = app
+            self.environment = environment
+            self.lane = lane
+            self.count = count
+            self.since = since
+        }
+
+        func isOf(_ name: AppQueue.Name) -> Bool {
+            app == name.app && environment == name.environment && lane == name.lane
+        }
+    }
+}
