@@ -1,3 +1,4 @@
+import Mailbox
 import PushModel
 
 /// A notification that passed every check and asks to be stored for a device.
@@ -10,6 +11,15 @@ public struct Acceptance: Sendable {
 
     /// The lane of the device's mailbox in which it is to wait.
     public var lane: Lane { notification.content.lane }
+
+    /// How much may wait beside it. FCM's lane has FCM's own limits, whatever the app's are; those are for a device
+    /// that is away, and one that is connected may have as much under way as any other.
+    public func policy(isConnected: Bool) -> MailboxPolicy {
+        switch lane {
+        case .apns: app.policy
+        case .fcm: isConnected ? .fcm(limit: MailboxPolicy().limit) : .fcm()
+        }
+    }
 
     /// Whether it is to be delivered once or never (TTL 0).
     public var isAttempt: Bool { notification.expiry == .once }
@@ -62,6 +72,7 @@ enum MailboxCommand: Sendable {
     case acknowledged(DeviceSessionID, [NotificationID], @Sendable (Bool) -> Void)
     case record([Receipt], DeviceSessionID, @Sendable (Bool) -> Void)
     case close(DeviceSessionID)
+    case withdraw(NotificationID, DeviceID, @Sendable (WithdrawalOutcome) -> Void)
     case expire(DeviceID)
     case unregister(DeviceID, AppID, PushEnvironment)
     case prune
@@ -84,7 +95,7 @@ extension MailboxCommand {
     /// Whether the command concerns notifications that may still be among the notes.
     var looksAtNotes: Bool {
         switch self {
-        case .acknowledged, .record, .flush: true
+        case .acknowledged, .record, .withdraw, .flush: true
         case .open(let login, _, _): !login.received.isEmpty
         case .accept, .sent, .close, .expire, .unregister, .prune, .writeSent: false
         }
@@ -97,7 +108,7 @@ extension MailboxCommand {
         case .record(let receipts, _, _): max(1, receipts.count)
         case .open(let login, _, _): 4 + login.received.count
         case .prune: 64
-        case .accept, .close, .expire, .unregister, .flush: 1
+        case .accept, .close, .withdraw, .expire, .unregister, .flush: 1
         }
     }
 
@@ -105,7 +116,7 @@ extension MailboxCommand {
     var isKeptAfterFailure: Bool {
         switch self {
         case .unregister, .writeSent: true
-        case .accept, .open, .sent, .acknowledged, .record, .close, .expire, .prune, .flush: false
+        case .accept, .open, .sent, .acknowledged, .record, .close, .withdraw, .expire, .prune, .flush: false
         }
     }
 }

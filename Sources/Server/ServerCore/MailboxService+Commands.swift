@@ -22,6 +22,9 @@ extension MailboxService {
             writeSent(sentLines.ids, &batch)
             batch.effects.answer { complete(true) }
         case .close(let session): batch.effects.changeSession(.closed(session))
+        case .withdraw(let id, let device, let complete):
+            let outcome = withdraw(id, of: device, &batch)
+            batch.effects.answer { complete(outcome) }
         case .expire(let device):
             let now = clock()
             change(device, &batch) { $0.change { $0.expired(now: now) } }
@@ -75,7 +78,10 @@ extension MailboxService {
             batch.effects.judge(AcceptanceVerdict(ticket: ticket, id: id, apnsID: apnsID), sink)
             return
         }
-        guard let id = ids.next(now: now) else {
+        let policy = acceptance.policy(isConnected: sessions[acceptance.subject.device] != nil)
+        // Made first, so that a tombstone goes before what it made room for.
+        let tombstoneID = policy.overflow == .clear ? ids.next(now: now) : nil
+        guard let id = ids.next(now: now), policy.overflow != .clear || tombstoneID != nil else {
             batch.effects.judge(AcceptanceVerdict(ticket: ticket, id: nil, apnsID: apnsID), sink)
             return
         }
@@ -93,7 +99,7 @@ extension MailboxService {
             collapseID: acceptance.notification.collapseID,
             expiresAt: expiresAt)
         change(acceptance.subject.device, &batch) {
-            $0.change { $0.appended(entry, policy: acceptance.app.policy, now: now) }
+            $0.change { $0.appended(entry, policy: policy, tombstoneID: tombstoneID, now: now) }
         }
         if let session = sessions[acceptance.subject.device] {
             batch.effects.deliver(
@@ -135,7 +141,7 @@ extension MailboxService {
     // MARK: Mailboxes
 
     /// Changes a device's mailbox and keeps its rows in step.
-    private func change(
+    func change(
         _ device: DeviceID, _ batch: inout MailboxBatch, _ event: (ResidentMailbox) -> [Mailbox.Directive]
     ) {
         guard let resident = mailboxes[device], resident.isRead else {

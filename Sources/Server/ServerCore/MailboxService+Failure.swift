@@ -71,6 +71,7 @@ extension MailboxService {
         case .open(_, _, let complete): complete(.unavailable)
         case .record(_, _, let complete): complete(false)
         case .acknowledged(_, _, let complete): complete(false)
+        case .withdraw(_, _, let complete): complete(.failed)
         case .flush(let complete): complete(false)
         case .sent, .close, .expire, .unregister, .prune, .writeSent: break
         }

@@ -25,6 +25,9 @@ extension MailboxService {
         case .acknowledged(let session, let ids, _):
             addMailbox(of: session.device, to: &request)
             addNotifications(ids, thatDoNotWaitFor: session.device, to: &request)
+        case .withdraw(let id, let device, _):
+            addMailbox(of: device, to: &request)
+            addNotifications([id], thatDoNotWaitFor: device, to: &request)
         case .record(let receipts, _, _): request.notifications.formUnion(receipts.lazy.map(\.id))
         case .expire(let device), .unregister(let device, _, _): addMailbox(of: device, to: &request)
         case .sent, .writeSent, .flush, .close, .prune: break
