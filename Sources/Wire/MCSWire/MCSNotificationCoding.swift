@@ -89,7 +89,7 @@ extension MCSDataMessageStanza {
         return Timestamp(rawValue: milliseconds)
     }
 
-    private var appDataByKey: [String: String] {
+    var appDataByKey: [String: String] {
         Dictionary(appData.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 }

@@ -14,6 +14,16 @@ public struct MCSReceiptReading: Hashable, Sendable {
         self.receipts = receipts
         self.ignoredCount = ignoredCount
     }
+
+    /// Reads the content of an upstream stanza of receipts; `nil` when it is no batch.
+    ///
+    /// Receipts that a device cannot truly give (`accepted`, `stored`, `sent`, `acked`, or with the server as
+    /// their source) are passed over and counted.
+    public init?(batch bytes: [UInt8]) {
+        guard let batch = try? MCSReceiptBatch(serializedBytes: bytes) else { return nil }
+        receipts = batch.receipts.compactMap(\.receipt)
+        ignoredCount = batch.receipts.count - receipts.count
+    }
 }
 
 extension MCSDataMessageStanza {
@@ -44,15 +54,8 @@ extension MCSDataMessageStanza {
         rawData = data
     }
 
-    /// Reads a batch of receipts; `nil` when `raw_data` is no batch.
-    ///
-    /// Receipts that a device cannot truly give (`accepted`, `stored`, `sent`, `acked`, or with the server as
-    /// their source) are passed over and counted.
-    public func receipts() -> MCSReceiptReading? {
-        guard let batch = try? MCSReceiptBatch(serializedBytes: rawData) else { return nil }
-        let receipts = batch.receipts.compactMap(\.receipt)
-        return MCSReceiptReading(receipts: receipts, ignoredCount: batch.receipts.count - receipts.count)
-    }
+    /// Reads a batch of receipts, as ``MCSReceiptReading/init(batch:)``; `nil` when `raw_data` is no batch.
+    public func receipts() -> MCSReceiptReading? { MCSReceiptReading(batch: [UInt8](rawData)) }
 }
 
 extension MCSDeviceReceipt {

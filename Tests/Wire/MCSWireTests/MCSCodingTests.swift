@@ -101,6 +101,45 @@ private let notification = OutgoingNotification(
         #expect(stanza.receipts() == nil)
     }
 
+    @Test func `an upstream stanza is read whole; of a key that came twice the first value counts`() {
+        var stanza = MCSDataMessageStanza()
+        stanza.persistentID = "7"
+        stanza.category = "com.example.todo"
+        stanza.from = "todo"
+        stanza.to = "provider"
+        stanza.appData = [("a", "1"), ("b", "2"), ("a", "3")].map { key, value in
+            var pair = MCSAppData()
+            pair.key = key
+            pair.value = value
+            return pair
+        }
+        stanza.rawData = Data([0, 255])
+        #expect(
+            UpstreamMessage(stanza)
+                == UpstreamMessage(
+                    persistentID: "7", category: "com.example.todo", sender: "todo", recipient: "provider",
+                    appData: ["a": "1", "b": "2"], raw: [0, 255]))
+        #expect(UpstreamMessage(MCSDataMessageStanza()) == UpstreamMessage(persistentID: "", category: ""))
+    }
+
+    @Test func `a refusal survives the way there and back, and is no acknowledgement`() throws {
+        let refusal = UpstreamRefusal(code: 404, reason: "nobody")
+        var bytes: [UInt8] = []
+        try MCSPacket.iq(MCSIqStanza(refusal, of: "7")).encode(into: &bytes)
+        var decoder = MCSFrameDecoder()
+        decoder.append([41] + bytes)
+        _ = try decoder.next()
+        guard case .packet(.iq(let read))? = try decoder.next() else { return #expect(Bool(false)) }
+        #expect(read.refusal?.persistentID == "7" && read.refusal?.refusal == refusal)
+        #expect(read.acknowledgement == nil && MCSIqStanza(.stream).refusal == nil && read.id == "7")
+    }
+
+    @Test func `a refusal is small, whatever the device sent`() {
+        let long = String(repeating: "é", count: 10_000)
+        let iq = MCSIqStanza(UpstreamRefusal(code: 400, reason: long), of: long)
+        #expect(iq.persistentID.isEmpty && iq.error.message == String(long.prefix(255)))
+    }
+
     @Test func `acknowledgements are read from their extensions`() throws {
         guard case .iq(let stream) = try packet("stream-ack"), case .iq(let selective) = try packet("selective-ack")
         else { return #expect(Bool(false)) }
