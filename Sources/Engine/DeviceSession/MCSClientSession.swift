@@ -129,7 +129,13 @@ public struct MCSClientSession: Sendable {
         var directives: [MCSClientDirective] = []
         if state != .live {
             receiveBeforeLogin(packet, into: &directives)
-        } else if takeConfirmation(of: packet, into: &directives) {
+            return directives
+        }
+        // Why something is not taken comes before the news that the server is done with it.
+        if case .iq(let iq) = packet, let (persistentID, refusal) = iq.refusal {
+            directives.append(.upstreamRefused(persistentID: persistentID, refusal))
+        }
+        if takeConfirmation(of: packet, into: &directives) {
             receiveLive(packet, into: &directives)
         }
         return directives

@@ -56,7 +56,10 @@ public enum MCSClientDirective: Hashable, Sendable {
     case passedOver(persistentID: String, reason: String)
     /// The server will never send these again: forget that they were received.
     case confirmed([NotificationID])
-    /// What was sent upstream under these persistent ids is durable.
+    /// The server does not take what was sent under this persistent id, and is done with it: it is among those that
+    /// ``upstreamConfirmed(_:)`` names next.
+    case upstreamRefused(persistentID: String, UpstreamRefusal)
+    /// What was sent upstream under these persistent ids is durable, or was refused.
     case upstreamConfirmed([String])
     /// Flush what was sent, then close the connection; nothing follows.
     case close(MCSClientCloseReason)

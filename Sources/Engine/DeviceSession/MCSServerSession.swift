@@ -5,7 +5,7 @@ import PushModel
 ///
 /// Stream ids are implicit: each side counts the packets it sends, the login being the device's first and its
 /// answer the server's first. Every packet that the server sends confirms what it has received, but never
-/// acknowledgements and receipts that are not durable yet, nor anything after those.
+/// acknowledgements and upstream messages that are not durable yet, nor anything after those.
 ///
 /// Every method returns what is to be done, in order. After a ``MCSServerDirective/close(_:)`` nothing is
 /// returned any more.
@@ -73,7 +73,7 @@ public struct MCSServerSession: Sendable {
         case .authenticating, .closed: false
         case .live:
             pending.count < configuration.pendingLimit
-                && pending.count(where: \.isUrgent) < configuration.pendingReceiptLimit
+                && pending.count(where: \.isUrgent) < configuration.pendingUpstreamLimit
         }
     }
 
@@ -182,6 +182,19 @@ public struct MCSServerSession: Sendable {
         return directives
     }
 
+    /// The upstream message of a stream id is not taken, and shall not come again: tells the device why, and confirms it.
+    ///
+    /// Call it instead of ``recorded(stream:durable:at:)``.
+    public mutating func refused(
+        stream: Int32, persistentID: String, _ refusal: UpstreamRefusal
+    ) -> [MCSServerDirective] {
+        guard isLive, let index = pending.firstIndex(where: { $0.stream == stream && $0.isUrgent }) else { return [] }
+        pending.remove(at: index)
+        var directives: [MCSServerDirective] = []
+        emit(.iq(MCSIqStanza(refusal, of: persistentID)), into: &directives)
+        return directives
+    }
+
     /// Notifications are to be written; the caller keeps to ``room``.
     public mutating func send(_ notifications: [OutgoingNotification], at time: SessionTime) -> [MCSServerDirective] {
         guard isLive else { return [] }
@@ -227,10 +240,12 @@ public struct MCSServerSession: Sendable {
     }
 
     /// Ends the session from this side: a newer session, a stop, a store that does not answer, malformed bytes.
-    public mutating func end(_ reason: MCSServerCloseReason) -> [MCSServerDirective] {
+    ///
+    /// - Parameter error: What the device did wrong, to be told to it.
+    public mutating func end(_ reason: MCSServerCloseReason, error: String? = nil) -> [MCSServerDirective] {
         guard !isClosed else { return [] }
         var directives: [MCSServerDirective] = []
-        end(reason, error: reason == .malformed ? "malformed packet" : nil, into: &directives)
+        end(reason, error: error ?? (reason == .malformed ? "malformed packet" : nil), into: &directives)
         return directives
     }
 
@@ -277,7 +292,9 @@ extension MCSServerSession {
         case .heartbeatPing: emit(.heartbeatAck(MCSHeartbeatAck()), into: &directives)
         case .heartbeatAck: break
         case .iq(let iq): receive(iq, at: time, into: &directives)
-        case .dataMessage(let stanza): receive(stanza, into: &directives)
+        case .dataMessage(let stanza):
+            pending.append(Pending(stream: receivedCount, isUrgent: true))
+            directives.append(.upstream(stream: receivedCount, UpstreamMessage(stanza)))
         case .close, .streamError:
             state = .closed
             directives.append(.close(.peer))
@@ -322,19 +339,6 @@ extension MCSServerSession {
         } else if !ids.attempts.isEmpty {
             confirmSoon(at: time, into: &directives)
         }
-    }
-
-    private mutating func receive(_ stanza: MCSDataMessageStanza, into directives: inout [MCSServerDirective]) {
-        guard stanza.category == MCSUpstream.receiptsCategory, let reading = stanza.receipts() else {
-            confirmNow = true
-            directives.append(.passedOverUpstream)
-            return
-        }
-        guard reading.receipts.count <= configuration.receiptLimit else {
-            return end(.protocolViolation, error: "too many receipts in one batch", into: &directives)
-        }
-        pending.append(Pending(stream: receivedCount, isUrgent: true))
-        directives.append(.record(stream: receivedCount, reading))
     }
 }
 

@@ -61,10 +61,9 @@ public enum MCSServerDirective: Hashable, Sendable {
     case acknowledged(stream: Int32, [NotificationID])
     /// The device has these, which wait nowhere: nothing has to be durable.
     case attemptsAcknowledged([NotificationID])
-    /// Make the receipts durable, then call ``MCSServerSession/recorded(stream:durable:at:)``.
-    case record(stream: Int32, MCSReceiptReading)
-    /// An upstream stanza of a category that nobody serves was confirmed and dropped.
-    case passedOverUpstream
+    /// Have the message taken, then call ``MCSServerSession/recorded(stream:durable:at:)``, or
+    /// ``MCSServerSession/refused(stream:persistentID:_:)`` when nobody takes it. Nothing is confirmed before.
+    case upstream(stream: Int32, UpstreamMessage)
     /// Flush what was sent, then close the connection; nothing follows.
     case close(MCSServerCloseReason)
 }
@@ -87,13 +86,11 @@ public struct MCSServerConfiguration: Hashable, Sendable {
     public var unconfirmedLimit: Int32 = 32
     /// How many notifications may be unacknowledged before no more are sent.
     public var windowLimit = 4096
-    /// How many acknowledgements and batches of receipts may wait to become durable before the connection is not
+    /// How many acknowledgements and upstream messages may wait to become durable before the connection is not
     /// read any more.
     public var pendingLimit = 64
-    /// How many batches of receipts may wait among them.
-    public var pendingReceiptLimit = 4
-    /// How many receipts one batch may hold.
-    public var receiptLimit = 512
+    /// How many upstream messages may wait among them.
+    public var pendingUpstreamLimit = 4
     /// How many packets may follow a login before its answer.
     public var earlyPacketLimit = 64
 

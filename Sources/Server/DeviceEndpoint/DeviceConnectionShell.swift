@@ -11,6 +11,8 @@ import ServerCore
 /// What all connections of an endpoint share.
 struct DeviceConnectionSurroundings: Sendable {
     let gateway: any DeviceGateway
+    let upstream: UpstreamRegistry
+    let refusals: UpstreamRefusalReport
     let configuration: MCSServerConfiguration
     let registry: DeviceConnectionRegistry
     let limiter: ConnectionLimiter
@@ -37,10 +39,10 @@ final class DeviceConnectionShell: MCSChannelPeer {
     private var steps: [Step] = []
     private var isPerforming = false
     private var isFinished = false
-    /// Receipts of notifications that are unknown or another device's, since the login.
-    private var foreignReceipts = 0
+    /// What came upstream of notifications that are unknown or another device's, since the login.
+    private var foreignItems = 0
     /// More of them than what retention may have taken from a device that was away end the session.
-    private static let foreignReceiptLimit = 4096
+    private static let foreignItemLimit = 4096
     /// Room for the login of a device that names as many ids as ``MCSClientConfiguration/loginIDLimit`` allows; who
     /// is not known yet gets no more.
     private static let maximumSizeBeforeLogin = 16 * 1024
@@ -97,14 +99,24 @@ final class DeviceConnectionShell: MCSChannelPeer {
         channel?.settle()
     }
 
-    private func receiptsRecorded(_ outcome: ReceiptOutcome, stream: Int32) {
-        guard case .durable(let ignored) = outcome else { return recorded(stream: stream, durable: false) }
-        if ignored > 0 {
-            surroundings.metrics.receiptsIgnored.increment(by: ignored)
-            foreignReceipts += ignored
-            guard foreignReceipts <= Self.foreignReceiptLimit else { return end(.protocolViolation) }
+    private func upstreamTaken(_ outcome: UpstreamOutcome, stream: Int32, persistentID: String) {
+        switch outcome {
+        case .durable(let ignored):
+            foreignItems += ignored
+            guard foreignItems <= Self.foreignItemLimit else { return end(.protocolViolation) }
+            recorded(stream: stream, durable: true)
+        case .refused(let refusal):
+            surroundings.metrics.upstreamRefused.increment()
+            if let sessionID {
+                surroundings.refusals.refused(refusal, of: sessionID.device, at: SessionTime.now().uptime)
+            }
+            perform(session.refused(stream: stream, persistentID: persistentID, refusal))
+            channel?.settle()
+        case .violation(let text):
+            perform(session.end(.protocolViolation, error: text))
+            channel?.settle()
+        case .failed: recorded(stream: stream, durable: false)
         }
-        recorded(stream: stream, durable: true)
     }
 
     private func recorded(stream: Int32, durable: Bool) {
@@ -213,8 +225,7 @@ extension DeviceConnectionShell {
         case .began: perform(flow.start())
         case .acknowledged(let stream, let ids): acknowledged(ids, stream: stream)
         case .attemptsAcknowledged(let ids): attemptsAcknowledged(ids)
-        case .record(let stream, let reading): record(reading, stream: stream)
-        case .passedOverUpstream: surroundings.metrics.upstreamPassedOver.increment()
+        case .upstream(let stream, let message): receive(message, stream: stream)
         case .close(let reason):
             surroundings.metrics.close(reason)
             channel?.close()
@@ -272,12 +283,11 @@ extension DeviceConnectionShell {
         perform(flow.roomChanged(session.room))
     }
 
-    private func record(_ reading: MCSReceiptReading, stream: Int32) {
+    private func receive(_ message: UpstreamMessage, stream: Int32) {
         guard let sessionID else { return }
-        surroundings.metrics.receipts.increment(by: reading.receipts.count)
-        if reading.ignoredCount > 0 { surroundings.metrics.receiptsIgnored.increment(by: reading.ignoredCount) }
-        surroundings.gateway.record(reading.receipts, of: sessionID) { [port] outcome in
-            port.onLoop { $0.receiptsRecorded(outcome, stream: stream) }
+        let persistentID = message.persistentID
+        surroundings.upstream.receiver(of: message.category).receive(message, of: sessionID) { [port] outcome in
+            port.onLoop { $0.upstreamTaken(outcome, stream: stream, persistentID: persistentID) }
         }
     }
 

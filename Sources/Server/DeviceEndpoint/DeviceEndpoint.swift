@@ -2,6 +2,7 @@ import ConnectionAdmission
 import DeviceSession
 import Logging
 import MCSTransport
+import MCSWire
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -41,9 +42,10 @@ public actor DeviceEndpoint {
     /// - Parameters:
     ///   - tls: Gives the server's certificate and key, for each connection anew. Devices present no certificate.
     ///   - gateway: The server behind the wire.
+    ///   - upstream: Who takes what devices send; receipts are taken in any case.
     public init(
         configuration: DeviceEndpointConfiguration, tls: @escaping @Sendable () -> NIOSSLContext,
-        gateway: any DeviceGateway,
+        gateway: any DeviceGateway, upstream: UpstreamRegistry = UpstreamRegistry(),
         group: any EventLoopGroup, logger: Logger
     ) {
         self.configuration = configuration
@@ -51,7 +53,10 @@ public actor DeviceEndpoint {
         self.group = group
         let metrics = DeviceEndpointMetrics()
         surroundings = DeviceConnectionSurroundings(
-            gateway: gateway, configuration: configuration.session,
+            gateway: gateway,
+            upstream: upstream.adding(
+                ReceiptReceiver(gateway: gateway, metrics: metrics), for: MCSUpstream.receiptsCategory),
+            refusals: UpstreamRefusalReport(logger: logger), configuration: configuration.session,
             registry: DeviceConnectionRegistry(metrics: metrics),
             limiter: ConnectionLimiter(listener: "device", configuration.admission, logger: logger),
             calls: DeviceCallQueues(), metrics: metrics, logger: logger)

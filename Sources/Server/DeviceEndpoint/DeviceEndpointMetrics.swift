@@ -9,7 +9,7 @@ struct DeviceEndpointMetrics: Sendable {
     let acknowledged = Counter(label: "aldaba_device_notifications_acknowledged_total")
     let receipts = Counter(label: "aldaba_device_receipts_total")
     let receiptsIgnored = Counter(label: "aldaba_device_receipts_ignored_total")
-    let upstreamPassedOver = Counter(label: "aldaba_device_upstream_passed_over_total")
+    let upstreamRefused = Counter(label: "aldaba_device_upstream_refused_total")
 
     private let welcome = Counter(label: "aldaba_device_logins_total", dimensions: [("outcome", "welcome")])
     private let refused = Counter(label: "aldaba_device_logins_total", dimensions: [("outcome", "refused")])

@@ -15,7 +15,11 @@ public protocol MCSClientDelegate: AnyObject, Sendable {
     /// The server will not send these again: forget that they were received.
     func confirmed(_ connection: MCSClientConnection, _ ids: [NotificationID])
 
-    /// The batches of receipts with these persistent ids are durable at the server.
+    /// The server does not take what was sent under this persistent id; `upstreamConfirmed` names it next. Nothing need be
+    /// done.
+    func upstreamRefused(_ connection: MCSClientConnection, persistentID: String, _ refusal: UpstreamRefusal)
+
+    /// What was sent under these persistent ids is durable at the server, or was refused.
     func upstreamConfirmed(_ connection: MCSClientConnection, _ persistentIDs: [String])
 
     /// A batch was not sent: not logged in, or too many are unconfirmed. Send it again after a confirmation.
@@ -26,4 +30,10 @@ public protocol MCSClientDelegate: AnyObject, Sendable {
 
     /// The connection could not be made, or is over. Called exactly once, and last.
     func closed(_ connection: MCSClientConnection, _ reason: MCSClientCloseReason)
+}
+
+extension MCSClientDelegate {
+    public func upstreamRefused(
+        _ connection: MCSClientConnection, persistentID: String, _ refusal: UpstreamRefusal
+    ) {}
 }

@@ -117,6 +117,8 @@ final class MCSClientShell: MCSChannelPeer {
         case .passedOver(let persistentID, let reason):
             delegate?.passedOver(connection, persistentID: persistentID, reason: reason)
         case .confirmed(let ids): delegate?.confirmed(connection, ids)
+        case .upstreamRefused(let persistentID, let refusal):
+            delegate?.upstreamRefused(connection, persistentID: persistentID, refusal)
         case .upstreamConfirmed(let ids): delegate?.upstreamConfirmed(connection, ids)
         case .close(let reason): finish(reason)
         }

@@ -142,6 +142,17 @@ private func loginResponse(last: Int32 = 1, interval: Int32? = nil) -> MCSPacket
         #expect(session.received(streamAck(4), at: at(1)) == [.upstreamConfirmed(["c"])])
     }
 
+    @Test func `a refusal is told before the server is done with what it refused`() {
+        var session = live()
+        for name in ["a", "b"] { #expect(session.send(upstream(name)) != nil) }
+        let refusal = UpstreamRefusal(code: 404, reason: "nobody")
+        var iq = MCSIqStanza(refusal, of: "b")
+        iq.lastStreamIDReceived = 3
+        #expect(
+            session.received(.iq(iq), at: at(1))
+                == [.upstreamRefused(persistentID: "b", refusal), .upstreamConfirmed(["a", "b"])])
+    }
+
     @Test func `only so many upstream stanzas may be unconfirmed`() {
         var session = live()
         for number in 0..<16 { #expect(session.send(upstream("\(number)")) != nil) }

@@ -194,13 +194,6 @@ import Testing
         #expect(session.received(four, at: at(1)).last == .close(.protocolViolation))
     }
 
-    @Test func `too many receipts in one batch end the session`() {
-        var configuration = MCSServerConfiguration()
-        configuration.receiptLimit = 0
-        var session = live(configuration)
-        #expect(session.received(receipts("a"), at: at(1)).last == .close(.protocolViolation))
-    }
-
     @Test func `what was to be delivered once and was not acknowledged is known at the end`() {
         var session = live()
         var attempts = [notification(2), notification(3)]
@@ -214,8 +207,8 @@ import Testing
 
     @Test func `receipts are confirmed when they are durable, and nothing after them before`() {
         var session = live()
-        guard case .record(let first, _)? = session.received(receipts("a"), at: at(1)).first,
-            case .record(let second, _)? = session.received(receipts("b"), at: at(1)).first
+        guard case .upstream(let first, _)? = session.received(receipts("a"), at: at(1)).first,
+            case .upstream(let second, _)? = session.received(receipts("b"), at: at(1)).first
         else { return #expect(Bool(false)) }
         #expect(packets(session.received(ping(), at: at(1))).first?.lastStreamIDReceived == 1)
         #expect(session.readCompleted() == [])
@@ -230,12 +223,40 @@ import Testing
         #expect(session.recorded(stream: 2, durable: false, at: at(2)).last == .close(.storeFailed))
     }
 
-    @Test func `an upstream stanza that nobody serves is confirmed at once`() {
+    @Test func `an upstream stanza of any category is given whole, and is not confirmed before it is taken`() {
         var session = live()
-        var stanza = MCSDataMessageStanza()
-        stanza.category = "com.example.todo"
-        #expect(session.received(.dataMessage(stanza), at: at(1)) == [.passedOverUpstream])
-        #expect(packets(session.readCompleted()).first?.lastStreamIDReceived == 2)
+        let stanza = upstream("a", category: "com.example.todo")
+        let message = UpstreamMessage(
+            persistentID: "a", category: "com.example.todo", sender: "todo", recipient: "provider",
+            appData: ["key": "value"], raw: [1, 2, 3])
+        #expect(session.received(stanza, at: at(1)) == [.upstream(stream: 2, message)])
+        #expect(session.readCompleted() == [])
+        #expect(packets(session.received(ping(), at: at(1))).first?.lastStreamIDReceived == 1)
+        #expect(packets(session.recorded(stream: 2, durable: true, at: at(2))).first?.lastStreamIDReceived == 3)
+    }
+
+    @Test func `what is not taken is refused by name, and confirmed with that`() {
+        var session = live()
+        _ = session.received(upstream("a", category: "x"), at: at(1))
+        _ = session.received(upstream("b", category: "y"), at: at(1))
+        let refusal = UpstreamRefusal(code: 404, reason: "nobody")
+        let later = packets(session.refused(stream: 3, persistentID: "b", refusal))
+        guard case .iq(let iq)? = later.first else { return #expect(Bool(false)) }
+        #expect(iq.refusal?.persistentID == "b" && iq.refusal?.refusal == refusal)
+        #expect(iq.lastStreamIDReceived == 1, "the one before it is not decided")
+        #expect(packets(session.refused(stream: 2, persistentID: "a", refusal)).first?.lastStreamIDReceived == 3)
+        #expect(session.refused(stream: 2, persistentID: "a", refusal) == [], "once")
+    }
+
+    @Test func `a refusal does not stand for the acknowledgement that came with it`() {
+        var session = live()
+        _ = session.send([notification(1)], at: at(1))
+        guard case .dataMessage(var stanza) = upstream("a", category: "x") else { return #expect(Bool(false)) }
+        stanza.lastStreamIDReceived = 2
+        #expect(session.received(.dataMessage(stanza), at: at(2)).count == 2)
+        let refusal = UpstreamRefusal(code: 404, reason: "nobody")
+        #expect(packets(session.refused(stream: 2, persistentID: "a", refusal)).first?.lastStreamIDReceived == 1)
+        #expect(session.recorded(stream: 2, durable: false, at: at(3)).last == .close(.storeFailed))
     }
 
     @Test func `reading stops while too many receipts wait`() {

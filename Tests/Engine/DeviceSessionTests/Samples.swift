@@ -1,4 +1,5 @@
 import DeviceSession
+import Foundation
 import MCSWire
 import PushModel
 
@@ -66,4 +67,19 @@ func receipts(_ persistentID: String, of value: Int64 = 1) -> MCSPacket {
     let stanza = try? MCSDataMessageStanza(
         receipts: [Receipt(id: id(value), entry: entry)], persistentID: persistentID, now: Timestamp(rawValue: 5))
     return .dataMessage(stanza ?? MCSDataMessageStanza())
+}
+
+func upstream(_ persistentID: String, category: String) -> MCSPacket {
+    var stanza = MCSDataMessageStanza()
+    stanza.id = persistentID
+    stanza.persistentID = persistentID
+    stanza.category = category
+    stanza.from = "todo"
+    stanza.to = "provider"
+    var pair = MCSAppData()
+    pair.key = "key"
+    pair.value = "value"
+    stanza.appData = [pair]
+    stanza.rawData = Data([1, 2, 3])
+    return .dataMessage(stanza)
 }

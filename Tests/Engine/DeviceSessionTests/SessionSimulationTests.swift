@@ -23,6 +23,9 @@ private struct Simulation {
     var outbox: [String] = []
     var recorded: [String] = []
     var nextReceipt = 0
+    /// What the server did not take, and what the device knows of that.
+    var refused: Set<String> = []
+    var refusalsHeard: Set<String> = []
 
     // What a connection has.
     var server: MCSServerSession?
@@ -33,6 +36,7 @@ private struct Simulation {
     var serverDecoder = MCSFrameDecoder()
     var clientDecoder = MCSFrameDecoder()
     var toRecord: [Int32] = []
+    var toRefuse: [(stream: Int32, name: String)] = []
     /// Acknowledgements that the server has not made durable yet; a cut loses them.
     var toDelete: [(stream: Int32, ids: [NotificationID])] = []
     var toStore: [[OutgoingNotification]] = []
@@ -45,7 +49,7 @@ private struct Simulation {
 
     mutating func connect() {
         (toServer, toClient, toRecord, toStore, inOutbox, isPaging) = ([], [], [], [], [], nil)
-        (toDelete, toDeliver) = ([], [])
+        (toDelete, toDeliver, toRefuse) = ([], [], [])
         (serverDecoder, clientDecoder) = (MCSFrameDecoder(), MCSFrameDecoder())
         var configuration = MCSServerConfiguration()
         configuration.windowLimit = Int.random(in: 2...40, using: &random)
@@ -76,10 +80,14 @@ private struct Simulation {
             case .acknowledged(let stream, let ids):
                 toDelete.append((stream, ids))
                 perform(flow.roomChanged(server?.room ?? 0))
-            case .record(let stream, let reading):
-                recorded += reading.receipts.map { String($0.id.rawValue) }
-                toRecord.append(stream)
-            case .passedOverUpstream: break
+            case .upstream(let stream, let message):
+                if message.category == MCSUpstream.receiptsCategory {
+                    let reading = MCSReceiptReading(batch: message.raw)
+                    recorded += (reading?.receipts ?? []).map { String($0.id.rawValue) }
+                    toRecord.append(stream)
+                } else {
+                    toRefuse.append((stream, message.persistentID))
+                }
             case .close(let reason): Issue.record("the server closed: \(reason)")
             }
         }
@@ -109,8 +117,11 @@ private struct Simulation {
                     Issue.record("\(id) was confirmed but still waits")
                 }
                 unconfirmed.subtract(ids)
+            case .upstreamRefused(let name, _): refusalsHeard.insert(name)
             case .upstreamConfirmed(let names):
-                for name in names where !recorded.contains(name) { Issue.record("\(name) confirmed, not recorded") }
+                for name in names where !recorded.contains(name) && !refused.contains(name) {
+                    Issue.record("\(name) confirmed, neither recorded nor refused")
+                }
                 outbox.removeAll { names.contains($0) }
             case .close(let reason): Issue.record("the device closed: \(reason)")
             }
@@ -215,11 +226,23 @@ private struct Simulation {
 
     mutating func sendReport() {
         guard let name = outbox.first(where: { !inOutbox.contains($0) }),
-            case .dataMessage(let stanza) = receipts(name, of: Int64(name) ?? 0),
+            case .dataMessage(let stanza) = Self.isUnserved(name)
+                ? upstream(name, category: "nobody") : receipts(name, of: Int64(name) ?? 0),
             let directives = client?.send(stanza)
         else { return }
         inOutbox.insert(name)
         perform(directives)
+    }
+
+    /// Every fifth is of a category that nobody takes.
+    static func isUnserved(_ name: String) -> Bool { (Int64(name) ?? 0) % 5 == 0 }
+
+    mutating func refuseOne() {
+        guard let (stream, name) = toRefuse.randomElement(using: &random) else { return }
+        toRefuse.removeAll { $0.stream == stream }
+        refused.insert(name)
+        perform(
+            server?.refused(stream: stream, persistentID: name, UpstreamRefusal(code: 404, reason: "nobody")) ?? [])
     }
 
     mutating func recordOne() {
@@ -255,7 +278,9 @@ private struct Simulation {
         case 62..<72: readPage()
         case 72..<84: store()
         case 84..<89: report()
-        case 89..<91: recordOne()
+        case 89..<91:
+            recordOne()
+            refuseOne()
         case 91..<93: deleteOne()
         case 93..<95: perform(flow.writabilityChanged(false))
         case 95..<97: perform(flow.writabilityChanged(true))
@@ -275,6 +300,7 @@ private struct Simulation {
             readPage()
             store(mayCut: false)
             recordOne()
+            refuseOne()
             deleteOne()
             sendReport()
             now += 50
@@ -292,7 +318,10 @@ private struct Simulation {
         #expect(Set(stored).count == stored.count, "\(when): an attempt comes once at most")
         #expect(Set(stored).isDisjoint(with: notSent), "\(when): what was not sent did not come")
         #expect(mailbox.isEmpty && unconfirmed.isEmpty, "\(when): both sides know")
-        #expect(Set(recorded) == Set((0..<nextReceipt).map { "\($0 + 1)" }), "\(when): every receipt is recorded")
+        let names = (0..<nextReceipt).map { "\($0 + 1)" }
+        #expect(Set(recorded) == Set(names.filter { !Self.isUnserved($0) }), "\(when): every receipt is recorded")
+        #expect(refused == Set(names.filter(Self.isUnserved)), "\(when): what nobody takes is refused")
+        #expect(refusalsHeard == refused, "\(when): and the device knows why")
         #expect(outbox.isEmpty, "\(when): the device knows that")
     }
 }

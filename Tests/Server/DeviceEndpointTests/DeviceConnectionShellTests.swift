@@ -6,6 +6,7 @@ import MCSWire
 import NIOCore
 import NIOEmbedded
 import PushModel
+import ServerCore
 import Testing
 
 @testable import DeviceEndpoint
@@ -32,7 +33,8 @@ private final class Connection {
         gateway.enrol(device, secret: 7)
         let metrics = DeviceEndpointMetrics()
         let surroundings = DeviceConnectionSurroundings(
-            gateway: gateway, configuration: MCSServerConfiguration(),
+            gateway: gateway, upstream: UpstreamRegistry(),
+            refusals: UpstreamRefusalReport(logger: Logger(label: "test")), configuration: MCSServerConfiguration(),
             registry: DeviceConnectionRegistry(metrics: metrics),
             limiter: ConnectionLimiter(
                 listener: "device", DeviceEndpointConfiguration(host: "127.0.0.1", port: 0).admission,

@@ -22,7 +22,7 @@ func notification(_ id: Int64, stored: Bool = true, payload: Int = 20) -> Outgoi
 }
 
 /// A running endpoint with a fake server behind it.
-private final class World {
+final class World {
     let gateway = FakeGateway()
     let certificate: TestCertificate
     let endpoint: DeviceEndpoint
@@ -33,7 +33,10 @@ private final class World {
     let device = DeviceID(4242)!
     let secret: UInt64 = 9_876_543_210
 
-    init(_ change: (inout DeviceEndpointConfiguration) -> Void = { _ in }) async throws {
+    init(
+        upstream: UpstreamRegistry = UpstreamRegistry(),
+        _ change: (inout DeviceEndpointConfiguration) -> Void = { _ in }
+    ) async throws {
         certificate = try TestCertificate()
         folder = try TemporaryFolder()
         try certificate.pem.write(toFile: folder.path("ca.pem"), atomically: true, encoding: .utf8)
@@ -41,7 +44,7 @@ private final class World {
         change(&configuration)
         endpoint = DeviceEndpoint(
             configuration: configuration, tls: { [tls = try certificate.serverContext()] in tls }, gateway: gateway,
-            group: group,
+            upstream: upstream, group: group,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         port = try await endpoint.start()
         client = try MCSClient(

@@ -1,0 +1,58 @@
+import PushModel
+
+/// Takes what devices send upstream of one category, or of several; the port of whoever serves it.
+public protocol UpstreamReceiver: Sendable {
+    /// Takes a message of a session's device.
+    ///
+    /// May be called on any thread and returns at once; completes exactly once, on any thread. The device hears that its
+    /// message arrived only after `.durable`, so that is said after a synced commit and never before. A message comes
+    /// again, under its persistent id, when its connection ended before that.
+    func receive(
+        _ message: UpstreamMessage, of session: DeviceSessionID,
+        then complete: @escaping @Sendable (UpstreamOutcome) -> Void)
+}
+
+/// What became of an upstream message.
+public enum UpstreamOutcome: Hashable, Sendable {
+    /// Durable, but for this much of it that is not the device's own; a session with very much of that is ended.
+    case durable(ignored: Int = 0)
+    /// It is not taken, and the device is told why. It does not come again.
+    case refused(UpstreamRefusal)
+    /// It breaks the protocol in a way that no client of ours would: the session ends, with this said.
+    case violation(String)
+    /// It could not be made durable now: the session ends, and the message comes again with the next.
+    case failed
+}
+
+/// Who takes what devices send upstream, by category.
+public struct UpstreamRegistry: Sendable {
+    private var receivers: [String: any UpstreamReceiver] = [:]
+    private let others: any UpstreamReceiver
+
+    /// - Parameter others: Takes what no category is entered for; unless told otherwise it refuses.
+    public init(others: any UpstreamReceiver = UnservedCategory()) { self.others = others }
+
+    /// The same with a receiver for a category more, in place of an earlier one.
+    public func adding(_ receiver: any UpstreamReceiver, for category: String) -> UpstreamRegistry {
+        var registry = self
+        registry.receivers[category] = receiver
+        return registry
+    }
+
+    /// Who takes a category; there always is somebody.
+    public func receiver(of category: String) -> any UpstreamReceiver { receivers[category] ?? others }
+}
+
+/// Refuses what nobody serves.
+public struct UnservedCategory: UpstreamReceiver {
+    public init() {}
+
+    public func receive(
+        _ message: UpstreamMessage, of session: DeviceSessionID,
+        then complete: @escaping @Sendable (UpstreamOutcome) -> Void
+    ) {
+        complete(
+            .refused(
+                UpstreamRefusal(code: 404, reason: "nobody serves the category \"\(message.category.prefix(100))\"")))
+    }
+}
