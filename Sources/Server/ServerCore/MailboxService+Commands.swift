@@ -78,7 +78,8 @@ extension MailboxService {
             batch.effects.judge(AcceptanceVerdict(ticket: ticket, id: id, apnsID: apnsID), sink)
             return
         }
-        let policy = acceptance.policy(isConnected: sessions[acceptance.subject.device] != nil)
+        let session = sessions[acceptance.subject.device]
+        let policy = acceptance.policy(isConnected: session != nil)
         // Made first, so that a tombstone goes before what it made room for.
         let tombstoneID = policy.overflow == .clear ? ids.next(now: now) : nil
         guard let id = ids.next(now: now), policy.overflow != .clear || tombstoneID != nil else {
@@ -101,7 +102,7 @@ extension MailboxService {
         change(acceptance.subject.device, &batch) {
             $0.change { $0.appended(entry, policy: policy, tombstoneID: tombstoneID, now: now) }
         }
-        if let session = sessions[acceptance.subject.device] {
+        if let session {
             batch.effects.deliver(
                 Self.outgoing(acceptance, id: id, now: now, expiresAt: expiresAt), session.connection)
         }

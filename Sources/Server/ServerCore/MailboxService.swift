@@ -117,7 +117,9 @@ public actor MailboxService {
     }
 
     nonisolated public func accept(_ acceptance: Acceptance, sink: any AcceptanceSink) -> Bool {
-        submit(.accept(QueuedAcceptance(acceptance, sink)))
+        guard acceptance.isAttempt else { return submit(.accept(QueuedAcceptance(acceptance, sink))) }
+        sink.judged([attempted(acceptance)])
+        return true
     }
 
     nonisolated public func attempt(_ acceptance: Acceptance) -> NotificationID? {

@@ -9,9 +9,9 @@ public protocol NotificationAcceptor: AnyObject, Sendable {
     /// The server's clock.
     var now: Timestamp { get }
 
-    /// Asks for a notification to be stored; the sink gets one verdict after the commit.
+    /// Asks for a notification to be stored; the sink gets one verdict after the commit. One that is to be delivered once
+    /// or never is attempted at once, and the sink called before this returns.
     ///
-    /// Those that are delivered once or never are for ``attempt(_:)``.
     /// - Returns: `false` when too much is queued: nothing was accepted, and the sink is not called.
     func accept(_ acceptance: Acceptance, sink: any AcceptanceSink) -> Bool
 
@@ -26,7 +26,8 @@ public protocol NotificationAcceptor: AnyObject, Sendable {
 
     /// Makes one attempt to deliver (TTL 0): to the device's connection if there is one, else not at all.
     ///
-    /// Stores nothing now; the timeline is written behind, or counted as not recorded when there is too much.
+    /// As ``accept(_:sink:)`` without a sink. Stores nothing now; the timeline is written behind, or counted as not
+    /// recorded when there is too much.
     /// - Returns: the notification's id; `nil` when no id can be made now.
     func attempt(_ acceptance: Acceptance) -> NotificationID?
 
@@ -64,15 +65,18 @@ extension MailboxService: NotificationAcceptor {
     nonisolated private func take(_ acceptances: ArraySlice<Acceptance>, sink: any AcceptanceSink) -> Int {
         let attempts = acceptances.prefix(Self.attemptsAtOnce).prefix(while: \.isAttempt)
         guard attempts.isEmpty else {
-            sink.judged(
-                attempts.map {
-                    AcceptanceVerdict(ticket: $0.ticket, id: attempt($0), apnsID: $0.notification.apnsID)
-                })
+            sink.judged(attempts.map(attempted))
             return attempts.count
         }
         let (count, push) = queue.push(bulk: acceptances, sink: sink)
         wake(push)
         return count
+    }
+
+    /// Makes an attempt, and what its sink is told.
+    nonisolated func attempted(_ acceptance: Acceptance) -> AcceptanceVerdict {
+        AcceptanceVerdict(
+            ticket: acceptance.ticket, id: attempt(acceptance), apnsID: acceptance.notification.apnsID)
     }
 
     /// How many attempts of a list are made before its task is asked whether to go on.

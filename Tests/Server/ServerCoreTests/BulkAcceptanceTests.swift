@@ -169,6 +169,18 @@ extension TestServer {
         }
     }
 
+    @Test func `a single one that is to be delivered once or never is attempted, and not stored`() async throws {
+        try await withServer { server in
+            let connection = RecordingConnection()
+            _ = try await server.login(connection)
+            let sink = CountingSink(expecting: 1)
+            #expect(server.service.accept(server.acceptance(expiry: .once), sink: sink))
+            #expect(sink.accepted == 1)
+            #expect(await connection.next()?.first?.expiresAt == nil)
+            #expect(try await server.page().isEmpty)
+        }
+    }
+
     @Test(arguments: Lane.allCases)
     func `what is accepted waits and travels in the lane of its content`(lane: Lane) async throws {
         try await withServer { server in
