@@ -128,7 +128,7 @@ public struct OutgoingNotification: Hashable, Sendable {
     /// Makes what a wire writes; it checks nothing.
     public init(
         id: NotificationID, apnsID: String, team: TeamID, topic: Topic, environment: PushEnvironment,
-        lane: Lane = .apns, pushType: PushType?, priority: Priority, collapseID: String?, acceptedAt: Timestamp,
+        lane: Lane, pushType: PushType?, priority: Priority, collapseID: String?, acceptedAt: Timestamp,
         expiresAt: Timestamp?, payload: [UInt8]
     ) {
         self.id = id

@@ -16,7 +16,7 @@ func outgoing(
 ) -> OutgoingNotification {
     OutgoingNotification(
         id: NotificationID(rawValue: id), apnsID: "apns-\(id)", team: TeamID(rawValue: "TEAM000001"),
-        topic: Topic(rawValue: topic), environment: .sandbox, pushType: .alert, priority: .immediate,
+        topic: Topic(rawValue: topic), environment: .sandbox, lane: .apns, pushType: .alert, priority: .immediate,
         collapseID: collapseID, acceptedAt: noon, expiresAt: noon.adding(milliseconds: 1000),
         payload: Array(payload.utf8))
 }

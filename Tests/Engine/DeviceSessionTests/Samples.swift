@@ -13,7 +13,8 @@ func id(_ value: Int64) -> NotificationID { NotificationID(rawValue: value) }
 func notification(_ value: Int64, stored: Bool = true) -> OutgoingNotification {
     OutgoingNotification(
         id: id(value), apnsID: "apns-\(value)", team: TeamID(rawValue: "ABCDE12345"),
-        topic: Topic(rawValue: "com.example.todo"), environment: .sandbox, pushType: nil, priority: .immediate,
+        topic: Topic(rawValue: "com.example.todo"), environment: .sandbox, lane: .apns, pushType: nil,
+        priority: .immediate,
         collapseID: nil, acceptedAt: Timestamp(rawValue: 1_780_000_000_000),
         expiresAt: stored ? Timestamp(rawValue: 1_790_000_000_000) : nil, payload: Array("{}".utf8))
 }

@@ -16,7 +16,7 @@ private let todo = Topic(rawValue: "com.example.todo")
 func notification(_ id: Int64, stored: Bool = true, payload: Int = 20) -> OutgoingNotification {
     OutgoingNotification(
         id: NotificationID(rawValue: id), apnsID: "apns-\(id)", team: TeamID(rawValue: "ABCDE12345"), topic: todo,
-        environment: .sandbox, pushType: .alert, priority: .immediate, collapseID: nil,
+        environment: .sandbox, lane: .apns, pushType: .alert, priority: .immediate, collapseID: nil,
         acceptedAt: Timestamp(rawValue: id), expiresAt: stored ? .distantFuture : nil,
         payload: Array("{\"n\":\"\(String(repeating: "x", count: payload))\"}".utf8))
 }

@@ -7,7 +7,8 @@ import Testing
 private let notification = OutgoingNotification(
     id: NotificationID(rawValue: 7_215_545_057_280_001), apnsID: "11111111-2222-3333-4444-555555555555",
     team: TeamID(rawValue: "ABCDE12345"), topic: Topic(rawValue: "com.example.todo"), environment: .sandbox,
-    pushType: .alert, priority: .considerate, collapseID: "list-7", acceptedAt: Timestamp(seconds: 1_795_234_567),
+    lane: .apns, pushType: .alert, priority: .considerate, collapseID: "list-7",
+    acceptedAt: Timestamp(seconds: 1_795_234_567),
     expiresAt: Timestamp(seconds: 1_795_238_167),
     payload: Array(#"{"aps":{"alert":"Milk – and bread"},"todo":"milk"}"#.utf8))
 

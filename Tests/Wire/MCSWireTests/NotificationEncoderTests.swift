@@ -11,7 +11,7 @@ import Testing
         var made = OutgoingNotification(
             id: NotificationID(rawValue: 123_456_789_012_345), apnsID: "C0FFEE00-0000-4000-8000-000000000001",
             team: TeamID(rawValue: "TEAM123456"), topic: Topic(rawValue: "com.example.todo"), environment: .sandbox,
-            pushType: .alert, priority: .immediate, collapseID: "a collapse id with ü",
+            lane: .apns, pushType: .alert, priority: .immediate, collapseID: "a collapse id with ü",
             acceptedAt: Timestamp(rawValue: 1_780_000_000_123), expiresAt: Timestamp(rawValue: 1_780_000_600_123),
             payload: [UInt8](repeating: 0x20, count: payload))
         change(&made)
