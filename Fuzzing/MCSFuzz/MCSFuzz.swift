@@ -55,10 +55,14 @@ enum MCSFuzz {
         switch packet {
         case .dataMessage(let stanza):
             _ = stanza.receipts()
+            _ = UpstreamMessage(stanza)
             guard let notification = try? stanza.notification() else { return }
             let again = MCSDataMessageStanza(notification, now: notification.acceptedAt)
             precondition((try? again.notification()) == notification, "a notification survives being written")
-        case .iq(let iq): _ = iq.acknowledgement
+        case .iq(let iq):
+            _ = iq.acknowledgement
+            guard let (persistentID, refusal) = iq.refusal else { return }
+            _ = MCSIqStanza(refusal, of: persistentID)
         case .heartbeatPing, .heartbeatAck, .login, .loginResponse, .close, .streamError: break
         }
     }

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from mcs_client import (
-    CLOSE, DATA, LOGIN, LOGIN_RESPONSE, PING, STREAM_ERROR, Device, Identity, Message, checkin, encode,
+    CLOSE, DATA, IQ, LOGIN, LOGIN_RESPONSE, PING, STREAM_ERROR, Device, Identity, Message, checkin, encode,
     register3,
 )
 
@@ -216,10 +216,15 @@ def test_receipts_are_confirmed_and_seen_in_the_timeline(world, control):
         assert states.count("presented") == 1 and states.count("handed") == 1 and states.count("acked") == 1
 
 
-def test_upstream_stanzas_that_nobody_serves_are_confirmed(world):
+def test_upstream_stanzas_that_nobody_serves_are_refused_by_name_and_confirmed(world):
     with world.logged_in() as device:
         device.send_upstream("up-1", "com.example.unserved", b"whatever")
-        assert device.wait_confirmed(device.sent_count) == 2
+        answer = device.receive_kind(IQ)
+        error = Message(answer.message.get(6))
+        assert answer.message.get(2) == 3 and answer.message.text(8) == "up-1", "an IQ error that names it"
+        assert error.get(1) == 404 and "com.example.unserved" in error.text(2)
+        assert answer.last_stream_id_received == 2
+        device.ping()
 
 
 def test_the_newest_session_wins(world):
