@@ -30,6 +30,7 @@ struct AppCommand: AsyncParsableCommand {
                 throw CommandFailure(.invalidInput, "--team: \"\(team)\" is not ten characters A-Z0-9")
             }
             guard limit > 0 else { throw CommandFailure(.invalidInput, "--limit: \(limit) is not at least 1") }
+            // No store keeps tombstones: a device would not be told that its mail was cleared.
             guard let overflow = MailboxPolicy.Overflow(rawValue: overflow), overflow != .clear else {
                 throw CommandFailure(.invalidInput, "--overflow takes dropOldest or keepNewest")
             }

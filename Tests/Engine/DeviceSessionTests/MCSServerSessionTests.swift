@@ -256,6 +256,9 @@ import Testing
         #expect(session.received(.dataMessage(stanza), at: at(2)).count == 2)
         let refusal = UpstreamRefusal(code: 404, reason: "nobody")
         #expect(packets(session.refused(stream: 2, persistentID: "a", refusal)).first?.lastStreamIDReceived == 1)
+        var durable = session
+        #expect(durable.recorded(stream: 2, durable: true, at: at(3)) == [], "what is left is not urgent")
+        #expect(durable.deadline == 10_003)
         #expect(session.recorded(stream: 2, durable: false, at: at(3)).last == .close(.storeFailed))
     }
 
