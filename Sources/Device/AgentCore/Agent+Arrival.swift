@@ -1,9 +1,10 @@
 import AgentWire
 import DeviceModel
 import DeviceStore
+import InstalledApps
 import PushModel
 
-/// What comes over the device channel, and what becomes of it at once.
+/// What comes over the device channel: each is planned, and stored with its plan.
 extension Agent {
     func arrived(_ notifications: [OutgoingNotification], in session: Int) {
         let now = parts.now()
@@ -22,33 +23,33 @@ extension Agent {
         }
     }
 
+    private func disposition(
+        of notification: OutgoingNotification, _ delivery: PayloadDelivery
+    ) throws -> PlannedNotification.Disposition {
+        let app = notification.topic.rawValue
+        guard let plan = planned(ReceivedNotification(delivery), for: app) else {
+            return .ends(.dropped(.unregistered), note: "no app of this name is installed on the device")
+        }
+        // What comes again tells nothing again.
+        if plan.tellsAlone, try !isKnown(notification.id) { tellAlone(plan, of: app) }
+        return plan.disposition
+    }
+
     private func isKnown(_ id: NotificationID) throws -> Bool {
         try batch.arriving.contains(id) || store.read { try $0.isKnown(id) }
     }
 
-    private func disposition(
-        of notification: OutgoingNotification, _ delivery: PayloadDelivery
-    ) throws -> Arrival.Disposition {
-        guard let app = apps[notification.topic.rawValue] else {
-            return .ends(.dropped(.unregistered), note: "no app of this name is installed on the device")
-        }
-        let content = delivery.content
-        let plan = conditions(of: app).plan(content)
-        let isAllowed = app.standing.authorization(under: app.manifest.authorization).allows
-        guard !(isAllowed && app.isInFront) else { return .waits }
-        // What comes again sets no badge again.
-        if plan.badge != nil, try !isKnown(notification.id) {
-            applyBadge(of: content, app: notification.topic.rawValue)
-        }
-        let wakes = delivery.wakesInBackground || delivery.kind == .background
-        guard case .nowhere(let reason) = plan.reach else {
-            return app.takesEverything || wakes ? .waitsShown(plan.showing) : .isShown(plan.showing)
-        }
-        if wakes || isAllowed && app.takesEverything { return .waits }
-        if plan.sounds, try !isKnown(notification.id) { play(content.sound, of: app.manifest) }
-        if plan.badge != nil || plan.sounds {
-            return .ends(.presented, note: "it shows no text: its badge and its sound alone")
-        }
-        return .ends(.suppressed(.settings), note: reason)
+    /// How a notification appears and who gets it; `nil` where its app is not installed.
+    func planned(_ received: ReceivedNotification, for app: String) -> PlannedNotification? {
+        guard let installed = apps[app] else { return nil }
+        return received.planned(
+            under: conditions(of: installed), isInFront: installed.isInFront,
+            takesEverything: installed.takesEverything)
+    }
+
+    /// The badge, and the sound of what shows no text.
+    func tellAlone(_ plan: PlannedNotification, of app: String) {
+        if let badge = plan.badge { applyBadge(badge, app: app) }
+        if let sound = plan.sound { play(sound, of: apps[app]?.manifest) }
     }
 }

@@ -111,20 +111,12 @@ extension Agent {
 
     /// Shows an app's own notification, or asks the app first where it is in front.
     func fire(_ request: NotificationRequest, as mark: RequestMark?, app: String) {
-        guard let installed = apps[app] else { return }
-        let isAsked = installed.isInFront
-        if !isAsked { alert(request.content, of: app) }
+        let received = ReceivedNotification(content: request.content, source: .app)
+        guard let plan = planned(received, for: app) else { return }
+        tellAlone(plan, of: app)
         enqueue(
             .fired(
-                app: app, request, as: mark, isAsked: isAsked, shows: showing(of: request.content, app: app),
-                at: parts.now()))
-    }
-
-    /// What content does beside its text when nobody is asked: the badge, and its sound where it shows no text.
-    func alert(_ content: NotificationContent, of app: String) {
-        applyBadge(of: content, app: app)
-        guard let plan = plan(content, app: app), plan.sounds, !content.showsText else { return }
-        play(content.sound, of: apps[app]?.manifest)
+                app: app, request, as: mark, isAsked: plan.isAsked, shows: plan.showing, at: parts.now()))
     }
 
     /// How far content appears when nobody is asked.
@@ -157,8 +149,7 @@ extension Agent {
     }
 
     /// What a notification that appears does to the number on its app's icon.
-    func applyBadge(of content: NotificationContent, app: String) {
-        guard let badge = plan(content, app: app)?.badge else { return }
+    func applyBadge(_ badge: Int, app: String) {
         keepBadge(badge, app: app)
         if badge == 0 { enqueue(.unlisted(app: app, identifiers: nil)) }
     }

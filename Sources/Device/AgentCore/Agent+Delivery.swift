@@ -181,7 +181,9 @@ extension Agent {
         setsBadge: Bool
     ) throws -> PresentationOptions {
         guard let content else { return wish }
-        if setsBadge, try store.read({ try $0.isUnhandled(id) }) { applyBadge(of: content, app: app) }
+        if setsBadge, try store.read({ try $0.isUnhandled(id) }) {
+            if let badge = plan(content, app: app)?.badge { applyBadge(badge, app: app) }
+        }
         let allowed = showing(of: content, app: app)
         // What may not come to the screen at this time is in the list at least.
         return wish.contains(.screen) && allowed.isListOnly ? .list : wish.intersection(allowed)

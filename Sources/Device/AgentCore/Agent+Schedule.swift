@@ -137,7 +137,8 @@ extension Agent {
             // It was taken back meanwhile.
             return .removed([key])
         }
-        guard let installed = apps[waiting.app] else {
+        let received = ReceivedNotification(content: waiting.request.content, source: .app)
+        guard let plan = planned(received, for: waiting.app) else {
             logger.info(
                 "A notification whose app is not installed does not come now.",
                 metadata: [LogKey.topic: "\(waiting.app)"])
@@ -148,14 +149,12 @@ extension Agent {
                 "A notification comes late.",
                 metadata: [LogKey.topic: "\(waiting.app)", LogKey.milliseconds: "\(lateBy)"])
         }
-        let content = waiting.request.content
-        let isAsked = installed.isInFront
-        if !isAsked { alert(content, of: waiting.app) }
+        tellAlone(plan, of: waiting.app)
         enqueue(
             .due(
                 DueRequest(
                     key: key, app: waiting.app, request: waiting.request, occurrence: occurrence, isLast: isLast),
-                isAsked: isAsked, shows: showing(of: content, app: waiting.app), at: parts.now()))
+                isAsked: plan.isAsked, shows: plan.showing, at: parts.now()))
         return nil
     }
 

@@ -22,7 +22,8 @@ func outgoing(
 }
 
 func arrival(
-    _ id: Int64, _ disposition: Arrival.Disposition = .waits, receivedAt: Timestamp = noon, collapseID: String? = nil,
+    _ id: Int64, _ disposition: PlannedNotification.Disposition = .waits, receivedAt: Timestamp = noon,
+    collapseID: String? = nil,
     payload: String = #"{"aps":{"alert":{"title":"Milk","body":"Two litres"}}}"#
 ) -> StoreChange {
     .arrived(
