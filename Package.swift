@@ -220,6 +220,10 @@ let support: [Target] = [
         name: "StoreContract", dependencies: ["AldabaTestSupport", "ServerCore", "Mailbox", "PushModel"],
         path: "Tests/StoreContract", swiftSettings: strict),
     .target(
+        name: "DeviceTestSupport",
+        dependencies: ["AldabaTestSupport", "DeviceLink", "DeviceModel", "Machine", "PushModel"],
+        path: "Tests/DeviceTestSupport", swiftSettings: strict),
+    .target(
         name: "StatementLog", dependencies: [grdb, grdbSQLite], path: "Tests/StatementLog", swiftSettings: strict),
 ]
 
@@ -269,13 +273,27 @@ let testTargets: [Target] = [
     tests("Device", "MobileCoreServices", ["MobileCoreServices", "UserNotifications"]),
     tests("Device", "UIKit", ["UIKit", "_Testing_UIKit", "UserNotifications", "AppHost", "AgentWire"]),
     tests("Device", "UserNotificationsUI", ["UserNotificationsUI", "UIKit", "_Testing_UIKit", "UserNotifications"]),
+    tests("Device", "DeviceModel", ["DeviceTestSupport", "DeviceModel", "AgentWire", "PushModel"]),
+    tests(
+        "Device", "DevicePrograms", ["DeviceTestSupport", "DevicePrograms", "DeviceModel", "DevicePorts", "PushModel"]),
+    tests("Device", "Attachments", ["DeviceTestSupport", "Attachments", "AgentWire"]),
+    tests(
+        "Device", "AppConnections",
+        ["DeviceTestSupport", "AppConnections", "DeviceModel", "AgentWire", nioCore, nioPosix, nioEmbedded]),
+    tests("Device", "InstalledApps", ["DeviceTestSupport", "InstalledApps", "DeviceModel", "AgentWire", "PushModel"]),
+    tests(
+        "Device", "DeviceLink",
+        [
+            "DeviceTestSupport", "DeviceLink", "DeviceModel", "Machine", "MCSWire", "PushModel", nioCore, nioPosix,
+            logging,
+        ]),
     tests(
         "Device", "AgentCore",
         [
-            "AgentCore", "DeviceModel", "DevicePorts", "DeviceStore", "DevicePrograms", "Attachments", "AppConnections",
-            "InstalledApps", "DeviceLink", "AgentWire", "Machine", "PushModel",
-            "DeviceSession", "MCSWire", "LocalSchedule", "LocalZones", "StatementLog", grdb, nioCore, nioPosix,
-            nioEmbedded, logging,
+            "DeviceTestSupport", "AgentCore", "DeviceModel", "DevicePorts", "DeviceStore", "DevicePrograms",
+            "Attachments", "AppConnections", "InstalledApps", "DeviceLink", "AgentWire", "Machine", "PushModel",
+            "DeviceSession", "LocalSchedule", "LocalZones", "StatementLog", grdb, nioCore, nioPosix, nioEmbedded,
+            logging,
         ]),
     tests(
         "Device", "RequestScheduling",

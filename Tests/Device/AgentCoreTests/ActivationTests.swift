@@ -2,12 +2,12 @@ import AgentWire
 import AldabaTestSupport
 import DeviceModel
 import DevicePorts
+import DeviceTestSupport
 import Foundation
 import PushModel
 import Testing
 
 @testable import AgentCore
-@testable import DeviceStore
 
 /// A session bus of the test's.
 final class FakeActivator: AppActivator {

@@ -6,7 +6,6 @@ import PushModel
 import Testing
 
 @testable import AgentCore
-@testable import DeviceStore
 
 /// What an app adds is written by the app and nobody else: the store has the app's own bytes.
 @Suite(.timeLimit(.minutes(1)))

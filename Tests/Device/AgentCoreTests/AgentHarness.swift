@@ -1,8 +1,11 @@
 import AgentWire
 import AldabaTestSupport
+import AppConnections
 import DeviceModel
 import DevicePorts
+import DeviceTestSupport
 import Foundation
+import InstalledApps
 import LocalSchedule
 import LocalZones
 import Logging
@@ -13,10 +16,6 @@ import PushModel
 import Synchronization
 
 @testable import AgentCore
-@testable import AppConnections
-@testable import DeviceLink
-@testable import DeviceStore
-@testable import InstalledApps
 
 /// An agent with a server, a desktop and a launcher of the test's, and a real socket for apps.
 final class AgentHarness: Sendable {
@@ -162,128 +161,6 @@ private struct LineHandler: LogHandler {
     }
 
     func log(event: LogEvent) { take("\(event.message) \(event.metadata ?? [:])") }
-}
-
-/// What came, in order; a test waits for the next that it wants and drops what came before it.
-final class Inbox<Element: Sendable>: Sendable {
-    private let stream: AsyncStream<Element>
-    private let continuation: AsyncStream<Element>.Continuation
-
-    init() { (stream, continuation) = AsyncStream.makeStream(of: Element.self) }
-
-    func put(_ element: Element) { continuation.yield(element) }
-    func finish() { continuation.finish() }
-
-    /// `nil` when nothing more will come.
-    func next(where isWanted: @Sendable (Element) -> Bool = { _ in true }) async -> Element? {
-        for await element in stream where isWanted(element) { return element }
-        return nil
-    }
-}
-
-/// A server of the test's: gives ids and tokens, and lets the test play the sessions.
-final class FakeServer: PushConnector, EnrolmentClient {
-    /// Every session that the agent opened.
-    let sessions = Inbox<FakeSession>()
-    /// Devices that were forgotten are not authenticated.
-    let known = Mutex<Set<UInt64>>([])
-    let enrolled = Mutex<UInt64>(100)
-    let refusal = Mutex<EnrolmentFailure?>(nil)
-    let refusalOfEnd = Mutex<EnrolmentFailure?>(nil)
-    let unregistered = Inbox<Topic>()
-    /// How many registrations have ended; each time there is another token.
-    private let ends = Mutex(0)
-    private let hold = Mutex<Latch?>(nil)
-
-    func connect(
-        _ identity: DeviceIdentity, received: [NotificationID], events: @escaping @Sendable (PushEvent) -> Void
-    ) -> any PushConnection {
-        let session = FakeSession(identity: identity, received: received, events: events)
-        sessions.put(session)
-        return session
-    }
-
-    func checkIn(known identity: DeviceIdentity?) async throws(EnrolmentFailure) -> DeviceIdentity {
-        if let identity {
-            guard known.withLock({ $0.contains(identity.device.rawValue) }) else { throw .notAuthenticated }
-            return identity
-        }
-        let number = enrolled.withLock { number in
-            number += 1
-            return number
-        }
-        known.withLock { _ = $0.insert(number) }
-        guard let device = DeviceID(number) else { throw .unavailable("no id") }
-        return DeviceIdentity(device: device, secret: number * 2)
-    }
-
-    func register(
-        _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
-    ) async throws(EnrolmentFailure) -> String {
-        if let refusal = refusal.withLock({ $0 }) { throw refusal }
-        guard known.withLock({ $0.contains(identity.device.rawValue) }) else { throw .notAuthenticated }
-        return token(of: identity.device.rawValue, after: ends.withLock { $0 })
-    }
-
-    func unregister(
-        _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
-    ) async throws(EnrolmentFailure) {
-        unregistered.put(topic)
-        await hold.withLock { $0.take() }?.wait()
-        if let refusal = refusalOfEnd.withLock({ $0 }) { throw refusal }
-        ends.withLock { $0 += 1 }
-    }
-
-    /// The next end of a registration takes until the latch is opened.
-    func holdUnregistration() -> Latch {
-        let latch = Latch()
-        hold.withLock { $0 = latch }
-        return latch
-    }
-
-    func token(of device: UInt64, after ends: Int = 0) -> String {
-        String(repeating: "0", count: 59) + (ends < 10 ? "0" : "") + String(ends) + String(device)
-    }
-}
-
-/// One session, whose server's side the test plays.
-final class FakeSession: PushConnection {
-    let identity: DeviceIdentity
-    let received: [NotificationID]
-    let events: @Sendable (PushEvent) -> Void
-    let acknowledged = Inbox<[NotificationID]>()
-    let reports = Inbox<(receipts: [Receipt], batch: String)>()
-    private let isOver = Mutex(false)
-
-    init(
-        identity: DeviceIdentity, received: [NotificationID], events: @escaping @Sendable (PushEvent) -> Void
-    ) {
-        self.identity = identity
-        self.received = received
-        self.events = events
-    }
-
-    func stored(_ ids: [NotificationID]) { acknowledged.put(ids) }
-    func report(_ receipts: [Receipt], as batch: String) { reports.put((receipts, batch)) }
-    func close() { end(.lost("closed here")) }
-
-    func end(_ reason: PushCloseReason) {
-        let isFirst = isOver.withLock { isOver in
-            defer { isOver = true }
-            return !isOver
-        }
-        if isFirst { events(.closed(reason)) }
-    }
-
-    /// The next `count` receipts, `id state`, as they come.
-    func receipts(_ count: Int) async -> [String] {
-        var states: [String] = []
-        while states.count < count, let report = await reports.next() {
-            states += report.receipts.map { "\($0.id) \($0.entry.state.text)" }
-            events(.reportConfirmed([report.batch]))
-        }
-        return states
-    }
 }
 
 /// A desktop whose person the test plays.
@@ -444,15 +321,6 @@ final class FakeClock: AlarmClock {
 
     func change(_ body: (inout ClockReading) -> Void) { moment.withLock { body(&$0) } }
     func tell(_ event: AlarmClockEvent) { events.withLock { $0 }?(event) }
-}
-
-/// A network that comes back when the test says so.
-final class FakeNetwork: NetworkSource {
-    private let returned = Mutex<(@Sendable () -> Void)?>(nil)
-
-    func start(returned: @escaping @Sendable () -> Void) { self.returned.withLock { $0 = returned } }
-    func stop() {}
-    func comesBack() { returned.withLock { $0 }?() }
 }
 
 /// A place that the test says.

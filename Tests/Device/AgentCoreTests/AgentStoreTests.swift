@@ -1,13 +1,13 @@
 import AgentWire
 import AldabaTestSupport
 import DeviceModel
+import DeviceTestSupport
 import Foundation
 import GRDB
 import LocalSchedule
 import PushModel
 import Testing
 
-@testable import AgentCore
 @testable import DeviceStore
 
 struct AgentStoreTests {

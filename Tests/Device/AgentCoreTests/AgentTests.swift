@@ -2,13 +2,14 @@ import AgentWire
 import AldabaTestSupport
 import DeviceModel
 import DevicePorts
+import DeviceTestSupport
 import Foundation
+import InstalledApps
 import PushModel
 import Testing
 
 @testable import AgentCore
 @testable import DeviceStore
-@testable import InstalledApps
 
 /// The whole agent between a server, a desktop and apps of the test's.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,14 +1,15 @@
 import AgentWire
 import AldabaTestSupport
 import DeviceModel
+import DeviceTestSupport
 import Foundation
 import GRDB
+import InstalledApps
 import PushModel
 import Testing
 
 @testable import AgentCore
 @testable import DeviceStore
-@testable import InstalledApps
 
 /// The agent when something goes wrong at the wrong time.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,13 +1,13 @@
 import AgentWire
 import AldabaTestSupport
 import DeviceModel
+import DeviceTestSupport
 import Foundation
+import InstalledApps
 import PushModel
 import Testing
 
 @testable import AgentCore
-@testable import DeviceStore
-@testable import InstalledApps
 
 /// The question whether an app may send notifications.
 @Suite(.timeLimit(.minutes(1))) struct AuthorizationTests {
@@ -164,135 +164,5 @@ import Testing
         app.send(.requestAuthorization(request: 1, options: 7))
         #expect(await granted(app) == answer)
         try await harness.stop()
-    }
-}
-
-/// Categories that app and extension set one after the other.
-struct CategoryTests {
-    private func standing(_ sets: [String]...) -> [String] {
-        var standing = AppNotificationRecord()
-        for names in sets { standing.merge(names.map { NotificationCategory(identifier: $0, actions: []) }) }
-        return standing.categories.map(\.identifier)
-    }
-
-    @Test func `they are taken in addition, in place of those of the same name, and none take all away`() {
-        #expect(standing(["a", "b"], ["c", "a"]) == ["b", "c", "a"])
-        #expect(standing(["a", "b"], []) == [])
-    }
-
-    @Test func `beyond 256 those go that were set longest ago`() {
-        let kept = standing((0..<256).map { "old \($0)" }, ["new"])
-        #expect(kept.count == 256 && kept.first == "old 1" && kept.last == "new")
-    }
-}
-
-/// How one notification appears.
-struct PresentationPlanTests {
-    private static func standing(_ change: (inout AppNotificationRecord) -> Void) -> AppNotificationRecord {
-        var standing = AppNotificationRecord()
-        standing.authorization = .authorized
-        change(&standing)
-        return standing
-    }
-
-    private static func content(_ change: (inout NotificationContent) -> Void = { _ in }) -> NotificationContent {
-        var content = NotificationContent()
-        content.title = "Milk"
-        content.sound = NotificationSound()
-        change(&content)
-        return content
-    }
-
-    static let cases: [(String, NotificationContent, AppNotificationRecord, PresentationPlan.Reach, sounds: Bool)] = [
-        ("plain", content(), standing { _ in }, .screen, true),
-        ("passive", content { $0.interruptionLevel = .passive }, standing { _ in }, .list, false),
-        ("provisional", content(), standing { $0.authorization = .provisional }, .list, false),
-        ("alerts off", content(), standing { $0.settings.alerts = false }, .list, true),
-        ("style none", content(), standing { $0.settings.alertStyle = .none }, .list, true),
-        ("sounds off", content(), standing { $0.settings.sounds = false }, .screen, false),
-        (
-            "all off", content(),
-            standing {
-                $0.settings.alerts = false
-                $0.settings.list = false
-            }, .nowhere(reason: "the person turned its notifications off"), true
-        ),
-        (
-            "critical although off", content { $0.interruptionLevel = .critical },
-            standing {
-                $0.settings.alerts = false
-                $0.settings.sounds = false
-                $0.settings.criticalAlerts = true
-            }, .screen, true
-        ),
-        (
-            "not allowed", content(), standing { $0.authorization = .denied },
-            .nowhere(reason: "the app is not allowed to show notifications"), false
-        ),
-    ]
-
-    @Test(arguments: cases.indices)
-    func `what is settled decides how far a notification comes`(index: Int) {
-        let (name, content, standing, reach, sounds) = Self.cases[index]
-        let plan = PresentationPlan(content, standing: standing, policy: .ask)
-        #expect(plan.reach == reach && plan.sounds == sounds, "\(name)")
-    }
-
-    @Test func `what an app did not ask for it does not get, and is told that it is not supported`() {
-        let standing = Self.standing { $0.options = AuthorizationOption.badge }
-        var content = Self.content()
-        content.badge = 3
-        let plan = PresentationPlan(content, standing: standing, policy: .ask)
-        #expect(plan.reach == .list && !plan.sounds && plan.badge == 3)
-        let settings = standing.settings(under: .ask)
-        let numbers: [Int] = [
-            settings.alertSetting, settings.soundSetting, settings.badgeSetting, settings.alertStyle,
-        ]
-        #expect(numbers == [0, 0, 2, 0])
-    }
-
-    @Test func `what says that it is critical is so only where the person lets it`() {
-        let content = Self.content { $0.interruptionLevel = .critical }
-        #expect(!PresentationPlan(content, standing: Self.standing { _ in }, policy: .ask).isCritical)
-        let standing = Self.standing { $0.settings.criticalAlerts = true }
-        let plan = PresentationPlan(content, standing: standing, policy: .ask, isQuietTime: true)
-        #expect(plan.isCritical && plan.reach == .screen)
-    }
-
-    @Test(arguments: [
-        (AppSettings.Previews.always, true, false), (.whenUnlocked, false, false), (.whenUnlocked, true, true),
-        (.never, false, true),
-    ])
-    func `previews are hidden as the person wants`(previews: AppSettings.Previews, isLocked: Bool, hides: Bool) {
-        let standing = Self.standing { $0.settings.previews = previews }
-        let plan = PresentationPlan(Self.content(), standing: standing, policy: .ask, isLocked: isLocked)
-        #expect(plan.hidesText == hides)
-    }
-}
-
-struct AppStringsTests {
-    @Test(arguments: [
-        ("%@ and %@", ["a", "b"], "a and b"), ("%2$@ before %1$@", ["a", "b"], "b before a"), ("100 %%", [], "100 %"),
-        ("%@ %@", ["a"], "a "), ("%9$@|%0$@|", ["a"], "||"), ("%d left%", ["3"], "3 left"),
-        ("%99999999999999999999$@", ["a"], ""),
-    ])
-    func `arguments go where the text names them`(format: String, arguments: [String], text: String) {
-        #expect(AppStrings.fill(format, arguments) == text)
-    }
-
-    @Test func `the person's language comes first, then the base`() throws {
-        let folder = try TemporaryFolder()
-        for (language, text) in [("de", #""HI" = "Hallo %@";"#), ("en", #""HI" = "Hello %@"; "ONLY" = "only";"#)] {
-            let place = folder.url.appendingPathComponent("\(language).lproj")
-            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-            try text.write(
-                to: place.appendingPathComponent("Localizable.strings"), atomically: true, encoding: .utf8)
-        }
-        let german = AppStrings(folder: folder.url.path, languages: ["de_AT.UTF-8"])
-        #expect(german.text(.init(key: "HI", arguments: ["Anna"])) == "Hallo Anna")
-        #expect(german.text(.init(key: "ONLY")) == "only")
-        #expect(german.text(.init(key: "NEITHER")) == nil)
-        #expect(AppStrings.languages(["LANG": "de_DE.UTF-8", "LANGUAGE": "fr:de"]) == ["fr", "de", "de_DE.UTF-8"])
-        #expect(AppStrings.languages(["LC_ALL": "C", "LANG": "de_DE"]) == [])
     }
 }

@@ -2,6 +2,7 @@ import AgentWire
 import AldabaTestSupport
 import DeviceModel
 import DevicePorts
+import DeviceTestSupport
 import Foundation
 import PushModel
 import Testing

@@ -2,6 +2,7 @@ import AgentWire
 import AldabaTestSupport
 import DeviceModel
 import DevicePorts
+import DeviceTestSupport
 import Foundation
 import Machine
 import NIOEmbedded
@@ -10,7 +11,6 @@ import Synchronization
 import Testing
 
 @testable import AgentCore
-@testable import DeviceStore
 
 /// A screen whose windows the test plays.
 final class FakeFocus: FocusSource {

@@ -1,12 +1,13 @@
 import AgentWire
 import AldabaTestSupport
+import DeviceTestSupport
 import Foundation
+import InstalledApps
 import PushModel
 import Testing
 
 @testable import AgentCore
 @testable import DeviceStore
-@testable import InstalledApps
 
 /// An app that declares where it stands: what reaches it in the background, and what brings it to the front.
 @Suite(.timeLimit(.minutes(1))) struct LifecycleTests {
@@ -154,22 +155,6 @@ import Testing
         }
         #expect(welcome.launchNotification?.id == told && welcome.state == state)
         try await harness.stop()
-    }
-
-    @Test func `a budget gives ten wakes at once, and one more every twenty minutes`() {
-        var budget = BackgroundBudget()
-        var now = noon
-        /// How many of so many attempts are granted now.
-        func granted(_ attempts: Int) -> Int { (0..<attempts).filter { _ in budget.take(at: now) }.count }
-        #expect(granted(12) == 10)
-        now = now.adding(milliseconds: 19 * 60_000)
-        #expect(granted(1) == 0)
-        now = now.adding(milliseconds: 60_000)
-        #expect(granted(2) == 1)
-        now = noon
-        #expect(granted(1) == 0)
-        now = now.adding(milliseconds: 365 * 86_400_000)
-        #expect(granted(11) == 10)
     }
 
     @Test

@@ -1,15 +1,11 @@
 import AgentWire
 import AldabaTestSupport
-import DeviceModel
-import DevicePorts
+import DeviceTestSupport
 import Foundation
 import PushModel
 import Testing
 
 @testable import AgentCore
-@testable import AppConnections
-@testable import DevicePrograms
-@testable import DeviceStore
 
 /// What a person at a terminal asks.
 @Suite(.timeLimit(.minutes(1))) struct ManagementTests {
@@ -141,81 +137,5 @@ import Testing
             await ask(.notify(notification { $0.interruptionLevel = .timeSensitive }, waits: false), again) == .done)
         #expect(try #require(await harness.desktop.show()).notification.rawValue == -2)
         try await harness.stop()
-    }
-
-    @Test(arguments: [
-        ("22:00-07:00", 23 * 60, true), ("22:00-07:00", 6 * 60 + 59, true), ("22:00-07:00", 7 * 60, false),
-        ("22:00-07:00", 22 * 60, true), ("09:00-17:00", 12 * 60, true), ("09:00-17:00", 8 * 60, false),
-        ("00:00-23:59", 23 * 60 + 59, false),
-    ])
-    func `a span may pass midnight`(text: String, minute: Int, isWithin: Bool) throws {
-        let hours = try #require(QuietHours(text: text))
-        #expect(hours.contains(minute: minute) == isWithin && hours.text == text)
-    }
-
-    @Test(arguments: ["", "22:00", "22:00-", "24:00-07:00", "22:60-07:00", "7:00-8:00", "07:00-07:00", "a-b", "1-2-3"])
-    func `what is no span is none`(text: String) { #expect(QuietHours(text: text) == nil) }
-
-    @Test func `another program may not manage the agent`() async throws {
-        let check = PeerCheck(executable: { $0 == getpid() ? "/usr/bin/aldaba" : "/usr/bin/other" }, user: getuid())
-        #expect(check.isOwn(Peer(process: getpid(), user: getuid(), program: "/usr/bin/aldaba")))
-        #expect(!check.isOwn(Peer(process: 1, user: getuid(), program: "/usr/bin/other")))
-        #expect(!check.isOwn(Peer(process: getpid(), user: getuid(), program: "/usr/bin/other")))
-        #expect(!check.isOwn(Peer(process: getpid(), user: getuid() + 1, program: "/usr/bin/aldaba")))
-    }
-}
-
-struct ReplyWindowTests {
-    private func folder(with programs: [String: String]) throws -> TemporaryFolder {
-        let folder = try TemporaryFolder()
-        for (name, script) in programs { try installScript(script, at: folder.path(name)) }
-        return folder
-    }
-
-    private let question = ReplyQuestion(appName: "to_do")
-
-    private func answer(_ window: ProgramReplyWindow) async -> ReplyAnswer {
-        await withCheckedContinuation { continuation in window.ask(question) { continuation.resume(returning: $0) } }
-    }
-
-    @Test(arguments: [
-        ("printf 'on my way\\n'", ReplyAnswer.text("on my way")), ("printf '\\n'", .text("")), ("exit 1", .cancelled),
-        ("kill -9 $$", .cancelled),
-    ])
-    func `what the program says is the answer`(script: String, expected: ReplyAnswer) async throws {
-        let folder = try folder(with: ["zenity": script])
-        let given = await answer(
-            ProgramReplyWindow(environment: ["DISPLAY": ":0", "PATH": folder.url.path + ":/usr/bin:/bin"]))
-        #expect(given == expected)
-    }
-
-    @Test func `without a display it is said`() async throws {
-        guard case .unavailable(let reason) = await answer(ProgramReplyWindow(environment: ["PATH": "/usr/bin"])) else {
-            Issue.record("a window was opened")
-            return
-        }
-        #expect(reason.contains("DISPLAY"))
-    }
-
-    @Test func `without a program it is said`() async throws {
-        let folder = try folder(with: [:])
-        guard
-            case .unavailable = await answer(
-                ProgramReplyWindow(environment: ["DISPLAY": ":0", "PATH": folder.url.path]))
-        else {
-            Issue.record("a window was opened")
-            return
-        }
-    }
-
-    @Test(arguments: [
-        ("zenity", "--text=Your reply to to__do:"), ("yad", "--text=Your reply to to_do:"),
-        ("kdialog", "Your reply to to_do:"),
-    ])
-    func `each program is asked in its own way`(program: String, text: String) throws {
-        let folder = try folder(with: [program: ""])
-        let command = try #require(
-            ProgramReplyWindow(environment: ["DISPLAY": ":0", "PATH": folder.url.path]).command(for: question))
-        #expect(command.program == folder.path(program) && command.arguments.contains(text))
     }
 }

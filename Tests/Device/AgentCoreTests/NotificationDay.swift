@@ -1,12 +1,12 @@
 import AgentWire
 import AldabaTestSupport
+import DeviceTestSupport
 import Foundation
+import InstalledApps
 import PushModel
 import Testing
 
 @testable import AgentCore
-@testable import DeviceStore
-@testable import InstalledApps
 
 /// A day on which each thing happens to notifications that may: one after the other, so that none hides another's cost.
 ///

@@ -4,7 +4,6 @@ import PushModel
 import Testing
 
 @testable import AgentCore
-@testable import DeviceStore
 
 /// A person at a terminal wants to see an app's own settings.
 @Suite(.timeLimit(.minutes(1))) struct OwnSettingsTests {

@@ -1,15 +1,15 @@
 import AgentWire
 import AldabaTestSupport
-import DeviceModel
+import AppConnections
+import DeviceTestSupport
 import Foundation
+import InstalledApps
 import NIOCore
 import NIOEmbedded
 import PushModel
 import Testing
 
 @testable import AgentCore
-@testable import AppConnections
-@testable import InstalledApps
 
 /// What connects in an app's name and is not the app.
 @Suite(.timeLimit(.minutes(1)))

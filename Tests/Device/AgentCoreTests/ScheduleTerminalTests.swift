@@ -6,7 +6,6 @@ import PushModel
 import Testing
 
 @testable import AgentCore
-@testable import DeviceStore
 
 /// What is refused, and what a terminal is told of what waits.
 @Suite(.timeLimit(.minutes(1)))

@@ -7,7 +7,6 @@ import PushModel
 import Testing
 
 @testable import AgentCore
-@testable import DeviceStore
 
 /// Requests that wait for their time or place.
 @Suite(.timeLimit(.minutes(1)))

@@ -2,13 +2,13 @@ import AgentWire
 import AldabaTestSupport
 import DeviceModel
 import DeviceSession
+import DeviceTestSupport
 import Foundation
 import GRDB
 import PushModel
 import Testing
 
 @testable import AgentCore
-@testable import DeviceStore
 
 /// What must be in no log, whatever its level.
 @Suite(.timeLimit(.minutes(1))) struct SecretsTests {

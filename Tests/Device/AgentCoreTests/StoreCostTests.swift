@@ -1,14 +1,15 @@
 import AgentWire
 import AldabaTestSupport
+import DeviceTestSupport
 import Foundation
 import GRDB
+import InstalledApps
 import PushModel
 import StatementLog
 import Testing
 
 @testable import AgentCore
 @testable import DeviceStore
-@testable import InstalledApps
 
 /// What a notification costs the agent's store does not depend on what is stored already.
 @Suite(.timeLimit(.minutes(5))) struct StoreCostTests {

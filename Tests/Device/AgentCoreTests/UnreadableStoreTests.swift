@@ -1,14 +1,15 @@
 import AgentWire
 import AldabaTestSupport
 import DeviceModel
+import DeviceTestSupport
 import Foundation
 import GRDB
+import InstalledApps
 import PushModel
 import Testing
 
 @testable import AgentCore
 @testable import DeviceStore
-@testable import InstalledApps
 
 /// The agent while its store cannot be read: what it does not know it does not take for nothing.
 @Suite(.timeLimit(.minutes(1))) struct UnreadableStoreTests {

@@ -1,5 +1,7 @@
 import AgentWire
+import AppConnections
 import DeviceModel
+import DeviceTestSupport
 import Foundation
 import LocalSchedule
 import NIOEmbedded
@@ -7,8 +9,6 @@ import PushModel
 import Testing
 
 @testable import AgentCore
-@testable import AppConnections
-@testable import DeviceStore
 
 /// What the suites of requests that wait have in common.
 protocol WaitingRequests {}

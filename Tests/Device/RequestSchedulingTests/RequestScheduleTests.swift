@@ -1,6 +1,7 @@
 import AgentWire
 import DeviceModel
 import DevicePorts
+import DeviceTestSupport
 import Foundation
 import LocalSchedule
 import Testing

@@ -81,4 +81,18 @@ struct PayloadContentTests {
         #expect([broken.categoryIdentifier, broken.threadIdentifier, broken.launchImageName] == ["", "", ""])
         #expect(broken.targetContentIdentifier == nil && broken.filterCriteria == nil)
     }
+
+    @Test(arguments: [
+        (#"{"aps":{"alert":"Milk"}}"#, DeliveryKind.foreground), (#"{"aps":{"alert":{"body":"Milk"}}}"#, .foreground),
+        (#"{"aps":{"sound":"default"}}"#, .foreground), (#"{"aps":{"badge":3}}"#, .foreground),
+        (#"{"aps":{"content-available":1}}"#, .background),
+        (#"{"aps":{"content-available":1,"alert":"Milk"}}"#, .foregroundAndBackground),
+        (#"{"aps":{"content-available":1,"badge":0}}"#, .foregroundAndBackground),
+        (#"{"aps":{"content-available":0,"alert":"Milk"}}"#, .foreground), (#"{"aps":{}}"#, .background),
+        (#"{"todo":"Milk"}"#, .background), (#"{"aps":{"alert":7,"content-available":"1"}}"#, .background),
+        ("[]", .background), ("no JSON", .background), ("", .background),
+    ])
+    func `the payload chooses the handlers`(payload: String, kind: DeliveryKind) {
+        #expect(PayloadDelivery(payload: payload).kind == kind)
+    }
 }

@@ -1,14 +1,13 @@
+import AldabaTestSupport
+import DeviceLink
 import DeviceModel
+import DeviceTestSupport
 import Logging
-import MCSTransport
 import Machine
 import NIOCore
 import NIOPosix
 import PushModel
 import Synchronization
-
-@testable import AgentCore
-@testable import DeviceLink
 
 /// A link with a server, a store and a delegate of the test's, and nothing of an agent.
 final class LinkHarness: Sendable {

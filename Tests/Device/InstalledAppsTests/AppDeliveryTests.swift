@@ -1,10 +1,9 @@
 import AgentWire
 import DeviceModel
+import DeviceTestSupport
 import PushModel
 import Testing
 
-@testable import AgentCore
-@testable import DeviceStore
 @testable import InstalledApps
 
 struct AppDeliveryTests {
@@ -139,41 +138,5 @@ struct AppDeliveryTests {
         #expect(handOver.handle(.responded) == [.readResponses(after: 3, limit: 15)])
         #expect(handOver.handle(.responsePage([], limit: 15)) == [])
         #expect(handOver.handle(.responseHandled(3)) == [.recordResponse(3)])
-    }
-
-    @Test(arguments: [
-        (#"{"aps":{"alert":"Milk"}}"#, DeliveryKind.foreground), (#"{"aps":{"alert":{"body":"Milk"}}}"#, .foreground),
-        (#"{"aps":{"sound":"default"}}"#, .foreground), (#"{"aps":{"badge":3}}"#, .foreground),
-        (#"{"aps":{"content-available":1}}"#, .background),
-        (#"{"aps":{"content-available":1,"alert":"Milk"}}"#, .foregroundAndBackground),
-        (#"{"aps":{"content-available":1,"badge":0}}"#, .foregroundAndBackground),
-        (#"{"aps":{"content-available":0,"alert":"Milk"}}"#, .foreground), (#"{"aps":{}}"#, .background),
-        (#"{"todo":"Milk"}"#, .background), (#"{"aps":{"alert":7,"content-available":"1"}}"#, .background),
-        ("[]", .background), ("no JSON", .background), ("", .background),
-    ])
-    func `the payload chooses the handlers`(payload: String, kind: DeliveryKind) {
-        #expect(PayloadDelivery(payload: payload).kind == kind)
-    }
-}
-
-struct PresentationFlowTests {
-    @Test func `each intent is asked once, and an earlier run's is marked`() {
-        var flow = PresentationFlow(inherited: [NotificationID(rawValue: 10)])
-        #expect(flow.wantsPage)
-        let first = flow.take([waiting(1), waiting(2)])
-        #expect(first.map(\.notification.sequence) == [1, 2])
-        #expect(first.map(\.again) == [true, false])
-        #expect(!flow.wantsPage)
-        flow.committed()
-        #expect(flow.take([waiting(1), waiting(2), waiting(3)]).map(\.notification.sequence) == [3])
-    }
-
-    @Test func `a full window waits for an answer`() {
-        var flow = PresentationFlow(inherited: [])
-        let page = (1...Int64(PresentationFlow.window)).map { waiting($0) }
-        #expect(flow.take(page).count == PresentationFlow.window)
-        #expect(!flow.wantsPage)
-        flow.answered(NotificationID(rawValue: 10))
-        #expect(flow.wantsPage)
     }
 }

@@ -2,9 +2,6 @@ import AgentWire
 import DeviceModel
 import Testing
 
-@testable import AgentCore
-@testable import DeviceStore
-
 /// The list, summed up by threads.
 struct ThreadSummaryTests {
     private func listed(

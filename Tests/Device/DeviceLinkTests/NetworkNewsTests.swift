@@ -1,8 +1,6 @@
 import Testing
 
-@testable import AgentCore
 @testable import DeviceLink
-@testable import DeviceStore
 
 /// What the kernel says of the network, in the bytes of rtnetlink(7).
 struct NetworkNewsTests {

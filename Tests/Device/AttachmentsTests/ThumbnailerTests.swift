@@ -1,11 +1,9 @@
 import AldabaTestSupport
+import DeviceTestSupport
 import Foundation
-import Synchronization
 import Testing
 
-@testable import AgentCore
 @testable import Attachments
-@testable import DeviceStore
 
 /// Stills by the desktop's thumbnailers.
 struct ThumbnailerTests {

@@ -1,12 +1,12 @@
 import AldabaTestSupport
 import DeviceModel
+import DevicePorts
+import DeviceTestSupport
 import Foundation
 import PushModel
 import Testing
 
-@testable import AgentCore
 @testable import DevicePrograms
-@testable import DeviceStore
 
 /// The program that is told of notifications where there is no screen.
 @Suite(.timeLimit(.minutes(1))) struct PresenterHookTests {

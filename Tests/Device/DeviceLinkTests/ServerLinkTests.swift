@@ -1,8 +1,9 @@
+import AldabaTestSupport
+import DeviceLink
 import DeviceModel
+import DeviceTestSupport
 import PushModel
 import Testing
-
-@testable import AgentCore
 
 /// The link alone, between a server and a delegate of the test's.
 @Suite(.timeLimit(.minutes(1)))

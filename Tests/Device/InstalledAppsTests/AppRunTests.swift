@@ -1,7 +1,5 @@
+import InstalledApps
 import Testing
-
-@testable import AgentCore
-@testable import InstalledApps
 
 @Suite struct AppRunTests {
     private typealias Run = AppRun<String>

@@ -1,3 +1,4 @@
+import AldabaTestSupport
 import DeviceModel
 import Foundation
 import MCSWire
@@ -6,9 +7,7 @@ import NIOPosix
 import PushModel
 import Testing
 
-@testable import AgentCore
 @testable import DeviceLink
-@testable import DeviceStore
 
 @Suite(.timeLimit(.minutes(1)))
 struct HTTPEnrolmentClientTests {
@@ -111,6 +110,13 @@ struct HTTPEnrolmentClientTests {
             Issue.record("\(String(describing: failure))")
             return
         }
+        await client.close()
+    }
+
+    @Test func `the enrolment key is not shown with the client`() async throws {
+        let client = try HTTPEnrolmentClient(
+            controlURL: "https://localhost:1", certificateAuthorityFile: nil, enrolmentKey: "key-of-enrolment")
+        #expect(!shown(client).contains("key-of-enrolment"))
         await client.close()
     }
 }

@@ -3,9 +3,7 @@ import AldabaTestSupport
 import Foundation
 import Testing
 
-@testable import AgentCore
 @testable import Attachments
-@testable import DeviceStore
 
 struct AttachmentStoreTests {
     private let folder: TemporaryFolder

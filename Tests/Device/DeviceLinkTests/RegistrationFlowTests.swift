@@ -1,7 +1,6 @@
 import PushModel
 import Testing
 
-@testable import AgentCore
 @testable import DeviceLink
 
 struct RegistrationFlowTests {

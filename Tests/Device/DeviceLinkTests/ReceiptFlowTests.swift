@@ -1,6 +1,5 @@
 import Testing
 
-@testable import AgentCore
 @testable import DeviceLink
 
 struct ReceiptFlowTests {

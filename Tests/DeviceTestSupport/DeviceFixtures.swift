@@ -1,0 +1,41 @@
+import DeviceModel
+import Machine
+import PushModel
+import Testing
+
+/// When the tests' notifications were accepted.
+package let noon = Timestamp(seconds: 1_800_000_000)
+
+/// An app that its manifest lets show notifications, and that is active whenever it is connected.
+package let todoManifest = AppManifest(
+    id: "com.example.todo", name: "Todo", team: "TEAM000001", executable: "/opt/todo", authorization: .granted,
+    lifecycle: .always)
+
+/// A notification as the server sends it, accepted at ``noon``.
+package func outgoing(
+    _ id: Int64, topic: String = "com.example.todo", collapseID: String? = nil,
+    payload: String = #"{"aps":{"alert":{"title":"Milk","body":"Two litres"}}}"#
+) -> OutgoingNotification {
+    OutgoingNotification(
+        id: NotificationID(rawValue: id), apnsID: "apns-\(id)", team: TeamID(rawValue: "TEAM000001"),
+        topic: Topic(rawValue: topic), environment: .sandbox, lane: .apns, pushType: .alert, priority: .immediate,
+        collapseID: collapseID, acceptedAt: noon, expiresAt: noon.adding(milliseconds: 1000),
+        payload: Array(payload.utf8))
+}
+
+/// A stored notification of ``todoManifest``, at this place in the order of arrival.
+package func waiting(_ sequence: Int64, payload: String = #"{"aps":{"alert":"Milk"}}"#) -> WaitingNotification {
+    WaitingNotification(
+        sequence: sequence, id: NotificationID(rawValue: sequence * 10), app: "com.example.todo",
+        apnsID: "apns-\(sequence)", identifier: "apns-\(sequence)", payload: payload, acceptedAt: noon)
+}
+
+/// Makes a program of a shell script. Another process writes it: while this one has a file open for writing, what other
+/// tests start may hold it too for a moment, and a program that is held so cannot be run (ETXTBSY).
+package func installScript(_ script: String, at path: String) throws {
+    let writer = ChildProgram(
+        path: "/bin/sh",
+        arguments: ["-c", #"printf '#!/bin/sh\n%s\n' "$1" > "$2" && chmod 700 "$2""#, "sh", script, path],
+        environment: ["PATH": "/usr/bin:/bin"])
+    try #require(try writer.run(patience: .seconds(60)) != nil)
+}
