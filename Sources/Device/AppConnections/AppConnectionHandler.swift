@@ -2,16 +2,16 @@ import AgentWire
 import NIOCore
 
 /// Bytes of one app's connection ↔ messages, with at most one read's worth of messages under way to the agent.
-package final class AppConnectionHandler: ChannelDuplexHandler {
-    package typealias InboundIn = ByteBuffer
-    package typealias OutboundIn = [AgentMessage]
-    package typealias OutboundOut = ByteBuffer
+final class AppConnectionHandler: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = [AgentMessage]
+    typealias OutboundOut = ByteBuffer
 
     /// The agent's word that it has taken what was read.
-    package struct Resume: Sendable {}
+    struct Resume: Sendable {}
 
     /// How long a peer may take to say hello.
-    package static let helloLimit = TimeAmount.seconds(10)
+    static let helloLimit = TimeAmount.seconds(10)
 
     private let connection: AppConnection
     private let delegate: any AppSocketDelegate
@@ -22,26 +22,26 @@ package final class AppConnectionHandler: ChannelDuplexHandler {
     private var wantsRead = false
     private var helloTimer: Scheduled<Void>?
 
-    package init(connection: AppConnection, delegate: any AppSocketDelegate, spoke: @escaping () -> Void) {
+    init(connection: AppConnection, delegate: any AppSocketDelegate, spoke: @escaping () -> Void) {
         self.connection = connection
         self.delegate = delegate
         self.spoke = spoke
     }
 
-    package func channelActive(context: ChannelHandlerContext) {
+    func channelActive(context: ChannelHandlerContext) {
         let connection = connection
         helloTimer = context.eventLoop.scheduleTask(in: Self.helloLimit) { connection.close() }
         context.fireChannelActive()
         context.read()
     }
 
-    package func channelInactive(context: ChannelHandlerContext) {
+    func channelInactive(context: ChannelHandlerContext) {
         helloTimer?.cancel()
         delegate.closed(connection)
         context.fireChannelInactive()
     }
 
-    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         decoder.append(unwrapInboundIn(data).readableBytesView)
         do {
             while let frame = try decoder.next() { messages.append(try AppMessage(frame: frame)) }
@@ -50,7 +50,7 @@ package final class AppConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    package func channelReadComplete(context: ChannelHandlerContext) {
+    func channelReadComplete(context: ChannelHandlerContext) {
         guard !messages.isEmpty else { return context.read() }
         if let timer = helloTimer {
             timer.cancel()
@@ -62,15 +62,14 @@ package final class AppConnectionHandler: ChannelDuplexHandler {
         delegate.received(batch, from: connection)
     }
 
-    package func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?)
-    {
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         guard event is Resume else { return context.triggerUserOutboundEvent(event, promise: promise) }
         wantsRead = true
         readIfWritable(context: context)
     }
 
     /// An app that does not take what it is sent is not read from either.
-    package func channelWritabilityChanged(context: ChannelHandlerContext) {
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
         readIfWritable(context: context)
         context.fireChannelWritabilityChanged()
     }
@@ -81,7 +80,7 @@ package final class AppConnectionHandler: ChannelDuplexHandler {
         context.read()
     }
 
-    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         var buffer = context.channel.allocator.buffer(capacity: 1024)
         for message in unwrapOutboundIn(data) {
             do {
@@ -94,7 +93,7 @@ package final class AppConnectionHandler: ChannelDuplexHandler {
         context.write(wrapOutboundOut(buffer), promise: promise)
     }
 
-    package func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
     private func refuse(_ error: AgentFrameError, context: ChannelHandlerContext) {
         connection.refuse(code: "malformed", message: error.description)

@@ -2,7 +2,7 @@ import NIOCore
 import Synchronization
 
 /// The connections that there are, so that those which say nothing keep nobody out.
-package final class AppConnectionLimiter: Sendable {
+final class AppConnectionLimiter: Sendable {
     private struct State {
         var present: Set<ObjectIdentifier> = []
         /// Those that have not said anything, the oldest first.
@@ -12,10 +12,10 @@ package final class AppConnectionLimiter: Sendable {
     private let state = Mutex(State())
     private let limit: Int
 
-    package init(limit: Int) { self.limit = limit }
+    init(limit: Int) { self.limit = limit }
 
     /// - Returns: Whether there is room; where there is none, the oldest that has said nothing is closed and makes it.
-    package func enter(_ channel: any Channel) -> Bool {
+    func enter(_ channel: any Channel) -> Bool {
         let (mayEnter, leaves) = state.withLock { state -> (Bool, (any Channel)?) in
             var leaves: (any Channel)?
             if state.present.count >= limit {
@@ -33,11 +33,11 @@ package final class AppConnectionLimiter: Sendable {
     }
 
     /// It has said something: it is not asked to make room any more.
-    package func spoke(_ channel: any Channel) {
+    func spoke(_ channel: any Channel) {
         state.withLock { $0.silent.removeAll { $0 === channel } }
     }
 
-    package func leave(_ channel: any Channel) {
+    func leave(_ channel: any Channel) {
         state.withLock { state in
             state.present.remove(ObjectIdentifier(channel))
             state.silent.removeAll { $0 === channel }

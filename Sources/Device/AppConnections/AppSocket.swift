@@ -46,7 +46,7 @@ package final class AppConnection: Sendable {
 /// The Unix socket where apps find the agent.
 package struct AppSocket: Sendable {
     /// Connections beyond this are closed at once; one that has not said anything makes room for a new one.
-    package static let connectionLimit = 256
+    static let connectionLimit = 256
 
     package let path: String
     private let channel: any Channel

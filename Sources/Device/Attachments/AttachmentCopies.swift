@@ -12,24 +12,13 @@ package struct AttachmentCopies<Connection: AnyObject, Message> {
         package var isClosed = false
         /// Its place among those that wait for their turn; `nil` for one whose files are being copied.
         fileprivate var turn: Int?
-
-        package init(
-            connection: Connection, app: String, messages: ArraySlice<Message> = [], isClosed: Bool = false,
-            turn: Int? = nil
-        ) {
-            self.connection = connection
-            self.app = app
-            self.messages = messages
-            self.isClosed = isClosed
-            self.turn = turn
-        }
     }
 
     private var backlogs: [ObjectIdentifier: Backlog] = [:]
     private var turns = 0
 
-    package init() {
-    }
+    /// Nothing is copied.
+    package init() {}
 
     /// Whether files of this app are being copied.
     package func isCopying(of app: String) -> Bool { backlogs.values.contains { $0.app == app && $0.turn == nil } }

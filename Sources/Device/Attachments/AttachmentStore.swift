@@ -9,16 +9,11 @@ package struct AttachmentFault: Error, Hashable, Sendable {
     package var code: Int
     package var message: String
 
-    package init(code: Int, message: String) {
-        self.code = code
-        self.message = message
-    }
-
-    package static func invalidURL(_ why: String) -> Self { Self(code: 100, message: why) }
-    package static func unrecognizedType(_ why: String) -> Self { Self(code: 101, message: why) }
-    package static func invalidFileSize(_ why: String) -> Self { Self(code: 102, message: why) }
-    package static func moveFailed(_ why: String) -> Self { Self(code: 104, message: why) }
-    package static func corrupt(_ why: String) -> Self { Self(code: 105, message: why) }
+    fileprivate static func invalidURL(_ why: String) -> Self { Self(code: 100, message: why) }
+    fileprivate static func unrecognizedType(_ why: String) -> Self { Self(code: 101, message: why) }
+    fileprivate static func invalidFileSize(_ why: String) -> Self { Self(code: 102, message: why) }
+    fileprivate static func moveFailed(_ why: String) -> Self { Self(code: 104, message: why) }
+    fileprivate static func corrupt(_ why: String) -> Self { Self(code: 105, message: why) }
 }
 
 /// The files of notifications: checked by what they hold, and moved where no app can change them any more.
@@ -29,9 +24,9 @@ package struct AttachmentStore: Sendable {
     /// Bytes that the files of one app may take.
     package static let quota: Int64 = 200 << 20
     /// Files of one notification.
-    package static let countLimit = 16
+    static let countLimit = 16
 
-    package let folder: String
+    private let folder: String
 
     package init(folder: String) {
         self.folder = folder
@@ -99,11 +94,6 @@ package struct AttachmentStore: Sendable {
         package var attachments: [NotificationAttachment] = []
         /// The files that they were copied from, as the system knows them, and that have no other place here.
         package var sources: [String] = []
-
-        package init(attachments: [NotificationAttachment] = [], sources: [String] = []) {
-            self.attachments = attachments
-            self.sources = sources
-        }
     }
 
     /// Deletes what was taken for nothing.

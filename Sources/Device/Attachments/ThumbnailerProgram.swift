@@ -85,13 +85,13 @@ package final class ThumbnailerProgram: VideoThumbnailer {
 }
 
 /// One `*.thumbnailer` file: which types a program makes pictures of, and how it is called.
-package struct Thumbnailer: Hashable, Sendable {
-    package var types: Set<String>
+struct Thumbnailer: Hashable, Sendable {
+    var types: Set<String>
     /// The program, and its arguments with their fields: `%i` the file, `%u` its address, `%o` the picture, `%s` its size.
-    package var command: [String]
+    var command: [String]
 
     /// - Returns: `nil` for a text that names no program.
-    package init?(_ text: String) {
+    init?(_ text: String) {
         var values: [Substring: Substring] = [:]
         var isInEntry = false
         for line in text.split(whereSeparator: \.isNewline) {
@@ -128,7 +128,7 @@ package struct Thumbnailer: Hashable, Sendable {
     }
 
     /// The command with its fields filled.
-    package func arguments(input: String, output: String, size: Int) -> [String] {
+    func arguments(input: String, output: String, size: Int) -> [String] {
         let fields: [Character: String] = [
             "i": input, "u": URL(fileURLWithPath: input).absoluteString, "o": output, "s": "\(size)", "%": "%",
         ]

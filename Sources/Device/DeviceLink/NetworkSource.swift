@@ -49,12 +49,9 @@ package final class KernelNetwork: NetworkSource {
 }
 
 /// Reads what the kernel says of the network: a value.
-package struct NetworkNews: Sendable {
+struct NetworkNews: Sendable {
     /// The links that carry, by their numbers.
     private var carrying: Set<Int32> = []
-
-    package init() {
-    }
 
     private enum Kind {
         static let newLink: UInt16 = 16
@@ -71,7 +68,7 @@ package struct NetworkNews: Sendable {
     private static let loopback: UInt32 = 1 << 3
 
     /// Whether the news say that there is a way which was not there: an address, a route, or a link that carries again.
-    package mutating func tellsReturn(_ news: some Collection<UInt8>) -> Bool {
+    mutating func tellsReturn(_ news: some Collection<UInt8>) -> Bool {
         let bytes = Array(news)
         var isReturn = false
         bytes.withUnsafeBytes { bytes in

@@ -4,38 +4,35 @@ import PushModel
 ///
 /// Guarantees: batches go in the order of the outbox, at most ``window`` unconfirmed at once; what a session
 /// did not get confirmed is sent again in the next; nothing is deleted before the server has it.
-package struct ReceiptFlow: Sendable {
+struct ReceiptFlow: Sendable {
     /// The most receipts in one batch.
-    package static let batchLimit = 200
+    static let batchLimit = 200
     /// The most batches that may be unconfirmed.
-    package static let window = 4
+    static let window = 4
 
     private var isOpen = false
     private var place: Int64 = 0
     private var mayHaveMore = false
     private var underWay: [String: ClosedRange<Int64>] = [:]
 
-    package init() {
-    }
-
-    package mutating func sessionOpened() {
+    mutating func sessionOpened() {
         self = ReceiptFlow()
         isOpen = true
         mayHaveMore = true
     }
 
-    package mutating func sessionClosed() { self = ReceiptFlow() }
+    mutating func sessionClosed() { self = ReceiptFlow() }
 
     /// Receipts were committed.
-    package mutating func committed() { mayHaveMore = true }
+    mutating func committed() { mayHaveMore = true }
 
     /// After which place of the outbox to read the next batch; `nil` when it is not time.
-    package var readAfter: Int64? { isOpen && mayHaveMore && underWay.count < Self.window ? place : nil }
+    var readAfter: Int64? { isOpen && mayHaveMore && underWay.count < Self.window ? place : nil }
 
     /// Takes the places of the receipts that were read.
     ///
     /// - Returns: The id under which to send them; `nil` when there are none.
-    package mutating func batch(_ sequences: [Int64]) -> String? {
+    mutating func batch(_ sequences: [Int64]) -> String? {
         mayHaveMore = sequences.count >= Self.batchLimit
         guard let first = sequences.first, let last = sequences.last else { return nil }
         place = last
@@ -45,5 +42,5 @@ package struct ReceiptFlow: Sendable {
     }
 
     /// The places that a confirmed batch covers; `nil` for one that was not sent over the open connection.
-    package mutating func confirmed(_ batch: String) -> ClosedRange<Int64>? { underWay.removeValue(forKey: batch) }
+    mutating func confirmed(_ batch: String) -> ClosedRange<Int64>? { underWay.removeValue(forKey: batch) }
 }

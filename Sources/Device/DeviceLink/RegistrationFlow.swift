@@ -4,31 +4,24 @@ import PushModel
 ///
 /// Guarantees: what apps want last is asked for until it is answered; an answer to what an app wanted before is kept, and
 /// settles nothing else; the token of an app that is gone ends.
-package struct RegistrationFlow: Sendable {
+struct RegistrationFlow: Sendable {
     /// What an app wants of its registration.
-    package enum Wish: Sendable, Hashable {
+    enum Wish: Sendable, Hashable {
         case token
         case end
     }
 
     /// One question to the server.
-    package struct Request: Sendable, Hashable {
-        package var app: String
-        package var team: TeamID
-        package var wish: Wish
+    struct Request: Sendable, Hashable {
+        var app: String
+        var team: TeamID
+        var wish: Wish
         /// Whether the app was on this device when it was asked.
-        package var isInstalled: Bool
-
-        package init(app: String, team: TeamID, wish: Wish, isInstalled: Bool) {
-            self.app = app
-            self.team = team
-            self.wish = wish
-            self.isInstalled = isInstalled
-        }
+        var isInstalled: Bool
     }
 
     /// What the store keeps of an answer.
-    package enum Record: Sendable, Hashable {
+    enum Record: Sendable, Hashable {
         case token
         /// The app has ended its registration.
         case ended
@@ -42,25 +35,22 @@ package struct RegistrationFlow: Sendable {
     /// The apps that this round has not asked for yet, the next one last.
     private var round: [String] = []
 
-    package init() {
-    }
-
-    package var installedApps: some Collection<String> { teams.keys }
+    var installedApps: some Collection<String> { teams.keys }
 
     /// What is wanted for an app and not settled yet.
-    package func wish(of app: String) -> Wish? { wishes[app] }
+    func wish(of app: String) -> Wish? { wishes[app] }
 
-    package mutating func install(_ app: String, team: TeamID) { teams[app] = team }
-    package mutating func remove(_ app: String) { teams[app] = nil }
-    package mutating func want(_ wish: Wish, for app: String) { wishes[app] = wish }
+    mutating func install(_ app: String, team: TeamID) { teams[app] = team }
+    mutating func remove(_ app: String) { teams[app] = nil }
+    mutating func want(_ wish: Wish, for app: String) { wishes[app] = wish }
 
     /// Begins a round, which asks for each app once, in the order of their names.
-    package mutating func beginRound() { round = wishes.keys.sorted(by: >) }
+    mutating func beginRound() { round = wishes.keys.sorted(by: >) }
 
     /// The next question of the round; `nil` at its end.
     ///
     /// - Parameter registeredTeam: The team for which the server gave a token to an app that is gone.
-    package mutating func next(registeredTeam: (String) throws -> TeamID?) rethrows -> Request? {
+    mutating func next(registeredTeam: (String) throws -> TeamID?) rethrows -> Request? {
         while let app = round.popLast() {
             guard let wish = wishes[app] else { continue }
             if let team = teams[app] { return Request(app: app, team: team, wish: wish, isInstalled: true) }
@@ -74,14 +64,14 @@ package struct RegistrationFlow: Sendable {
     }
 
     /// What is stored when the server has done as it was asked, before ``settle(_:)``.
-    package func record(of request: Request) -> Record {
+    func record(of request: Request) -> Record {
         guard request.wish == .end else { return .token }
         return request.isInstalled && teams[request.app] != nil ? .ended : .nothing
     }
 
     /// What is stored when the server refused, before ``settle(_:)``; `nil` for what stays as it is. It does not know what
     /// was to end for an app that is gone, so there is nothing to end.
-    package func recordOfRefusal(of request: Request) -> Record? {
+    func recordOfRefusal(of request: Request) -> Record? {
         let record = record(of: request)
         return record == .nothing ? record : nil
     }
@@ -89,7 +79,7 @@ package struct RegistrationFlow: Sendable {
     /// The server has answered.
     ///
     /// - Returns: Whether that is the end of it; else there is another wish now, which wants another round.
-    package mutating func settle(_ request: Request) -> Bool {
+    mutating func settle(_ request: Request) -> Bool {
         let app = request.app
         guard teams[app] != nil else {
             // What was given meanwhile ends too.

@@ -22,7 +22,7 @@ extension ServerLink {
     }
 
     /// Fulfils wishes as they come, until the task is cancelled.
-    package func runRegistrationLoop() async {
+    func runRegistrationLoop() async {
         var backOff = settings.backOff
         for await _ in registrationSignals.stream {
             while !Task.isCancelled, await !processRegistrations() {

@@ -5,17 +5,11 @@ import Observability
 import PushModel
 
 /// One session with the server, from its attempt to its end.
-package struct Session {
-    package var number: Int
-    package var connection: any PushConnection
-    package var ended: CheckedContinuation<PushCloseReason, Never>?
-
-    package init(number: Int, connection: any PushConnection, ended: CheckedContinuation<PushCloseReason, Never>? = nil)
-    {
-        self.number = number
-        self.connection = connection
-        self.ended = ended
-    }
+struct Session {
+    var number: Int
+    var connection: any PushConnection
+    /// Who waits for its end.
+    var ended: CheckedContinuation<PushCloseReason, Never>
 }
 
 /// The session with the server: what it takes to have one, and what goes over it.
@@ -36,7 +30,7 @@ extension ServerLink {
     package func closeSession() { session?.connection.close() }
 
     /// Enrols where needed and keeps one session open until the task is cancelled.
-    package func runSessionLoop() async {
+    func runSessionLoop() async {
         var backOff = settings.backOff
         while !Task.isCancelled {
             guard let identity = await enrolled(&backOff) else { return }
@@ -97,7 +91,7 @@ extension ServerLink {
     }
 
     /// Asks the server whether it still knows this device, and forgets the identity when it does not.
-    package func examine(_ doubted: DeviceIdentity) async {
+    func examine(_ doubted: DeviceIdentity) async {
         guard identity == doubted else { return }
         do throws(EnrolmentFailure) {
             _ = try await parts.enrolment.checkIn(known: doubted)

@@ -13,23 +13,27 @@ import PushModel
 /// Guarantees: one session at a time; it is opened again for ever, after pauses that grow; a notification is
 /// acknowledged when the delegate says that it is stored; a registration is asked for until the server has answered.
 package actor ServerLink {
-    package nonisolated let loop: any EventLoop
+    private nonisolated let loop: any EventLoop
+    /// The event loop, so that what runs on it may enter without waiting.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
 
-    package nonisolated let settings: ServerLinkSettings
-    package nonisolated let parts: ServerLinkDependencies
-    package nonisolated let logger: Logger
+    nonisolated let settings: ServerLinkSettings
+    nonisolated let parts: ServerLinkDependencies
+    nonisolated let logger: Logger
     /// Told what happens; nobody is before it is set.
-    package weak var delegate: (any ServerLinkDelegate)?
+    weak var delegate: (any ServerLinkDelegate)?
 
-    package var identity: DeviceIdentity?
-    package var session: Session?
-    package var sessionCount = 0
+    /// This device's id and secret; `nil` until it is enrolled.
+    var identity: DeviceIdentity?
+    var session: Session?
+    /// How many sessions were attempted; the newest has this number.
+    var sessionCount = 0
     /// The newest session that logged in.
-    package var sessionLoggedIn = 0
-    package var registrations = RegistrationFlow()
-    package let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    package var receipts = ReceiptFlow()
+    var sessionLoggedIn = 0
+    var registrations = RegistrationFlow()
+    /// Wakes the loop that asks for registrations.
+    let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    var receipts = ReceiptFlow()
     /// Pauses before the server is tried again, by their numbers; and when the network ended some last.
     private var pauses: [Int: Task<Void?, Never>] = [:]
     private var pauseCount = 0
@@ -51,6 +55,7 @@ package actor ServerLink {
         self.logger = logger
     }
 
+    /// Who is told what happens; set before ``run()``, and not kept alive.
     package func setDelegate(_ delegate: any ServerLinkDelegate) { self.delegate = delegate }
 
     /// Keeps a session open and fulfils registrations until its task is cancelled.
@@ -74,7 +79,7 @@ package actor ServerLink {
     private static let returnInterval: Int64 = 1_000
 
     /// Waits as long as the back-off says, or until the network comes back: then the pauses begin anew.
-    package func pause(_ backOff: inout BackOff) async {
+    func pause(_ backOff: inout BackOff) async {
         let duration = parts.duration(&backOff)
         let rest = Task { [parts] in try? await parts.sleep(duration) }
         pauseCount += 1

@@ -7,12 +7,13 @@ public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertib
     public var key: String
     public var problem: String
 
-    package init(key: String, problem: String) {
+    init(key: String, problem: String) {
         self.key = key
         self.problem = problem
     }
 
-    package init(_ error: DecodingError) {
+    /// What the decoder says, in the words of a manifest.
+    init(_ error: DecodingError) {
         func name(_ context: DecodingError.Context) -> String {
             context.codingPath.map(\.stringValue).joined(separator: ".")
         }
@@ -52,7 +53,7 @@ extension AppManifest {
 
     /// Whether a program of this name is known to run what others wrote: an interpreter, with its version or without
     /// (`python3.12`, `guile-3.0`), the dynamic linker, or an emulator of a processor.
-    package static func isInterpreter(_ name: String) -> Bool {
+    static func isInterpreter(_ name: String) -> Bool {
         let name = name.lowercased()
         var plain = Substring(name)
         while plain.last?.isNumber == true || plain.last == "." { plain.removeLast() }

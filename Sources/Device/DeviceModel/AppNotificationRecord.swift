@@ -10,16 +10,8 @@ package struct AppNotificationRecord: Codable, Hashable, Sendable {
     package var categories: [NotificationCategory] = []
     package var badge = 0
 
-    package init(
-        authorization: Authorization = Authorization.notDetermined, options: UInt = 0,
-        settings: AppSettings = AppSettings(), categories: [NotificationCategory] = [], badge: Int = 0
-    ) {
-        self.authorization = authorization
-        self.options = options
-        self.settings = settings
-        self.categories = categories
-        self.badge = badge
-    }
+    /// That of an app which has asked for nothing, with the settings that every app begins with.
+    package init() {}
 
     /// `UNAuthorizationStatus`, with its raw values.
     package enum Authorization: Int, Codable, Sendable, CaseIterable {
@@ -106,7 +98,7 @@ package struct AppSettings: Codable, Hashable, Sendable {
     package var missed = Missed.deliver
     /// How late it may come, in hours.
     package var missedHours = 24
-    package static let missedHourRange = 1...8_760
+    static let missedHourRange = 1...8_760
 
     package enum Missed: String, Codable, Sendable, CaseIterable { case deliver, drop }
 
@@ -122,7 +114,8 @@ package struct AppSettings: Codable, Hashable, Sendable {
         /// Stays until somebody answers it.
         case alert
 
-        package var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+        /// `UNAlertStyle`'s raw value.
+        var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
 
     /// When the text can be read on the screen; Apple's `UNShowPreviewsSetting`.
@@ -131,7 +124,8 @@ package struct AppSettings: Codable, Hashable, Sendable {
         case whenUnlocked
         case never
 
-        package var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+        /// `UNShowPreviewsSetting`'s raw value.
+        var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
 
     package init() {}

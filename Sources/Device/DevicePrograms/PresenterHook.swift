@@ -10,11 +10,11 @@ import Synchronization
 ///
 /// Guarantees: eight at a time, each for ten seconds; 32 more wait for their turn, in
 /// order, and what is beyond that fails at once. A run that ends with another status than 0 has not shown the notification.
-package final class PresenterHook: Sendable {
+final class PresenterHook: Sendable {
     /// The most runs at a time.
-    package static let limit = 8
+    static let limit = 8
     /// The most notifications that wait for a run to end.
-    package static let waitingLimit = 32
+    static let waitingLimit = 32
     private static let patience = Duration.seconds(10)
 
     private let path: String
@@ -31,12 +31,12 @@ package final class PresenterHook: Sendable {
         var waiting: [Job] = []
     }
 
-    package init(path: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
+    init(path: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.path = path
         self.environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
     }
 
-    package func run(_ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void) {
+    func run(_ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void) {
         let job = Job(presentation: presentation, complete: complete)
         let (isTaken, mayBegin) = work.withLock { work in
             if work.running < Self.limit {

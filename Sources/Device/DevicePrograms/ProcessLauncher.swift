@@ -12,13 +12,11 @@ package struct ProcessLauncher: AppLauncher {
     private static let supervised = "ALDABA_SUPERVISED"
 
     /// An app's log is begun anew when it is longer than this at a start.
-    package static let logLimit: off_t = 8 << 20
+    static let logLimit: off_t = 8 << 20
 
-    package let logFolder: String
-    /// The agent's own variables.
-    package var environment = ProcessInfo.processInfo.environment
-    /// The agent's own standard input.
-    package var input = STDIN_FILENO
+    private let logFolder: String
+    private let environment: [String: String]
+    private let input: Int32
 
     /// - Parameters:
     ///   - logFolder: Where the output of apps goes.

@@ -4,15 +4,15 @@ import PushModel
 ///
 /// Apple names no number but "two or three an hour"; here one more is earned every twenty minutes, up to ten.
 package struct BackgroundBudget: Hashable, Sendable {
+    /// The most wakes that are left at once.
     package static let capacity = 10
-    package static let millisecondsPerWake: Int64 = 20 * 60_000
+    private static let millisecondsPerWake: Int64 = 20 * 60_000
 
     private var wakes = Self.capacity
     private var countedAt: Timestamp?
 
-    package init(countedAt: Timestamp? = nil) {
-        self.countedAt = countedAt
-    }
+    /// All wakes are left.
+    package init() {}
 
     /// How long it takes until one more is earned, when none is left.
     package func pause(at now: Timestamp) -> Duration {

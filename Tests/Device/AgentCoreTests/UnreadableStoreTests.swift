@@ -9,6 +9,7 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import DeviceLink
 @testable import DeviceStore
 
 /// The agent while its store cannot be read: what it does not know it does not take for nothing.

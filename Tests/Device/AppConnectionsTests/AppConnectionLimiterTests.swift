@@ -1,7 +1,8 @@
-import AppConnections
 import NIOCore
 import NIOEmbedded
 import Testing
+
+@testable import AppConnections
 
 struct AppConnectionLimiterTests {
     @Test func `who says nothing makes room for who comes, and who has spoken stays`() throws {
