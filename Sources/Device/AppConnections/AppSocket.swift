@@ -11,19 +11,24 @@ import Synchronization
 package protocol AppSocketDelegate: AnyObject, Sendable {
     /// What one read brought, in order. Nothing more is read until ``AppConnection/resume()``.
     func received(_ messages: [AppMessage], from connection: AppConnection)
+    /// The connection is over, whoever ended it; called once, and nothing comes from it afterwards.
     func closed(_ connection: AppConnection)
 }
 
 /// One connection of an app. May be used on any thread; after its end nothing happens.
 package final class AppConnection: Sendable {
+    /// Who is at its other end, as the kernel told when it was accepted.
     package let peer: Peer
     private let channel: any Channel
 
+    /// A connection over a channel whose pipeline turns messages into bytes.
     package init(peer: Peer, channel: any Channel) {
         self.peer = peer
         self.channel = channel
     }
 
+    /// Writes messages in order and together. What an app does not read stays in the channel, from which nothing is
+    /// read meanwhile.
     package func send(_ messages: [AgentMessage]) {
         guard !messages.isEmpty else { return }
         channel.writeAndFlush(messages, promise: nil)
@@ -40,6 +45,7 @@ package final class AppConnection: Sendable {
     /// Reads on, once the app has taken what was sent to it.
     package func resume() { channel.triggerUserOutboundEvent(AppConnectionHandler.Resume(), promise: nil) }
 
+    /// Ends it; what is written and not sent yet may be lost.
     package func close() { channel.close(promise: nil) }
 }
 
@@ -48,6 +54,7 @@ package struct AppSocket: Sendable {
     /// Connections beyond this are closed at once; one that has not said anything makes room for a new one.
     static let connectionLimit = 256
 
+    /// The socket's path.
     package let path: String
     private let channel: any Channel
 
@@ -95,6 +102,7 @@ package struct AppSocket: Sendable {
         return AppSocket(path: path, channel: channel)
     }
 
+    /// Takes no more connections and removes the socket's file; those that are open stay.
     package func close() async {
         try? await channel.close()
         unlink(path)

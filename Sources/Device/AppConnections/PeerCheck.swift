@@ -4,11 +4,14 @@ import Foundation
 
 /// Who is at the other end of a Unix socket, as the kernel knows it.
 package struct Peer: Sendable, Hashable {
+    /// Its process id when it connected.
     package var process: pid_t
+    /// The user that it ran as when it connected.
     package var user: uid_t
     /// The file that it ran when its connection was accepted; `nil` when that could not be read.
     package var program: String?
 
+    /// A peer whose program could not be read, unless one is given.
     package init(process: pid_t, user: uid_t, program: String? = nil) {
         self.process = process
         self.user = user
@@ -20,8 +23,10 @@ package struct Peer: Sendable, Hashable {
 package struct PeerCheck: Sendable {
     /// The file that a process runs; `nil` when it cannot be read. Passed in, so that tests can say what runs.
     package var executable: @Sendable (pid_t) -> String?
+    /// The user that apps must run as: the agent's own.
     package var user: uid_t
 
+    /// A check against this user, by what tells which file a process runs.
     package init(executable: @escaping @Sendable (pid_t) -> String?, user: uid_t) {
         self.executable = executable
         self.user = user
@@ -45,6 +50,8 @@ package struct PeerCheck: Sendable {
         return running == executable(getpid())
     }
 
+    /// Whether the peer is the app of a manifest.
+    ///
     /// - Parameters:
     ///   - secret: What the peer said; counts only where the manifest says so.
     ///   - expected: What it must be then; `nil` when there is none.

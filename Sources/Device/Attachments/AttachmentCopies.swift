@@ -5,8 +5,11 @@
 package struct AttachmentCopies<Connection: AnyObject, Message> {
     /// What one connection has said meanwhile.
     package struct Backlog {
+        /// Whose messages they are.
         package let connection: Connection
+        /// The bundle id of the app whose connection it is.
         package let app: String
+        /// What it has said, in order, and nobody has processed.
         package var messages: ArraySlice<Message> = []
         /// Whether the connection has ended; that counts once its messages have been processed.
         package var isClosed = false

@@ -6,7 +6,9 @@ import PushModel
 
 /// Why an attachment is not taken; codes are `UNError.Code`'s.
 package struct AttachmentFault: Error, Hashable, Sendable {
+    /// `UNError.Code`'s raw value.
     package var code: Int
+    /// What is wrong with which file, and what would be right.
     package var message: String
 
     fileprivate static func invalidURL(_ why: String) -> Self { Self(code: 100, message: why) }
@@ -28,16 +30,23 @@ package struct AttachmentStore: Sendable {
 
     private let folder: String
 
+    /// Makes nothing yet: the folder comes with the first file, with mode 0700.
+    ///
+    /// - Parameter folder: Holds a folder for each app.
     package init(folder: String) {
         self.folder = folder
     }
 
     /// What a file's first bytes say that it is.
     package enum Kind: String, Sendable, CaseIterable {
+        /// A sound.
         case audio
+        /// A picture, which may move.
         case image
+        /// A film.
         case movie
 
+        /// The most bytes of one file, as Apple has them.
         package var limit: Int64 {
             switch self {
             case .audio: 5 << 20

@@ -15,6 +15,10 @@ package final class ThumbnailerProgram: VideoThumbnailer {
     private let environment: [String: String]
     private let threads = BoundedThreads("aldaba-still", limit: 4)
 
+    /// Looks for programs anew each time.
+    ///
+    /// - Parameter environment: The agent's own, which names the data folders; programs inherit it without the
+    ///   agent's settings.
     package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
     }
@@ -30,8 +34,10 @@ package final class ThumbnailerProgram: VideoThumbnailer {
         }
     }
 
+    /// `true` for the endings `gif`, `mp4`, `mpg` and `avi`, whether or not a program is there.
     package func canMake(of path: String) -> Bool { Self.type(of: path) != nil }
 
+    /// The still is not made without a program for the type, and while four programs run.
     package func make(of path: String, at still: String, then complete: @escaping @Sendable (Bool) -> Void) {
         let isBegun = threads.begin(
             { [self] in thumbnailer(for: path).map { run($0, path, still) } ?? false }, then: complete)

@@ -47,10 +47,12 @@ public final class DesktopPresenter: Presenter, AppActivator {
         }
     }
 
+    /// Takes over what an earlier run showed, and begins to report.
     public func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void) {
         _ = queue.put(.start(shown, events: events))
     }
 
+    /// Fails at once when the queue is full.
     public func present(
         _ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void
     ) {
@@ -59,14 +61,20 @@ public final class DesktopPresenter: Presenter, AppActivator {
         }
     }
 
+    /// Never refused: it takes the place of one that waits for the same notification, and where too many wait, of the
+    /// oldest.
     public func update(_ presentation: Presentation) { _ = queue.put(.update(presentation)) }
 
+    /// Over com.canonical.Unity.LauncherEntry; not heard where nothing listens, and left out when the queue is full.
     public func badge(_ count: Int, desktopEntry: String) { _ = queue.put(.badge(count, desktopEntry: desktopEntry)) }
 
+    /// Left out when the queue is full.
     public func play(_ sound: Presentation.Sound, volume: Double?) { _ = queue.put(.play(sound, volume: volume)) }
 
+    /// Left out when the queue is full.
     public func withdraw(_ notification: NotificationID) { _ = queue.put(.withdraw(notification)) }
 
+    /// Calls the app on the session bus; nothing is started when the queue is full.
     public func activate(
         _ activation: AppActivation, then complete: @escaping @Sendable (AppActivationOutcome) -> Void
     ) {
@@ -75,6 +83,7 @@ public final class DesktopPresenter: Presenter, AppActivator {
         }
     }
 
+    /// Ends the thread once it has carried out what was asked before; nothing is answered or reported any more.
     public func stop() { _ = queue.put(.stop) }
 }
 

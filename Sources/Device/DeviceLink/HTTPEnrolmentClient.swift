@@ -17,6 +17,8 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
     private let url: String
     @Secret private var enrolmentKey: String?
 
+    /// Connects to nothing yet; ends with ``close()``.
+    ///
     /// - Parameters:
     ///   - controlURL: The control API's base URL, without a slash at its end.
     ///   - certificateAuthorityFile: A PEM file of the authorities that may sign the server's certificate; `nil` trusts the
@@ -38,8 +40,11 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
         self.enrolmentKey = enrolmentKey
     }
 
+    /// Ends the client's connections; must be called before it goes.
     package func close() async { try? await client.shutdown() }
 
+    /// `POST /checkin`. A new device shows its enrolment key; a known one that is not known there is
+    /// ``EnrolmentFailure/notAuthenticated``.
     package func checkIn(known: DeviceIdentity?) async throws(EnrolmentFailure) -> DeviceIdentity {
         var message = MCSCheckinRequest()
         message.version = 3
@@ -66,6 +71,8 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
         return DeviceIdentity(device: device, secret: answered.securityToken)
     }
 
+    /// `POST /c2dm/register3`. An answer without a token of 64 hexadecimal digits is
+    /// ``EnrolmentFailure/unavailable(_:)``.
     package func register(
         _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
     ) async throws(EnrolmentFailure) -> String {
@@ -76,6 +83,7 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
         return token
     }
 
+    /// `POST /c2dm/register3` with `delete=true`.
     package func unregister(
         _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
     ) async throws(EnrolmentFailure) {

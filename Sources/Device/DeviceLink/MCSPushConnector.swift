@@ -11,6 +11,8 @@ package struct MCSPushConnector: PushConnector {
     private let client: MCSClient
     private let logger: Logger
 
+    /// Connects to nothing yet.
+    ///
     /// - Parameter certificateAuthorityFile: A PEM file of the authorities that may sign the server's certificate; `nil`
     ///   trusts the system's.
     /// - Throws: when the authorities' file cannot be read.
@@ -21,6 +23,8 @@ package struct MCSPushConnector: PushConnector {
         self.logger = logger
     }
 
+    /// Connects over TLS and logs in; the server's 401 is ``PushCloseReason/loginRefused``, everything else
+    /// ``PushCloseReason/lost(_:)``.
     package func connect(
         _ identity: DeviceIdentity, received: [NotificationID], events: @escaping @Sendable (PushEvent) -> Void
     ) -> any PushConnection {

@@ -7,6 +7,7 @@ import Synchronization
 package protocol NetworkSource: Sendable {
     /// Begins to tell; `returned` is called on any thread, and must not block.
     func start(returned: @escaping @Sendable () -> Void)
+    /// Ends the source's thread; nothing is told any more.
     func stop()
 }
 
@@ -17,14 +18,17 @@ package final class KernelNetwork: NetworkSource {
     /// Ends the thread.
     private let end = Mutex<WakeUp?>(nil)
 
+    /// Listens to nothing yet.
     package init() {}
 
+    /// Listens on a thread of its own; a system that gives no socket for that is not listened to.
     package func start(returned: @escaping @Sendable () -> Void) {
         guard let news = try? Descriptor(aldaba_network_open(), "network"), let end = try? WakeUp() else { return }
         self.end.withLock { $0 = end }
         OwnThread.begin("aldaba-network", stackSize: 256 << 10) { Self.follow(news, until: end, returned) }
     }
 
+    /// Ends the thread; one that was not started has nothing to end.
     package func stop() {
         end.withLock { end in
             end?.signal()

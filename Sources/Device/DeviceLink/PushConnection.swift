@@ -18,11 +18,13 @@ package protocol PushConnection: Sendable {
     func stored(_ ids: [NotificationID])
     /// Sends receipts under an id of ours, which comes back in ``PushEvent/reportConfirmed(_:)``.
     func report(_ receipts: [Receipt], as batch: String)
+    /// Ends it; ``PushEvent/closed(_:)`` comes all the same.
     func close()
 }
 
 /// What a connection brings.
 package enum PushEvent: Sendable, Equatable {
+    /// The server took the login: the session is open.
     case loggedIn
     /// Everything that one read brought.
     case arrived([OutgoingNotification])
@@ -30,6 +32,7 @@ package enum PushEvent: Sendable, Equatable {
     case confirmed([NotificationID])
     /// The server has made these batches of receipts durable.
     case reportConfirmed([String])
+    /// It is over, and why; the last event.
     case closed(PushCloseReason)
 }
 

@@ -12,8 +12,10 @@ extension ServerLink {
     /// An app is not on this device any more; what the server has of it ends when that is asked for.
     package func appRemoved(_ app: String) { registrations.remove(app) }
 
+    /// An app wants a device token; the delegate hears of the token or of a refusal.
     package func requestToken(_ app: String) { want(.token, for: app) }
 
+    /// An app wants its token to end; it takes the place of a wish for one.
     package func requestTokenEnd(_ app: String) { want(.end, for: app) }
 
     private func want(_ wish: RegistrationFlow.Wish, for app: String) {

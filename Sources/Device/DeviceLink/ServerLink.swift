@@ -112,6 +112,7 @@ package struct ServerLinkSettings: Sendable {
     /// The pauses before the server is tried again.
     package var backOff: BackOff
 
+    /// The settings of a link; tests pass pauses of milliseconds.
     package init(environment: PushEnvironment, backOff: BackOff) {
         self.environment = environment
         self.backOff = backOff
@@ -120,16 +121,24 @@ package struct ServerLinkSettings: Sendable {
 
 /// What a link works with; tests pass their own.
 package struct ServerLinkDependencies: Sendable {
+    /// Opens sessions.
     package var connector: any PushConnector
+    /// Asks for the device's id and for tokens.
     package var enrolment: any EnrolmentClient
+    /// What outlives the link; used on its event loop only.
     package var store: any ServerLinkStore
     /// Tells when the network comes back; `nil` where nobody does.
     package var network: (any NetworkSource)?
     /// Milliseconds since the machine was started.
     package var sinceBoot: @Sendable () -> Int64
+    /// Waits; throws when its task is cancelled.
     package var sleep: @Sendable (Duration) async throws -> Void
+    /// Draws the pauses.
     package var random: @Sendable () -> UInt64
 
+    /// Everything that a link reaches outside itself.
+    ///
+    /// - Parameter sinceBoot: Milliseconds since the machine was started, asleep or awake.
     package init(
         connector: any PushConnector, enrolment: any EnrolmentClient, store: any ServerLinkStore,
         network: (any NetworkSource)? = nil, sinceBoot: @escaping @Sendable () -> Int64,

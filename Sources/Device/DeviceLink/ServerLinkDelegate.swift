@@ -4,7 +4,9 @@ import PushModel
 package protocol ServerLinkDelegate: AnyObject, Sendable {
     /// The device has its id.
     func enrolled(as device: DeviceID)
+    /// The server took the login: what is sent reaches it.
     func sessionOpened()
+    /// A session was lost or could not be opened, and why; the next attempt is made after a pause.
     func sessionClosed(reason: String)
     /// These came. When they are durable, ``ServerLink/stored(_:in:)`` acknowledges them, unless their session is over:
     /// then the server sends them again.

@@ -2,10 +2,15 @@ import Machine
 
 /// Why an agent cannot start. Each says what to do.
 public enum AgentStartFailure: Error, Sendable, CustomStringConvertible {
+    /// A folder cannot be made, entered or trusted, or a file in it not written.
     case folder(path: String, reason: String)
+    /// Another agent holds the data folder; `process` is its process id, empty where that is not known.
     case dataInUse(path: String, process: String)
+    /// Another agent answers at the socket's path.
     case socketInUse(path: String)
+    /// No Unix socket can have this path: more than 107 bytes (unix(7)).
     case socketPathTooLong(path: String)
+    /// The agent's store cannot be opened, and why.
     case store(path: String, reason: String)
 
     /// A folder cannot be used, for what the machine says.

@@ -11,6 +11,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
     public var team: String
     /// Absolute path of the program; a process that says it is this app must run it.
     public var executable: String
+    /// What the program is given when the agent starts it.
     public var arguments: [String]
     /// Variables that are set when the agent starts the app.
     public var environment: [String: String]
@@ -25,8 +26,11 @@ public struct AppManifest: Codable, Hashable, Sendable {
     /// Whether a process proves that it is this app by the secret beside its manifest, and not by the program that it
     /// runs: for scripts, whose program is an interpreter.
     public var provesBySecret = false
+    /// Who decides whether the app may show notifications; the person, unless it says otherwise.
     public var authorization: Authorization
+    /// When the app counts as active while it is connected; as it declares, unless it says otherwise.
     public var lifecycle: Lifecycle
+    /// What the app may be woken for; ``remoteNotifications`` is the only mode there is.
     public var backgroundModes: [String]
 
     /// Whether the app may show notifications.
@@ -35,6 +39,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
         case ask
         /// A policy, for kiosks: nobody is asked.
         case granted
+        /// A policy: the app shows nothing, and nobody is asked.
         case denied
     }
 
@@ -56,6 +61,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
     /// The app under whose name the terminal's own notifications appear.
     package static let terminalID = "aldaba.notify"
 
+    /// Takes the values as they are; ``read(_:)`` is what checks them.
     public init(
         id: String, name: String, team: String, executable: String, arguments: [String] = [],
         environment: [String: String] = [:], icon: String? = nil, authorization: Authorization = .ask,

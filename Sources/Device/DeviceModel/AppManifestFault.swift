@@ -5,6 +5,7 @@ import Glibc
 public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The key that is at fault; empty when it is the whole file.
     public var key: String
+    /// What is wrong with it, and what would be right, in words.
     public var problem: String
 
     init(key: String, problem: String) {

@@ -3,11 +3,15 @@ import LocalSchedule
 
 /// What a person and an app have settled between them: authorization, settings, categories and the badge.
 package struct AppNotificationRecord: Codable, Hashable, Sendable {
+    /// What the person answered, or nobody yet; a policy stands above it.
     package var authorization = Authorization.notDetermined
     /// What the app asked for (`UNAuthorizationOptions`, raw value).
     package var options: UInt = 0
+    /// What the person changed, and the plain values of the rest.
     package var settings = AppSettings()
+    /// The app's categories, the newest last; at most ``categoryLimit``.
     package var categories: [NotificationCategory] = []
+    /// The number on the app's icon, from 0; 0 shows none.
     package var badge = 0
 
     /// That of an app which has asked for nothing, with the settings that every app begins with.
@@ -15,9 +19,13 @@ package struct AppNotificationRecord: Codable, Hashable, Sendable {
 
     /// `UNAuthorizationStatus`, with its raw values.
     package enum Authorization: Int, Codable, Sendable, CaseIterable {
+        /// Nobody has been asked.
         case notDetermined = 0
+        /// The person does not let the app notify.
         case denied = 1
+        /// The person lets the app notify.
         case authorized = 2
+        /// The app notifies quietly, in the list alone, until a person decides.
         case provisional = 3
 
         /// Whether notifications are accepted at all.
@@ -52,6 +60,7 @@ package struct AppNotificationRecord: Codable, Hashable, Sendable {
         categories = Array((kept + new).suffix(Self.categoryLimit))
     }
 
+    /// The category of this identifier; `nil` where the app has set none, and for an empty one.
     package func category(_ identifier: String) -> NotificationCategory? {
         identifier.isEmpty ? nil : categories.first { $0.identifier == identifier }
     }
@@ -82,7 +91,9 @@ package struct AppNotificationRecord: Codable, Hashable, Sendable {
 package struct AppSettings: Codable, Hashable, Sendable {
     /// Whether notifications appear on the screen.
     package var alerts = true
+    /// Whether notifications are heard.
     package var sounds = true
+    /// Whether the number on the app's icon is shown.
     package var badges = true
     /// Whether they are kept in the list.
     package var list = true
@@ -92,22 +103,28 @@ package struct AppSettings: Codable, Hashable, Sendable {
     package var timeSensitive = true
     /// Whether what is critical sounds although sounds are off.
     package var criticalAlerts = false
+    /// How long a notification stays on the screen.
     package var alertStyle = AlertStyle.banner
+    /// When its text can be read there.
     package var previews = Previews.always
     /// What becomes of a notification whose time is noticed late, since the machine slept or was off.
     package var missed = Missed.deliver
     /// How late it may come, in hours.
     package var missedHours = 24
+    /// The hours that a person may choose: from one to a year.
     static let missedHourRange = 1...8_760
 
+    /// Whether a notification that comes late is shown, or never.
     package enum Missed: String, Codable, Sendable, CaseIterable { case deliver, drop }
 
+    /// The two settings for what comes late, as the schedule takes them.
     package var missedPolicy: MissedPolicy {
         missed == .drop ? .drop : .deliver(within: Int64(missedHours) * 3_600_000)
     }
 
     /// How long a notification stays; Apple's `UNAlertStyle`.
     package enum AlertStyle: String, Codable, Sendable, CaseIterable {
+        /// It does not come to the screen.
         case none
         /// Goes by itself.
         case banner
@@ -120,14 +137,18 @@ package struct AppSettings: Codable, Hashable, Sendable {
 
     /// When the text can be read on the screen; Apple's `UNShowPreviewsSetting`.
     package enum Previews: String, Codable, Sendable, CaseIterable {
+        /// Also on a locked screen.
         case always
+        /// On a screen that is not locked.
         case whenUnlocked
+        /// On no screen: a placeholder stands in its place.
         case never
 
         /// `UNShowPreviewsSetting`'s raw value.
         var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
 
+    /// The settings that every app begins with.
     package init() {}
 
     private enum Key: String, CodingKey {

@@ -7,6 +7,8 @@ package struct DeviceIdentity: Hashable, Sendable {
     /// What proves at login that this is the device.
     @Secret package var secret: UInt64
 
+    /// What the server gave at the enrolment.
+    ///
     /// - Parameters:
     ///   - device: The id that the server gave.
     ///   - secret: What proves at login that this is the device; never logged.
@@ -19,5 +21,6 @@ package struct DeviceIdentity: Hashable, Sendable {
 // Neither a log nor a dump of what holds one shows the secret.
 extension DeviceIdentity: CustomStringConvertible, CustomReflectable {
     package var description: String { "device \(device)" }
+    /// The device's id alone, so that `dump` shows no secret.
     package var customMirror: Mirror { Mirror(self, children: ["device": device]) }
 }

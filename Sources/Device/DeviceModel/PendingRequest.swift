@@ -6,7 +6,9 @@ import LocalSchedule
 package struct PendingRequest: Sendable, Hashable {
     /// By what the schedule knows it; never used twice.
     package var key: Int64
+    /// The bundle id of the app that asked.
     package var app: String
+    /// What it asked for, with its trigger.
     package var request: NotificationRequest
     /// When it was added, by all clocks; what the clocks being set made of that.
     package var added: ClockReading
@@ -19,6 +21,7 @@ package struct PendingRequest: Sendable, Hashable {
     /// How often it has fired.
     package var fired: Int64 = 0
 
+    /// A request that was just added, unless told otherwise.
     package init(
         key: Int64, app: String, request: NotificationRequest, added: ClockReading, addedOffset: Int? = nil,
         lastFired: Instant? = nil, side: RegionWatch.State = .unknown
@@ -35,14 +38,18 @@ package struct PendingRequest: Sendable, Hashable {
 
 /// One occurrence of a request that waited.
 package struct DueRequest: Sendable, Hashable {
+    /// The key of the ``PendingRequest`` that is due.
     package var key: Int64
+    /// The bundle id of the app that asked.
     package var app: String
+    /// What it asked for.
     package var request: NotificationRequest
     /// When it should fire; `nil` where a place made it.
     package var occurrence: Instant?
     /// Whether it waits no longer afterwards.
     package var isLast: Bool
 
+    /// Without an occurrence it is a place that made it due.
     package init(key: Int64, app: String, request: NotificationRequest, occurrence: Instant? = nil, isLast: Bool) {
         self.key = key
         self.app = app

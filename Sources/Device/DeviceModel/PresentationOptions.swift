@@ -2,8 +2,10 @@ import AgentWire
 
 /// How a notification appears, in the bits of `PresentationOption`.
 package struct PresentationOptions: OptionSet, Sendable, Hashable {
+    /// The bits, as the store keeps them.
     package var rawValue: Int64
 
+    /// Keeps bits that have no meaning here.
     package init(rawValue: Int64) {
         self.rawValue = rawValue
     }

@@ -12,7 +12,9 @@ package struct PresentationPlan: Hashable, Sendable {
         case nowhere(reason: String)
     }
 
+    /// How far it comes.
     package var reach: Reach
+    /// Whether its sound is heard.
     package var sounds = false
     /// Whether what comes to the screen is kept in the list too.
     package var lists = true
@@ -23,6 +25,8 @@ package struct PresentationPlan: Hashable, Sendable {
     /// Whether its text is replaced by a placeholder.
     package var hidesText = false
 
+    /// Decides by the content, by what is settled, and by the moment.
+    ///
     /// - Parameters:
     ///   - isLocked: Whether the screen is locked.
     ///   - isQuietTime: Whether the person wants to be disturbed by urgent things only.
@@ -78,11 +82,16 @@ extension PresentationPlan {
 
 /// What decides about an app's notifications beside what they say.
 package struct PresentationConditions: Hashable, Sendable {
+    /// What the person and the app have settled.
     package var standing: AppNotificationRecord
+    /// What the app's manifest says of authorization.
     package var policy: AppManifest.Authorization
+    /// Whether the screen is locked.
     package var isLocked = false
+    /// Whether the quiet hours are now.
     package var isQuietTime = false
 
+    /// The conditions on a screen that is not locked, outside the quiet hours, unless told otherwise.
     package init(
         standing: AppNotificationRecord, policy: AppManifest.Authorization, isLocked: Bool = false,
         isQuietTime: Bool = false
@@ -93,6 +102,7 @@ package struct PresentationConditions: Hashable, Sendable {
         self.isQuietTime = isQuietTime
     }
 
+    /// How a notification with this content appears under them.
     package func plan(_ content: NotificationContent) -> PresentationPlan {
         PresentationPlan(
             content, standing: standing, policy: policy, isLocked: isLocked, isQuietTime: isQuietTime)

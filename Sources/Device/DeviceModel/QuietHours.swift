@@ -8,6 +8,7 @@ package struct QuietHours: Hashable, Sendable {
 
     /// Minutes since midnight.
     package let from: Int
+    /// Minutes since midnight, 0 to 1,439; the first that lies outside again.
     package let to: Int
 
     /// Reads `22:00-07:00`; `nil` for another text, and for a span without length.
@@ -18,6 +19,7 @@ package struct QuietHours: Hashable, Sendable {
         self.to = to
     }
 
+    /// The form that ``init(text:)`` reads, such as `22:00-07:00`.
     package var text: String { "\(Self.text(from))-\(Self.text(to))" }
 
     /// Whether a minute of the day lies within; the last one no longer does.

@@ -7,8 +7,10 @@ package struct RequestMark: Sendable, Hashable {
 
     /// The run of the app that asked.
     package var run: String
+    /// The app's number for it, which rises within a run.
     package var request: Int64
 
+    /// The mark of one request of a run; the run's name is at most ``longestRun`` bytes.
     package init(run: String, request: Int64) {
         self.run = run
         self.request = request

@@ -8,6 +8,8 @@ package enum ThreadSummary {
     /// How many names stand in the place of `%@`.
     private static let nameLimit = 3
 
+    /// One summary for each thread of each app, the most relevant thread first.
+    ///
     /// - Parameters:
     ///   - list: What is in the list, oldest first.
     ///   - format: What a category's `categorySummaryFormat` says, by app and category; `nil` for none.

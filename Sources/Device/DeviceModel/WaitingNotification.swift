@@ -5,17 +5,25 @@ import PushModel
 package struct WaitingNotification: Sendable, Hashable {
     /// Its place in the order of arrival.
     package var sequence: Int64
+    /// Its internal id; negative for an app's own.
     package var id: NotificationID
+    /// The bundle id of the app that it is for.
     package var app: String
+    /// The UUID by which its provider knows it; apps are told that of remote ones only.
     package var apnsID: String
+    /// The app's name for it: a later one with it takes its place.
     package var identifier: String
     /// The payload's JSON text.
     package let payload: String
+    /// When the server accepted it, or the device fired it.
     package var acceptedAt: Timestamp
+    /// By what the presenter finds it on the screen; `nil` where it is not there.
     package var handle: String?
     /// What an app's own notification says, and what made it appear.
     package let content: NotificationContent?
+    /// What made an app's own notification fire; `nil` for one without a trigger, and for a remote one.
     package var trigger: NotificationTrigger?
+    /// How it appears: the plan's outcome, or what its app chose.
     package var shows: PresentationOptions = [.screen, .list, .sound]
 
     /// What it says, wherever that is written.
@@ -55,11 +63,16 @@ package struct WaitingNotification: Sendable, Hashable {
 
 /// A response that an app has not handled yet.
 package struct WaitingResponse: Sendable, Hashable {
+    /// Its place in the order of the responses.
     package var sequence: Int64
+    /// The notification that was answered.
     package var notification: WaitingNotification
+    /// The identifier of the action that the person chose.
     package var action: String
+    /// What the person typed; `nil` for an action without text.
     package var text: String?
 
+    /// A response that the app is to be given.
     package init(sequence: Int64, notification: WaitingNotification, action: String, text: String? = nil) {
         self.sequence = sequence
         self.notification = notification
@@ -70,7 +83,9 @@ package struct WaitingResponse: Sendable, Hashable {
 
 /// What the store knows of an app's registration.
 package enum Registration: Sendable, Hashable {
+    /// The store has no word of it: the app has not registered in this environment.
     case unknown
+    /// It is active; its device token, 64 hexadecimal digits.
     case token(String)
     /// The app ended it, and has not asked for a new one.
     case ended

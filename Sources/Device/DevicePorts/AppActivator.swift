@@ -19,6 +19,8 @@ public struct AppActivation: Hashable, Sendable {
         "/" + busName.replacing(".", with: "/").replacing("-", with: "_")
     }
 
+    /// An activation without a token leaves the focus where it is.
+    ///
     /// - Parameter busName: Must be valid, see `BusName.isValid(_:)`.
     public init(busName: String, token: String?) {
         self.busName = busName

@@ -14,8 +14,10 @@ package protocol AppLauncher: Sendable {
 
 /// Why an app could not be started, in words.
 package struct AppLaunchFailure: Error, Sendable, CustomStringConvertible {
+    /// What could not be started and why, for the log and the timeline.
     package var description: String
 
+    /// A failure in these words.
     package init(description: String) {
         self.description = description
     }

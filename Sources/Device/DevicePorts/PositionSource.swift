@@ -19,6 +19,7 @@ public protocol PositionSource: Sendable {
 
 /// What a source tells.
 public enum PositionEvent: Sendable, Hashable {
+    /// The machine is here, as exactly as the position says.
     case position(Position)
     /// There is no position at this time, and why, in words.
     case unavailable(reason: String)

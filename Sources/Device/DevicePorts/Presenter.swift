@@ -46,5 +46,6 @@ public protocol Presenter: Sendable {
 }
 
 extension Presenter {
+    /// `true`: what presents has a screen, unless it says otherwise.
     public var hasScreen: Bool { true }
 }

@@ -9,6 +9,7 @@ package struct ReplyQuestion: Hashable, Sendable {
     /// The name that the app's manifest gives it.
     package var appName: String
 
+    /// A question in the name of this app.
     package init(appName: String) {
         self.appName = appName
     }
@@ -16,6 +17,7 @@ package struct ReplyQuestion: Hashable, Sendable {
 
 /// What came of it.
 package enum ReplyAnswer: Hashable, Sendable {
+    /// What the person typed, without the line's end; may be empty.
     case text(String)
     /// The person closed the window.
     case cancelled

@@ -7,22 +7,28 @@ import PushModel
 /// The presenter of a machine without a session bus: nothing is shown, everything is stored; a program of the person's
 /// choice may be told.
 public final class HeadlessPresenter: Presenter {
+    /// `false`: nobody can be asked.
     public var hasScreen: Bool { false }
 
     private let logger: Logger
     private let hook: PresenterHook?
 
+    /// A presenter that tells the log, and a program where one is given.
+    ///
     /// - Parameter hook: The absolute path of a program that is run for each notification, see ``PresenterHook``.
     public init(logger: Logger, hook: String? = nil) {
         self.logger = logger
         self.hook = hook.map { PresenterHook(path: $0) }
     }
 
+    /// Says in the log that there is no screen, and reports one that is not locked. What an earlier run showed is
+    /// nowhere.
     public func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void) {
         logger.notice("There is no session bus: notifications are kept, and none is shown on a screen.")
         events(.locked(false))
     }
 
+    /// Without a program the outcome is `presented`, with the note `headless`; else it is the run's.
     public func present(
         _ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void
     ) {
@@ -35,13 +41,18 @@ public final class HeadlessPresenter: Presenter {
         hook.run(presentation, then: complete)
     }
 
+    /// Does nothing: no notification is on a screen.
     public func update(_ presentation: Presentation) {}
 
+    /// Does nothing: there are no icons.
     public func badge(_ count: Int, desktopEntry: String) {}
 
+    /// Does nothing: nobody hears it.
     public func play(_ sound: Presentation.Sound, volume: Double?) {}
 
+    /// Does nothing: no notification is on a screen.
     public func withdraw(_ notification: NotificationID) {}
 
+    /// Does nothing: runs of the program end by themselves.
     public func stop() {}
 }

@@ -18,6 +18,8 @@ package struct ProcessLauncher: AppLauncher {
     private let environment: [String: String]
     private let input: Int32
 
+    /// Launches for this agent; the log folder is made with the first app's log.
+    ///
     /// - Parameters:
     ///   - logFolder: Where the output of apps goes.
     ///   - environment: The agent's own variables.
@@ -31,6 +33,8 @@ package struct ProcessLauncher: AppLauncher {
         self.input = input
     }
 
+    /// Starts the manifest's program, with the manifest's variables above the agent's and `variables` above both. Its
+    /// output is added to `APP.log` in the log folder; the log and the folder are this user's alone.
     package func launch(
         _ manifest: AppManifest, variables: [String: String], ended: @escaping @Sendable (pid_t) -> Void
     ) throws(AppLaunchFailure) -> pid_t {

@@ -15,10 +15,15 @@ package final class ProgramReplyWindow: ReplyWindow {
     private let environment: [String: String]
     private let threads = BoundedThreads("aldaba-reply", limit: windowLimit)
 
+    /// Looks for a helper program anew with each question.
+    ///
+    /// - Parameter environment: The agent's own; the helper program inherits it without the agent's settings.
     package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
     }
 
+    /// The answer is `unavailable` at once without a display, without a helper program, and while eight windows are
+    /// open; closing the window or ten minutes of silence is `cancelled`.
     package func ask(_ question: ReplyQuestion, then complete: @escaping @Sendable (ReplyAnswer) -> Void) {
         guard environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil else {
             return complete(.unavailable("there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set"))

@@ -13,10 +13,13 @@ package struct AppDelivery: Sendable {
     /// How many responses may be in the app's hands at once.
     package static let responseWindow = 16
 
+    /// What happened to the app, its connection or its store.
     package enum Event: Sendable {
         /// A connection of the app was accepted; an earlier one is gone with it.
         case connected
+        /// The app takes notifications from now on; counts once a connection.
         case ready
+        /// The app's connection is over: what it did not handle waits again.
         case disconnected
         /// Something was stored for the app.
         case stored
@@ -26,22 +29,29 @@ package struct AppDelivery: Sendable {
         case page([WaitingNotification], limit: Int)
         /// The answer to ``Directive/readResponses(after:limit:)``.
         case responsePage([WaitingResponse], limit: Int)
+        /// The app's handler returned for this notification, with what is to be shown of it.
         case handled(NotificationID, HandledOutcome)
+        /// The app's handler returned for the response of this sequence.
         case responseHandled(Int64)
         /// As long as an app may take for an answer has passed, since the last time or since something was handed over.
         case answersDue
     }
 
+    /// What the agent is to do, in this order.
     package enum Directive: Sendable, Hashable {
         /// Read what waits after this place, and answer with ``Event/page(_:limit:)``.
         case read(after: Int64, limit: Int)
+        /// Read the responses that wait after this place, and answer with ``Event/responsePage(_:limit:)``.
         case readResponses(after: Int64, limit: Int)
+        /// Give the app a notification, for the handlers of this kind.
         case deliver(WaitingNotification, DeliveryKind)
+        /// Give the app a response.
         case respond(WaitingResponse)
         /// Store that it was handled, then confirm it to the app.
         case record(NotificationID, shows: PresentationOptions, setsBadge: Bool)
         /// The app is not in front: it appears without its being asked; `isForApp` when the app gets it all the same.
         case appear(WaitingNotification, isForApp: Bool)
+        /// Store that the response of this sequence was handled, then confirm it to the app.
         case recordResponse(Int64)
     }
 
@@ -70,8 +80,14 @@ package struct AppDelivery: Sendable {
     private var responsePlace: Int64 = 0
     private var mayHaveMoreResponses = false
 
+    /// For an app without a connection.
+    ///
+    /// - Parameter mayShow: Whether it is allowed to show notifications; else everything is for the background.
     package init(mayShow: Bool) { self.mayShow = mayShow }
 
+    /// Takes an event.
+    ///
+    /// - Returns: What is to be done about it; nothing for an event that comes too late.
     package mutating func handle(_ event: Event) -> [Directive] {
         switch event {
         case .connected: start(.starting)

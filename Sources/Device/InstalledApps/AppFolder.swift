@@ -4,8 +4,10 @@ import Machine
 
 /// The folder that holds one manifest per installed app, `ID.json`.
 public struct AppFolder: Sendable {
+    /// Where the folder is, or will be once an app is installed.
     public let path: String
 
+    /// Reads nothing, and makes no folder.
     public init(path: String) { self.path = path }
 
     /// Every manifest that can be read, by bundle id, and what is wrong with the others, by file name.

@@ -5,6 +5,8 @@ import Foundation
 package struct AppStrings: Sendable {
     private let tables: [[String: String]]
 
+    /// Reads the tables of these languages, then `Base` and `en`; what cannot be read, or is over 4 MiB, is none.
+    ///
     /// - Parameters:
     ///   - folder: The app's resources folder.
     ///   - languages: The person's languages, the best first, such as `de_DE` or `de`.

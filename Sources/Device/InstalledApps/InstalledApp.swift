@@ -5,11 +5,15 @@ import Foundation
 
 /// An app of this device.
 package struct InstalledApp: Sendable {
+    /// Its manifest, as it was last read.
     package var manifest: AppManifest
+    /// What the person and the app have settled, as the store has it.
     package var standing: AppNotificationRecord
     /// The file of its manifest.
     package var file: String?
+    /// Its texts in the person's language; `nil` where its manifest names no resources.
     package var strings: AppStrings?
+    /// What it is handed and when.
     package var handOver: AppDelivery
     /// Whether it runs, and over which connection.
     package var run = AppRun<AppConnection>.stopped
@@ -27,6 +31,7 @@ package struct InstalledApp: Sendable {
     package var state = AppState.active
     /// Where it will stand when the process that was started last connects.
     package var nextState = AppState.active
+    /// How often it may still be woken for what nobody sees.
     package var budget = BackgroundBudget()
     /// Whether it is woken when its budget allows that again.
     package var isToBeWoken = false
@@ -39,6 +44,7 @@ package struct InstalledApp: Sendable {
     /// How often it was started again for responses since it last answered one.
     package var startsForResponses = 0
 
+    /// An app that does not run, as far as the agent knows. Reads its string tables.
     package init(manifest: AppManifest, standing: AppNotificationRecord) {
         self.manifest = manifest
         self.standing = standing
@@ -48,6 +54,7 @@ package struct InstalledApp: Sendable {
         handOver = AppDelivery(mayShow: standing.authorization(under: manifest.authorization).allows)
     }
 
+    /// The app's own connection; `nil` while it is not connected.
     package var connection: AppConnection? { run.connection }
 
     /// The number on its icon, as far as the person lets it be seen.
@@ -82,6 +89,7 @@ package struct InstalledApp: Sendable {
         handOver.isInFront = isInFront
     }
 
+    /// The app stands elsewhere now; what it is handed follows.
     package mutating func enter(_ new: AppState) {
         state = new
         handOver.isInFront = isInFront
@@ -95,14 +103,19 @@ package struct InstalledApp: Sendable {
 
 /// The requests of one run of an app that are done, as far back as it may ask them again.
 package struct AskedRequests: Sendable {
+    /// The name that the app gave the run.
     package let run: String
+    /// The numbers of the requests that are done.
     package private(set) var done: Set<Int64>
 
+    /// A run of which the store knows these requests to be done.
     package init(run: String, done: Set<Int64>) {
         self.run = run
         self.done = done
     }
 
+    /// Counts a request as done from now on.
+    ///
     /// - Returns: `nil` for one that is done.
     package mutating func begin(_ request: Int64) -> RequestMark? {
         guard done.insert(request).inserted else { return nil }

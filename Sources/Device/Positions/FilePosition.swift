@@ -8,9 +8,12 @@ import Machine
 /// Read at the start, and whenever the file was written and closed, replaced, made or taken away; also when it is a link, or
 /// its folder comes later. A file that is empty is one that is being written.
 public final class FilePosition: PositionSource {
+    /// `the file PATH`, with the absolute path.
     public let name: String
     private let thread: PositionThread
 
+    /// Reads nothing before ``start(events:)``.
+    ///
     /// - Parameter path: The file; relative ones count from the current folder.
     public init(path: String) {
         let path = URL(fileURLWithPath: path).path
@@ -18,8 +21,11 @@ public final class FilePosition: PositionSource {
         thread = PositionThread(name: "aldaba-place") { FileWork(path: path, teller: $0) }
     }
 
+    /// Begins on a thread of its own; may be called again after ``rest()``.
     public func start(events: @escaping @Sendable (PositionEvent) -> Void) { thread.start(events: events) }
+    /// Stops watching the file until the next start.
     public func rest() { thread.rest() }
+    /// Ends the thread; nothing is told any more.
     public func stop() { thread.stop() }
 }
 

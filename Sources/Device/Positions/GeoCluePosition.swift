@@ -10,9 +10,12 @@ import MessageBus
 /// refuses, or waits in vain for the desktop's agent, after a minute, two, … an hour, since it may ask a person each time; a
 /// machine without GeoClue when one comes.
 public final class GeoCluePosition: PositionSource {
+    /// The service's own name.
     public let name = "GeoClue"
     private let thread: PositionThread
 
+    /// Connects to nothing before ``start(events:)``.
+    ///
     /// - Parameters:
     ///   - busAddress: The system bus.
     ///   - desktopID: Who asks, as GeoClue's configuration and the person know it.
@@ -22,8 +25,11 @@ public final class GeoCluePosition: PositionSource {
         }
     }
 
+    /// Begins on a thread of its own; may be called again after ``rest()``.
     public func start(events: @escaping @Sendable (PositionEvent) -> Void) { thread.start(events: events) }
+    /// Ends our client of GeoClue's, so that it need not look.
     public func rest() { thread.rest() }
+    /// Ends the thread; nothing is told any more.
     public func stop() { thread.stop() }
 }
 

@@ -9,6 +9,7 @@ import Synchronization
 /// has ended, it is started again after 1 s, 2 s, … 60 s; one that ran for a minute after 1 s again. It is killed with all
 /// that it started when nothing waits any more, and at the agent's end, also where that is killed. Its standard input is empty.
 public final class ProgramPosition: PositionSource {
+    /// Not its command, which may hold a secret.
     public let name = "the program of the setting position"
     private let thread: PositionThread
     private let running = RunningProgram()
@@ -22,6 +23,8 @@ public final class ProgramPosition: PositionSource {
         exec /bin/sh -c "$1"
         """
 
+    /// Runs nothing before ``start(events:)``.
+    ///
     /// - Parameters:
     ///   - command: What the shell runs.
     ///   - environment: The agent's environment.
@@ -34,13 +37,16 @@ public final class ProgramPosition: PositionSource {
         }
     }
 
+    /// Begins on a thread of its own, which starts the program; may be called again after ``rest()``.
     public func start(events: @escaping @Sendable (PositionEvent) -> Void) { thread.start(events: events) }
 
+    /// Kills the program with all that it started.
     public func rest() {
         thread.rest()
         running.kill()
     }
 
+    /// Kills the program with all that it started, and ends the thread.
     public func stop() {
         thread.stop()
         // The process may end before the thread has its turn.

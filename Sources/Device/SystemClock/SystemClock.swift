@@ -19,6 +19,8 @@ public final class SystemClock: AlarmClock {
     private let calls: ClockCalls
     private let events = Mutex<(@Sendable (AlarmClockEvent) -> Void)?>(nil)
 
+    /// Takes a timer of the kernel's; no thread runs before ``start(events:)``.
+    ///
     /// - Parameters:
     ///   - localtime: The link that says in which zone the machine is.
     ///   - zoneFolder: The zone files.
@@ -52,12 +54,14 @@ public final class SystemClock: AlarmClock {
         boot = id ?? UUID()
     }
 
+    /// The clocks as the kernel has them; `sinceBoot` counts while the machine sleeps.
     public func now() -> ClockReading {
         ClockReading(
             wall: Instant(milliseconds: MachineClock.wall), boot: boot,
             sinceBoot: MachineClock.sinceBoot)
     }
 
+    /// Begins two threads: one for the alarm and the zone, one for the system bus where there is an address.
     public func start(events: @escaping @Sendable (AlarmClockEvent) -> Void) {
         self.events.withLock { $0 = events }
         // A timer that was never set does not tell that the clock was.
@@ -77,6 +81,7 @@ public final class SystemClock: AlarmClock {
         }
     }
 
+    /// Sets the kernel's timer for the wall clock (timerfd_settime(2)); an instant that has passed rings at once.
     public func arm(_ deadline: Instant?) {
         // 0 would turn it off: what is due since 1970 is due now.
         let result = calls.setAlarm(alarm.number, deadline.map { max(1, $0.milliseconds) } ?? 0)
@@ -84,6 +89,7 @@ public final class SystemClock: AlarmClock {
         if result == -ECANCELED { events.withLock { $0 }?(.wallClockChanged) }
     }
 
+    /// Ends both threads; nothing is reported any more.
     public func stop() {
         events.withLock { $0 = nil }
         end.signal()

@@ -18,10 +18,12 @@ public final class WindowFocus: FocusSource {
         self.end = end
     }
 
+    /// Connects to the screen on a thread of its own.
     public func start(events: @escaping @Sendable (FocusEvent) -> Void) {
         let (display, end) = (display, end)
         OwnThread.begin("aldaba-focus") { FocusWatch(display: display, end: end, tell: events).run() }
     }
 
+    /// Ends the thread, and its connection with it.
     public func stop() { end.signal() }
 }

@@ -10,6 +10,8 @@ package struct BackOff: Hashable, Sendable {
     /// How many delays were taken since the start or the last ``reset()``; at most 62.
     package private(set) var attempts = 0
 
+    /// The delays in milliseconds.
+    ///
     /// - Parameters:
     ///   - base: At least 1 millisecond; less is taken as 1.
     ///   - cap: At least `base`.

@@ -6,6 +6,8 @@ package final class BoundedThreads: Sendable {
     private let limit: Int
     private let busy = Mutex(0)
 
+    /// None runs before there is work.
+    ///
     /// - Parameter name: What the system shows of each; at most fifteen bytes.
     package init(_ name: String, limit: Int) {
         self.name = name

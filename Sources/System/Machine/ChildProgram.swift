@@ -8,9 +8,12 @@ import Foundation
 package struct ChildProgram: Sendable {
     /// Absolute.
     package var path: String
+    /// What it is given after its name.
     package var arguments: [String]
+    /// All its variables: it inherits none.
     package var environment: [String: String]
 
+    /// Starts nothing; ``start(input:output:errors:)`` and ``run(input:outputLimit:patience:)`` do.
     package init(path: String, arguments: [String], environment: [String: String]) {
         self.path = path
         self.arguments = arguments

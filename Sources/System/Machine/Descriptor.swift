@@ -2,6 +2,7 @@ import Glibc
 
 /// A descriptor that is closed with the last who has it.
 package final class Descriptor: Sendable {
+    /// The system's number, 0 or above; open for as long as this lives.
     package let number: Int32
 
     /// Takes what a call of the system's returned.

@@ -7,6 +7,7 @@ package struct MachineFailure: Error, Hashable, CustomStringConvertible {
     /// In the system's words.
     package var reason: String
 
+    /// With a reason in words of ours.
     package init(what: String, reason: String) {
         self.what = what
         self.reason = reason

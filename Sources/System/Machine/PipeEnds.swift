@@ -8,6 +8,8 @@ package struct PipeEnds {
     /// -1 once it is given away or closed.
     package private(set) var writing: Int32
 
+    /// Makes a pipe.
+    ///
     /// - Throws: when the system has no descriptor left.
     package init() throws(MachineFailure) {
         var ends: [Int32] = [-1, -1]

@@ -4,6 +4,7 @@ import Glibc
 package enum ProgramEnd: Hashable, Sendable, CustomStringConvertible {
     /// By itself, with this status.
     case exited(Int32)
+    /// By this signal (signal(7)).
     case signalled(Int32)
 
     /// `exit code N` or `signal N`.

@@ -7,6 +7,8 @@ package final class WakeUp: Sendable {
     private let counter: Descriptor
     private let signalled = Mutex(false)
 
+    /// Makes a counter that is not signalled.
+    ///
     /// - Throws: when the system has no descriptor left.
     package init() throws(MachineFailure) { counter = try Descriptor(aldaba_wake_up_open(), "counter") }
 
