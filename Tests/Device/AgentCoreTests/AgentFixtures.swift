@@ -1,4 +1,5 @@
 import AgentWire
+import DeviceModel
 import DeviceTestSupport
 import Foundation
 import PushModel

@@ -1,7 +1,6 @@
 import AgentWire
 import DeviceModel
 import DevicePorts
-import DeviceTestSupport
 import Foundation
 import LocalSchedule
 import Testing
