@@ -16,8 +16,11 @@ package struct ReceivedNotification: Sendable {
 
     /// What it says.
     package var content: NotificationContent
+    /// Where it comes from.
     package var source: Source
 
+    /// What an app scheduled here, or what is known of a payload already.
+    ///
     /// - Parameters:
     ///   - content: What it says.
     ///   - source: Where it comes from.
@@ -71,6 +74,7 @@ package struct PlannedNotification: Sendable {
         case ends(NotificationState, note: String?)
     }
 
+    /// What happens to it when it is stored.
     package let disposition: Disposition
     /// Whether its app is asked first how it appears.
     package let isAsked: Bool

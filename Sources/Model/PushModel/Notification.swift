@@ -81,6 +81,7 @@ public struct Notification: Hashable, Sendable {
     public var expiry: Expiry
     /// At most 64 bytes; the same id replaces what waits and what is shown.
     public var collapseID: String?
+    /// The body, in the form of the entry that accepted it.
     public var content: PushContent
 
     /// Makes a notification of checked parts. The defaults are those of absent header fields.

@@ -15,6 +15,7 @@ public struct UpstreamMessage: Hashable, Sendable {
     /// The content, as the device sent it.
     public var raw: [UInt8]
 
+    /// A message of parts that were not checked.
     public init(
         persistentID: String, category: String, sender: String = "", recipient: String = "",
         appData: [String: String] = [:], raw: [UInt8] = []
@@ -35,6 +36,7 @@ public struct UpstreamRefusal: Hashable, Sendable {
     /// What is wrong, for the device's developer; at most 255 characters travel.
     public var reason: String
 
+    /// A refusal with its reason.
     public init(code: Int32, reason: String) {
         self.code = code
         self.reason = reason

@@ -33,6 +33,7 @@ public protocol MCSClientDelegate: AnyObject, Sendable {
 }
 
 extension MCSClientDelegate {
+    /// Does nothing: what was refused is confirmed too.
     public func upstreamRefused(
         _ connection: MCSClientConnection, persistentID: String, _ refusal: UpstreamRefusal
     ) {}
