@@ -280,7 +280,12 @@ let testTargets: [Target] = [
     tests(
         "Device", "AppConnections",
         ["DeviceTestSupport", "AppConnections", "DeviceModel", "AgentWire", nioCore, nioPosix, nioEmbedded]),
-    tests("Device", "InstalledApps", ["DeviceTestSupport", "InstalledApps", "DeviceModel", "AgentWire", "PushModel"]),
+    tests(
+        "Device", "InstalledApps",
+        [
+            "DeviceTestSupport", "InstalledApps", "AppConnections", "DeviceModel", "AgentWire", "PushModel",
+            nioEmbedded,
+        ]),
     tests(
         "Device", "DeviceLink",
         [

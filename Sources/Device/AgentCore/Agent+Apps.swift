@@ -18,23 +18,20 @@ extension Agent {
     ///   soon.
     func loadApps() throws {
         let folder = AppFolder(path: configuration.appsFolder)
-        let mark = folder.mark()
-        guard mark != manifestFingerprint else { return }
-        manifestFingerprint = mark
+        guard registry.manifestsChanged(folder.mark()) else { return }
         do {
             try applyManifests(folder.load())
         } catch {
-            manifestFingerprint = nil
+            registry.forgetManifests()
             loadAppsLater()
             throw error
         }
     }
 
     private func loadAppsLater() {
-        guard !isAppLookScheduled else { return }
-        isAppLookScheduled = true
+        guard registry.scheduleLook() else { return }
         enter(after: timing.storePause) { agent in
-            agent.isAppLookScheduled = false
+            agent.registry.beginLook()
             do {
                 try agent.loadApps()
             } catch {
@@ -56,7 +53,7 @@ extension Agent {
             if apps[id]?.takes(manifest) != true { try install(manifest, as: id) }
         }
         for (id, file) in loaded.files { apps[id]?.file = file }
-        if loaded.mayChangeUnseen { manifestFingerprint = nil }
+        if loaded.mayChangeUnseen { registry.forgetManifests() }
         try lookForRemovals(loaded)
         watchFocus()
     }
@@ -65,8 +62,7 @@ extension Agent {
         let known = apps[id]
         let standing = try known?.standing ?? store.read { try $0.standing(app: id) }
         let registration = try store.read { try $0.registration(app: id, environment: configuration.environment) }
-        for connection in known?.allConnections ?? [] {
-            connections[ObjectIdentifier(connection)] = nil
+        for connection in registry.releaseConnections(of: id) {
             connection.refuse(code: "manifestChanged", message: "the manifest of \(id) has another program or team now")
         }
         apps[id] = InstalledApp(manifest: manifest, standing: standing)
@@ -121,12 +117,12 @@ extension Agent {
             if copies.isCopying(of: app) { return .waiting(app: app) }
             return try takeFiles(of: request, number, app: app, connection) ? .copying : .taken
         case .manage(let number, .notify(let request, let waits)) where !request.content.attachments.isEmpty:
-            guard connections[ObjectIdentifier(connection)] == nil else { break }
+            guard registry.role(of: connection) == nil else { break }
             if copies.isCopying(of: AppManifest.terminalID) { return .waiting(app: AppManifest.terminalID) }
             return notifyWithFiles(request, number, waits: waits, connection) ? .copying : .refused
         default: break
         }
-        switch connections[ObjectIdentifier(connection)] {
+        switch registry.role(of: connection) {
         case let known? where known.role == .app:
             try handleAppMessage(message, from: known.app, connection)
             return .taken
@@ -239,12 +235,9 @@ extension Agent {
         let unasked = terminals.remove { $0.connection === connection }
         if !unasked.isEmpty { enqueue(.unlisted(app: AppManifest.terminalID, identifiers: unasked)) }
         questions.removeAskers { $0.connection === connection }
-        guard let closed = connections.removeValue(forKey: ObjectIdentifier(connection)) else { return }
+        guard let closed = registry.disconnect(connection) else { return }
         let app = closed.app
-        guard closed.role == .app else {
-            apps[app]?.companions[closed.role] = nil
-            return
-        }
+        guard closed.role == .app else { return }
         startReconnectTimer(of: app)
         apps[app]?.tokenRequests = []
         hand(.disconnected, to: app)
@@ -257,9 +250,7 @@ extension Agent {
     /// Gives an app that may be running time to connect; then what waits for it is shown, and it is started if
     /// somebody tapped. An app that ended again and again with the same responses gets them when it next runs.
     func startReconnectTimer(of app: String) {
-        reconnectDeadlineCount += 1
-        let number = reconnectDeadlineCount
-        apps[app]?.run.awaitReconnect(deadline: number)
+        let number = registry.awaitReconnect(of: app)
         enter(after: timing.returnLimit) { $0.reconnectTimedOut(app, number) }
     }
 

@@ -13,7 +13,7 @@ extension Agent {
         guard loaded.isReadable else { return }
         let known = try store.read { try $0.knownApps() }
         let gone = known.union(apps.keys).subtracting(loaded.apps.keys).subtracting([AppManifest.terminalID])
-        for app in gone where !loaded.mayHave(app, in: apps[app]?.file) && missing.insert(app).inserted {
+        for app in gone where !loaded.mayHave(app, in: apps[app]?.file) && registry.noteMissing(app) {
             enter(after: timing.removalPatience) { $0.removeIfGone(app) }
         }
         for app in try registeredAbsentees().keys
@@ -21,7 +21,7 @@ extension Agent {
     }
 
     private func removeIfGone(_ app: String) {
-        guard missing.contains(app) else { return }
+        guard registry.isMissing(app) else { return }
         let isRegistered: Bool
         do {
             isRegistered = try registered().contains { $0.app == app && $0.team != nil }
@@ -29,7 +29,7 @@ extension Agent {
             storeFailed(error)
             return enter(after: timing.storePause) { $0.removeIfGone(app) }
         }
-        missing.remove(app)
+        registry.endMissing(app)
         let loaded = AppFolder(path: configuration.appsFolder).load()
         guard loaded.isReadable, !loaded.mayHave(app, in: apps[app]?.file) else { return }
         settleQuestion(of: app)
@@ -43,8 +43,7 @@ extension Agent {
     }
 
     private func part(from installed: InstalledApp) {
-        for connection in installed.allConnections {
-            connections[ObjectIdentifier(connection)] = nil
+        for connection in registry.releaseConnections(of: installed.manifest.id) {
             connection.refuse(
                 code: "unknownApp", message: "\(installed.manifest.id) was removed from this device")
         }

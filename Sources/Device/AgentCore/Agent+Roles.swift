@@ -1,5 +1,6 @@
 import AgentWire
 import AppConnections
+import InstalledApps
 import Logging
 import Observability
 
@@ -7,7 +8,7 @@ import Observability
 extension Agent {
     /// The app that a connection is; `nil` for others, and for those that are only in an app's name.
     func app(of connection: AppConnection) -> String? {
-        guard let known = connections[ObjectIdentifier(connection)], known.role == .app else { return nil }
+        guard let known = registry.role(of: connection), known.role == .app else { return nil }
         return known.app
     }
 
@@ -42,16 +43,7 @@ extension Agent {
 
     /// Gives a role of an app to a connection, and ends the one that had it.
     func take(_ role: AppRole, by connection: AppConnection) {
-        if let older = apps[role.app]?[role.role] {
-            connections[ObjectIdentifier(older)] = nil
-            supersede(older, by: connection, as: role)
-        }
-        connections[ObjectIdentifier(connection)] = role
-        if role.role == .app {
-            apps[role.app]?.run.connect(connection)
-        } else {
-            apps[role.app]?.companions[role.role] = connection
-        }
+        if let older = registry.connect(connection, as: role) { supersede(older, by: connection, as: role) }
     }
 
     /// Ends the older connection. A process that just reconnected left it behind; another process is told that it
@@ -68,10 +60,4 @@ extension Agent {
             code: AgentMessage.superseded,
             message: "process \(newer.peer.process) is \(what) now; this one gets nothing any more")
     }
-}
-
-/// In whose name a connection is, and as what.
-struct AppRole: Sendable, Hashable {
-    var app: String
-    var role: ConnectionRole
 }

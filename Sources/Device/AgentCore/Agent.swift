@@ -38,16 +38,7 @@ public actor Agent {
     let store: AgentStore
     private var lock: DataLock?
 
-    /// Installed apps by bundle id.
-    var apps: [String: InstalledApp] = [:]
-    /// What the folder of manifests was like when it was read; `nil` before.
-    var manifestFingerprint: Set<String>?
-    /// Whether they are looked at again since the store could not be read.
-    var isAppLookScheduled = false
-    /// Apps whose manifests were not there at the last look.
-    var missing: Set<String> = []
-    /// Which app each accepted connection is, or belongs to.
-    var connections: [ObjectIdentifier: AppRole] = [:]
+    var registry = AppRegistry()
 
     /// The link to the server; `nil` without one.
     nonisolated let link: ServerLink?
@@ -60,13 +51,17 @@ public actor Agent {
     /// Waits for the desktop's word whether the screen is locked.
     private var screenWaiter: CheckedContinuation<Void, Never>?
     private var pruning = PruningTrigger()
-    /// How often an app was expected back, which tells the expectations apart.
-    var reconnectDeadlineCount = 0
     /// Requests that wait for their time or place.
     var requestSchedule = RequestSchedule()
     /// How many words of the desktop wait for the store to be read again.
     var unheard = 0
     var presentations: PresentationFlow
+
+    /// Installed apps by bundle id.
+    var apps: [String: InstalledApp] {
+        get { registry.apps }
+        _modify { yield &registry.apps }
+    }
 
     /// Opens the data folder: makes it where it is missing, locks it, and opens the store in it. An agent that was
     /// made must be run: only that closes what it holds.

@@ -1,0 +1,118 @@
+import AgentWire
+import AppConnections
+
+/// In whose name a connection is, and as what.
+package struct AppRole: Sendable, Hashable {
+    /// The app's bundle id.
+    package var app: String
+    /// What connects in the app's name.
+    package var role: ConnectionRole
+
+    /// A role that may be taken by one connection.
+    ///
+    /// - Parameters:
+    ///   - app: The app's bundle id.
+    ///   - role: What connects in its name.
+    package init(app: String, role: ConnectionRole) {
+        self.app = app
+        self.role = role
+    }
+}
+
+/// The installed apps, whose their connections are, and which manifests were seen.
+///
+/// Guarantees: a connection has one role; a role of an app has one connection; an app counts as removed only when its
+/// manifest was missing at two looks.
+package struct AppRegistry: Sendable {
+    /// The apps by bundle id.
+    package var apps: [String: InstalledApp] = [:]
+    private var roles: [ObjectIdentifier: AppRole] = [:]
+    private var fingerprint: Set<String>?
+    private var missing: Set<String> = []
+    private var isLookScheduled = false
+    private var deadlines = 0
+
+    /// A registry without apps.
+    package init() {}
+
+    // MARK: Connections
+
+    /// The role that a connection has; `nil` before it said `hello`, and once another took it.
+    package func role(of connection: AppConnection) -> AppRole? { roles[ObjectIdentifier(connection)] }
+
+    /// Gives a role to a connection.
+    ///
+    /// - Returns: The connection that had it.
+    package mutating func connect(_ connection: AppConnection, as role: AppRole) -> AppConnection? {
+        let older = apps[role.app]?[role.role]
+        if let older { roles[ObjectIdentifier(older)] = nil }
+        roles[ObjectIdentifier(connection)] = role
+        if role.role == .app {
+            apps[role.app]?.run.connect(connection)
+        } else {
+            apps[role.app]?.companions[role.role] = connection
+        }
+        return older
+    }
+
+    /// A connection has ended. The app's own stays in its ``InstalledApp/run`` until the app is waited for.
+    ///
+    /// - Returns: The role that it had.
+    package mutating func disconnect(_ connection: AppConnection) -> AppRole? {
+        guard let role = roles.removeValue(forKey: ObjectIdentifier(connection)) else { return nil }
+        if role.role != .app { apps[role.app]?.companions[role.role] = nil }
+        return role
+    }
+
+    /// Takes the roles from all connections of an app, which are to be closed.
+    ///
+    /// - Returns: Those connections.
+    package mutating func releaseConnections(of app: String) -> [AppConnection] {
+        let connections = apps[app]?.allConnections ?? []
+        for connection in connections { roles[ObjectIdentifier(connection)] = nil }
+        return connections
+    }
+
+    /// Gives an app time to connect.
+    ///
+    /// - Returns: What names the deadline, for ``AppRun/deadlinePassed(_:)``.
+    package mutating func awaitReconnect(of app: String) -> Int {
+        deadlines += 1
+        apps[app]?.run.awaitReconnect(deadline: deadlines)
+        return deadlines
+    }
+
+    // MARK: Manifests
+
+    /// Tells whether the folder of manifests is another than at the last look, which this is from now on.
+    ///
+    /// - Parameter new: What ``AppFolder/mark()`` told.
+    package mutating func manifestsChanged(_ new: Set<String>) -> Bool {
+        guard new != fingerprint else { return false }
+        fingerprint = new
+        return true
+    }
+
+    /// The next look reads the manifests, whatever the folder is like.
+    package mutating func forgetManifests() { fingerprint = nil }
+
+    /// Tells whether a further look has to be scheduled; it is from now on.
+    package mutating func scheduleLook() -> Bool {
+        defer { isLookScheduled = true }
+        return !isLookScheduled
+    }
+
+    /// The look that was scheduled happens now.
+    package mutating func beginLook() { isLookScheduled = false }
+
+    /// An app's manifest is not there.
+    ///
+    /// - Returns: Whether it was there at the look before.
+    package mutating func noteMissing(_ app: String) -> Bool { missing.insert(app).inserted }
+
+    /// Whether an app's manifest was missing.
+    package func isMissing(_ app: String) -> Bool { missing.contains(app) }
+
+    /// The second look at an app whose manifest was missing is over.
+    package mutating func endMissing(_ app: String) { missing.remove(app) }
+}
