@@ -13,6 +13,7 @@ public struct DeliveryFlow: Sendable {
     public enum Directive: Hashable, Sendable {
         /// Read what waits after an id, at most so many, then call ``pageRead(_:)`` or ``pageFailed()``.
         case page(after: NotificationID?, limit: Int)
+        /// Write these to the connection, in order.
         case write([OutgoingNotification])
         /// These were to be written at once or never, and could not be.
         case notSent([NotificationID])

@@ -3,11 +3,14 @@ import PushModel
 
 /// What a device logs in with.
 public struct MCSCredentials: Hashable, Sendable {
+    /// The device's id.
     public var device: DeviceID
+    /// The device's secret; never logged.
     @Secret public var secret: UInt64
     /// Every id that is stored and whose acknowledgement the server has not confirmed.
     public var received: [NotificationID]
 
+    /// Takes the values as they are; nothing is checked.
     public init(device: DeviceID, secret: UInt64, received: [NotificationID]) {
         self.device = device
         self.secret = secret
@@ -18,6 +21,7 @@ public struct MCSCredentials: Hashable, Sendable {
 // Neither a log nor a dump of what holds them shows the secret.
 extension MCSCredentials: CustomStringConvertible, CustomReflectable {
     public var description: String { "device \(device), \(received.count) received" }
+    /// What a dump shows: the device and the received ids, without the secret.
     public var customMirror: Mirror { Mirror(self, children: ["device": device, "received": received]) }
 }
 
@@ -29,7 +33,9 @@ public enum MCSClientCloseReason: Hashable, Sendable {
     case untrusted(String)
     /// The server answered the login with an error: 401 unknown device or wrong secret, 503 try again later.
     case loginRefused(code: Int32, message: String)
+    /// The login was not answered within ``MCSClientConfiguration/loginTimeout``.
     case loginTimedOut
+    /// The server speaks this version of MCS, which is not supported.
     case unsupportedVersion(UInt8)
     /// Bytes that are no packets.
     case malformed(MCSFrameError)
@@ -37,6 +43,7 @@ public enum MCSClientCloseReason: Hashable, Sendable {
     case protocolViolation(String)
     /// The server sent Close: it stops, or a newer session of the same device was opened.
     case closedByServer
+    /// The server ended the session with a StreamErrorStanza; its type and text, as they came.
     case streamError(type: String, text: String)
     /// The server answered no heartbeat.
     case silent
@@ -46,8 +53,11 @@ public enum MCSClientCloseReason: Hashable, Sendable {
 
 /// What the shell of a device's session has to do, in order.
 public enum MCSClientDirective: Hashable, Sendable {
+    /// Write the version byte, before any packet.
     case sendVersion(UInt8)
+    /// Write a packet.
     case send(MCSPacket)
+    /// The server took the login; its time of day, by its own clock.
     case loggedIn(serverTime: Timestamp)
     /// Store these in one transaction, then call ``MCSClientSession/stored(_:)`` with their ids. The store drops
     /// those that it has, and those count as stored.
@@ -83,5 +93,6 @@ public struct MCSClientConfiguration: Hashable, Sendable {
     /// How many upstream stanzas may be unconfirmed.
     public var upstreamLimit = 16
 
+    /// The defaults, each as it stands at its property.
     public init() {}
 }

@@ -3,11 +3,14 @@ import PushModel
 
 /// What a device said about itself at login.
 public struct MCSLogin: Hashable, Sendable {
+    /// The device's id, as it says.
     public var device: DeviceID
+    /// The device's secret, not checked yet; never logged.
     @Secret public var secret: UInt64
     /// What the device already has; names that are no notification's id are left out.
     public var received: [NotificationID]
 
+    /// Takes what the login said; nothing is checked.
     public init(device: DeviceID, secret: UInt64, received: [NotificationID]) {
         self.device = device
         self.secret = secret
@@ -17,8 +20,11 @@ public struct MCSLogin: Hashable, Sendable {
 
 /// The verdict on a login.
 public enum MCSLoginAnswer: Hashable, Sendable {
+    /// The device is known and its secret is right.
     case welcome
+    /// Unknown device or wrong secret.
     case refused
+    /// The login could not be checked; the device is to come again.
     case unavailable
 }
 
@@ -26,6 +32,7 @@ public enum MCSLoginAnswer: Hashable, Sendable {
 public enum MCSServerCloseReason: String, Sendable, CaseIterable {
     /// The device sent Close or closed the connection.
     case peer
+    /// The device speaks a version of MCS that is not supported.
     case unsupportedVersion = "unsupported_version"
     /// Bytes that are no packets.
     case malformed
@@ -33,22 +40,29 @@ public enum MCSServerCloseReason: String, Sendable, CaseIterable {
     case notLoggedIn = "not_logged_in"
     /// A packet that has no place where it came: a second login, an acknowledgement of what was never sent.
     case protocolViolation = "protocol_violation"
+    /// The login was refused: unknown device or wrong secret.
     case refused
+    /// The login could not be checked; the device is to come again.
     case unavailable
+    /// The connection was not logged in within ``MCSServerConfiguration/loginTimeout``.
     case loginTimeout = "login_timeout"
     /// The device answered no heartbeat.
     case silent
+    /// A newer session of the same device was opened.
     case superseded
     /// The device may not log in any more.
     case revoked
     /// The store could not read or record; the device is to come again.
     case storeFailed = "store_failed"
+    /// The server stops.
     case stopping
 }
 
 /// What the shell of a server's session has to do, in order.
 public enum MCSServerDirective: Hashable, Sendable {
+    /// Write the version byte, before the first packet.
     case sendVersion(UInt8)
+    /// Write a packet.
     case send(MCSPacket)
     /// Send the packet that carries this notification, made at a moment; see
     /// `OutgoingNotification.encodePacket(into:lastStreamID:now:maximumSize:)`.
@@ -94,5 +108,6 @@ public struct MCSServerConfiguration: Hashable, Sendable {
     /// How many packets may follow a login before its answer.
     public var earlyPacketLimit = 64
 
+    /// The defaults, each as it stands at its property.
     public init() {}
 }

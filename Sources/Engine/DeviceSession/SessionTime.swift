@@ -7,6 +7,7 @@ public struct SessionTime: Hashable, Sendable {
     /// The time of day, for what is written into packets.
     public var wall: Timestamp
 
+    /// Takes the readings of two clocks at one moment.
     public init(uptime: Int64, wall: Timestamp) {
         self.uptime = uptime
         self.wall = wall

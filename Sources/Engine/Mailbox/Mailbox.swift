@@ -4,13 +4,20 @@ import PushModel
 public struct Mailbox: Sendable {
     /// One waiting notification, as the owner's store keeps it.
     public struct Entry: Hashable, Sendable {
+        /// The notification's internal id, and its place in the order.
         public var id: NotificationID
+        /// The app that is to have it.
         public var app: AppID
+        /// The environment of the app's registration.
         public var environment: PushEnvironment
+        /// The lane in which it waits.
         public var lane: Lane
+        /// Its collapse id; `nil` where it replaces nothing.
         public var collapseID: String?
+        /// The instant from which it is expired.
         public var expiresAt: Timestamp
 
+        /// Makes the entry of one notification.
         public init(
             id: NotificationID, app: AppID, environment: PushEnvironment, lane: Lane, collapseID: String?,
             expiresAt: Timestamp

@@ -12,6 +12,7 @@ public struct MailboxPolicy: Hashable, Sendable {
 
     /// Notifications that may wait per device; at least 1.
     public var limit: Int
+    /// What gives way when the limit is reached.
     public var overflow: Overflow
     /// Collapse ids that may wait beside the limit, which then counts only what has none; at least 1. Beyond it the
     /// collapse id whose notification is the oldest leaves as `dropped(overflow)`, without a tombstone.
@@ -19,6 +20,7 @@ public struct MailboxPolicy: Hashable, Sendable {
     /// `nil` when the limit counts everything.
     public let collapseLimit: Int?
 
+    /// A policy whose limit counts everything; a limit below 1 is taken as 1.
     public init(limit: Int = 1000, overflow: Overflow = .dropOldest) {
         self.limit = max(1, limit)
         self.overflow = overflow

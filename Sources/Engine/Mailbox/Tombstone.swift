@@ -8,14 +8,18 @@ extension Mailbox {
     public struct Tombstone: Hashable, Sendable {
         /// Its place in the device's order, and the name under which the device acknowledges it.
         public var id: NotificationID
+        /// The app whose notifications were cleared.
         public var app: AppID
+        /// The environment of the app's registration.
         public var environment: PushEnvironment
+        /// The lane that was cleared.
         public var lane: Lane
         /// How many were cleared.
         public var count: Int
         /// When the first of them were.
         public var since: Timestamp
 
+        /// Makes what is left of a cleared lane.
         public init(
             id: NotificationID, app: AppID, environment: PushEnvironment, lane: Lane, count: Int, since: Timestamp
         ) {

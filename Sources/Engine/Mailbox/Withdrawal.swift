@@ -10,6 +10,7 @@ extension Mailbox {
         /// Those that did not wait: the device has them, or they left otherwise, as the owner's store knows.
         public var absent: [NotificationID] = []
 
+        /// A withdrawal that has taken back nothing yet.
         public init() {}
     }
 
