@@ -3,8 +3,11 @@ import PushModel
 
 /// A notification that passed every check and asks to be stored for a device.
 public struct Acceptance: Sendable {
+    /// The app of the device token, as the register has it.
     public var app: RegisteredApp
+    /// What the device token means: device, app, environment and generation.
     public var subject: TokenSubject
+    /// The headers and the payload that the provider sent.
     public var notification: Notification
     /// Names the request to its sink; the service gives it back unread.
     public var ticket: Int32
@@ -24,6 +27,7 @@ public struct Acceptance: Sendable {
     /// Whether it is to be delivered once or never (TTL 0).
     public var isAttempt: Bool { notification.expiry == .once }
 
+    /// Makes an acceptance of parts that its door has checked.
     public init(app: RegisteredApp, subject: TokenSubject, notification: Notification, ticket: Int32) {
         self.app = app
         self.subject = subject
@@ -34,12 +38,15 @@ public struct Acceptance: Sendable {
 
 /// The answer to an ``Acceptance``.
 public struct AcceptanceVerdict: Hashable, Sendable {
+    /// The ``Acceptance/ticket`` of the request, unchanged.
     public var ticket: Int32
     /// The id under which it is durable, or was already; `nil` when it could not be made durable: nothing was
     /// accepted, and the provider should send it again later.
     public var id: NotificationID?
+    /// The `apns-id` that the provider sent; `nil` where it sent none.
     public var apnsID: String?
 
+    /// Makes the answer to the request of a ticket.
     public init(ticket: Int32, id: NotificationID?, apnsID: String?) {
         self.ticket = ticket
         self.id = id

@@ -16,6 +16,9 @@ public final class AppDirectory: Sendable {
     private let state = Mutex(State())
     private let reading: CoalescedLoad
 
+    /// A directory that has read nothing yet.
+    ///
+    /// - Parameter clock: Tells the time, by which failed readings are spaced.
     public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         reading = CoalescedLoad(clock: clock)
@@ -37,7 +40,9 @@ public final class AppDirectory: Sendable {
 
     /// What is known of a topic without asking the store.
     public enum Knowledge: Sendable {
+        /// The register has this app for the topic.
         case app(RegisteredApp)
+        /// The register has no app for the topic.
         case unknownTopic
         /// Ask with ``find(_:)``.
         case needsLookUp
@@ -49,6 +54,7 @@ public final class AppDirectory: Sendable {
         fileprivate var app: RegisteredApp?
         fileprivate var version: UInt64 = 0
 
+        /// The memory of a connection that has made no request yet.
         public init() {}
     }
 

@@ -10,8 +10,11 @@ import Synchronization
 public final class CredentialDirectory: Sendable {
     /// A provider token that was found genuine.
     public struct Credential: Hashable, Sendable {
+        /// The team whose key signed the token.
         public var team: TeamID
+        /// The id of that provider key: ten characters `A-Z0-9`.
         public var keyID: String
+        /// When the provider made the token: its `iat` claim (RFC 7519, 4.1.6).
         public var issuedAt: Timestamp
 
         /// The refusal that the passing of time brings.
@@ -23,9 +26,12 @@ public final class CredentialDirectory: Sendable {
 
     /// A key of the register, by the names that its team knows.
     public struct KnownKey: Hashable, Sendable {
+        /// The team that owns the key.
         public var team: TeamID
+        /// The key's id: ten characters `A-Z0-9`.
         public var keyID: String
 
+        /// Names a key; whether the register has it is not checked.
         public init(team: TeamID, keyID: String) {
             self.team = team
             self.keyID = keyID
@@ -34,6 +40,7 @@ public final class CredentialDirectory: Sendable {
 
     /// What is known of a header value without asking the store.
     public enum Knowledge: Sendable {
+        /// Genuine, and not older than an hour.
         case credential(Credential)
         /// Refused; with the key that the token names, where there is such a key.
         case refused(APNsRefusal, key: KnownKey? = nil)
@@ -53,6 +60,9 @@ public final class CredentialDirectory: Sendable {
     private let state = Mutex(State())
     private let reading: CoalescedLoad
 
+    /// A directory that has read no key yet.
+    ///
+    /// - Parameter clock: Tells the time by which tokens age.
     public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         self.clock = clock
@@ -67,6 +77,7 @@ public final class CredentialDirectory: Sendable {
         /// Tokens of known keys whose signature was looked at and is wrong.
         fileprivate var forgeries = 0
 
+        /// The memory of a connection that has made no request yet.
         public init() {}
     }
 
@@ -192,6 +203,9 @@ public final class CredentialDirectory: Sendable {
 }
 
 extension CredentialDirectory: ProviderAuthentication {
+    /// Judges the header's value like ``find(_:)``, without the refusal's note.
+    ///
+    /// - Throws: when the store cannot be read.
     public func team(authorization: String) async throws -> ProviderVerdict {
         switch try await find(ArraySlice(authorization.utf8)) {
         case .credential(let credential): return .team(credential.team)

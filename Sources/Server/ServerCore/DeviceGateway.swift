@@ -50,6 +50,7 @@ public protocol DeviceGateway: Sendable {
 public enum AttemptEvent: Sendable {
     /// Written to the connection.
     case sent
+    /// The device has it on its disk.
     case acknowledged
     /// Not written: the connection was choked or closing.
     case notSent
@@ -77,15 +78,20 @@ public enum AttemptEvent: Sendable {
 public enum ReceiptOutcome: Hashable, Sendable {
     /// Durable, but for this many that are not of the device's notifications.
     case durable(ignored: Int)
+    /// The store did not answer or did not commit: nothing is recorded, and the device is to report again.
     case failed
 }
 
 /// A device's proof of itself and what it already has.
 public struct DeviceLogin: Sendable {
+    /// The device's id, as it says.
     public var device: DeviceID
+    /// The device's secret, not checked yet; never logged.
     @Secret public var secret: UInt64
+    /// The ids that the device says it has on its disk.
     public var received: [NotificationID]
 
+    /// Takes what the device sent; nothing is checked.
     public init(device: DeviceID, secret: UInt64, received: [NotificationID]) {
         self.device = device
         self.secret = secret
@@ -95,9 +101,12 @@ public struct DeviceLogin: Sendable {
 
 /// One live connection of a device. The epoch grows with every login, and the newest wins.
 public struct DeviceSessionID: Hashable, Sendable {
+    /// The device that logged in.
     public let device: DeviceID
+    /// The session's number: greater than those of all sessions that were opened before in this run of the server.
     public let epoch: UInt64
 
+    /// Names a session; whether it is open is not checked.
     public init(device: DeviceID, epoch: UInt64) {
         self.device = device
         self.epoch = epoch
@@ -106,6 +115,7 @@ public struct DeviceSessionID: Hashable, Sendable {
 
 /// The answer to a login.
 public enum DeviceLoginVerdict: Sendable {
+    /// The login is taken, and this session is open.
     case welcome(DeviceSessionID)
     /// Unknown device or wrong secret; the two are not told apart.
     case refused

@@ -11,6 +11,9 @@ public struct Enrolment: EnrolmentService {
     private let cell: UInt16
     private let clock: @Sendable () -> Timestamp
 
+    /// Brings the parts together.
+    ///
+    /// - Parameter cell: The cell that device tokens name; 0 where there is one server.
     public init(
         store: any RegisterStore, apps: AppDirectory, tokens: TokenDirectory, mailboxes: MailboxService,
         cell: UInt16, clock: @escaping @Sendable () -> Timestamp
@@ -23,6 +26,10 @@ public struct Enrolment: EnrolmentService {
         self.clock = clock
     }
 
+    /// Draws id and secret of a new device at random, or compares a known device's secret with its hash in constant
+    /// time.
+    ///
+    /// - Throws: when the store cannot be read or written.
     public func checkIn(known: DeviceCredentials?) async throws -> DeviceCredentials? {
         if let known { return try await isAuthentic(known) ? known : nil }
         // Ids are random; two of 2^62 hardly ever meet, and if they do another is drawn.
@@ -35,6 +42,9 @@ public struct Enrolment: EnrolmentService {
         }
     }
 
+    /// Registers the app, tells the token directory of it, and seals the device token.
+    ///
+    /// - Throws: when the store cannot be read or written, or no token can be sealed.
     public func register(
         _ credentials: DeviceCredentials, topic: Topic, team: TeamID, environment: PushEnvironment
     ) async throws -> RegistrationOutcome {
@@ -47,6 +57,9 @@ public struct Enrolment: EnrolmentService {
         return .token(try tokens.sealer.seal(subject).description)
     }
 
+    /// Ends the registration, tells the token directory of it, and has the mailbox drop what waits for the app.
+    ///
+    /// - Throws: when the store cannot be read or written.
     public func unregister(
         _ credentials: DeviceCredentials, topic: Topic, environment: PushEnvironment
     ) async throws -> RegistrationOutcome {

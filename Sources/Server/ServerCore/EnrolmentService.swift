@@ -23,9 +23,12 @@ public protocol EnrolmentService: Sendable {
 
 /// A device's id and secret. The secret is stored hashed; this is its only plain form.
 public struct DeviceCredentials: Hashable, Sendable {
+    /// The device's id.
     public var device: DeviceID
+    /// The device's secret, drawn from `1 ... Int64.max`; never logged.
     @Secret public var secret: UInt64
 
+    /// Takes what was drawn, or what a device sent; nothing is checked.
     public init(device: DeviceID, secret: UInt64) {
         self.device = device
         self.secret = secret
@@ -34,7 +37,9 @@ public struct DeviceCredentials: Hashable, Sendable {
 
 /// The answer to a registration.
 public enum RegistrationOutcome: Hashable, Sendable {
+    /// The app is registered; its device token, 64 hexadecimal digits.
     case token(String)
+    /// The registration has ended.
     case unregistered
     /// Unknown device or wrong secret.
     case notAuthenticated

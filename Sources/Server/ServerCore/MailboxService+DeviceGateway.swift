@@ -2,10 +2,13 @@ import PushModel
 
 /// The store did not take timelines that are written behind.
 public struct TimelinesNotWritten: Error {
+    /// An error without details; the log has what the store said.
     public init() {}
 }
 
 extension MailboxService: DeviceGateway {
+    /// Queues the login. The writer checks the secret in the login's batch; a batch that cannot be committed answers
+    /// `.unavailable`.
     nonisolated public func open(
         _ login: DeviceLogin, connection: any DeviceConnection,
         then complete: @escaping @Sendable (DeviceLoginVerdict) -> Void
@@ -13,6 +16,7 @@ extension MailboxService: DeviceGateway {
         _ = submit(.open(login, connection, complete))
     }
 
+    /// Reads from the store, beside the writer.
     nonisolated public func page(
         _ session: DeviceSessionID, after: NotificationID?, limit: Int,
         then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
@@ -20,14 +24,17 @@ extension MailboxService: DeviceGateway {
         store.page(device: session.device, after: after, limit: limit, now: clock(), then: complete)
     }
 
+    /// Queues the note; its line is written with the notification's next change, or after about a second.
     nonisolated public func sent(_ session: DeviceSessionID, _ ids: [NotificationID]) {
         _ = submit(.sent(session, ids, clock()))
     }
 
+    /// Adds to the timelines that are written behind; attempts that are not recorded there are passed over.
     nonisolated public func attempts(_ ids: [NotificationID], became event: AttemptEvent) {
         scheduleNotes(queue.attempts(ids, became: event, at: clock()))
     }
 
+    /// Queues the acknowledgement; ids of other devices' notifications are passed over.
     nonisolated public func acknowledged(
         _ session: DeviceSessionID, _ ids: [NotificationID], then complete: @escaping @Sendable (Bool) -> Void
     ) {
@@ -64,5 +71,6 @@ extension MailboxService: DeviceGateway {
         guard isDurable else { throw TimelinesNotWritten() }
     }
 
+    /// Queues the end of the session; it takes effect after what was queued before.
     nonisolated public func close(_ session: DeviceSessionID) { _ = submit(.close(session)) }
 }

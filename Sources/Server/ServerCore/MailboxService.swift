@@ -59,6 +59,7 @@ public actor MailboxService {
         public var bulkLimit = 1024
         /// Written-behind timelines in one transaction, and the pause between two: together their rate.
         public var notesPerBatch = 512
+        /// The pause between two transactions of timelines that are written behind.
         public var notePause = TimeAmount.milliseconds(100)
         /// Notifications held in memory before mailboxes of absent devices are forgotten.
         public var residentLimit = 2_000_000
@@ -70,18 +71,26 @@ public actor MailboxService {
         public var lineLimit = 128
         /// How long timelines are kept, and payloads of notifications that no longer wait.
         public var timelineRetentionMilliseconds: Int64 = 30 * 24 * 3_600_000
+        /// How long the payload of a notification that no longer waits is kept, in milliseconds from its timeline's
+        /// last line.
         public var payloadRetentionMilliseconds: Int64 = 24 * 3_600_000
         /// Within this time the same `apns-id` for the same token is the same notification.
         public var identityWindowMilliseconds: Int64 = 24 * 3_600_000
         /// The longest that anything waits, and how long it waits when the provider does not say.
         public var longestWaitMilliseconds: Int64 = 30 * 24 * 3_600_000
 
+        /// The defaults, each as it stands at its property.
         public init() {}
     }
 
+    /// The executor of the service's event loop: code on the loop enters the actor by `assumeIsolated`.
     nonisolated public var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
 
-    /// - Parameter loop: An event loop for the service alone: it blocks for the store.
+    /// A service over a store, with its ceiling of ids made durable; ``start()`` begins the upkeep.
+    ///
+    /// - Parameters:
+    ///   - node: This server's number in its ids, `0 ... 511`.
+    ///   - loop: An event loop for the service alone: it blocks for the store.
     /// - Throws: when the store cannot be read or written.
     public init(
         store: any NotificationStore, node: UInt16, loop: any EventLoop, settings: Settings,
@@ -101,6 +110,7 @@ public actor MailboxService {
 
     // MARK: Entry, from any thread
 
+    /// The time by the clock that the service was given.
     nonisolated public var now: Timestamp { clock() }
 
     nonisolated func submit(_ command: MailboxCommand) -> Bool {
@@ -116,12 +126,14 @@ public actor MailboxService {
         loop.execute { self.assumeIsolated { $0.drain() } }
     }
 
+    /// Queues the acceptance, or makes its one attempt at once. Returns `false` while 32,768 acceptances are queued.
     nonisolated public func accept(_ acceptance: Acceptance, sink: any AcceptanceSink) -> Bool {
         guard acceptance.isAttempt else { return submit(.accept(QueuedAcceptance(acceptance, sink))) }
         sink.judged([attempted(acceptance)])
         return true
     }
 
+    /// Delivers to the device's connection, on this thread, and queues the timeline.
     nonisolated public func attempt(_ acceptance: Acceptance) -> NotificationID? {
         let now = clock()
         guard let id = ids.next(now: now) else { return nil }
@@ -138,6 +150,7 @@ public actor MailboxService {
         return id
     }
 
+    /// Queues the refusal for its timeline; of the topic 255 characters are kept.
     nonisolated public func noteRefusal(
         code: String, note: String?, team: TeamID, topic: String, apnsID: String?
     ) -> NotificationID? {

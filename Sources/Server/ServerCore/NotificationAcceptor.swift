@@ -53,6 +53,7 @@ extension NotificationAcceptor {
 }
 
 extension MailboxService: NotificationAcceptor {
+    /// Queues what the bulk lane has room for, ``Settings/bulkLimit`` at most; makes 512 attempts at a time.
     nonisolated public func acceptAll(_ acceptances: [Acceptance], sink: any AcceptanceSink) async -> Int {
         var taken = 0
         while taken < acceptances.count, await queue.waitForRoom() {

@@ -10,18 +10,24 @@ public enum NotificationPayload: Hashable, Sendable {
 
 /// Names a payload that notifications for many devices share; taken from the same sequence as their ids.
 public struct PayloadID: Hashable, Sendable, RawRepresentable {
+    /// The id as a number: positive, and rising with time.
     public let rawValue: Int64
+    /// Takes a number as it is, without a check.
     public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
 /// A payload that was accepted once for many devices, as a store keeps it.
 public struct PayloadRecord: Hashable, Sendable {
+    /// The id by which notifications point to it.
     public var id: PayloadID
     /// In which protocol's form the content is.
     public var lane: Lane
+    /// The payload's bytes, as they were accepted.
     public var content: [UInt8]
+    /// When it was accepted.
     public var acceptedAt: Timestamp
 
+    /// Makes the row of a payload.
     public init(id: PayloadID, lane: Lane, content: [UInt8], acceptedAt: Timestamp) {
         self.id = id
         self.lane = lane

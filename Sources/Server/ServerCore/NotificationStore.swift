@@ -58,9 +58,12 @@ public protocol NotificationStore: Sendable {
 
 /// Where a sweep over the waiting rows goes on.
 public struct SweepPosition: Hashable, Sendable {
+    /// The device of the last row that was read.
     public var device: DeviceID
+    /// The notification of the last row that was read.
     public var id: NotificationID
 
+    /// The position after the row of a device's notification.
     public init(device: DeviceID, id: NotificationID) {
         self.device = device
         self.id = id
@@ -69,11 +72,14 @@ public struct SweepPosition: Hashable, Sendable {
 
 /// What one slice of a sweep found.
 public struct ExpiredSlice: Hashable, Sendable {
+    /// The devices for which something waits that has expired.
     public var devices: Set<DeviceID>
     /// Whose device was revoked, or app removed.
     public var ended: Set<RegistrationPlace>
+    /// Where the next slice begins; `nil` when this was the last.
     public var next: SweepPosition?
 
+    /// Makes what a slice found.
     public init(devices: Set<DeviceID>, ended: Set<RegistrationPlace> = [], next: SweepPosition?) {
         self.devices = devices
         self.ended = ended
@@ -83,10 +89,14 @@ public struct ExpiredSlice: Hashable, Sendable {
 
 /// An app on a device in one environment.
 public struct RegistrationPlace: Hashable, Sendable {
+    /// The device.
     public var device: DeviceID
+    /// The app on it.
     public var app: AppID
+    /// The environment of the registration.
     public var environment: PushEnvironment
 
+    /// Names a registration; whether there is one is not checked.
     public init(device: DeviceID, app: AppID, environment: PushEnvironment) {
         self.device = device
         self.app = app

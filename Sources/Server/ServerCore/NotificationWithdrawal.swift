@@ -26,6 +26,7 @@ public enum WithdrawalOutcome: Hashable, Sendable {
 }
 
 extension MailboxService: NotificationWithdrawal {
+    /// Queues the withdrawal; the outcome is told after the commit.
     nonisolated public func withdraw(
         _ id: NotificationID, of device: DeviceID, then complete: @escaping @Sendable (WithdrawalOutcome) -> Void
     ) {

@@ -5,6 +5,7 @@ import PushModel
 public struct PrefetchRequest: Hashable, Sendable {
     /// Names under which notifications may have been accepted at or after ``acceptedSince``.
     public var identities: Set<NotificationIdentity> = []
+    /// The beginning of the window in which an `apns-id` names one notification.
     public var acceptedSince: Timestamp
     /// The devices whose waiting rows are wanted.
     public var mailboxes: Set<DeviceID> = []
@@ -13,8 +14,10 @@ public struct PrefetchRequest: Hashable, Sendable {
     /// The devices whose secrets are wanted.
     public var secretHashes: Set<DeviceID> = []
 
+    /// A request for nothing yet.
     public init(acceptedSince: Timestamp) { self.acceptedSince = acceptedSince }
 
+    /// Whether nothing is asked for.
     public var isEmpty: Bool {
         identities.isEmpty && mailboxes.isEmpty && notifications.isEmpty && secretHashes.isEmpty
     }
@@ -26,10 +29,12 @@ public struct Prefetched: Hashable, Sendable {
     public var identities: [NotificationIdentity: NotificationID] = [:]
     /// What waits for each device, ordered by id.
     public var waiting: [DeviceID: [Mailbox.Entry]] = [:]
+    /// The device and the timeline's lines of each notification; refused requests have no device and are left out.
     public var notifications: [NotificationID: NotificationFacts] = [:]
     /// The hash of each device's secret; none for one that is not enrolled, or was revoked.
     public var secretHashes: [DeviceID: [UInt8]] = [:]
 
+    /// The answer of a store that holds nothing of it.
     public init() {}
 }
 
@@ -37,8 +42,11 @@ public struct Prefetched: Hashable, Sendable {
 public struct NotificationIdentity: Hashable, Sendable {
     /// In lower case.
     public let apnsID: String
+    /// What the request's device token means: device, app, environment and generation.
     public let subject: TokenSubject
 
+    /// The identity of a request.
+    ///
     /// - Parameter apnsID: In any case.
     public init(apnsID: String, subject: TokenSubject) {
         self.apnsID = apnsID.lowercased()
@@ -48,9 +56,12 @@ public struct NotificationIdentity: Hashable, Sendable {
 
 /// Whose a notification is, and the lines that were appended to its timeline.
 public struct NotificationFacts: Hashable, Sendable {
+    /// The device for which it was accepted.
     public var device: DeviceID
+    /// The lines, but for `accepted` and `stored`, which the store keeps with the notification.
     public private(set) var lines: [TimelineEntry]
 
+    /// The facts of one notification.
     public init(device: DeviceID, lines: [TimelineEntry] = []) {
         self.device = device
         self.lines = lines

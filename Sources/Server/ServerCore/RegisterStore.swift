@@ -42,6 +42,7 @@ public protocol RegisterStore: Sendable {
     /// The devices that were revoked at or after an instant.
     func devicesRevoked(since instant: Timestamp) async throws -> [DeviceID]
 
+    /// The registration of an app on a device in one environment, active or ended; `nil` when there never was one.
     func registration(
         device: DeviceID, app: AppID, environment: PushEnvironment
     ) async throws -> Registration?
@@ -59,11 +60,16 @@ public protocol RegisterStore: Sendable {
 
 /// An app in the server's register.
 public struct RegisteredApp: Hashable, Sendable {
+    /// The number by which stores and device tokens name the app.
     public var id: AppID
+    /// The app's bundle id, without the suffix of a push type.
     public var topic: Topic
+    /// The team that owns the app.
     public var team: TeamID
+    /// How much may wait for the app on one device in the lane `apns`.
     public var policy: MailboxPolicy
 
+    /// Makes an entry of the register; nothing is checked.
     public init(id: AppID, topic: Topic, team: TeamID, policy: MailboxPolicy) {
         self.id = id
         self.topic = topic
@@ -74,11 +80,16 @@ public struct RegisteredApp: Hashable, Sendable {
 
 /// A provider's public key: P-256, as PEM (RFC 7468, `PUBLIC KEY`).
 public struct ProviderKey: Hashable, Sendable {
+    /// The key's id, ten characters `A-Z0-9`; the register has it once, over all teams.
     public var keyID: String
+    /// The team that owns the key.
     public var team: TeamID
+    /// The key's PEM text.
     public var publicKeyPEM: String
+    /// When it was added to the register.
     public var createdAt: Timestamp
 
+    /// Makes an entry of the register; nothing is checked.
     public init(keyID: String, team: TeamID, publicKeyPEM: String, createdAt: Timestamp) {
         self.keyID = keyID
         self.team = team
@@ -89,12 +100,14 @@ public struct ProviderKey: Hashable, Sendable {
 
 /// An app on a device, as of its newest generation.
 public struct Registration: Hashable, Sendable {
+    /// How often the registration was renewed: `0 ... 32767`, then 0 again.
     public var generation: UInt16
     /// When it ended; `nil` while it is active.
     public var endedAt: Timestamp?
     /// When the generation before it ended; `nil` for the first one.
     public var previousEndedAt: Timestamp?
 
+    /// Makes the state of a registration; nothing is checked.
     public init(generation: UInt16, endedAt: Timestamp?, previousEndedAt: Timestamp?) {
         self.generation = generation
         self.endedAt = endedAt
@@ -104,9 +117,11 @@ public struct Registration: Hashable, Sendable {
 
 /// Why the register refused an entry.
 public enum RegisterError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The topic is that of an app which this team owns.
     case topicTaken(Topic, by: TeamID)
     /// The topic was another team's until its app was removed; the timelines of that team are kept under it.
     case topicKept(Topic, for: TeamID)
+    /// The register has a key of this id; a revoked one keeps its id.
     case keyIDTaken(String)
 
     public var description: String {

@@ -27,6 +27,7 @@ public final class RegisterWatch: Sendable {
     private let logger: Logger
     private let state: Mutex<State>
 
+    /// A watch that has looked at nothing yet; ``look()`` does it.
     public init(
         store: any RegisterStore, credentials: CredentialDirectory, apps: AppDirectory, mailboxes: MailboxService,
         logger: Logger

@@ -21,21 +21,30 @@ public enum RowChange: Hashable, Sendable {
 
 /// A notification as a store keeps it.
 public struct NotificationRecord: Hashable, Sendable {
+    /// Its internal id, the row's key.
     public var id: NotificationID
+    /// What the device token means: device, app, environment and generation.
     public var subject: TokenSubject
     /// As the provider sent it; `nil` when the server made it.
     public var apnsID: String?
+    /// Its push type; `nil` where the provider named none.
     public var pushType: PushType?
+    /// How urgent it is.
     public var priority: Priority
+    /// Its collapse id; `nil` where it replaces nothing.
     public var collapseID: String?
+    /// When it was accepted.
     public var acceptedAt: Timestamp
     /// `nil` for one attempt.
     public var expiresAt: Timestamp?
     /// Whether it waits in the device's mailbox (the timeline's `stored`).
     public var waits: Bool
+    /// The lane of the mailbox in which it waits.
     public var lane: Lane
+    /// The payload, or the id of one that it shares.
     public var payload: NotificationPayload
 
+    /// Makes the row of a notification.
     public init(
         id: NotificationID, subject: TokenSubject, apnsID: String?, pushType: PushType?, priority: Priority,
         collapseID: String?, acceptedAt: Timestamp, expiresAt: Timestamp?, waits: Bool, lane: Lane,
@@ -57,16 +66,22 @@ public struct NotificationRecord: Hashable, Sendable {
 
 /// A refused request as a store keeps it.
 public struct RefusalRecord: Hashable, Sendable {
+    /// The internal id by which its timeline is found, the row's key.
     public var id: NotificationID
+    /// The team whose credential came with the request.
     public var team: TeamID
     /// The topic as the provider wrote it, cut to 255 bytes; may name no app.
     public var topic: String
+    /// The `apns-id` of the request; `nil` where the provider sent none.
     public var apnsID: String?
+    /// When it was refused.
     public var at: Timestamp
     /// The reason's code.
     public var code: String
+    /// What was wrong, and where; no secret and nothing of the payload.
     public var note: String?
 
+    /// Makes the row of a refused request.
     public init(
         id: NotificationID, team: TeamID, topic: String, apnsID: String?, at: Timestamp, code: String, note: String?
     ) {
@@ -82,11 +97,16 @@ public struct RefusalRecord: Hashable, Sendable {
 
 /// How many timelines of a team were not recorded, and between which ids.
 public struct UnrecordedSpan: Hashable, Sendable {
+    /// The team that sent the notifications.
     public var team: TeamID
+    /// The lowest of their ids.
     public var first: NotificationID
+    /// The highest of their ids; ids between the two may have timelines all the same.
     public var last: NotificationID
+    /// How many timelines were not recorded; at least 1.
     public var count: Int
 
+    /// Makes the note of one span of ids.
     public init(team: TeamID, first: NotificationID, last: NotificationID, count: Int) {
         self.team = team
         self.first = first

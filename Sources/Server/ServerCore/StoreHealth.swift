@@ -13,6 +13,7 @@ public final class StoreHealth: Sendable {
 
     private let state = Mutex<Failure?>(nil)
 
+    /// The health of a store to which nothing was committed yet: no failure.
     public init() {}
 
     /// What is wrong; `nil` after a commit that succeeded, and before the first.
@@ -28,5 +29,6 @@ public final class StoreHealth: Sendable {
 
 /// An error of a store that says why in words that anybody may read: no statements, paths or values.
 public protocol StoreFailure: Error {
+    /// Why the store failed, in a few words.
     var reason: String { get }
 }

@@ -13,19 +13,27 @@ public protocol TimelineService: Sendable {
 
 /// One notification and all that is known of its way.
 public struct NotificationTimeline: Hashable, Sendable {
+    /// The notification's internal id.
     public var id: NotificationID
+    /// Its `apns-id`: the provider's, or the one that the server made.
     public var apnsID: String
+    /// The team that sent it.
     public var team: TeamID
+    /// The app's topic; of a refused request the text that the provider sent, of one that was not recorded empty.
     public var topic: Topic
+    /// The device; `nil` for a refused request, and where ``recorded`` is `false`.
     public var device: DeviceID?
+    /// The environment; `nil` where ``device`` is.
     public var environment: PushEnvironment?
     /// Whether it was to be delivered once or never (TTL 0), and waits nowhere.
     public var isAttempt: Bool
     /// `false` when the notification was accepted but its timeline was not kept, because the bounded
     /// queue of what is written behind was full.
     public var recorded: Bool
+    /// Its states in order, `accepted` or `failed` first; empty where ``recorded`` is `false`.
     public var entries: [TimelineEntry]
 
+    /// Makes the timeline of one notification.
     public init(
         id: NotificationID, apnsID: String, team: TeamID, topic: Topic, device: DeviceID?,
         environment: PushEnvironment?, isAttempt: Bool = false, recorded: Bool = true, entries: [TimelineEntry]
@@ -52,8 +60,12 @@ public protocol ProviderAuthentication: Sendable {
 
 /// What a provider's credential is worth.
 public enum ProviderVerdict: Hashable, Sendable {
+    /// The token is valid, and of this team.
     case team(TeamID)
+    /// There is no token: the header does not begin with `bearer`.
     case missing
+    /// The token is genuine, and older than an hour.
     case expired
+    /// The token is not genuine: malformed, of an unknown or revoked key, wrongly signed, or made in the future.
     case invalid
 }

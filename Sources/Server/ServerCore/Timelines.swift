@@ -8,12 +8,17 @@ public struct Timelines: TimelineService {
     /// When this server began: attempts of before have nobody any more who could acknowledge them.
     private let startedAt: Timestamp
 
+    /// The timelines of a store whose writer is this service.
     public init(store: any NotificationStore, mailboxes: MailboxService) {
         self.store = store
         self.mailboxes = mailboxes
         startedAt = mailboxes.now
     }
 
+    /// Waits until what was written behind is durable, then reads; lines are ordered by time, and within two seconds by
+    /// cause.
+    ///
+    /// - Throws: ``TimelinesNotWritten``, or what the store says when it cannot be read.
     public func timelines(of reference: String, team: TeamID?) async throws -> [NotificationTimeline] {
         let id = NotificationID(text: reference) ?? ServerAPNsID.id(of: reference)
         // What was accepted before this question is in the store when it is read.

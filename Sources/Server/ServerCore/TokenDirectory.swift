@@ -8,6 +8,7 @@ import Synchronization
 public final class TokenDirectory: Sendable {
     /// What a token is worth.
     public enum Resolution: Hashable, Sendable {
+        /// Its registration is active, and this is what it means.
         case active(TokenSubject)
         /// It was active once; the instant when it ended, as far as that is known.
         case ended(Timestamp)
@@ -59,9 +60,12 @@ public final class TokenDirectory: Sendable {
 
     private let store: any RegisterStore
     private let capacity: Int
+    /// Seals and opens device tokens.
     public let sealer: DeviceTokenSealer
     private let state: Mutex<State>
 
+    /// A directory that has looked up nothing yet.
+    ///
     /// - Parameter capacity: Tokens that are remembered, up to twice as many; about 150 bytes each.
     public init(store: any RegisterStore, sealer: DeviceTokenSealer, capacity: Int = 200_000) {
         self.store = store

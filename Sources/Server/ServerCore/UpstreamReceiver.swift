@@ -29,6 +29,8 @@ public struct UpstreamRegistry: Sendable {
     private var receivers: [String: any UpstreamReceiver] = [:]
     private let others: any UpstreamReceiver
 
+    /// A registry in which no category is entered.
+    ///
     /// - Parameter others: Takes what no category is entered for; unless told otherwise it refuses.
     public init(others: any UpstreamReceiver = UnservedCategory()) { self.others = others }
 
@@ -45,8 +47,10 @@ public struct UpstreamRegistry: Sendable {
 
 /// Refuses what nobody serves.
 public struct UnservedCategory: UpstreamReceiver {
+    /// Makes a receiver; it has no state.
     public init() {}
 
+    /// Refuses the message with the code 404 and the first 100 characters of its category.
     public func receive(
         _ message: UpstreamMessage, of session: DeviceSessionID,
         then complete: @escaping @Sendable (UpstreamOutcome) -> Void
