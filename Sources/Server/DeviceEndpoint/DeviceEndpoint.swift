@@ -39,6 +39,8 @@ public actor DeviceEndpoint {
     private let surroundings: DeviceConnectionSurroundings
     private var state = State.new
 
+    /// An endpoint that does not listen yet; ``start()`` begins.
+    ///
     /// - Parameters:
     ///   - tls: Gives the server's certificate and key, for each connection anew. Devices present no certificate.
     ///   - gateway: The server behind the wire.

@@ -16,6 +16,7 @@ public struct DeviceEndpointConfiguration: Sendable {
     /// How long ``DeviceEndpoint/stop()`` waits for connections to end, in milliseconds.
     public var stopGrace: Int64 = 2000
 
+    /// Takes the address; the other values are those at their properties.
     public init(host: String, port: Int) {
         self.host = host
         self.port = port

@@ -3,44 +3,60 @@ import PushModel
 import ServerCore
 
 extension MemoryStore: RegisterStore {
+    /// How often apps, provider keys and revocations have changed; 0 in a new store.
     public var registerVersion: UInt64 { state.withLock { $0.register.version } }
 
+    /// The apps that were not removed, in the order of their ids.
     public func apps() async throws -> [RegisteredApp] { state.withLock { $0.register.presentApps } }
 
+    /// Adds an app, or brings a removed one of the same team back under its id, with the new policy.
+    ///
+    /// - Throws: ``RegisterError`` when the topic is an app's, or was an app of another team.
     public func addApp(
         topic: Topic, team: TeamID, policy: MailboxPolicy, at now: Timestamp
     ) async throws -> RegisteredApp {
         try state.withLock { try $0.register.addApp(topic: topic, team: team, policy: policy) }
     }
 
+    /// Removes an app and ends its active registrations.
     public func removeApp(topic: Topic, at now: Timestamp) async throws -> RegisteredApp? {
         state.withLock { $0.register.removeApp(topic: topic, at: now) }
     }
 
+    /// The keys that were not revoked, the oldest first.
     public func providerKeys() async throws -> [ProviderKey] { state.withLock { $0.register.presentKeys } }
 
+    /// Adds a key.
+    ///
+    /// - Throws: ``RegisterError/keyIDTaken(_:)``, also for the id of a revoked key.
     public func addProviderKey(_ key: ProviderKey) async throws { try state.withLock { try $0.register.add(key) } }
 
+    /// Revokes a key; its id stays taken.
     public func revokeProviderKey(_ keyID: String, at now: Timestamp) async throws -> ProviderKey? {
         state.withLock { $0.register.revokeKey(keyID) }
     }
 
+    /// Adds a device; `false` also for the id of a revoked one.
     public func addDevice(_ device: DeviceID, secretHash: [UInt8], at now: Timestamp) async throws -> Bool {
         state.withLock { $0.register.add(device, secretHash: secretHash) }
     }
 
+    /// The hash as ``addDevice(_:secretHash:at:)`` was given it.
     public func secretHash(of device: DeviceID) async throws -> [UInt8]? {
         state.withLock { $0.register.secretHash(of: device) }
     }
 
+    /// Revokes a device and ends its active registrations.
     public func revokeDevice(_ device: DeviceID, at now: Timestamp) async throws -> Bool {
         state.withLock { $0.register.revoke(device, at: now) }
     }
 
+    /// The devices that were revoked at or after the instant, in no order.
     public func devicesRevoked(since instant: Timestamp) async throws -> [DeviceID] {
         state.withLock { $0.register.devicesRevoked(since: instant) }
     }
 
+    /// The registration as of its newest generation.
     public func registration(
         device: DeviceID, app: AppID, environment: PushEnvironment
     ) async throws -> Registration? {
@@ -48,6 +64,7 @@ extension MemoryStore: RegisterStore {
         return state.withLock { $0.register.registrations[place] }
     }
 
+    /// Makes a registration active; the generation after 32767 is 0.
     public func register(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration {
@@ -55,6 +72,7 @@ extension MemoryStore: RegisterStore {
         return state.withLock { $0.register.register(place) }
     }
 
+    /// Ends a registration; one that has ended stays as it is.
     public func endRegistration(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration? {

@@ -14,10 +14,12 @@ public final class MemoryStore: Sendable {
     /// Where reads with a completion are answered.
     private let answers = DispatchQueue(label: "aldaba.store.memory")
 
+    /// An empty store.
     public init() {}
 }
 
 extension MemoryStore: NotificationStore {
+    /// Reads all of it under one lock.
     public func prefetch(_ request: PrefetchRequest) throws -> Prefetched {
         state.withLock { state in
             var found = state.rows.prefetched(request)
@@ -26,6 +28,9 @@ extension MemoryStore: NotificationStore {
         }
     }
 
+    /// Makes the changes, all or none; nothing is durable.
+    ///
+    /// - Throws: ``MemoryStoreError``; then nothing of it has happened.
     public func apply(_ changes: [RowChange]) throws {
         try state.withLock { state in
             var rows = state.rows
@@ -34,6 +39,7 @@ extension MemoryStore: NotificationStore {
         }
     }
 
+    /// Deletes at most `limit` notifications. Payloads are all looked at in every call, whatever the limit.
     public func prune(
         timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int
     ) throws -> Bool {
@@ -44,6 +50,7 @@ extension MemoryStore: NotificationStore {
         }
     }
 
+    /// Reads what waits; completes on a queue of the store's, never with an error.
     public func page(
         device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp,
         then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
@@ -54,6 +61,7 @@ extension MemoryStore: NotificationStore {
         }
     }
 
+    /// Finds the device's own ids; completes on a queue of the store's, never with an error.
     public func notifications(
         of device: DeviceID, among ids: [NotificationID],
         then complete: @escaping @Sendable (Result<Set<NotificationID>, any Error>) -> Void
@@ -64,6 +72,7 @@ extension MemoryStore: NotificationStore {
         }
     }
 
+    /// Reads the next rows by device and id.
     public func expired(at now: Timestamp, from position: SweepPosition?, limit: Int) throws -> ExpiredSlice {
         state.withLock { state in
             let records = state.rows.waiting(from: position, limit: limit)
@@ -84,6 +93,7 @@ extension MemoryStore: NotificationStore {
         }
     }
 
+    /// Reads the timelines, in the order of their ids.
     public func timelines(
         id: NotificationID?, apnsID: String?, team: TeamID?
     ) async throws -> [NotificationTimeline] {
@@ -93,11 +103,13 @@ extension MemoryStore: NotificationStore {
         }
     }
 
+    /// The team of a noted span in which the id lies; looks at each of them.
     public func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID? {
         state.withLock { state in
             state.rows.unrecorded.first { $0.first <= id && id <= $0.last && (team == nil || $0.team == team) }?.team
         }
     }
 
+    /// The ceiling of ids, or the highest id that is stored where that is greater.
     public func highWater() throws -> Int64 { state.withLock { $0.rows.highWater } }
 }

@@ -147,8 +147,11 @@ extension Mailbox.Entry {
 
 /// Why a change cannot be made.
 public enum MemoryStoreError: Error, Hashable, CustomStringConvertible {
+    /// A notification or a refused request has this id already.
     case notificationTaken(NotificationID)
+    /// A payload has this id already.
     case payloadTaken(PayloadID)
+    /// A notification points to a payload that was not inserted before.
     case noPayload(PayloadID)
 
     public var description: String {

@@ -5,6 +5,7 @@ import PushModel
 import ServerCore
 
 extension SQLiteStore: NotificationStore {
+    /// Reads what waits on one of the readers' connections.
     public func page(
         device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp,
         then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
@@ -20,6 +21,7 @@ extension SQLiteStore: NotificationStore {
         }
     }
 
+    /// Finds the device's own ids, each by its key, on one of the readers' connections.
     public func notifications(
         of device: DeviceID, among ids: [NotificationID],
         then complete: @escaping @Sendable (Result<Set<NotificationID>, any Error>) -> Void
@@ -59,6 +61,7 @@ extension SQLiteStore: NotificationStore {
             payload: (row[11] as Data?).map { Array($0) } ?? [])
     }
 
+    /// Reads the next rows by device and id.
     public func expired(at now: Timestamp, from position: SweepPosition?, limit: Int) throws -> ExpiredSlice {
         try pool.read { database in
             let rows = try Row.fetchAll(
@@ -90,6 +93,7 @@ extension SQLiteStore: NotificationStore {
         }
     }
 
+    /// The durable ceiling, or the highest id that is stored where that is greater.
     public func highWater() throws -> Int64 {
         try pool.read { database in
             let mark = try Int64.fetchOne(database, sql: "SELECT value FROM meta WHERE key = 'high_water'") ?? 0
@@ -98,6 +102,7 @@ extension SQLiteStore: NotificationStore {
         }
     }
 
+    /// The team of a noted span in which the id lies.
     public func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID? {
         try await pool.read { database in
             try String.fetchOne(
@@ -108,6 +113,7 @@ extension SQLiteStore: NotificationStore {
         }
     }
 
+    /// Reads the timelines, in the order of their ids; of accepted ones with the same `apns-id` the newest 1000.
     public func timelines(
         id: NotificationID?, apnsID: String?, team: TeamID?
     ) async throws -> [NotificationTimeline] {

@@ -6,6 +6,7 @@ import ServerCore
 
 /// What a batch has to know. Each thing is found by its key.
 extension SQLiteStore {
+    /// Reads all of it in one transaction on the writer's connection.
     public func prefetch(_ request: PrefetchRequest) throws -> Prefetched {
         guard !request.isEmpty else { return Prefetched() }
         // On the writer's connection, whose pages are in memory: a reader reads all of them again after each commit.

@@ -5,8 +5,10 @@ import PushModel
 import ServerCore
 
 extension SQLiteStore: RegisterStore {
+    /// The counter in the file beside the database, which every process maps.
     public var registerVersion: UInt64 { registerChanges.current }
 
+    /// The apps that were not removed, in the order of their ids.
     public func apps() async throws -> [RegisteredApp] {
         try await pool.read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM app WHERE removed_at IS NULL ORDER BY id").map(Self.app)
@@ -30,6 +32,9 @@ extension SQLiteStore: RegisterStore {
         )
     }
 
+    /// Adds an app, or brings a removed one of the same team back under its id, with the new policy.
+    ///
+    /// - Throws: ``RegisterError`` when the topic is an app's, or was an app of another team, or what SQLite says.
     public func addApp(
         topic: Topic, team: TeamID, policy: MailboxPolicy, at now: Timestamp
     ) async throws -> RegisteredApp {
@@ -53,6 +58,7 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
+    /// Removes an app and ends its active registrations, in one transaction.
     public func removeApp(topic: Topic, at now: Timestamp) async throws -> RegisteredApp? {
         try await changeRegister { database in
             let found = try Row.fetchOne(
@@ -67,6 +73,7 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
+    /// The keys that were not revoked, the oldest first.
     public func providerKeys() async throws -> [ProviderKey] {
         try await pool.read { database in
             try Row.fetchAll(
@@ -81,6 +88,7 @@ extension SQLiteStore: RegisterStore {
             createdAt: Timestamp(rawValue: row["created_at"]))
     }
 
+    /// Revokes a key; its id stays taken.
     public func revokeProviderKey(_ keyID: String, at now: Timestamp) async throws -> ProviderKey? {
         try await changeRegister { database in
             let found = try Row.fetchOne(
@@ -92,6 +100,9 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
+    /// Adds a key.
+    ///
+    /// - Throws: ``RegisterError/keyIDTaken(_:)``, also for the id of a revoked key; or what SQLite says.
     public func addProviderKey(_ key: ProviderKey) async throws {
         try await changeRegister { database in
             try database.execute(
@@ -101,6 +112,7 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
+    /// Adds a device; `false` also for the id of a revoked one.
     public func addDevice(_ device: DeviceID, secretHash: [UInt8], at now: Timestamp) async throws -> Bool {
         try await pool.write { database in
             try database.execute(
@@ -110,6 +122,7 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
+    /// The hash as ``addDevice(_:secretHash:at:)`` was given it.
     public func secretHash(of device: DeviceID) async throws -> [UInt8]? {
         try await pool.read { database in
             try Data.fetchOne(
@@ -119,6 +132,7 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
+    /// Revokes a device and ends its active registrations, in one transaction.
     public func revokeDevice(_ device: DeviceID, at now: Timestamp) async throws -> Bool {
         try await changeRegister { database in
             try database.execute(
@@ -132,6 +146,7 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
+    /// The devices that were revoked at or after the instant, in no order.
     public func devicesRevoked(since instant: Timestamp) async throws -> [DeviceID] {
         try await pool.read { database in
             try Int64.fetchAll(
@@ -141,6 +156,7 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
+    /// The registration as of its newest generation.
     public func registration(
         device: DeviceID, app: AppID, environment: PushEnvironment
     ) async throws -> Registration? {
@@ -164,6 +180,7 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
+    /// Makes a registration active; the generation after 32767 is 0.
     public func register(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration {
@@ -186,6 +203,7 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
+    /// Ends a registration; one that has ended stays as it is.
     public func endRegistration(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration? {

@@ -55,6 +55,9 @@ public final class SQLiteStore: Sendable {
         try pool.close()
     }
 
+    /// Makes the changes in one transaction of the writer's; an empty list costs none.
+    ///
+    /// - Throws: what SQLite says, or ``StoreError/isClosed``; then nothing of it has happened.
     public func apply(_ changes: [RowChange]) throws {
         guard !changes.isEmpty else { return }
         try write { database in
@@ -63,6 +66,7 @@ public final class SQLiteStore: Sendable {
         }
     }
 
+    /// Prunes one slice in one transaction of the writer's.
     public func prune(
         timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int
     ) throws -> Bool {
@@ -86,8 +90,11 @@ public final class SQLiteStore: Sendable {
 
 /// Why a store cannot be used.
 public enum StoreError: Error, CustomStringConvertible {
+    /// The file cannot be made or opened, or is no database of ours; the reason is the system's or SQLite's.
     case cannotOpen(path: String, reason: String)
+    /// SQLite does not keep `synchronous=FULL` on the writer, so that a commit might not be on the disk.
     case doesNotSync(path: String)
+    /// The writer's connection is closed.
     case isClosed
 
     public var description: String {
