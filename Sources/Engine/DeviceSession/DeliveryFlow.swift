@@ -15,15 +15,15 @@ public struct DeliveryFlow: Sendable {
         case page(after: NotificationID?, limit: Int)
         /// Write these to the connection, in order.
         case write([OutgoingNotification])
-        /// These were to be written at once or never, and could not be.
+        /// These could not be written, and are not stored: tell the gateway that their attempt failed.
         case notSent([NotificationID])
         /// The mailbox could not be read: end the session, the device will come again.
         case fail
     }
 
-    /// The most that one page carries; also how many unstored ones are held.
+    /// How many notifications one page carries at most, and how many that are not stored are held while it is read.
     public static let pageLimit = 100
-    /// The most that one write of new ones carries.
+    /// How many new notifications one write carries at most.
     public static let writeLimit = 512
 
     private var hasStarted = false
@@ -75,8 +75,8 @@ public struct DeliveryFlow: Sendable {
         return directives(written: written, notSent: notSent) + nextPage()
     }
 
-    /// Takes one new notification that can go straight out, as most can: what ``deliver(_:)`` would answer with a
-    /// single write of it, without the lists.
+    /// Takes one new notification that can be written at once, as most can. It does what ``deliver(_:)`` does when that
+    /// answers with one write, and makes no lists.
     ///
     /// - Returns: `false` when it was not taken; then give it to ``deliver(_:)``.
     public mutating func takesAtOnce(_ notification: OutgoingNotification) -> Bool {

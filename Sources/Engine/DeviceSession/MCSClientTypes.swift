@@ -18,7 +18,7 @@ public struct MCSCredentials: Hashable, Sendable {
     }
 }
 
-// Neither a log nor a dump of what holds them shows the secret.
+// Neither a log line nor a dump of a value that holds credentials shows the secret.
 extension MCSCredentials: CustomStringConvertible, CustomReflectable {
     public var description: String { "device \(device), \(received.count) received" }
     /// What a dump shows: the device and the received ids, without the secret.

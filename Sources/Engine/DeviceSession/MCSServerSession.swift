@@ -13,7 +13,8 @@ public struct MCSServerSession: Sendable {
     /// A packet that asked for something to be made durable, which is not yet done.
     private struct Pending {
         var stream: Int32
-        /// Whether to confirm at once when it is durable, or with whatever is sent soon.
+        /// Whether it is confirmed at once when it is durable; otherwise with what is sent next, or after
+        /// ``MCSServerConfiguration/confirmationDelay``.
         var isUrgent: Bool
     }
 
@@ -80,7 +81,7 @@ public struct MCSServerSession: Sendable {
     /// How many more notifications may be sent before some are acknowledged.
     public var room: Int { max(0, configuration.windowLimit - window.count) }
 
-    /// What was written to be delivered once or never, and was not acknowledged.
+    /// The attempts (TTL 0) that were written and not acknowledged.
     public var unacknowledgedAttempts: [NotificationID] { window.attempts }
 
     /// Whether the login was accepted and the session is not over.
@@ -182,7 +183,7 @@ public struct MCSServerSession: Sendable {
         return directives
     }
 
-    /// The upstream message of a stream id is not taken, and shall not come again: tells the device why, and confirms it.
+    /// The upstream message of a stream id is refused for good: tells the device why, and confirms it.
     ///
     /// Call it instead of ``recorded(stream:durable:at:)``.
     public mutating func refused(

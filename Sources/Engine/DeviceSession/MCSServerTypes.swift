@@ -73,7 +73,7 @@ public enum MCSServerDirective: Hashable, Sendable {
     case began
     /// The device has stored these: delete them durably, then call ``MCSServerSession/recorded(stream:durable:at:)``.
     case acknowledged(stream: Int32, [NotificationID])
-    /// The device has these, which wait nowhere: nothing has to be durable.
+    /// The device has acknowledged these attempts. They wait nowhere, so nothing has to be made durable.
     case attemptsAcknowledged([NotificationID])
     /// Have the message taken, then call ``MCSServerSession/recorded(stream:durable:at:)``, or
     /// ``MCSServerSession/refused(stream:persistentID:_:)`` when nobody takes it. Nothing is confirmed before.
@@ -93,10 +93,11 @@ public struct MCSServerConfiguration: Hashable, Sendable {
     public var answerTimeout: Int64 = 60_000
     /// The shortest interval at which a device can ask to be sent heartbeats.
     public var shortestHeartbeatInterval: Int64 = 10_000
-    /// How long a confirmation of acknowledgements may wait for another packet to ride on. The device only forgets
-    /// then what it received; a packet and a wake-up of its own for each would cost more than the notification.
+    /// How long the confirmation of acknowledgements may wait for a packet that carries it. The device needs it only to
+    /// forget which ids it received; a packet of its own for each would wake the device and cost more than the
+    /// notification.
     public var confirmationDelay: Int64 = 10_000
-    /// How many packets with acknowledgements may be unconfirmed before that is done at once.
+    /// How many received packets may be unconfirmed before a confirmation is sent at once.
     public var unconfirmedLimit: Int32 = 32
     /// How many notifications may be unacknowledged before no more are sent.
     public var windowLimit = 4096

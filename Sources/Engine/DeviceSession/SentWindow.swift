@@ -13,7 +13,7 @@ struct SentWindow: Sendable {
 
     var count: Int { entries.count - head }
 
-    /// Those that are nowhere else: they were to be delivered once or never.
+    /// The attempts (TTL 0) among them, which are stored nowhere.
     var attempts: [NotificationID] { entries[head...].lazy.filter { !$0.isStored }.map(\.id) }
 
     mutating func append(stream: Int32, id: NotificationID, isStored: Bool) {

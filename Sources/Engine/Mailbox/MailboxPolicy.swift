@@ -1,4 +1,4 @@
-/// How much of an app's mail waits for one device in one lane, and what gives way when there is more.
+/// How many of an app's notifications may wait for one device in one lane, and what gives way when there are more.
 public struct MailboxPolicy: Hashable, Sendable {
     /// What happens when the limit is reached.
     public enum Overflow: String, Sendable, CaseIterable {
@@ -10,14 +10,14 @@ public struct MailboxPolicy: Hashable, Sendable {
         case keepNewest
     }
 
-    /// Notifications that may wait per device; at least 1.
+    /// How many notifications may wait; at least 1.
     public var limit: Int
     /// What gives way when the limit is reached.
     public var overflow: Overflow
-    /// Collapse ids that may wait beside the limit, which then counts only what has none; at least 1. Beyond it the
-    /// collapse id whose notification is the oldest leaves as `dropped(overflow)`, without a tombstone.
+    /// How many collapse ids may wait; at least 1. ``limit`` then counts only notifications without a collapse id. One
+    /// collapse id more makes the one with the oldest notification leave as `dropped(overflow)`, without a tombstone.
     ///
-    /// `nil` when the limit counts everything.
+    /// `nil` when ``limit`` counts everything.
     public let collapseLimit: Int?
 
     /// A policy whose limit counts everything; a limit below 1 is taken as 1.

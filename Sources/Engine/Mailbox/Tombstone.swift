@@ -3,8 +3,8 @@ import PushModel
 extension Mailbox {
     /// What is left of notifications that a full lane was cleared of: the device is to be told of it.
     ///
-    /// There is one at most for each app, environment and lane. It says of all that were cleared since it began, also
-    /// when an earlier one of the same beginning is in flight.
+    /// There is one at most for each app, environment and lane. One that takes the place of an earlier one keeps its
+    /// ``since`` and counts what that one counted too, also while the earlier one is in flight.
     public struct Tombstone: Hashable, Sendable {
         /// Its place in the device's order, and the name under which the device acknowledges it.
         public var id: NotificationID
