@@ -9,14 +9,14 @@ public struct Acceptance: Sendable {
     public var subject: TokenSubject
     /// The headers and the payload that the provider sent.
     public var notification: Notification
-    /// Names the request to its sink; the service gives it back unread.
+    /// The sink's own number for the request; the service gives it back with the verdict and does not read it.
     public var ticket: Int32
 
     /// The lane of the device's mailbox in which it is to wait.
     public var lane: Lane { notification.content.lane }
 
-    /// How much may wait beside it. FCM's lane has FCM's own limits, whatever the app's are; those are for a device
-    /// that is away, and one that is connected may have as much under way as any other.
+    /// How much may wait in its lane. FCM's lane has FCM's own limits instead of the app's. FCM sets them for a device
+    /// that is away; for one that is connected the limit is that of ``MailboxPolicy``'s default.
     public func policy(isConnected: Bool) -> MailboxPolicy {
         switch lane {
         case .apns: app.policy
@@ -54,7 +54,7 @@ public struct AcceptanceVerdict: Hashable, Sendable {
     }
 }
 
-/// Where the verdicts of one entry go, such as a provider's connection or a campaign.
+/// Where the verdicts of one door go, such as a provider's connection or a campaign.
 public protocol AcceptanceSink: AnyObject, Sendable {
     /// The verdicts of a batch, in the order of their requests; called on any thread, must not block.
     func judged(_ verdicts: [AcceptanceVerdict])

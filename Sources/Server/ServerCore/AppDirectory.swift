@@ -32,7 +32,7 @@ public final class AppDirectory: Sendable {
         state.withLock { $0 = State(byTopic: byTopic, version: version) }
     }
 
-    /// Who asks just after a reading has ended is answered by that one.
+    /// Reads nothing when a reading that ended just before brought the present version.
     private func reloadIfChanged() async throws {
         guard state.withLock({ $0.version }) != store.registerVersion else { return }
         try await reload()

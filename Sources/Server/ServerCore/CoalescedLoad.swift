@@ -1,11 +1,11 @@
 import PushModel
 import Synchronization
 
-/// Reads something from the store once for everyone who lacks it. Thread-safe.
+/// Reads something from the store once for all who wait for it. Thread-safe.
 ///
-/// Guarantees: one reading runs at a time, and who asks meanwhile waits for that one; within a second of a failed
-/// reading's beginning no other begins, and who asks then gets its error. So a store that cannot be read is asked at
-/// most once a second.
+/// Guarantees: one reading runs at a time, and callers that come meanwhile wait for it. After a failed reading began no
+/// other begins for a second, and callers of that second get its error. So a store that cannot be read is asked at most
+/// once a second.
 final class CoalescedLoad: Sendable {
     private struct State {
         var task: Task<Void, any Error>?

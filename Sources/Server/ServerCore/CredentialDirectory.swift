@@ -17,7 +17,7 @@ public final class CredentialDirectory: Sendable {
         /// When the provider made the token: its `iat` claim (RFC 7519, 4.1.6).
         public var issuedAt: Timestamp
 
-        /// The refusal that the passing of time brings.
+        /// The refusal of a token that is older than an hour; `nil` while it is not.
         public func refusal(at now: Timestamp) -> APNsRefusal? {
             now.milliseconds(since: issuedAt) > ProviderToken.lifetimeMilliseconds
                 ? APNsRefusal(.expiredProviderToken, note: "the provider token is older than one hour") : nil
@@ -42,7 +42,7 @@ public final class CredentialDirectory: Sendable {
     public enum Knowledge: Sendable {
         /// Genuine, and not older than an hour.
         case credential(Credential)
-        /// Refused; with the key that the token names, where there is such a key.
+        /// Refused, and why; `key` is the key that the token names, `nil` where the register has no such key.
         case refused(APNsRefusal, key: KnownKey? = nil)
         /// The register has changed: ask with ``find(_:)``.
         case needsLookUp
@@ -125,7 +125,7 @@ public final class CredentialDirectory: Sendable {
         state.withLock { $0 = State(keys: read, version: version) }
     }
 
-    /// Who asks just after a reading has ended is answered by that one.
+    /// Reads nothing when a reading that ended just before brought the present version.
     private func reloadIfChanged() async throws {
         guard state.withLock({ $0.version }) != store.registerVersion else { return }
         try await reload()

@@ -27,7 +27,7 @@ public protocol DeviceGateway: Sendable {
 
     /// Deletes what the device has stored; completes with `true` once that is durable, `false` when it could not be.
     ///
-    /// Ids that no longer wait are noted and otherwise ignored.
+    /// Ids of the device that no longer wait get their line in the timeline, and nothing else happens to them.
     func acknowledged(
         _ session: DeviceSessionID, _ ids: [NotificationID], then complete: @escaping @Sendable (Bool) -> Void)
 
@@ -117,7 +117,7 @@ public struct DeviceSessionID: Hashable, Sendable {
 public enum DeviceLoginVerdict: Sendable {
     /// The login is taken, and this session is open.
     case welcome(DeviceSessionID)
-    /// Unknown device or wrong secret; the two are not told apart.
+    /// Unknown device or wrong secret; which of the two is not said.
     case refused
     /// The server could not find out (its store did not answer); the device should try again.
     case unavailable

@@ -43,6 +43,6 @@ public enum RegistrationOutcome: Hashable, Sendable {
     case unregistered
     /// Unknown device or wrong secret.
     case notAuthenticated
-    /// No such topic, or it belongs to another team.
+    /// No app of the team has the topic. At an unregistration: no app has it, or the device has no registration for it.
     case unknownTopic
 }

@@ -49,7 +49,7 @@ extension MailboxService {
         if wasEmpty { writeSentSoon() }
     }
 
-    /// Looks again for lines that have waited long enough, as long as any wait.
+    /// Looks for lines that have waited long enough, again and again while any wait.
     private func writeSentSoon() {
         guard !isStopped else { return }
         loop.scheduleTask(in: .milliseconds(SentLines.patienceMilliseconds)) {

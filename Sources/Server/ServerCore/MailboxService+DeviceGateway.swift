@@ -1,6 +1,6 @@
 import PushModel
 
-/// The store did not take timelines that are written behind.
+/// The store did not take the timelines that are written behind: a look-up of timelines would lack them.
 public struct TimelinesNotWritten: Error {
     /// An error without details; the log has what the store said.
     public init() {}
@@ -41,8 +41,8 @@ extension MailboxService: DeviceGateway {
         _ = submit(.acknowledged(session, ids, complete))
     }
 
-    /// Whose the notifications are is read beside the writer, so that receipts of what does not exist cost it
-    /// nothing. Notes that are not committed yet are not in the store; those ids go to the writer as they are.
+    /// Reads beside the writer which of the notifications are the device's, so that receipts of unknown ones cost the
+    /// writer nothing. Ids whose notes are not committed yet go to the writer unread: the store does not have them.
     nonisolated public func record(
         _ receipts: [Receipt], of session: DeviceSessionID, then complete: @escaping @Sendable (ReceiptOutcome) -> Void
     ) {

@@ -4,8 +4,8 @@ import PushModel
 
 /// Commits, and what becomes of commands whose batch could not be committed.
 extension MailboxService {
-    /// Keeps the ceiling of ids ahead of them. Finds out, too, whether a store that failed works again: who was told
-    /// that it fails may send nothing more.
+    /// Keeps the ceiling of ids ahead of them. This also finds out whether a store that failed works again, since
+    /// providers that heard of the failure may send nothing more.
     func renewIDs() throws {
         try noting { try ids.renew() }
     }
@@ -17,14 +17,14 @@ extension MailboxService {
             throw error
         }
         guard health.failure != nil else { return }
-        // What changes nothing touches no disk, and says nothing of one that was full before: this changes something.
+        // The work may have written nothing, and then says nothing of a disk that was full before. This writes a row.
         do {
             try store.apply([.raiseHighWater(to: 0)])
             health.committed()
         } catch { health.failed(error, at: clock()) }
     }
 
-    /// Tells everyone who waits, and keeps what nobody would bring again.
+    /// Tells every caller that waits, and keeps the commands that no caller would bring again.
     func failed(_ commands: [MailboxCommand], _ error: any Error) {
         failures += 1
         logger.error("a batch could not be committed", metadata: [LogKey.error: "\(error)"])

@@ -38,7 +38,7 @@ extension MailboxService {
         if mailboxes[device]?.isRead != true { request.mailboxes.insert(device) }
     }
 
-    /// Of what waits, as most that is acknowledged does, all is known.
+    /// Most ids that are acknowledged wait in a mailbox in memory; of those nothing has to be read.
     private func addNotifications(
         _ ids: [NotificationID], thatDoNotWaitFor device: DeviceID, to request: inout PrefetchRequest
     ) {

@@ -4,7 +4,7 @@ import PushModel
 
 /// What the service does by the clock: ids, expiry, retention, and the last things before it stops.
 extension MailboxService {
-    /// Begins the upkeep. Called once.
+    /// Begins the upkeep: expiry, pruning and the ceiling of ids. Call it once.
     nonisolated public func start() {
         loop.execute { self.assumeIsolated { $0.upkeep(sweepFrom: nil) } }
         loop.execute { self.assumeIsolated { $0.pruneRound() } }
@@ -56,7 +56,7 @@ extension MailboxService {
         if isPruning { pruneSoon() }
     }
 
-    /// Ends the sessions of devices that were revoked since an instant.
+    /// Ends the sessions of revoked devices; those without one are passed over.
     nonisolated public func endSessions(of devices: [DeviceID]) {
         loop.execute {
             self.assumeIsolated { service in

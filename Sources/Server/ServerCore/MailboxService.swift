@@ -10,8 +10,8 @@ import PushModel
 ///
 /// Guarantees: commands take effect in the order in which they were queued; what they cause outside (verdicts,
 /// deliveries, login answers) happens after the synced commit of their batch, in order, or not at all. When a
-/// batch cannot be committed, nothing of it has happened, and everyone in it is told so; what nobody waits for is
-/// tried again before anything that comes later.
+/// batch cannot be committed, nothing of it has happened, and its callers are told so; a command without a caller that
+/// would repeat it is tried again before anything that comes later.
 ///
 /// Its executor is an event loop of its own, on which it may block for the store.
 public actor MailboxService {
@@ -36,12 +36,12 @@ public actor MailboxService {
     /// A round of pruning has begun and has more to do.
     var isPruning = false
     var pruningPace = PruningPace()
-    /// What could not be committed and has nobody who would bring it again; it goes before everything else.
+    /// Commands of failed batches that no caller would bring again; they go before everything else.
     var deferred: [MailboxCommand] = []
     var isRetryScheduled = false
     /// Transactions that failed, since the start.
     var failures = 0
-    /// Until then there was nothing to forget.
+    /// Mailboxes to forget are not looked for before this instant: the last look found none.
     var nothingToForgetUntil = Timestamp(rawValue: .min)
     let settings: Settings
 
@@ -53,11 +53,11 @@ public actor MailboxService {
 
     /// The service's numbers.
     public struct Settings: Sendable {
-        /// Commands in one transaction.
+        /// About how many commands of each of the queue's lanes one transaction takes.
         public var batchLimit = 512
-        /// Acceptances that are queued at most of those that come in bulk.
+        /// How many acceptances that come in bulk may be queued; at least 1.
         public var bulkLimit = 1024
-        /// Written-behind timelines in one transaction, and the pause between two: together their rate.
+        /// Timelines that are written behind in one transaction, at most; with ``notePause`` it is their rate.
         public var notesPerBatch = 512
         /// The pause between two transactions of timelines that are written behind.
         public var notePause = TimeAmount.milliseconds(100)
@@ -69,14 +69,14 @@ public actor MailboxService {
         public var retryPause = TimeAmount.seconds(1)
         /// Lines of one timeline beyond which no more receipts are recorded.
         public var lineLimit = 128
-        /// How long timelines are kept, and payloads of notifications that no longer wait.
+        /// How long a timeline is kept, in milliseconds from its notification's acceptance.
         public var timelineRetentionMilliseconds: Int64 = 30 * 24 * 3_600_000
         /// How long the payload of a notification that no longer waits is kept, in milliseconds from its timeline's
         /// last line.
         public var payloadRetentionMilliseconds: Int64 = 24 * 3_600_000
-        /// Within this time the same `apns-id` for the same token is the same notification.
+        /// How long the same `apns-id` for the same token names the same notification, in milliseconds.
         public var identityWindowMilliseconds: Int64 = 24 * 3_600_000
-        /// The longest that anything waits, and how long it waits when the provider does not say.
+        /// The longest that a notification waits, in milliseconds; also how long it waits without an expiration.
         public var longestWaitMilliseconds: Int64 = 30 * 24 * 3_600_000
 
         /// The defaults, each as it stands at its property.
@@ -224,7 +224,7 @@ public actor MailboxService {
                 try learn(commands, &batch)
                 for queued in notes { batch.write(queued) }
                 for command in commands { decide(command, &batch) }
-                // What changes memory alone needs no commit, and nobody waits for one.
+                // Commands that change memory alone need no commit, and nobody waits for one.
                 if !batch.changes.isEmpty { try store.apply(batch.changes) }
             }
         } catch {
@@ -277,7 +277,7 @@ public actor MailboxService {
             mailboxes[device] = nil
             if residentEntries <= settings.residentLimit / 2 { return }
         }
-        // All that is left belongs to devices that are here; looking again at once would find the same.
+        // All that is left belongs to connected devices; looking again at once would find the same.
         nothingToForgetUntil = clock().adding(milliseconds: 1000)
     }
 }

@@ -5,7 +5,7 @@ import PushModel
 /// One caller writes (``MailboxService``): it asks for what a batch has to know, decides in memory, and has the changes
 /// applied. A store decides nothing. Other reads come from anywhere.
 public protocol NotificationStore: Sendable {
-    /// Reads what a batch has to know, all of it at once. Sees every change that was applied before.
+    /// Reads what a batch has to know, in one transaction. Sees every change that was applied before.
     func prefetch(_ request: PrefetchRequest) throws -> Prefetched
 
     /// Makes the changes, in order, in one transaction, and makes that durable: synced to the disk when this returns.
@@ -16,9 +16,9 @@ public protocol NotificationStore: Sendable {
     /// Deletes at most `limit` notifications older than an instant, and looks at as many for payloads to clear, in a
     /// transaction of its own.
     ///
-    /// A notification's payload is cleared when it was accepted before `payloadsBefore`, no longer waits, and its
-    /// timeline has no line since then. What is still needed is looked at again once as much time has passed as lies
-    /// between `payloadsBefore` and `now`. A shared payload that was accepted before `payloadsBefore` goes when no
+    /// A notification's payload is cleared when the notification was accepted before `payloadsBefore`, no longer waits,
+    /// and has no line in its timeline since then. One that is still needed is looked at again after the time between
+    /// `payloadsBefore` and `now`. A shared payload that was accepted before `payloadsBefore` goes when no
     /// notification points to it any more.
     /// - Returns: whether more is left to do.
     func prune(timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int) throws -> Bool
@@ -37,19 +37,22 @@ public protocol NotificationStore: Sendable {
         of device: DeviceID, among ids: [NotificationID],
         then complete: @escaping @Sendable (Result<Set<NotificationID>, any Error>) -> Void)
 
-    /// Devices whose mail has expired by `now`, and registrations of revoked devices and removed apps for which mail
-    /// still waits, from a position in the store's own order.
+    /// One slice of a sweep over everything that waits: the devices with notifications that have expired by `now`, and
+    /// the registrations of revoked devices and removed apps. It begins after a position; `nil` is the beginning.
     ///
     /// Reads at most `limit` rows, so that a sweep never stalls anybody; `next` is `nil` at the end.
     func expired(at now: Timestamp, from position: SweepPosition?, limit: Int) throws -> ExpiredSlice
 
     /// The notifications that an internal id or an `apns-id` names, with their timelines.
     ///
-    /// - Parameter team: Only this team's are looked at; `nil` for every team's. Accepted ones come before refused
-    ///   ones, of which the newest 50 of each team are told, so that nobody's refusals hide anything.
+    /// - Parameter team: Only this team's are looked at; `nil` for every team's.
+    /// - Returns: The notifications in the order of their ids. Of refused requests only the newest 50 of each team are
+    ///   among them, so that no team's refusals hide anything.
     func timelines(id: NotificationID?, apnsID: String?, team: TeamID?) async throws -> [NotificationTimeline]
 
-    /// Whether an id of this team lies where timelines were not recorded.
+    /// The team of an ``UnrecordedSpan`` in which an id lies; `nil` when there is none.
+    ///
+    /// - Parameter team: Only this team's spans are looked at; `nil` for every team's.
     func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID?
 
     /// The durable ceiling of ids; 0 in a new store.
@@ -74,7 +77,7 @@ public struct SweepPosition: Hashable, Sendable {
 public struct ExpiredSlice: Hashable, Sendable {
     /// The devices for which something waits that has expired.
     public var devices: Set<DeviceID>
-    /// Whose device was revoked, or app removed.
+    /// The registrations for which something waits, and whose device was revoked or app removed.
     public var ended: Set<RegistrationPlace>
     /// Where the next slice begins; `nil` when this was the last.
     public var next: SweepPosition?

@@ -1,12 +1,12 @@
 import Mailbox
 import PushModel
 
-/// How providers take back what they sent; the port of entries that offer it.
+/// How providers take back what they sent; the port of the doors that offer it.
 public protocol NotificationWithdrawal: Sendable {
     /// Takes a notification of a device back; what waits leaves the mailbox as `withdrawn`.
     ///
-    /// Whose it is the caller has checked; its timeline names the device. May be called on any thread and returns at once; completes exactly once, on
-    /// a thread of the server's, when the outcome is durable.
+    /// The caller has checked that the notification is its provider's; the timeline names the device. May be called on
+    /// any thread and returns at once. Completes exactly once, when the outcome is durable, on a thread of the server.
     func withdraw(
         _ id: NotificationID, of device: DeviceID, then complete: @escaping @Sendable (WithdrawalOutcome) -> Void)
 }

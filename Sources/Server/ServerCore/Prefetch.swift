@@ -3,15 +3,15 @@ import PushModel
 
 /// What a batch has to know of a store before it can be decided.
 public struct PrefetchRequest: Hashable, Sendable {
-    /// Names under which notifications may have been accepted at or after ``acceptedSince``.
+    /// The identities whose notifications are wanted, if accepted at or after ``acceptedSince``.
     public var identities: Set<NotificationIdentity> = []
     /// The beginning of the window in which an `apns-id` names one notification.
     public var acceptedSince: Timestamp
     /// The devices whose waiting rows are wanted.
     public var mailboxes: Set<DeviceID> = []
-    /// The notifications of which device and timeline are wanted.
+    /// The notifications whose device and timeline are wanted.
     public var notifications: Set<NotificationID> = []
-    /// The devices whose secrets are wanted.
+    /// The devices whose hashed secrets are wanted.
     public var secretHashes: Set<DeviceID> = []
 
     /// A request for nothing yet.
@@ -23,9 +23,9 @@ public struct PrefetchRequest: Hashable, Sendable {
     }
 }
 
-/// What a store holds of that which a ``PrefetchRequest`` names; what it does not hold is not among the keys.
+/// What a store holds of what a ``PrefetchRequest`` asks for; what it does not hold has no key.
 public struct Prefetched: Hashable, Sendable {
-    /// The newest notification that was accepted under each name; single attempts (TTL 0) are none.
+    /// The newest notification that was accepted under each identity; attempts (TTL 0) are left out.
     public var identities: [NotificationIdentity: NotificationID] = [:]
     /// What waits for each device, ordered by id.
     public var waiting: [DeviceID: [Mailbox.Entry]] = [:]

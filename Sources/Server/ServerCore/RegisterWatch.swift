@@ -3,10 +3,10 @@ import Observability
 import PushModel
 import Synchronization
 
-/// Brings changes of the register to what is open: sessions of revoked devices end.
+/// Ends the sessions of revoked devices, by looking at the register's version.
 ///
-/// Requests need no watch: the directories ask for the register's version each time. The watch also reads keys and apps
-/// anew once in a while, for changes that no process told of.
+/// Requests need no watch: the directories ask for the version each time. The watch also reads keys and apps anew every
+/// 30 seconds, for changes that did not raise the version.
 public final class RegisterWatch: Sendable {
     private struct State {
         var version: UInt64?
@@ -14,8 +14,8 @@ public final class RegisterWatch: Sendable {
         var readAt: Timestamp
     }
 
-    /// How far back revocations are asked for beyond the last look: another process writes the instant before the
-    /// change is durable.
+    /// How far back beyond the last look revocations are asked for. Another process takes the instant of a revocation
+    /// before the revocation is durable.
     static let overlapMilliseconds: Int64 = 60_000
     /// How often keys and apps are read anew although nothing was told.
     static let readingMilliseconds: Int64 = 30_000

@@ -3,8 +3,8 @@ import PushModel
 
 /// A device's mailbox in memory: changed in place, without a copy and without a second look-up of its device.
 ///
-/// A batch changes it before its commit. Should that fail, the mailbox is read from the store again, and what is in
-/// flight, which no store knows, is again what it was. A copy for each batch would cost as much as waits there.
+/// A batch changes it before its commit. When the commit fails, the mailbox is read from the store again, and the ids
+/// in flight, which no store knows, are put back as they were. A copy for each batch would cost as much as waits in it.
 ///
 /// Owned by the mailbox service, and used on its event loop only.
 final class ResidentMailbox {

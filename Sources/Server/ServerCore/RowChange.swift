@@ -4,14 +4,14 @@ import PushModel
 public enum RowChange: Hashable, Sendable {
     /// Stores a payload that many notifications point to.
     case insertPayload(PayloadRecord)
-    /// Stores a notification, and with ``NotificationRecord/waits`` the narrow row that says who waits for it. The
-    /// payload to which it points must be there.
+    /// Stores a notification; where ``NotificationRecord/waits`` is `true`, also its waiting row. A shared payload must
+    /// have been inserted before.
     case insertNotification(NotificationRecord)
     /// Stores a request that was refused, so that its timeline can say why.
     case insertRefusal(RefusalRecord)
     /// Deletes the waiting row of a notification.
     case removeWaiting(NotificationID, of: DeviceID)
-    /// Adds a line to a timeline; one of the same moment and state is there already and stays as it is.
+    /// Adds a line to a timeline, unless it has one of the same moment and state.
     case appendLine(TimelineEntry, to: NotificationID)
     /// Makes the ceiling of ids durable; a lower one changes nothing.
     case raiseHighWater(to: Int64)
@@ -70,13 +70,13 @@ public struct RefusalRecord: Hashable, Sendable {
     public var id: NotificationID
     /// The team whose credential came with the request.
     public var team: TeamID
-    /// The topic as the provider wrote it, cut to 255 bytes; may name no app.
+    /// The topic as the provider wrote it, cut to 255 characters; may name no app.
     public var topic: String
     /// The `apns-id` of the request; `nil` where the provider sent none.
     public var apnsID: String?
     /// When it was refused.
     public var at: Timestamp
-    /// The reason's code.
+    /// The reason's code, such as `BadDeviceToken`.
     public var code: String
     /// What was wrong, and where; no secret and nothing of the payload.
     public var note: String?

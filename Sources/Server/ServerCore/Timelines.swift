@@ -1,11 +1,11 @@
 import APNsWire
 import PushModel
 
-/// Answers for where a notification is, and why.
+/// Finds notifications with their timelines, as the timeline API shows them.
 public struct Timelines: TimelineService {
     private let store: any NotificationStore
     private let mailboxes: MailboxService
-    /// When this server began: attempts of before have nobody any more who could acknowledge them.
+    /// When this run of the server began. Attempts of earlier runs have no session that could still acknowledge them.
     private let startedAt: Timestamp
 
     /// The timelines of a store whose writer is this service.

@@ -10,7 +10,7 @@ public final class TokenDirectory: Sendable {
     public enum Resolution: Hashable, Sendable {
         /// Its registration is active, and this is what it means.
         case active(TokenSubject)
-        /// It was active once; the instant when it ended, as far as that is known.
+        /// It was active once, and ended at this instant; 1970 where the instant is not known.
         case ended(Timestamp)
         /// No key opens it, or its registration never was.
         case bad
@@ -44,7 +44,9 @@ public final class TokenDirectory: Sendable {
         var version: UInt64 = 0
         var flights: [Place: Flight] = [:]
 
-        /// - Returns: what ``ended(_:)`` must return if the answer is to be kept.
+        /// Counts a look-up that begins.
+        ///
+        /// - Returns: What ``ended(_:)`` must return if the answer is to be kept.
         mutating func began(_ place: Place) -> Int {
             flights[place, default: Flight()].lookUps += 1
             return flights[place]?.changes ?? 0
@@ -118,10 +120,10 @@ public final class TokenDirectory: Sendable {
         return .ended(registration.previousEndedAt ?? Timestamp(rawValue: 0))
     }
 
-    /// Tells what a registration now is: an answer for its token that says otherwise is forgotten, whether it was
-    /// active, or refused before there was this generation; so is what look-ups of it read that have not ended.
+    /// Takes in what a registration is now. Remembered answers for its token that differ are forgotten, and look-ups of
+    /// it that have begun and not ended are not remembered.
     ///
-    /// Answers for other registrations stay, and so does everything when nothing has changed.
+    /// Answers for other registrations stay, and so do answers that agree.
     /// - Parameter subject: What the token of the registration's generation stands for.
     /// - Throws: what the cryptographic library says; never for a subject that was sealed before.
     public func registrationIs(_ registration: Registration, of subject: TokenSubject) throws {

@@ -4,9 +4,9 @@ import PushModel
 public protocol UpstreamReceiver: Sendable {
     /// Takes a message of a session's device.
     ///
-    /// May be called on any thread and returns at once; completes exactly once, on any thread. The device hears that its
-    /// message arrived only after `.durable`, so that is said after a synced commit and never before. A message comes
-    /// again, under its persistent id, when its connection ended before that.
+    /// May be called on any thread and returns at once; completes exactly once, on any thread. The device hears that
+    /// its message arrived only after `.durable`: say that after a synced commit, never before. A message comes again,
+    /// under its persistent id, when its connection ended before that.
     func receive(
         _ message: UpstreamMessage, of session: DeviceSessionID,
         then complete: @escaping @Sendable (UpstreamOutcome) -> Void)
@@ -14,13 +14,14 @@ public protocol UpstreamReceiver: Sendable {
 
 /// What became of an upstream message.
 public enum UpstreamOutcome: Hashable, Sendable {
-    /// Durable, but for this much of it that is not the device's own; a session with very much of that is ended.
+    /// The message is durable, without the items in it that are not the device's own. `ignored` counts those; a session
+    /// that sends too many of them is ended.
     case durable(ignored: Int = 0)
     /// It is not taken, and the device is told why. It does not come again.
     case refused(UpstreamRefusal)
-    /// It breaks the protocol in a way that no client of ours would: the session ends, with this said.
+    /// It breaks the protocol: the session ends, and the device is told this text.
     case violation(String)
-    /// It could not be made durable now: the session ends, and the message comes again with the next.
+    /// It could not be made durable now: the session ends, and the message comes again in the next one.
     case failed
 }
 
@@ -34,7 +35,7 @@ public struct UpstreamRegistry: Sendable {
     /// - Parameter others: Takes what no category is entered for; unless told otherwise it refuses.
     public init(others: any UpstreamReceiver = UnservedCategory()) { self.others = others }
 
-    /// The same with a receiver for a category more, in place of an earlier one.
+    /// The same registry with a receiver for one more category; it takes the place of an earlier one for it.
     public func adding(_ receiver: any UpstreamReceiver, for category: String) -> UpstreamRegistry {
         var registry = self
         registry.receivers[category] = receiver
