@@ -4,7 +4,8 @@ import Synchronization
 
 /// The calls to all connections of one event loop, in order. Thread-safe.
 ///
-/// A batch of the server's concerns many connections; they share one task on the loop and one wake-up of its thread.
+/// One batch of the mailbox service concerns many connections; its calls share one task on the loop and one wake-up of
+/// the loop's thread.
 final class DeviceCallQueue: Sendable {
     /// What is called on the loop.
     enum Call: Sendable {

@@ -7,7 +7,7 @@ import ServerCore
 final class DeviceConnectionPort: DeviceConnection {
     private enum State {
         case open(DeviceConnectionShell)
-        /// A session is over; what the gateway still delivers, since it does not know yet, goes back to it.
+        /// The session is over. What the gateway delivers before it hears of that is given back to it.
         case ended
         case none
     }

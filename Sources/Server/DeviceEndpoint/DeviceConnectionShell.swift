@@ -39,12 +39,13 @@ final class DeviceConnectionShell: MCSChannelPeer {
     private var steps: [Step] = []
     private var isPerforming = false
     private var isFinished = false
-    /// What came upstream of notifications that are unknown or another device's, since the login.
+    /// How many items came upstream, since the login, of notifications that are unknown or another device's.
     private var foreignItems = 0
-    /// More of them than what retention may have taken from a device that was away end the session.
+    /// A session that sends more of them is ended. Some are to be expected: retention may have deleted notifications
+    /// of a device that was away.
     private static let foreignItemLimit = 4096
-    /// Room for the login of a device that names as many ids as ``MCSClientConfiguration/loginIDLimit`` allows; who
-    /// is not known yet gets no more.
+    /// In bytes: room for a login that names as many ids as ``MCSClientConfiguration/loginIDLimit`` allows. A device
+    /// that is not known yet gets no more.
     private static let maximumSizeBeforeLogin = 16 * 1024
 
     init(_ surroundings: DeviceConnectionSurroundings, port: DeviceConnectionPort) {
@@ -126,7 +127,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
 
     // MARK: From the channel
 
-    /// A device that does not take its answers is not read either, so that they cannot pile up.
+    /// A device that does not read its answers is not read from, so that the answers cannot pile up.
     var wantsRead: Bool { session.wantsRead && channel?.isWritable ?? true }
     var maximumSize: Int { session.isLive ? MCSFrame.defaultMaximumSize : Self.maximumSizeBeforeLogin }
     var deadline: Int64? { session.deadline }

@@ -7,8 +7,8 @@ public struct DeviceEndpointConfiguration: Sendable {
     public var host: String
     /// 0 takes a free port; ``DeviceEndpoint/start()`` returns the real one.
     public var port: Int
-    /// Which connections are kept. Those that have not logged in are few at a time, so that what they may hold
-    /// before they are known is bounded for all of them together.
+    /// Which connections are kept. By default only 16,384 may be open without a login, which bounds the memory that
+    /// devices hold before they are known.
     public var admission = ConnectionLimiter.Configuration(
         limits: .init(total: 200_000, perAddress: 200_000, unproven: 16_384), proofTimeout: .seconds(15))
     /// Times and limits of each session.

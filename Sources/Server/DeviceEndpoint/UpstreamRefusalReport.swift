@@ -4,8 +4,8 @@ import PushModel
 import ServerCore
 import Synchronization
 
-/// Tells the operator what devices sent upstream that nobody took: one line in ten seconds for a whole endpoint, with how
-/// many there were. Thread-safe.
+/// Tells the operator which upstream messages were refused: at most one log line in ten seconds for a whole endpoint,
+/// with the number of refusals. Thread-safe.
 final class UpstreamRefusalReport: Sendable {
     private struct State {
         /// Uptime in milliseconds.
@@ -22,7 +22,7 @@ final class UpstreamRefusalReport: Sendable {
 
     /// A message was refused, at an uptime in milliseconds.
     ///
-    /// - Returns: Of how many a line was written now; `nil` when none was.
+    /// - Returns: How many refusals the line counts that was written now; `nil` when none was written.
     @discardableResult
     func refused(_ refusal: UpstreamRefusal, of device: DeviceID, at uptime: Int64) -> Int? {
         let unsaid = state.withLock { state -> Int? in

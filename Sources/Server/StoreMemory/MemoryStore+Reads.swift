@@ -2,7 +2,7 @@ import APNsWire
 import PushModel
 import ServerCore
 
-/// What notifications and the register say together.
+/// Reads that join notifications with the register.
 extension MemoryStore.State {
     func page(device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp) -> [OutgoingNotification] {
         let page = rows.waiting(for: device).lazy.filter { record in

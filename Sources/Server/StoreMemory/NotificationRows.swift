@@ -101,7 +101,9 @@ struct NotificationRows: Sendable {
 
     // MARK: Retention
 
-    /// Deletes at most so many of the oldest notifications; whether there are more.
+    /// Deletes the oldest notifications, at most `limit`.
+    ///
+    /// - Returns: Whether there are more to delete.
     mutating func deleteNotifications(before instant: Timestamp, limit: Int) -> Bool {
         let end = Self.firstID(at: instant)
         let old = (Array(records.keys) + refusals.keys).filter { $0.rawValue < end }.sorted()
@@ -115,7 +117,7 @@ struct NotificationRows: Sendable {
         return old.count > limit
     }
 
-    /// Clears payloads that nobody needs: of what was accepted before, does not wait, and has no line since.
+    /// Clears the payloads of notifications that were accepted before, do not wait, and have no line since.
     mutating func clearPayloads(before instant: Timestamp) {
         let end = Self.firstID(at: instant)
         for (id, record) in records where id.rawValue < end {
@@ -145,7 +147,7 @@ extension Mailbox.Entry {
     }
 }
 
-/// Why a change cannot be made.
+/// Why a change cannot be made: an id is inserted twice, or a shared payload is not there.
 public enum MemoryStoreError: Error, Hashable, CustomStringConvertible {
     /// A notification or a refused request has this id already.
     case notificationTaken(NotificationID)

@@ -28,7 +28,8 @@ struct Retention {
         for sql in Self.deletions { try database.cachedStatement(sql: sql).execute(arguments: [end]) }
     }
 
-    /// Deletes what finds these notifications by their `apns-id`, each by its whole key: many may have one name.
+    /// Deletes the rows that find these notifications by their `apns-id`. Each is deleted by its whole key, since many
+    /// notifications may share an `apns-id`.
     private func deleteNames(before end: Int64) throws {
         let named = try Row.fetchCursor(
             database.cachedStatement(

@@ -72,8 +72,8 @@ struct RowWriter {
         try pending.run()
     }
 
-    /// Identities of single attempts are those of no device: an `apns-id` of theirs may come again, any number of
-    /// times, and only timelines are found by it.
+    /// The device column of attempts in `identity`. The `apns-id` of an attempt may come again any number of times; it
+    /// only finds timelines.
     static let nobody: Int64 = 0
 
     private func insertIdentity(
