@@ -89,7 +89,7 @@ let house: [Target] = [
     room(
         "Server", "ProviderEndpoint",
         [
-            "PushModel", "HTTPWire", "APNsWire", "ConnectionAdmission", "HTTP2Transport", "Observability", "ServerCore",
+            "PushModel", "HTTPWire", "APNsWire", "HTTP2Transport", "Observability", "ServerCore",
             nioCore, nioPosix, nioSSL, logging, metrics,
         ]),
     room(
@@ -101,7 +101,7 @@ let house: [Target] = [
     room(
         "Server", "ControlAPI",
         [
-            "ConnectionAdmission", "PushModel", "APNsWire", "MCSWire", "Observability", "ServerCore", hummingbird,
+            "ConnectionAdmission", "PushModel", "MCSWire", "Observability", "ServerCore", hummingbird,
             nioCore, nioSSL, logging,
             metrics,
         ]),
@@ -111,12 +111,13 @@ let house: [Target] = [
     room("Device", "UserNotifications", ["AppHost", "AgentWire", "LocalSchedule", "LocalZones", "CoreLocation"]),
     room("Device", "CoreLocation"),
     room("Device", "MobileCoreServices"),
-    room("Device", "UIKit", ["AppHost", "UserNotifications"]),
+    room("Device", "UIKit", ["AgentWire", "AppHost", "UserNotifications"]),
     room("Device", "UserNotificationsUI", ["UserNotifications", "UIKit"]),
     room("Device", "_Testing_UIKit"),
     room("Device", "DeviceModel", ["Machine", "PushModel", "AgentWire", "LocalSchedule"]),
     room("Device", "DevicePorts", ["PushModel", "LocalSchedule", "DeviceModel"]),
-    room("Device", "DeviceStore", ["Machine", "PushModel", "AgentWire", "LocalSchedule", "DeviceModel", grdb]),
+    room(
+        "Device", "DeviceStore", ["CLinux", "Machine", "PushModel", "AgentWire", "LocalSchedule", "DeviceModel", grdb]),
     room("Device", "DevicePrograms", ["Machine", "PushModel", "Observability", "DeviceModel", "DevicePorts", logging]),
     room("Device", "Attachments", ["Machine", "PushModel", "AgentWire", "DeviceModel", "DevicePorts"]),
     room(
@@ -134,12 +135,12 @@ let house: [Target] = [
         ]),
     room(
         "Device", "RequestScheduling",
-        ["Machine", "AgentWire", "LocalSchedule", "LocalZones", "DeviceModel", "DevicePorts"]),
+        ["AgentWire", "LocalSchedule", "LocalZones", "DeviceModel", "DevicePorts"]),
     room(
         "Device", "AgentCore",
         [
-            "Machine", "PushModel", "AgentWire", "LocalSchedule", "LocalZones", "MCSTransport", "Observability",
-            "CLinux",
+            "Machine", "PushModel", "AgentWire", "LocalSchedule", "LocalZones", "Observability",
+
             "DeviceModel", "DevicePorts", "DeviceStore", "DevicePrograms", "Attachments", "AppConnections",
             "InstalledApps", "DeviceLink", "RequestScheduling", nioCore, nioPosix, logging,
         ]),
@@ -157,19 +158,24 @@ let house: [Target] = [
 let commands: [Target] = [
     room(
         "Command", "CommandCore",
-        ["Machine", "PushModel", "AgentWire", "LocalZones", "ConnectionAdmission", crypto, x509, asn1, yams, logging]),
+        [
+            "Machine", "PushModel", "AgentWire", "LocalSchedule", "LocalZones", "ConnectionAdmission", crypto, x509,
+            asn1, yams, logging,
+        ]),
     .executableTarget(
         name: "aldaba",
         dependencies: [
             "PushModel", "HTTPWire", "APNsWire", "MCSWire", "ConnectionAdmission", "HTTP2Transport", "MCSTransport",
             "DeviceSession", "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint",
             "ControlAPI",
-            "AgentCore", "DeviceModel", "DevicePorts", "DevicePrograms", "InstalledApps", "AgentWire", "LocalSchedule",
+            "Mailbox", "AgentCore", "DeviceModel", "DevicePorts", "DeviceStore", "DevicePrograms", "InstalledApps",
+            "AgentWire",
+            "LocalSchedule",
             "LocalZones", "AppHost", "Desktop",
             "WindowFocus", "SystemClock",
             "MessageBus", "Positions",
             "TodoList",
-            "CommandCore", "CLinux", "Machine", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient,
+            "CommandCore", "Machine", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient,
             argumentParser, yams, logging,
         ],
         path: "Sources/Command/aldaba", exclude: ["README.md"], swiftSettings: strict),

@@ -160,6 +160,8 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(try await store.timelines(id: nil, apnsID: "same", team: other).allSatisfy { $0.team == other })
         #expect(
             try await store.timelines(id: NotificationID(rawValue: 10), apnsID: nil, team: other).isEmpty)
+        let all = try await store.timelines(id: nil, apnsID: "same", team: nil).map(\.id.rawValue)
+        #expect(all == [10] + Array(21_050..<21_100) + Array(41_050..<41_100), "the newest of each team")
     }
 
     public func `mail of revoked devices and removed apps is found by the sweep`() async throws {

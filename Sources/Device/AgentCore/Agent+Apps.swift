@@ -95,8 +95,13 @@ extension Agent {
         connection.resume()
     }
 
-    private enum Progress {
-        case taken, refused, copying
+    /// How far a message was taken.
+    enum Progress {
+        case taken
+        /// The connection ends.
+        case refused
+        /// Its files are being copied; what comes after it waits.
+        case copying
         /// Another connection's files are being copied for this app.
         case waiting(app: String)
     }
@@ -119,7 +124,7 @@ extension Agent {
         case .manage(let number, .notify(let request, let waits)) where !request.content.attachments.isEmpty:
             guard registry.role(of: connection) == nil else { break }
             if copies.isCopying(of: AppManifest.terminalID) { return .waiting(app: AppManifest.terminalID) }
-            return notifyWithFiles(request, number, waits: waits, connection) ? .copying : .refused
+            return notifyWithFiles(request, number, waits: waits, connection)
         default: break
         }
         switch registry.role(of: connection) {

@@ -46,20 +46,18 @@ extension Agent {
     }
 
     /// A notification of the terminal's with files.
-    ///
-    /// - Returns: Whether they are being copied now; else the connection was refused.
     func notifyWithFiles(
         _ request: NotificationRequest, _ number: Int64, waits: Bool, _ connection: AppConnection
-    ) -> Bool {
-        guard mayManage(connection) else { return false }
+    ) -> Progress {
+        guard mayManage(connection) else { return .refused }
         do {
             if let fault = try fault(of: request, waits: waits) {
                 connection.send([.managed(request: number, .failed(message: fault))])
-                return false
+                return .taken
             }
         } catch {
             refuse(connection, error)
-            return false
+            return .refused
         }
         copy(request.content.attachments, of: AppManifest.terminalID, from: connection) { agent, result in
             var kept = request
@@ -79,7 +77,7 @@ extension Agent {
             if case .failed? = answer { agent.attachments.drop(kept.content.attachments) }
             if let answer { connection.send([.managed(request: number, answer)]) }
         }
-        return true
+        return .copying
     }
 
     private func answer(

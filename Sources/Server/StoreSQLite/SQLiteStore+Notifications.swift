@@ -123,10 +123,10 @@ extension SQLiteStore: NotificationStore {
                 ids.formUnion(
                     try Int64.fetchAll(
                         database, sql: Self.acceptedSQL, arguments: [apnsID, team?.rawValue, team?.rawValue]))
-                ids.formUnion(
-                    try Int64.fetchAll(
-                        database, sql: team == nil ? Self.everyRefusalSQL : Self.refusalSQL,
-                        arguments: team.map { [apnsID, $0.rawValue] } ?? [apnsID]))
+                let teams = try team.map { [$0.rawValue] } ?? Self.teamsRefused(apnsID, database)
+                for team in teams {
+                    ids.formUnion(try Int64.fetchAll(database, sql: Self.refusalSQL, arguments: [apnsID, team]))
+                }
             }
             return try ids.sorted().compactMap { try Self.timeline(NotificationID(rawValue: $0), database) }
                 .filter { team == nil || $0.team == team }
@@ -138,7 +138,18 @@ extension SQLiteStore: NotificationStore {
         WHERE identity.apns_id = ? AND (? IS NULL OR app.team = ?) ORDER BY identity.id DESC LIMIT 1000
         """
     private static let refusalSQL = "SELECT id FROM refusal WHERE apns_id = ? AND team = ? ORDER BY id DESC LIMIT 50"
-    private static let everyRefusalSQL = "SELECT id FROM refusal WHERE apns_id = ? LIMIT 50"
+
+    /// The teams whose requests with this `apns-id` were refused; looks at one row of each.
+    private static func teamsRefused(_ apnsID: String, _ database: Database) throws -> [String] {
+        var teams: [String] = []
+        while let next = try String.fetchOne(
+            database, sql: "SELECT min(team) FROM refusal WHERE apns_id = ? AND team > ?",
+            arguments: [apnsID, teams.last ?? ""])
+        {
+            teams.append(next)
+        }
+        return teams
+    }
 
     private static func timeline(_ id: NotificationID, _ database: Database) throws -> NotificationTimeline? {
         let found = try Row.fetchOne(

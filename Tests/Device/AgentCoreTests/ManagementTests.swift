@@ -84,6 +84,22 @@ import Testing
         try await harness.stop()
     }
 
+    @Test func `after a notification with files that is not taken the terminal goes on`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let terminal = try await TestApp(socket: harness.configuration.socketPath, id: "")
+        let empty = notification {
+            $0.title = ""
+            $0.attachments = [NotificationAttachment(identifier: "a", path: "/none.png", type: "public.png")]
+        }
+        guard case .failed? = await ask(.notify(empty, waits: false), terminal) else {
+            Issue.record("it says nothing")
+            return
+        }
+        #expect(await ask(.list(app: nil), terminal) == .list([]))
+        try await harness.stop()
+    }
+
     @Test func `settings are changed by their names, durably, and a wrong one says what would be right`() async throws {
         let harness = try AgentHarness(authorization: .ask)
         try await harness.start()
