@@ -28,7 +28,7 @@ extension RequestSchedule {
             remove([key])
             held.insert(key)
         case .storeFailed:
-            // The armed instant is not known to have reached the clock.
+            // Directives that were not followed are lost, perhaps an `arm` among them.
             armed = nil
             hold(surroundings)
             for key in Array(regions.keys) {
@@ -63,7 +63,7 @@ extension RequestSchedule {
         for row in rows { place(row, surroundings, &directives) }
     }
 
-    /// Has a request wait.
+    /// Has a request wait for its time or place; one that cannot fire now is held.
     private mutating func place(
         _ row: PendingRequest, _ surroundings: Surroundings, _ directives: inout [Directive]
     ) {
@@ -122,7 +122,7 @@ extension RequestSchedule {
         case .rang: armed = nil
         case .wallClockChanged:
             directives.append(.log(.clockChanged))
-            // A step of the wall clock disarms the alarm. Nobody dwells in a region asleep.
+            // A step of the wall clock disarms the alarm. After a sleep the dwell time at a region's edge begins anew.
             armed = nil
             regions.beginDwellAnew(sinceBoot: surroundings.now.sinceBoot)
             times.clockChanged(now: surroundings.now)
@@ -144,7 +144,7 @@ extension RequestSchedule {
         if !held.isEmpty { directives.append(.read(keys: held.sorted())) }
     }
 
-    /// Reports what is due, up to a batch.
+    /// Reports what is due: times, at most a batch of them, and crossings.
     private mutating func passTime(_ surroundings: Surroundings, _ directives: inout [Directive]) {
         let now = surroundings.now
         if let deadline = zoneDeadline, deadline <= now.sinceBoot {
@@ -211,7 +211,7 @@ extension RequestSchedule {
         }
     }
 
-    /// Positions are reported while a request waits for one.
+    /// Has positions reported while a request waits for a place.
     private mutating func updatePositionWatch(_ directives: inout [Directive]) {
         let isNeeded = regions.count > 0
         guard isNeeded != isWatchingPosition else { return }

@@ -59,7 +59,7 @@ extension RequestSchedule {
         }
         let offset = zone.offset(at: past)
         let passed = "its time has passed: \(past.text(secondsFromGMT: offset))"
-        // Of a repeated local time the first one counts.
+        // When clocks are set back, a local time comes twice; the first one counts.
         let nextOffset = zone.offset(at: past.advanced(by: 86_400_000))
         let again = past.advanced(by: Int64(offset - nextOffset) * 1000)
         guard again > now, again > past, zone.offset(at: again) == nextOffset else { return passed }

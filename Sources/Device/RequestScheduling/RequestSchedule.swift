@@ -12,12 +12,14 @@ import LocalZones
 package struct RequestSchedule: Sendable {
     /// What the schedule asks of its surroundings during one event.
     package struct Surroundings {
+        /// What the clocks say at the event.
         package var now: ClockReading
         /// The rules of a zone; `nil` for an unknown one.
         package var zones: (ZoneChoice) -> ZoneRules?
         /// What the person chose for missed requests of an app, by its bundle id.
         package var missedPolicy: (String) -> MissedPolicy
 
+        /// The surroundings of one event.
         package init(
             now: ClockReading, zones: @escaping (ZoneChoice) -> ZoneRules?,
             missedPolicy: @escaping (String) -> MissedPolicy
@@ -28,29 +30,33 @@ package struct RequestSchedule: Sendable {
         }
     }
 
+    /// What happened: the input of the schedule.
     package enum Event: Sendable {
         /// All rows of the store, after `load`.
         case loaded([PendingRequest])
-        /// Rows that were read again: after `read`, and when their app was installed or its settings have changed.
+        /// Rows that were read again: after `read`, when their app was installed, and when its settings have changed.
         case reread([PendingRequest])
-        /// A request was stored; the replaced ones wait no longer.
+        /// A request was stored; those of the replaced keys wait no longer.
         case stored(PendingRequest, replaced: [Int64])
-        /// Requests left the store.
+        /// The requests of these keys left the store.
         case removed([Int64])
-        /// The store holds these and no others.
+        /// The store holds the requests of these keys and no others.
         case retained(Set<Int64>)
         /// A request fired whose app is not installed. It is held until its row is read again.
         case appMissing(key: Int64)
-        /// The store failed: what was fired may not be stored.
+        /// The store failed: what has fired may not be in it.
         case storeFailed
         /// The pause after a failure of the store is over.
         case pauseEnded
+        /// A report of the alarm clock: it rang, the wall clock was set, or time zones may have changed.
         case clock(AlarmClockEvent)
         /// Time has passed: the answer to `continue`.
         case timePassed
+        /// A report of the position source: a position, or why there is none.
         case position(PositionEvent)
     }
 
+    /// What the owner must do: the output of the schedule.
     package enum Directive: Sendable, Hashable {
         /// Fire a request and store its occurrence; `nil` for a crossing of a region's edge. `lateBy` is in milliseconds.
         case fire(key: Int64, occurrence: Instant?, lateBy: Int64, isLast: Bool)
@@ -58,13 +64,13 @@ package struct RequestSchedule: Sendable {
         case missed(key: Int64, occurrence: Instant, isLast: Bool)
         /// Remove a request from the store that has no occurrence to come.
         case never(key: Int64, app: String)
-        /// Store these times, which mean the same moments by the wall clock as it is now.
+        /// Store these times in place of those that the row has: the same moments, by the wall clock as it is now.
         case anchored(key: Int64, added: ClockReading, lastFired: Instant?)
         /// Store the side of a region's edge on which the machine is.
         case crossed(key: Int64, side: RegionWatch.State)
         /// Have the alarm clock ring at an instant of the wall clock; `nil` for never.
         case arm(Instant?)
-        /// Start or stop reporting positions.
+        /// Have positions reported from now on, or no longer.
         case watchPosition(Bool)
         /// Read all rows, and report `loaded`.
         case load
@@ -74,47 +80,64 @@ package struct RequestSchedule: Sendable {
         case read(keys: [Int64])
         /// More is due: report `timePassed` after other work has had its turn.
         case `continue`
+        /// Write a line to the log.
         case log(Notice)
     }
 
     /// What a person may want to know.
     package enum Notice: Sendable, Hashable {
+        /// The wall clock was set, or the machine has slept.
         case clockChanged
+        /// The wall clock became suspect: requests whose time is on it are held. The state says in which direction it jumped.
         case clockSuspect(ClockPlausibility.State)
+        /// The wall clock is trusted again: what was held is loaded.
         case clockTrusted
+        /// The machine may be in another time zone, or zones may have other rules: all are looked up anew.
         case zonesChanged
+        /// A request of this app is held: this machine does not know its time zone.
         case zoneUnknown(app: String)
+        /// A request of this app is held: its region cannot be watched, and why.
         case regionRefused(app: String, RegionWatch.Refusal)
+        /// Nobody can tell at this time where the machine is, and why.
         case positionUnknown(reason: String)
+        /// A reported position was passed over: it is not on the earth, or its accuracy is no distance.
         case positionRefused
     }
 
-    /// How many occurrences one event reports.
+    /// The greatest number of due times that one event reports; the rest comes with the next.
     package static let batchSize = 256
     /// The greatest number of regions of all apps.
     package static let regionLimit = 4_096
-    /// How long after a change of zones they are looked up once more, in milliseconds: the file that names the machine's zone may
-    /// be missing while it is replaced.
+    /// How long after a change of zones they are looked up once more, in milliseconds. The file that names the machine's zone
+    /// may be missing while it is replaced.
     package static let zoneSettlingTime = (LocalZones.patience.components.seconds + 1) * 1000
 
     /// Whether the rows of the store were ever loaded.
     package var isLoaded = false
+    /// The requests that wait for a time, by their keys.
     package var times = LocalSchedule(floating: .utc)
+    /// The regions of the requests that wait for a place, by the requests' keys; at most ``regionLimit``.
     package var regions = RegionWatch(most: regionLimit)
-    /// Regions that fire at every crossing.
+    /// The keys of regions that fire at every crossing, not at the first alone.
     package var repeatingRegions: Set<Int64> = []
-    /// Requests that are in the store and wait for nothing now: their app, their zone or the trust in the wall clock is missing.
+    /// The keys of requests that are in the store and cannot fire now: their app is not installed, their zone is not known,
+    /// their region cannot be watched, the wall clock is suspect, or the store has failed.
     package var held: Set<Int64> = []
+    /// Whether the wall clock is trusted.
     package var plausibility = ClockPlausibility()
     /// When zones are looked up once more, in milliseconds of CLOCK_BOOTTIME.
     package var zoneDeadline: Int64?
-    /// The instant at which the alarm clock rings.
+    /// The instant at which the alarm clock rings, by the wall clock; `nil` when it is not armed, or that is not known.
     package var armed: Instant?
+    /// Whether positions are to be reported, as the owner was last told.
     package var isWatchingPosition = false
     /// Why the position is unknown; `nil` while it is known, and while nothing has been reported.
     package var positionFault: String?
+    /// How far loading again has come after a failure of the store.
     package var reload = Reload.none
 
+    /// A schedule that has not loaded the store and in which nothing waits, unless told otherwise. Each parameter is the
+    /// property of its name.
     package init(
         isLoaded: Bool = false, times: LocalSchedule = LocalSchedule(floating: .utc),
         regions: RegionWatch = RegionWatch(most: regionLimit), repeatingRegions: Set<Int64> = [], held: Set<Int64> = [],
@@ -134,12 +157,14 @@ package struct RequestSchedule: Sendable {
         self.reload = reload
     }
 
-    /// Loading again after a failure of the store.
+    /// The stages of loading again after a failure of the store.
     package enum Reload: Sendable {
+        /// Each is a stage: no failure, the pause after one, and the reading of all rows.
         case none, pausing, loading
     }
 
-    /// The next occurrences of a request, up to a count. The times of a held request are those by the wall clock as it is.
+    /// The next occurrences of a request, at most `count`. Those of a request that is held for a suspect clock are what that
+    /// clock makes of them.
     package func nextTimes(of pending: PendingRequest, count: Int, _ surroundings: Surroundings) -> [Instant] {
         guard isHeldByClock(pending.key), let entry = entry(of: pending, surroundings) else {
             return times.nextTimes(pending.key, count: count, now: surroundings.now)
@@ -149,7 +174,7 @@ package struct RequestSchedule: Sendable {
         return trial.nextTimes(pending.key, count: count, now: surroundings.now)
     }
 
-    /// Whether a request is held, and the wall clock is suspect.
+    /// Whether a request is held while the wall clock is suspect.
     package func isHeldByClock(_ key: Int64) -> Bool { !plausibility.isTrusted && held.contains(key) }
 
     /// The entry of a request that waits for a time; `nil` for a region and for an unknown zone.

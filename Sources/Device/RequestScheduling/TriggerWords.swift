@@ -1,7 +1,7 @@
 import Foundation
 
 extension Duration {
-    /// Such as `1 h 30 min`, to the millisecond.
+    /// The duration in words, such as `1 h 30 min`, to the millisecond; `0 s` for less than one and for a negative one.
     package var words: String {
         let units: [(name: String, milliseconds: Int64)] = [
             ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1),
@@ -17,7 +17,7 @@ extension Duration {
 }
 
 extension DateComponents {
-    /// The given fields, such as `hour=9 minute=30`, and a calendar that is not Gregorian.
+    /// The fields that are set, such as `hour=9 minute=30`, and the calendar where it is not the Gregorian one.
     package var words: String {
         let fields: [(name: String, value: Int?)] = [
             ("era", era), ("year", year), ("month", month), ("day", day), ("hour", hour), ("minute", minute),
