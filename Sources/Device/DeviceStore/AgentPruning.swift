@@ -4,13 +4,14 @@ import PushModel
 
 /// How much the agent keeps for each app.
 package struct AgentLimits: Sendable {
-    /// How many finished notifications; beyond that the oldest are deleted.
+    /// How many notifications, finished or not; of the older ones those that are finished are deleted.
     package var kept = 10_000
-    /// How many that the app has not handled; beyond that the oldest end as `dropped(overflow)`.
+    /// How many notifications that the app has not handled; older ones end as `dropped(overflow)`.
     package var waiting = 10_000
-    /// How long, whether handled or not; what is not handled by then ends as `expired`.
+    /// How long after its arrival a notification stays, handled or not; one that is not handled by then ends as `expired`.
     package var retention = Duration.seconds(30 * 86_400)
 
+    /// The limits of the agent, unless told otherwise. Each parameter is the property of its name.
     package init(kept: Int = 10_000, waiting: Int = 10_000, retention: Duration = .seconds(30 * 86_400)) {
         self.kept = kept
         self.waiting = waiting
@@ -20,11 +21,12 @@ package struct AgentLimits: Sendable {
 
 /// What one pass over the store deleted.
 package struct AgentPruning: Sendable, Equatable {
-    /// Rows, of both kinds.
+    /// How many notifications were deleted, finished ones and those that ended now.
     package var deleted = 0
-    /// What ended without reaching its app; its reason is in the outbox.
+    /// The notifications that ended now without having reached their apps; receipts of the remote ones give the reason.
     package var ended: [NotificationID] = []
 
+    /// A pass that deleted nothing, unless told otherwise.
     package init(deleted: Int = 0, ended: [NotificationID] = []) {
         self.deleted = deleted
         self.ended = ended
@@ -36,8 +38,8 @@ extension AgentStore {
     /// not take them. One whose tap waits for an answer stays, as does one on the screen beyond its expiration.
     ///
     /// - Parameters:
-    ///   - apps: Whose are looked at; `nil` for all.
-    ///   - limit: How many rows at most, so that one call stays short; fewer when nothing more is due.
+    ///   - apps: The apps whose notifications are looked at; `nil` for all.
+    ///   - limit: How many are deleted at most, so that one call stays short. Fewer are deleted when nothing more is due.
     package func prune(_ limits: AgentLimits, of apps: Set<String>? = nil, now: Timestamp, limit: Int) throws
         -> AgentPruning
     {
@@ -61,7 +63,7 @@ private struct PruningPass {
     let database: Database
     let now: Timestamp
     let oldest: Timestamp
-    /// How many rows may still go.
+    /// How many rows may still be deleted.
     var rest: Int
     var result = AgentPruning()
 
@@ -106,7 +108,7 @@ private struct PruningPass {
         }
     }
 
-    /// The newest place in the order of arrival that is one too many; 0 when none is.
+    /// The sequence of the newest notification that is one too many: `keep` newer ones are there. 0 when there is none.
     private func boundary(_ app: String, _ condition: String, _ keep: Int) throws -> Int64 {
         try Int64.fetchOne(
             database,

@@ -4,14 +4,19 @@ import Foundation
 import GRDB
 import PushModel
 
-/// What the agent reads of its store.
+/// The queries of the agent's store. Used within the transaction that it was made for.
+///
+/// Every query throws when the database cannot be read.
 package struct AgentReader {
+    /// The connection to the database, in a transaction.
     package let database: Database
 
+    /// Reads in the transaction that this connection is in.
     package init(database: Database) {
         self.database = database
     }
 
+    /// This device's id and secret; `nil` while it is not enrolled.
     package func identity() throws -> DeviceIdentity? {
         guard let row = try Row.fetchOne(database, sql: "SELECT device, secret FROM identity") else { return nil }
         let (device, secret): (Int64, Int64) = (row[0], row[1])
@@ -20,6 +25,7 @@ package struct AgentReader {
         }
     }
 
+    /// What is known of an app's registration in an environment.
     package func registration(app: String, environment: PushEnvironment) throws -> Registration {
         let row = try Row.fetchOne(
             database, sql: "SELECT token FROM registration WHERE app = ? AND environment = ?",
@@ -29,7 +35,7 @@ package struct AgentReader {
         return token.map { .token($0) } ?? .ended
     }
 
-    /// The apps that the server has tokens of, with their teams where these are known.
+    /// The apps that have device tokens in an environment, with their teams where these are known.
     package func registeredApps(environment: PushEnvironment) throws -> [(app: String, team: TeamID?)] {
         try Row.fetchAll(
             database, sql: "SELECT app, team FROM registration WHERE environment = ? AND token IS NOT NULL",
@@ -45,7 +51,7 @@ package struct AgentReader {
         ).map(TeamID.init(rawValue:))
     }
 
-    /// The apps of which anything is stored.
+    /// The apps of which notifications, requests or settings are stored. A registration alone does not count.
     package func knownApps() throws -> Set<String> {
         Set(
             try String.fetchAll(
@@ -56,7 +62,7 @@ package struct AgentReader {
         ).union(try appsWithNotifications())
     }
 
-    /// The apps that notifications are stored of; looks at one of each.
+    /// The apps of which notifications are stored. One index entry is read for each app, however many are stored.
     package func appsWithNotifications() throws -> Set<String> {
         Set(
             try String.fetchAll(
@@ -70,14 +76,14 @@ package struct AgentReader {
                     """))
     }
 
-    /// What is stored here and the server does not know to be, in order.
+    /// The ids of notifications that are stored here and whose ack the server has not confirmed, ascending.
     package func unconfirmed() throws -> [NotificationID] {
         try Int64.fetchAll(database, sql: "SELECT id FROM unconfirmed ORDER BY id").map(NotificationID.init(rawValue:))
     }
 
-    /// What waits to be handed to an app, in order of arrival, after a place in it.
+    /// The notifications that wait to be handed to an app: the first `limit` after a place in the order of arrival.
     ///
-    /// One that was tapped and whose response still waits is left out: it reaches the app with the response.
+    /// One whose response waits is left out: it reaches the app with the response.
     package func waiting(app: String, after sequence: Int64, limit: Int) throws -> [WaitingNotification] {
         try WaitingNotification.fetch(
             database,
@@ -87,7 +93,7 @@ package struct AgentReader {
             """, [app, sequence], limit: limit)
     }
 
-    /// Whether something waits for an app that it is started for where it does not run.
+    /// Whether a notification waits for which an app that does not run may be woken.
     package func hasWaking(app: String) throws -> Bool {
         try Bool.fetchOne(
             database.cachedStatement(
@@ -99,6 +105,8 @@ package struct AgentReader {
                     """), arguments: [app]) ?? false
     }
 
+    /// The responses that an app has not handled: the first `limit` after a place in their order. Those that wait for the
+    /// screen to be unlocked are left out.
     package func waitingResponses(app: String, after sequence: Int64, limit: Int) throws -> [WaitingResponse] {
         let rows = try Row.fetchAll(
             database,
@@ -114,13 +122,14 @@ package struct AgentReader {
         }
     }
 
+    /// Whether a notification is in its app's list; `false` where it is not stored.
     package func isListed(_ id: NotificationID) throws -> Bool {
         try Bool.fetchOne(
             database, sql: "SELECT listed_at IS NOT NULL FROM notification WHERE id = ?", arguments: [id.rawValue])
             ?? false
     }
 
-    /// Whether it has arrived before, whatever became of it.
+    /// Whether a notification has arrived before: it is stored, or its ack is not confirmed.
     package func isKnown(_ id: NotificationID) throws -> Bool {
         try Bool.fetchOne(
             database,
@@ -129,17 +138,18 @@ package struct AgentReader {
             arguments: [id.rawValue]) ?? false
     }
 
-    /// Whether its app has not handled it yet.
+    /// Whether a notification waits for its app to handle it; `false` where it is not stored.
     package func isUnhandled(_ id: NotificationID) throws -> Bool {
         try Bool.fetchOne(
             database, sql: "SELECT handed_at IS NULL FROM notification WHERE id = ?", arguments: [id.rawValue]) ?? false
     }
 
+    /// The notification with this id; `nil` where it is not stored.
     package func notification(_ id: NotificationID) throws -> WaitingNotification? {
         try WaitingNotification.fetch(database, "id = ?", [id.rawValue], limit: 1).first
     }
 
-    /// What is in an app's list, oldest first; the newest `limit`.
+    /// The newest notifications of an app's list, at most `limit` of them, oldest first.
     package func listed(app: String, limit: Int) throws -> [WaitingNotification] {
         let first =
             try Int64.fetchOne(
@@ -159,35 +169,36 @@ package struct AgentReader {
             arguments: [app]) ?? 0
     }
 
-    /// What an app has scheduled, in the order in which it was added.
+    /// The requests of an app that wait, in the order in which they were added.
     package func requests(app: String) throws -> [NotificationRequest] { try pending(app: app).map(\.request) }
 
-    /// What waits, of one app or of all, in the order in which it was added.
+    /// The requests that wait, of one app or of all, in the order in which they were added.
     package func pending(app: String? = nil) throws -> [PendingRequest] {
         guard let app else { return try PendingRequest.fetch(database, "true ORDER BY key") }
         return try PendingRequest.fetch(database, "app = ? ORDER BY key", [app])
     }
 
-    /// The keys of all that waits, of one app or of all.
+    /// The keys of the requests that wait, of one app or of all.
     package func pendingKeys(app: String? = nil) throws -> Set<Int64> {
         guard let app else { return Set(try Int64.fetchAll(database, sql: "SELECT key FROM pending")) }
         let statement = try database.cachedStatement(sql: "SELECT key FROM pending WHERE app = ?")
         return Set(try Int64.fetchAll(statement, arguments: [app]))
     }
 
-    /// One request that waits.
+    /// The request with this key; `nil` where it waits no longer.
     package func pending(key: Int64) throws -> PendingRequest? {
         try PendingRequest.fetch(database, "key = ?", [key]).first
     }
 
-    /// Which requests of a run of an app are done.
+    /// The numbers of an app's requests that are done, of those that this run of it made.
     package func done(app: String, run: String) throws -> Set<Int64> {
         Set(
             try Int64.fetchAll(
                 database, sql: "SELECT request FROM done WHERE app = ? AND run = ?", arguments: [app, run]))
     }
 
-    /// The files that notifications of the list, on the screen, on their way or scheduled name.
+    /// The paths of the attachments that are still needed: those of requests that wait, and of notifications that are
+    /// listed, on the screen or on their way to it, or that their apps have not handled.
     package func attachmentPaths() throws -> Set<String> {
         let contents: [NotificationContent] =
             try String.fetchAll(
@@ -205,33 +216,35 @@ package struct AgentReader {
         return Set((contents + requests.map(\.content)).flatMap(\.attachments).map(\.path))
     }
 
+    /// What a person set for all apps under this name, such as ``QuietHours/name``; `nil` where nobody set it.
     package func preference(_ name: String) throws -> String? {
         try String.fetchOne(database, sql: "SELECT value FROM preference WHERE name = ?", arguments: [name])
     }
 
+    /// What a person and an app have settled; what every app begins with, where nothing is stored or it is not readable.
     package func standing(app: String) throws -> AppNotificationRecord {
         JSONText.read(
             try String.fetchOne(database, sql: "SELECT standing FROM standing WHERE app = ?", arguments: [app]))
             ?? AppNotificationRecord()
     }
 
-    /// The questions that were open when this store was last used: the app, and what the desktop calls it.
+    /// The questions for authorization that were open when this store was last used: the app, and the presenter's handle.
     package func questions() throws -> [(app: String, handle: String)] {
         try Row.fetchAll(database, sql: "SELECT app, handle FROM question").map { ($0[0], $0[1]) }
     }
 
-    /// The oldest of what is to be shown, in order of arrival.
+    /// The oldest intents, at most `limit` of them, in order of arrival.
     package func wanted(limit: Int) throws -> [WaitingNotification] {
         try WaitingNotification.fetch(database, "presentation = 1", [], limit: limit)
     }
 
-    /// The ids of everything that is to be shown.
+    /// The ids of all intents.
     package func wantedIDs() throws -> [NotificationID] {
         try Int64.fetchAll(database, sql: "SELECT id FROM notification WHERE presentation = 1")
             .map(NotificationID.init(rawValue:))
     }
 
-    /// The newest of what was on the screen when this store was last used, oldest first.
+    /// The newest notifications that were on the screen when this store was last used: at most `limit`, oldest first.
     package func shown(limit: Int) throws -> [WaitingNotification] {
         let first =
             try Int64.fetchOne(
@@ -242,7 +255,8 @@ package struct AgentReader {
         return try WaitingNotification.fetch(database, "handle IS NOT NULL AND sequence >= ?", [first], limit: limit)
     }
 
-    /// The newest of what is on the screen, on its way there, or waits in the list for a notification server.
+    /// The newest notifications that are on the screen, on their way to it, or listed since they could not be shown: at
+    /// most `limit`, oldest first.
     package func visible(limit: Int) throws -> [WaitingNotification] {
         try WaitingNotification.fetch(
             database,
@@ -254,7 +268,7 @@ package struct AgentReader {
             """, [limit], limit: limit)
     }
 
-    /// Receipts that the server has not confirmed, with their places in the outbox.
+    /// The receipts that the server has not confirmed, with their places in the outbox: the first `limit` after a place.
     package func receipts(after sequence: Int64, limit: Int) throws -> [(sequence: Int64, receipt: Receipt)] {
         let rows = try Row.fetchAll(
             database.cachedStatement(

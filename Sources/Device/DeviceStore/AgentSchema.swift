@@ -2,8 +2,9 @@ import GRDB
 
 /// The tables of the agent's database. A migration that has landed is never changed; a new one is added.
 ///
-/// Times are milliseconds since 1970 UTC; `sequence` columns are orders of arrival and are never used twice.
+/// Times are milliseconds since 1970 UTC. A `sequence` is a place in the order of arrival; none is used twice.
 package enum AgentSchema {
+    /// The migrations that have landed, in their order; they bring a database of any earlier version up to date.
     package static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { database in try database.execute(sql: first) }
@@ -17,9 +18,9 @@ package enum AgentSchema {
 
     /// `presentation`: 0 nothing to show, 1 wanted (the intent), 2 shown, 3 could not be shown.
     /// `presentation_note`: why it could not be shown.
-    /// `expires_at`: NULL when it was for one attempt only, which its arrival was.
+    /// `expires_at`: NULL for one attempt: it has arrived, and does not expire any more.
     /// `registration.token`: NULL when the app ended its registration.
-    /// `handle`: what the presenter calls it while it is on the screen.
+    /// `handle`: by what the presenter finds it on the screen; NULL while it is not there.
     private static let first = """
         CREATE TABLE identity (
             one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -78,9 +79,10 @@ package enum AgentSchema {
         CREATE INDEX response_waiting ON response (app, sequence) WHERE handled_at IS NULL;
         """
 
-    /// `content` and `trigger`: what an app's own notification says and what made it appear, as JSON; NULL for one
+    /// `content` and `trigger`: what an app's own notification says and what made it fire, as JSON; NULL for one
     /// that came from a provider. `listed_at`: since when it is in the list; NULL while it is not.
-    /// `preference`: what a person set for all apps. `request`: what has not fired yet. `standing`: an ``AppNotificationRecord``, as JSON.
+    /// `preference`: what a person set for all apps. `request`: the requests that have not fired yet. `standing`: an
+    /// ``AppNotificationRecord``, as JSON. `local_id`: the last id that was given to an app's own notification.
     private static let second = """
         ALTER TABLE notification ADD COLUMN content TEXT;
         ALTER TABLE notification ADD COLUMN trigger TEXT;
@@ -98,9 +100,10 @@ package enum AgentSchema {
         CREATE TABLE local_id (one INTEGER PRIMARY KEY CHECK (one = 1), last INTEGER NOT NULL) STRICT;
         """
 
-    /// `done`: which requests of an app's newest run are done, so that none is done twice. `registration.team`: of the
-    /// app, so that the registration can be ended when the app is not here any more; NULL in rows of before.
-    /// `notification.shows`: how it appears, a `PresentationOptions`. `response.held`: whether it waits for the screen to be unlocked.
+    /// `done`: which requests of an app's newest run are done, so that none is done twice. `registration.team`: the app's
+    /// team, by which the registration is ended when the app is removed; NULL in rows of an earlier version.
+    /// `notification.shows`: how it appears, a `PresentationOptions`. `response.held`: whether it waits for the screen to
+    /// be unlocked.
     private static let third = """
         CREATE TABLE done (
             app TEXT NOT NULL,
@@ -113,17 +116,17 @@ package enum AgentSchema {
         ALTER TABLE response ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
         """
 
-    /// `question`: what the desktop calls the question whether an app may send notifications, while it is open.
-    /// `notification.deferred_at`: when its app could first not be woken for it; 0 where it need not be.
+    /// `question`: the presenter's handle of the question whether an app may send notifications, while it is open.
+    /// `notification.deferred_at`: when the budget first kept its app from being woken for it; 0 where it wakes no app.
     private static let fourth = """
         CREATE TABLE question (app TEXT PRIMARY KEY, handle TEXT NOT NULL) STRICT, WITHOUT ROWID;
         ALTER TABLE notification ADD COLUMN deferred_at INTEGER;
         """
 
-    /// `pending` takes the place of `request`: `key` is by what the schedule knows it; `boot` and `since_boot` when it was
-    /// added by the clock that nobody sets; `last_fired` the last occurrence that fired or was passed over; `side` where
-    /// the machine was last, with regard to the circle of a region; `fired` how often it has fired; `zone_offset` how many
-    /// seconds east of UTC the machine was when it was added.
+    /// `pending` takes the place of `request`. `key`: the request's key in the schedule. `boot`, `since_boot`: the boot in
+    /// which it was added, and CLOCK_BOOTTIME at that moment, in milliseconds. `last_fired`: the last occurrence that fired
+    /// or was passed over. `side`: the side of a region's edge on which the machine was last. `fired`: how often it has
+    /// fired. `zone_offset`: by how many seconds the machine's zone was east of UTC when it was added.
     private static let fifth = """
         CREATE TABLE pending (
             key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -144,9 +147,10 @@ package enum AgentSchema {
         DROP TABLE request;
         """
 
-    /// Indexes for what is asked for each notification, so that the answer takes no longer the more are stored.
-    /// `notification_visible` is of what is in the list, on the screen, on its way there, or was missed there;
-    /// `notification_waking` of what its app may be woken for, and `notification_undeferred` of what of that it could be so far.
+    /// Indexes for the queries that are made for each notification: their cost does not grow with what is stored.
+    /// `notification_visible`: what is in the list, on the screen, on its way to it, or could not be shown.
+    /// `notification_waking`: what an app may be woken for. `notification_undeferred`: the part of that which no budget has
+    /// kept waiting yet.
     private static let sixth = """
         CREATE INDEX notification_wanted_of_app ON notification (app) WHERE presentation = 1;
         CREATE INDEX notification_listed_as ON notification (app, identifier) WHERE listed_at IS NOT NULL;

@@ -6,25 +6,25 @@ import Foundation
 /// A debug build can be told to die before or after any of them, as if the power failed there (see
 /// ``FaultPlan``); what must hold then is tested from outside. In a release build a step is nothing but its body.
 public enum AgentStep: String, CaseIterable, Sendable {
-    // Commits, named by what is committed.
+    /// Each is the commit of one kind of ``StoreChange``, and is named by what that stores.
     case storeArrival, storeAcknowledged, storeHandled, storeAppearance, storeLeftUnhandled, storePresented, storeTap
     case storeDismissal, storeLeftScreen, storeResponseHandled, storeResponsesDropped, storeReceiptsConfirmed
     case storeFired, storeScheduled, storeUnscheduled, storeUnlisted, storeStanding, storePreference
     case storeRemoval, storeBeginning, storeRelease, storeShownAgain
     case storeQuestion, storeDeferral, storeDue, storeMissed, storeAnchored, storeCrossed
-    // Words to the server.
+    /// Each is a message to the server: that notifications are stored, and a batch of receipts.
     case acknowledge, report
-    // Words to an app.
+    /// Each is a kind of message to an app.
     case handOver, confirmHandled, respond, confirmResponse, answerRequest
-    // Calls on the desktop.
+    /// Each is a call of the presenter.
     case present, withdraw, setBadge
     /// The start of an app's process.
     case startApp
 
-    /// On which side of a step.
+    /// A place where the agent can be told to die: before or after a step.
     public enum Side: String, CaseIterable, Sendable { case before, after }
 
-    /// Takes the step.
+    /// Takes the step by running `body`; throws what that throws.
     @inline(__always)
     package func take<Result>(_ body: () throws -> Result) rethrows -> Result {
         FaultPlan.pass(self, .before)

@@ -67,13 +67,14 @@ package final class AgentStore: Sendable {
         return path + suffix
     }
 
-    /// SQLite's own number for how it syncs; 2 is FULL.
+    /// The value of `PRAGMA synchronous`; 2 is FULL.
     package func synchronousLevel() throws -> Int? {
         try queue.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
     }
 
-    /// Applies a batch in order, all of it or nothing, and says what each write changed.
+    /// Applies a batch of changes in their order, all or none.
     ///
+    /// - Returns: What each change did, in the same order.
     /// - Throws: when the batch is not on disk.
     package func commit(_ changes: [StoreChange]) throws -> [ChangeResult] {
         for change in changes { FaultPlan.pass(change.step, .before) }
@@ -85,9 +86,10 @@ package final class AgentStore: Sendable {
         return results
     }
 
-    /// Runs a body in one transaction of its own.
+    /// Runs a body in one transaction, which is undone when the body throws.
     package func write<Value>(_ body: (Database) throws -> Value) throws -> Value { try queue.write(body) }
 
+    /// Runs a body that reads in one transaction; throws what the body throws, or when the database cannot be read.
     package func read<Value>(_ body: (AgentReader) throws -> Value) throws -> Value {
         try queue.read { try body(AgentReader(database: $0)) }
     }
@@ -101,8 +103,8 @@ package final class AgentStore: Sendable {
         }
     }
 
-    /// Forgets the identity and everything that belongs to it; notifications stay for their apps, and apps that ended
-    /// their registrations stay without.
+    /// Forgets the identity and what belongs to it: device tokens, receipts, and acks that are not confirmed. Notifications
+    /// stay for their apps, and a registration that its app ended stays ended.
     package func forgetIdentity() throws {
         try queue.write { database in
             for table in ["identity", "unconfirmed", "outbox"] {
@@ -112,7 +114,7 @@ package final class AgentStore: Sendable {
         }
     }
 
-    /// Keeps an app's registration; without a token when the app ended it.
+    /// Keeps an app's registration; `nil` in place of the token where the app ended it.
     package func keep(_ token: String?, app: String, team: TeamID, environment: PushEnvironment) throws {
         try queue.write { database in
             try database.execute(
@@ -121,7 +123,7 @@ package final class AgentStore: Sendable {
         }
     }
 
-    /// Forgets the registration of an app that is not here any more, and that the server has forgotten.
+    /// Forgets the registration of an app that was removed, once the server has forgotten it.
     package func forgetRegistration(app: String, environment: PushEnvironment) throws {
         try queue.write { database in
             try database.execute(

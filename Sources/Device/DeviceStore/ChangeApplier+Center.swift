@@ -4,14 +4,15 @@ import Foundation
 import GRDB
 import PushModel
 
-/// What apps ask of their notification centre, in the transaction of its event.
+/// The changes that apps ask of their notification centre.
 extension ChangeApplier {
-    /// Of runs before this one nothing stays.
+    /// Deletes the marks of an app's runs before this one.
     func begin(run: String, of app: String) throws {
         try execute("DELETE FROM done WHERE app = ? AND run <> ?", [app, run])
     }
 
-    /// Notes that a request is done; of requests that nobody asks again, which are far behind it, nothing stays.
+    /// Notes that a request is done. Marks that are ``RequestMark/remembered`` or more behind it are deleted: those
+    /// requests are not asked again.
     func note(_ mark: RequestMark?, of app: String) throws {
         guard let mark else { return }
         try execute("INSERT OR IGNORE INTO done (app, run, request) VALUES (?, ?, ?)", [app, mark.run, mark.request])
@@ -20,7 +21,7 @@ extension ChangeApplier {
         try execute("DELETE FROM done WHERE app = ? AND run = ? AND request <= ?", [app, mark.run, last])
     }
 
-    /// An app's own notification that appears at once: one with its identifier that waits is replaced by it.
+    /// Stores an app's own notification that fires at once; a request with its identifier waits no longer.
     func fire(
         _ request: NotificationRequest, app: String, isAsked: Bool, shows: PresentationOptions, at: Timestamp
     ) throws -> (id: NotificationID, isOnScreen: Bool) {
@@ -28,9 +29,9 @@ extension ChangeApplier {
         return try store(request, app: app, isAsked: isAsked, shows: shows, at: at)
     }
 
-    /// Stores an app's own notification, which appears or is handed to the app as one from a provider is.
+    /// Stores an app's own notification: it appears, or where `isAsked` waits to be handed to the app.
     ///
-    /// Its id is negative, and none is used twice.
+    /// Its id is negative; none is used twice.
     func store(
         _ request: NotificationRequest, app: String, isAsked: Bool, shows: PresentationOptions, at: Timestamp
     ) throws -> (id: NotificationID, isOnScreen: Bool) {
@@ -121,7 +122,7 @@ extension ChangeApplier {
         try execute("INSERT OR REPLACE INTO question (app, handle) VALUES (?, ?)", [app, handle])
     }
 
-    /// Says once of each notification that an app would be woken for why it waits.
+    /// Notes and reports that an app's budget does not let it be woken: once for each notification that would wake it.
     func deferWaking(_ app: String, at: Timestamp) throws {
         let waiting = try Int64.fetchAll(
             database.cachedStatement(

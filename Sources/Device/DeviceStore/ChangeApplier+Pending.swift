@@ -3,9 +3,9 @@ import DeviceModel
 import GRDB
 import LocalSchedule
 
-/// Requests that wait for their time or place, in the transaction of their event.
+/// The changes of requests that wait for their time or place.
 extension ChangeApplier {
-    /// Requests of one app that may wait; beyond that the one that was added first goes.
+    /// How many requests of one app may wait; one more takes the place of the one that was added first.
     package static let requestLimit = 64
 
     func schedule(_ request: NotificationRequest, app: String, at now: ClockReading, offset: Int?) throws
@@ -45,7 +45,9 @@ extension ChangeApplier {
         try Int64.fetchAll(database.cachedStatement(sql: statement), arguments: arguments)
     }
 
-    /// Notes that an occurrence fires; `false` when its request waits no longer, or this occurrence has fired.
+    /// Notes that an occurrence fires.
+    ///
+    /// - Returns: Whether it may fire: its request still waits, and has not fired for this occurrence.
     func take(_ due: DueRequest) throws -> Bool {
         guard let occurrence = due.occurrence else {
             try execute("UPDATE pending SET fired = fired + 1 WHERE key = ?", [due.key])

@@ -4,10 +4,14 @@ import Foundation
 import GRDB
 import PushModel
 
-/// What changes do inside one transaction: each event together with its receipts.
+/// The statements by which changes are applied, inside one transaction: each event together with its receipts.
+///
+/// Everything throws when the database does; then nothing of the transaction is stored.
 package struct ChangeApplier {
+    /// The connection to the database, in a transaction.
     package let database: Database
 
+    /// Applies changes in the transaction that this connection is in.
     package init(database: Database) {
         self.database = database
     }
@@ -31,10 +35,10 @@ package struct ChangeApplier {
         return .stored(id, app: app, session: arrival.session, isNew: true, awaited: true)
     }
 
-    /// Stands in `handed_at` for what was never to be handed over.
+    /// The value of `handed_at` in a notification that its app is never handed.
     private static let notForApp: Int64 = 0
 
-    /// Stands in `deferred_at` for what no app is woken for.
+    /// The value of `deferred_at` in a notification that wakes no app.
     package static let neverWakes: Int64 = 0
 
     /// - Returns: Whether it was new.
@@ -84,8 +88,8 @@ package struct ChangeApplier {
 
     // MARK: Handing over and presenting
 
-    /// `handed` is reported once the handler has returned and what it asked for is done, whichever is later. How it
-    /// appears is not changed any more by an app that is asked while it is on its way to the screen.
+    /// Notes that the app's handler returned. `handed` is reported now; for a notification on its way to the screen, when
+    /// the presenter has answered. A notification that was on its way before keeps its `shows`.
     func hand(
         _ id: NotificationID, app: String, shows: PresentationOptions, at: Timestamp
     ) throws {
@@ -121,7 +125,7 @@ package struct ChangeApplier {
         }
     }
 
-    /// What has not appeared yet does so now; without `isForApp` its app does not get it any more.
+    /// Has a notification appear that has not appeared yet; without `isForApp` its app is not handed it any more.
     func appear(
         _ id: NotificationID, _ shows: PresentationOptions, isForApp: Bool, at: Timestamp
     ) throws {
@@ -166,7 +170,7 @@ package struct ChangeApplier {
                 id.rawValue,
             ])
         guard database.changesCount == 1 else { return }
-        // What the screen did not take is in the list, where the list may have it.
+        // Shown or not, it is in the list too, where the list may have it.
         let shows = try Int64.fetchOne(
             database, sql: "SELECT shows FROM notification WHERE id = ?", arguments: [id.rawValue])
         if PresentationOptions(rawValue: shows ?? 0).contains(.list) { try list(id, at: at) }
@@ -184,7 +188,8 @@ package struct ChangeApplier {
     /// How many notifications of one app may be on their way to the screen.
     private static let screenQueueLimit = 32
 
-    /// Whether the screen takes more of an app at this time: one that floods it goes into the list, and keeps nobody waiting.
+    /// Whether fewer than ``screenQueueLimit`` notifications of an app are on their way to the screen. What has no room there
+    /// goes into the list, so that an app that sends many does not hold up the others.
     package func hasRoom(app: String) throws -> Bool {
         let waiting = try Int.fetchOne(
             database.cachedStatement(
@@ -201,8 +206,8 @@ package struct ChangeApplier {
             note: "\(Self.screenQueueLimit) of its app wait for the screen already, and the list may not have it")
     }
 
-    /// A new notification server shows what an earlier one showed, or what none was there to show; what has been answered
-    /// or taken off meanwhile stays so.
+    /// Notes that a new notification server shows a notification that an earlier one showed, or that could not be shown.
+    /// One that was answered or left the screen meanwhile is not changed.
     func showAgain(_ id: NotificationID, handle: String, at: Timestamp) throws {
         let failed = PresentationState.failed.rawValue
         let wasMissing = try Bool.fetchOne(
@@ -260,11 +265,13 @@ package struct ChangeApplier {
         return app
     }
 
-    /// - Returns: The apps that have answers now.
+    /// Has the responses that were held for a locked screen wait for their apps.
+    ///
+    /// - Returns: The apps that have responses now.
     func release() throws -> [String] {
         let apps = try String.fetchAll(database, sql: "SELECT DISTINCT app FROM response WHERE held")
         guard !apps.isEmpty else { return [] }
-        // At the end of the order: an app may have had later ones already.
+        // They go to the end of the order: an app may have been given later ones already.
         try execute(
             """
             INSERT INTO response (notification, app, action, text, at)
@@ -274,7 +281,7 @@ package struct ChangeApplier {
         return apps
     }
 
-    /// A notification whose response the app handled before it was handed over counts as handed with it.
+    /// Notes that an app handled a response. Its notification counts as handed with it, where it was not handed before.
     func finish(_ response: Int64, app: String, at: Timestamp) throws {
         try execute(
             "UPDATE response SET handled_at = ? WHERE sequence = ? AND app = ? AND handled_at IS NULL",
@@ -303,6 +310,7 @@ package struct ChangeApplier {
         try execute("DELETE FROM outbox WHERE sequence BETWEEN ? AND ?", [range.lowerBound, range.upperBound])
     }
 
+    /// Puts a receipt into the outbox; none of an app's own notification.
     package func report(
         _ id: NotificationID, _ state: NotificationState, at: Timestamp, source: TimelineSource, note: String? = nil
     ) throws {
@@ -313,16 +321,20 @@ package struct ChangeApplier {
             [id.rawValue, state.text, at.rawValue, source.rawValue, note])
     }
 
+    /// Runs one SQL statement, which is compiled at its first use.
     package func execute(_ sql: String, _ arguments: StatementArguments) throws {
         try database.cachedStatement(sql: sql).execute(arguments: arguments)
     }
 }
 
-/// The column `presentation` of a notification.
+/// How far a notification has come to the screen: the values of its column `presentation`.
 package enum PresentationState: Int64, Sendable {
+    /// It has not appeared, and there is no intent.
     case none = 0
-    /// The intent: recorded before the presenter is asked.
+    /// The intent: stored before the presenter is asked.
     case wanted = 1
+    /// It has appeared, on the screen or in the list, or was removed before it could.
     case shown = 2
+    /// The presenter could not show it; the column `presentation_note` says why.
     case failed = 3
 }

@@ -1,15 +1,16 @@
 import PushModel
 
-/// The changes that are committed together next, and who waits for that.
+/// The changes that are committed together next, and who waits for their commit.
 ///
-/// Guarantees: changes stay in order; of a batch that could not be committed, what nobody would say again stays, at the
-/// head of the next batch and at most ``keptLimit`` of it.
+/// Guarantees: changes stay in order. When a commit fails, the changes that nobody would repeat stay, at most
+/// ``keptLimit`` of them, at the head of the next batch (``StoreChange/isKeptAfterFailure``).
 package struct ChangeBatch<Waiting: Sendable>: Sendable {
-    /// How many changes stay over failed commits.
+    /// How many changes of a failed commit stay.
     package static var keptLimit: Int { 1_000 }
 
+    /// What is committed next, in order.
     package private(set) var changes: [StoreChange] = []
-    /// The notifications that arrive with it.
+    /// The notifications that arrive with the batch.
     package private(set) var arriving: Set<NotificationID> = []
     /// Files that leave their places once the changes are durable.
     package private(set) var filesToDelete: [String] = []
@@ -17,6 +18,7 @@ package struct ChangeBatch<Waiting: Sendable>: Sendable {
     /// Whether a commit is on its way.
     private var isScheduled = false
 
+    /// An empty batch, unless told otherwise; nobody waits for it.
     package init(changes: [StoreChange] = [], arriving: Set<NotificationID> = [], filesToDelete: [String] = []) {
         self.changes = changes
         self.arriving = arriving
@@ -26,7 +28,7 @@ package struct ChangeBatch<Waiting: Sendable>: Sendable {
     /// Whether there is nothing to commit.
     package var isEmpty: Bool { changes.isEmpty }
 
-    /// Whether it holds what is tried again after a failed commit.
+    /// Whether the batch has a change that is tried again after a failed commit.
     package var holdsWhatIsKept: Bool { changes.contains(where: \.isKeptAfterFailure) }
 
     /// Adds a change.
@@ -45,13 +47,13 @@ package struct ChangeBatch<Waiting: Sendable>: Sendable {
     /// Somebody waits for the changes to be durable.
     package mutating func wait(_ somebody: Waiting) { waiting.append(somebody) }
 
-    /// Who waited, in order; they wait no longer.
+    /// Returns who waits, in order; they wait no longer.
     package mutating func takeWaiting() -> [Waiting] {
         defer { waiting = [] }
         return waiting
     }
 
-    /// Begins a new batch; who waits stays until the commit is done.
+    /// Begins a new batch. Who waits goes on waiting, until ``takeWaiting()``.
     ///
     /// - Returns: What is to be committed, and the files to delete then.
     package mutating func take() -> (changes: [StoreChange], filesToDelete: [String]) {
@@ -59,9 +61,9 @@ package struct ChangeBatch<Waiting: Sendable>: Sendable {
         return (changes, filesToDelete)
     }
 
-    /// A batch could not be committed.
+    /// A batch could not be committed. Who waited is forgotten.
     ///
-    /// - Returns: Whether something of it stays, for which a commit has to be scheduled.
+    /// - Returns: Whether there are changes, for which a commit has to be scheduled.
     package mutating func failed(_ batch: [StoreChange]) -> Bool {
         waiting = []
         changes = Array(batch.lazy.filter(\.isKeptAfterFailure).prefix(Self.keptLimit)) + changes

@@ -1,29 +1,34 @@
 import DeviceModel
 import PushModel
 
-/// What a committed write changed, for those who act on it.
+/// What a change did, for those who act on it after the commit.
 package enum ChangeResult: Sendable, Equatable {
-    /// A notification of a session is stored; `isNew` is false when it was here already; `awaited` when its app is to
-    /// get it.
+    /// A notification that a session brought is stored. `isNew`: it was not here before. `awaited`: its app is to be handed
+    /// it.
     case stored(NotificationID, app: String, session: Int, isNew: Bool, awaited: Bool)
+    /// The app's handler returned for a notification: the app can be told that this is stored.
     case handed(NotificationID, app: String)
-    /// An answer waits for its app. The token, which the store does not keep, lets the app take the focus.
+    /// A response waits for its app. The token, which the store does not keep, lets the app take the focus.
     case tapped(NotificationID, app: String, activationToken: String?)
-    /// Answers of these apps are held no longer.
+    /// Responses for these apps, which waited for the screen to be unlocked, are held no longer.
     case released(apps: [String])
+    /// The app handled the response of this sequence: the app can be told that this is stored.
     case responseHandled(Int64, app: String)
+    /// So many responses were given up, since their app could not be started; 0 where none waited.
     case responsesDropped(app: String, count: Int)
-    /// An app's own notification is stored; `isOnScreen` when it goes to the screen.
+    /// An app's own notification is stored. `isAsked`: its app is asked first how it appears. `isOnScreen`: it goes to the
+    /// screen.
     case fired(NotificationID, app: String, identifier: String, isAsked: Bool, isOnScreen: Bool)
     /// The desktop's answer about a notification is stored.
     case presented(NotificationID)
-    /// An app has gone, and with it what waited; these must leave the screen.
+    /// An app was removed, and with it what waited for it. These notifications must leave the screen.
     case appRemoved([NotificationID])
-    /// A request waits; no more wait the one whose place it takes, and what was dropped since too many wait.
+    /// A request waits. The requests of these keys wait no longer: `replaced` had its identifier, `dropped` were too many.
     case scheduled(PendingRequest, replaced: [Int64], dropped: [Int64])
-    /// Requests of these keys wait no longer.
+    /// The requests of these keys wait no longer.
     case unscheduled([Int64])
-    /// These left the list and must leave the screen.
+    /// Notifications left the list. These may be on the screen and must leave it.
     case unlisted([NotificationID])
+    /// Nothing that anybody acts on.
     case nothing
 }

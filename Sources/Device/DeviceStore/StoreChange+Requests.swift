@@ -5,12 +5,13 @@ import PushModel
 
 // What apps ask of their notification centre.
 extension StoreChange {
-    /// A run of the app has begun: nobody asks again what those before it asked.
+    /// A run of the app has begun. The marks of earlier runs are deleted: nobody asks those requests again.
     package static func begun(app: String, run: String) -> StoreChange {
         StoreChange(.storeBeginning, silently: { try $0.begin(run: run, of: app) })
     }
 
-    /// An app's own notification fires; `isAsked` when the app is asked first how to show it.
+    /// An app's own notification fires at once. `isAsked`: the app is asked first how it appears. `shows`: how it appears
+    /// when nobody is asked.
     package static func fired(
         app: String, _ request: NotificationRequest, as mark: RequestMark?, isAsked: Bool, shows: PresentationOptions,
         at: Timestamp
@@ -23,7 +24,9 @@ extension StoreChange {
         }
     }
 
-    /// A request waits for its time or place; one with the same identifier is replaced.
+    /// A request waits for its time or place, in place of one with the same identifier.
+    ///
+    /// - Parameter offset: By how many seconds the machine's zone is east of UTC.
     package static func scheduled(
         app: String, _ request: NotificationRequest, as mark: RequestMark?, at: ClockReading, offset: Int? = nil
     ) -> StoreChange {
@@ -33,7 +36,8 @@ extension StoreChange {
         }
     }
 
-    /// The time or the place of a request has come.
+    /// A request fires: its time has come, or its region's edge was crossed. `isAsked`: the app is asked first how it
+    /// appears. `shows`: how it appears when nobody is asked.
     package static func due(
         _ due: DueRequest, isAsked: Bool, shows: PresentationOptions, at: Timestamp
     ) -> StoreChange {
@@ -45,17 +49,17 @@ extension StoreChange {
         }
     }
 
-    /// An occurrence was noticed too late to be shown.
+    /// An occurrence does not fire: it was noticed too late, or there is none to come.
     package static func missed(key: Int64, occurrence: Instant, isLast: Bool) -> StoreChange {
         StoreChange(.storeMissed, silently: { try $0.pass(occurrence, of: key, isLast: isLast) })
     }
 
-    /// The wall clock was set: this is what it would have said when the request was added.
+    /// The wall clock was set. `added` and `lastFired` are the same moments as before, by the wall clock as it is now.
     package static func anchored(key: Int64, added: ClockReading, lastFired: Instant?) -> StoreChange {
         StoreChange(.storeAnchored, silently: { try $0.anchor(key, added: added, lastFired: lastFired) })
     }
 
-    /// On which side of a circle's edge the machine is.
+    /// The machine is known to be on this side of a region's edge.
     package static func crossed(key: Int64, side: RegionWatch.State) -> StoreChange {
         StoreChange(.storeCrossed, silently: { try $0.keepSide(side, of: key) })
     }

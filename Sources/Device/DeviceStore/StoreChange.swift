@@ -5,18 +5,18 @@ import PushModel
 /// A change of the store, as a value: what it does in its transaction, and the step that commits it. Changes that come
 /// together are committed together.
 ///
-/// Each kind is a function in an extension of this type, such as ``arrived(_:)``. What a kind leads to after the commit is
-/// its ``ChangeResult``. So a new kind touches two places: its function, and whoever acts on its result.
+/// Each kind is a function in an extension of this type, such as ``arrived(_:)``. It yields a ``ChangeResult``, on which
+/// the agent acts after the commit. So a new kind touches two places: its function, and the code that acts on its result.
 package struct StoreChange: Sendable {
     /// The step that commits it.
     package let step: AgentStep
-    /// Whether it is tried again after a failed commit: it tells what a person did, which nobody repeats.
+    /// Whether it is tried again after a failed commit: it tells what nobody would tell again, such as what a person did.
     package let isKeptAfterFailure: Bool
-    /// The notification that arrives with it.
+    /// The notification that arrives with it; `nil` for other changes.
     package let arriving: NotificationID?
-    /// The files that were copied for it.
+    /// The files that were copied for it, and are deleted where it cannot be committed.
     package let copiedFiles: [NotificationAttachment]
-    /// Does it in the transaction, and tells what it changed.
+    /// Makes the change in the transaction; returns what it did.
     let apply: @Sendable (ChangeApplier) throws -> ChangeResult
 
     init(
@@ -50,12 +50,12 @@ extension StoreChange {
         StoreChange(.storeArrival, arriving: arrival.notification.id) { try $0.store(arrival) }
     }
 
-    /// The server knows that these are stored.
+    /// The server has confirmed the acks of these notifications.
     package static func confirmed(_ ids: [NotificationID]) -> StoreChange {
         StoreChange(.storeAcknowledged, silently: { try $0.confirm(ids) })
     }
 
-    /// The server has these receipts (first and last outbox sequence of a batch).
+    /// The server has the receipts of these places in the outbox, first and last.
     package static func receiptsConfirmed(_ range: ClosedRange<Int64>) -> StoreChange {
         StoreChange(.storeReceiptsConfirmed, silently: { try $0.deleteReceipts(range) })
     }
@@ -64,7 +64,7 @@ extension StoreChange {
 // MARK: What an app does with a notification
 
 extension StoreChange {
-    /// The app's handler returned, and wants the notification to appear so far.
+    /// The app's handler returned; `shows` is how the notification appears.
     package static func handed(
         _ id: NotificationID, app: String, shows: PresentationOptions, at: Timestamp
     ) -> StoreChange {
@@ -74,14 +74,14 @@ extension StoreChange {
         }
     }
 
-    /// What is waiting for this app appears as it would without it, and does not wait longer.
+    /// The app has not come back: the notifications that wait for it appear as if it did not run.
     package static func leftUnhandled(
         app: String, _ conditions: PresentationConditions, at: Timestamp
     ) -> StoreChange {
         StoreChange(.storeLeftUnhandled, silently: { try $0.wantPresentation(app: app, conditions, at: at) })
     }
 
-    /// It appears without its app's being asked; `isForApp` when the app still gets it.
+    /// A notification appears without its app's answer. `isForApp`: the app is handed it all the same.
     package static func appeared(
         _ id: NotificationID, _ shows: PresentationOptions, isForApp: Bool, at: Timestamp
     ) -> StoreChange {
@@ -96,12 +96,12 @@ extension StoreChange {
         }
     }
 
-    /// The app could not be started for its responses: nobody waits for them any longer.
+    /// The app could not be started for its responses: they are given up.
     package static func responsesDropped(app: String, at: Timestamp) -> StoreChange {
         StoreChange(.storeResponsesDropped) { try $0.dropResponses(app: app, at: at) }
     }
 
-    /// The app cannot be woken before its budget allows it: what it would be woken for waits.
+    /// The app's budget does not allow waking it: the notifications that would wake it wait.
     package static func deferred(app: String, at: Timestamp) -> StoreChange {
         StoreChange(.storeDeferral, silently: { try $0.deferWaking(app, at: at) })
     }
@@ -110,7 +110,7 @@ extension StoreChange {
 // MARK: What the desktop and the person do
 
 extension StoreChange {
-    /// The desktop's answer to the wish to show a notification; `again` after a restart of the agent.
+    /// The presenter's answer to an intent. `again`: an earlier run of the agent may have shown it already.
     package static func presented(
         _ id: NotificationID, _ outcome: PresentationOutcome, again: Bool, at: Timestamp
     ) -> StoreChange {
@@ -120,8 +120,8 @@ extension StoreChange {
         }
     }
 
-    /// A person chose an action. The token, which the store does not keep, lets the app take the focus. One that is
-    /// held waits until the screen is unlocked.
+    /// A person chose an action, perhaps with text. The token, which the store does not keep, lets the app take the focus.
+    /// `isHeld`: the response waits until the screen is unlocked.
     package static func tapped(
         _ id: NotificationID, action: String, text: String?, activationToken: String?, isHeld: Bool = false,
         at: Timestamp
@@ -134,7 +134,7 @@ extension StoreChange {
         }
     }
 
-    /// The screen was unlocked.
+    /// The screen is unlocked: responses that were held for that go to their apps.
     package static var released: StoreChange {
         StoreChange(.storeRelease, isKeptAfterFailure: true) { .released(apps: try $0.release()) }
     }
@@ -144,34 +144,34 @@ extension StoreChange {
         StoreChange(.storeDismissal, isKeptAfterFailure: true, silently: { try $0.dismiss(id, at: at) })
     }
 
-    /// It left the screen by itself or because it was taken away.
+    /// A notification left the screen, by itself or since it was taken away; no person dismissed it.
     package static func leftScreen(_ id: NotificationID) -> StoreChange {
         StoreChange(.storeLeftScreen, isKeptAfterFailure: true, silently: { _ = try $0.leaveScreen(id) })
     }
 
-    /// The desktop shows it again, or at last.
+    /// The desktop shows a notification again, or one that it could not show before.
     package static func shownAgain(_ id: NotificationID, handle: String, at: Timestamp) -> StoreChange {
         StoreChange(
             .storeShownAgain, isKeptAfterFailure: true, silently: { try $0.showAgain(id, handle: handle, at: at) })
     }
 
-    /// A person is being asked whether the app may send notifications: what the desktop calls the question; `nil` when
-    /// it is over.
+    /// A person is being asked whether the app may send notifications. `handle`: the presenter's for the question;
+    /// `nil` when that is closed.
     package static func asked(app: String, handle: String?) -> StoreChange {
         StoreChange(.storeQuestion, isKeptAfterFailure: true, silently: { try $0.keepQuestion(handle, app: app) })
     }
 
-    /// What a person set for all apps.
+    /// A person set this preference for all apps.
     package static func preference(name: String, value: String) -> StoreChange {
         StoreChange(.storePreference, isKeptAfterFailure: true, silently: { try $0.keepPreference(name, value) })
     }
 
-    /// What a person and an app have settled.
+    /// What a person and an app have settled has changed.
     package static func standing(app: String, _ record: AppNotificationRecord) -> StoreChange {
         StoreChange(.storeStanding, isKeptAfterFailure: true, silently: { try $0.keep(record, app: app) })
     }
 
-    /// The app is not on this device any more.
+    /// The app was removed from this device.
     package static func appRemoved(app: String, at: Timestamp) -> StoreChange {
         StoreChange(.storeRemoval, isKeptAfterFailure: true) { .appRemoved(try $0.remove(app, at: at)) }
     }

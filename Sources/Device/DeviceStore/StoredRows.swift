@@ -40,10 +40,10 @@ extension PendingRequest {
         return try Row.fetchAll(statement, arguments: arguments).compactMap(PendingRequest.init)
     }
 
-    /// Of rows that a version wrote which did not note it: no start of a system has this one.
+    /// The boot id for rows of a version that did not store one; no boot has this id.
     private static let unknownBoot = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
-    /// `nil` for what a version of before or after cannot have meant.
+    /// `nil` for a row whose request cannot be read, as another version may have written it.
     private init?(_ row: Row) {
         guard let text = row[2] as String?, let request = try? NotificationRequest(json: Array(text.utf8)) else {
             return nil
