@@ -5,9 +5,9 @@ import Observability
 
 /// Apps that the session bus starts.
 extension Agent {
-    /// Has the session bus bring an app to the front, where its manifest says so and it is to be in front.
+    /// Has the session bus activate an app, where its manifest allows that and the app is to be in front.
     ///
-    /// - Returns: Whether that is under way: the app is not started otherwise meanwhile.
+    /// - Returns: Whether that is under way; then its program must not be started too.
     func activate(_ app: String) -> Bool {
         guard let installed = apps[app], installed.manifest.dbusActivatable, installed.nextState == .active,
             let activator = parts.activator
@@ -31,12 +31,12 @@ extension Agent {
                 "An app is connected that did not answer its activation.",
                 metadata: [LogKey.topic: "\(app)", LogKey.error: "\(reason)"])
         case .unanswered(let reason):
-            // It may run, and a second one would take its place: it is given the time to connect.
+            // The app may run, and a second process would take its place: it is given the time to connect.
             enter(after: timing.returnLimit) { $0.launchInstead(app, reason) }
         }
     }
 
-    /// Starts the program of an app that the session bus did not bring.
+    /// Starts the program of an app that the session bus did not start.
     private func launchInstead(_ app: String, _ reason: String) {
         guard apps[app]?.run.activationFailed() == true else { return }
         logger.warning(

@@ -7,15 +7,14 @@ import Observability
 import PushModel
 
 extension Agent {
-    /// How many unanswered questions for a token one app may have.
+    /// How many unanswered requests for a device token one app may have.
     private static let tokenRequestLimit = 64
-    /// Among how many answers that wait for an app the one is sought that opened it.
+    /// In how many of the responses that wait for an app the one that opened it is sought.
     private static let launchAnswers = 64
 
-    /// Reads the manifests where any has changed; apps that are known keep their state, and new ones get their tokens.
+    /// Reads the manifests where any has changed. Known apps keep their state, and tokens are requested for new ones.
     ///
-    /// - Throws: when what the store has of an app cannot be read. That app is not installed then; it is looked for again
-    ///   soon.
+    /// - Throws: when the store cannot be read. The app concerned is not installed then; the manifests are read again soon.
     func loadApps() throws {
         let folder = AppFolder(path: configuration.appsFolder)
         guard registry.manifestsChanged(folder.mark()) else { return }
@@ -78,7 +77,7 @@ extension Agent {
         if !copies.append(messages, from: connection) { processMessages(messages[...], from: connection) }
     }
 
-    /// Takes messages in order, until one of them takes its time.
+    /// Processes messages in order, up to one that is refused or whose files have to be copied first.
     func processMessages(_ messages: ArraySlice<AppMessage>, from connection: AppConnection) {
         for place in messages.indices {
             switch process(messages[place], from: connection) {
@@ -227,7 +226,7 @@ extension Agent {
         events(.appConnected(app: app))
     }
 
-    /// What this run has asked and is done; of earlier ones nobody asks again.
+    /// The requests of this run that are done. The marks of earlier runs are deleted: nobody asks those requests again.
     private func doneRequests(of app: String, run: String) throws -> Set<Int64> {
         enqueue(.begun(app: app, run: run))
         flush()
@@ -236,7 +235,7 @@ extension Agent {
 
     func closed(_ connection: AppConnection) {
         guard !copies.close(connection) else { return }
-        // A question whose asker has gone can be answered by nobody.
+        // Nobody takes the answer to a question whose terminal has gone.
         let unasked = terminals.remove { $0.connection === connection }
         if !unasked.isEmpty { enqueue(.unlisted(app: AppManifest.terminalID, identifiers: unasked)) }
         questions.removeAskers { $0.connection === connection }
@@ -252,8 +251,8 @@ extension Agent {
     /// How often an app that ends without answering is started again for the same responses.
     private static let startLimit = 3
 
-    /// Gives an app that may be running time to connect; then what waits for it is shown, and it is started if
-    /// somebody tapped. An app that ended again and again with the same responses gets them when it next runs.
+    /// Gives an app that may be running time to connect. After that, what waits for it is shown, and it is started where
+    /// responses wait. An app that ended ``startLimit`` times with the same responses gets them when it next runs.
     func startReconnectTimer(of app: String) {
         let number = registry.awaitReconnect(of: app)
         enter(after: timing.returnLimit) { $0.reconnectTimedOut(app, number) }
@@ -339,7 +338,7 @@ extension Agent {
         requestToken(app)
     }
 
-    /// The app wants no token any more, and not that either which it asked for before.
+    /// Ends an app's registration. Its earlier requests for a device token are refused.
     private func endToken(of app: String, _ connection: AppConnection) {
         let requests = apps[app]?.tokenRequests ?? []
         apps[app]?.tokenRequests = []

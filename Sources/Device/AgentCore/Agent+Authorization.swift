@@ -10,7 +10,7 @@ extension Agent {
     /// What a person can answer; the raw values name the buttons.
     private enum Answer: String, CaseIterable {
         case allow
-        /// Into the list only; the person may change each part of that.
+        /// Into the list only: no alerts, sounds and badges. The person may change each of these.
         case quiet
         case deny
 
@@ -40,7 +40,7 @@ extension Agent {
         if installed.manifest.authorization != .ask { return answer(installed.manifest.authorization == .granted) }
         switch installed.standing.authorization {
         case .authorized:
-            // Asked once: what it asks for later is granted with the first.
+            // A person is asked once: options that the app asks for later are granted too.
             change(app) { $0.options |= options }
             answer(true)
         case .denied: answer(false)
@@ -92,8 +92,8 @@ extension Agent {
         return question
     }
 
-    /// The questions that an earlier run left open: nobody can answer them, and they leave the screen unless their apps
-    /// ask again, which takes their places.
+    /// The questions that an earlier run left on the screen. Nobody takes their answers. Each leaves the screen, unless its
+    /// app asks again soon: the new question takes its place.
     func inheritedQuestions() throws -> [ShownPresentation] {
         try store.read { try $0.questions() }.map { app, handle in
             let id = questions.nextID()
@@ -128,7 +128,7 @@ extension Agent {
         settle(id, nil)
     }
 
-    /// - Returns: Whether the event was an answer to a prompt.
+    /// - Returns: Whether the event concerned a question.
     func handleQuestionEvent(_ event: PresenterEvent) -> Bool {
         switch event {
         case .pressed(let id, let button, _):
@@ -137,7 +137,7 @@ extension Agent {
         case .locked, .shownAgain: return false
         case .opened(let id, _), .dismissed(let id), .left(let id), .replied(let id, _, _):
             guard questions[id] != nil else { return false }
-            // No answer is none: the app may ask again.
+            // The person has not decided: the app may ask again.
             settle(id, nil)
         }
         return true

@@ -10,10 +10,11 @@ import PushModel
 
 /// What apps ask of their notification centre.
 extension Agent {
-    /// The most of the list that one answer carries, newest last; and how many bytes of it.
+    /// How many notifications of an app's list one answer has at most, the newest last.
     static let listLimit = 256
+    /// How many bytes of JSON one answer has at most.
     static let answerLimit = AgentFrame.maximumLength - (64 << 10)
-    /// The most that one request may say, in bytes of JSON: all 64 of an app fit into one answer.
+    /// The greatest size of a request, in bytes of JSON: all 64 of an app fit into one answer.
     static let requestSize = 14 << 10
 
     func handleCenterCommand(_ command: CenterCommand, request: Int64, from app: String, _ connection: AppConnection) {
@@ -29,7 +30,7 @@ extension Agent {
         }
     }
 
-    /// - Returns: `nil` for what is only enqueued.
+    /// - Returns: The answer; `nil` for a command that is confirmed when it is durable.
     private func answer(_ command: CenterCommand, request number: Int64, app: String) throws -> CenterAnswer? {
         switch command {
         case .add(let request):
@@ -52,7 +53,7 @@ extension Agent {
         return nil
     }
 
-    /// As many of the newest as one frame can carry; what is too large for that alone is left out.
+    /// The newest values that fit into one frame together, the newest last; a value that does not fit is left out.
     static func fitting<Value: Encodable>(_ values: [Value]) -> [Value] {
         var rest = answerLimit
         let kept = values.reversed().filter { value in
@@ -71,10 +72,10 @@ extension Agent {
         static let badgeInvalid = 1600
     }
 
-    /// Whether the app asks this again, since it has not heard that it is done.
+    /// Whether this request is done: the app asks it again, since it has not heard that.
     func isDone(_ number: Int64, of app: String) -> Bool { apps[app]?.asked?.done.contains(number) == true }
 
-    /// What is wrong with a request, its files excepted.
+    /// Why a request is refused, its files aside; `nil` where nothing is wrong.
     func refusal(of request: NotificationRequest, app: String) throws -> CenterAnswer? {
         guard let installed = apps[app] else { return .failed(code: CenterFault.notAllowed, message: "not installed") }
         let authorization = installed.standing.authorization(under: installed.manifest.authorization)
@@ -156,7 +157,7 @@ extension Agent {
 
     private func keepBadge(_ badge: Int, app: String) { change(app) { $0.badge = badge } }
 
-    /// Shows the number that the person lets be seen.
+    /// Shows an app's badge on its icon, as far as the person's settings allow.
     func showBadge(of app: String) {
         guard let installed = apps[app] else { return }
         AgentStep.setBadge.take {
@@ -174,18 +175,18 @@ extension Agent {
         enqueue(.standing(app: app, standing))
         guard let after = apps[app] else { return }
         if after.shownBadge != before.shownBadge { showBadge(of: app) }
-        // What an app is not allowed any more leaves the screen and the list.
         if after.standing.settings.missedPolicy != before.standing.settings.missedPolicy { rescheduleRequests(app) }
+        // What an app is not allowed any more leaves the screen and the list.
         if before.handOver.mayShow, !after.handOver.mayShow { enqueue(.unlisted(app: app, identifiers: nil)) }
     }
 
-    /// Confirms what was ordered once it is durable, which is now where nothing waits for a commit.
+    /// Confirms a command once it is durable; at once where nothing waits for a commit.
     func confirm(_ confirmation: Confirmation) {
         batch.wait(confirmation)
         if batch.isEmpty { sendConfirmations() }
     }
 
-    /// Says to apps what is durable now.
+    /// Confirms the commands that are durable now.
     func sendConfirmations() {
         for confirmation in batch.takeWaiting() {
             AgentStep.answerRequest.take {
@@ -209,7 +210,7 @@ extension Agent {
     }
 }
 
-/// Somebody who waits until what they ordered is durable.
+/// A connection that waits for one answer, such as that its command is durable.
 struct Confirmation: Sendable {
     var connection: AppConnection
     var request: Int64

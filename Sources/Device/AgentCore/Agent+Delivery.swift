@@ -9,7 +9,7 @@ import PushModel
 extension Agent {
     // MARK: The store
 
-    /// Adds a change to the batch that is committed once everything that is here already has been looked at.
+    /// Adds a change to the batch, which is committed after the work that is on the event loop already.
     func enqueue(_ change: StoreChange) {
         if batch.add(change) { enter { $0.flush() } }
     }
@@ -23,12 +23,12 @@ extension Agent {
         do {
             let results = try store.commit(changes)
             attachments.release(filesToDelete)
-            // An app hears that its order is durable before it hears what came of it.
+            // An app hears that its command is durable before it hears what came of it.
             sendConfirmations()
             follow(results)
         } catch {
             attachments.drop(changes.flatMap(\.copiedFiles))
-            // What people did nobody says again.
+            // Nobody would tell again what people did.
             if batch.failed(changes) { enter(after: timing.storePause) { $0.flush() } }
             storeFailed(error)
             return false
@@ -121,7 +121,7 @@ extension Agent {
 
     // MARK: Handing over
 
-    /// Tells an app's hand-over what happened, and does what it says.
+    /// Passes an event to an app's ``AppDelivery``, and follows its directives.
     func hand(_ event: AppDelivery.Event, to app: String) {
         var directives = apps[app]?.handOver.handle(event) ?? []
         var messages: [AgentMessage] = []
@@ -164,7 +164,7 @@ extension Agent {
         watchAnswers(of: app)
     }
 
-    /// An app that is stopped or hangs does not keep what is handed to it from the person.
+    /// Shows what an app was asked about and did not answer in time: it may be stopped or hang.
     private func watchAnswers(of app: String) {
         guard let installed = apps[app], installed.handOver.awaitsAnswers, !installed.isWatched else { return }
         apps[app]?.isWatched = true
@@ -175,7 +175,8 @@ extension Agent {
         }
     }
 
-    /// What is left of an app's wish for a notification, by what the person settled; its badge is set by the way.
+    /// How a notification appears: as its app wants, as far as the person's settings allow. Where `setsBadge`, its badge is
+    /// applied too.
     private func allowed(
         _ wish: PresentationOptions, of id: NotificationID, _ content: NotificationContent?, app: String,
         setsBadge: Bool
@@ -189,7 +190,7 @@ extension Agent {
         return wish.contains(.screen) && allowed.isListOnly ? .list : wish.intersection(allowed)
     }
 
-    /// The app wants the sound to be heard, and the text does not come to the screen.
+    /// Plays the sound of a notification whose app wants it heard, and whose text does not come to the screen.
     private func playAlone(_ id: NotificationID, _ content: NotificationContent?, app: String) throws {
         guard let content, try store.read({ try $0.isUnhandled(id) }), plan(content, app: app)?.sounds == true else {
             return

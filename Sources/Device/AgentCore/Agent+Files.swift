@@ -4,8 +4,8 @@ import Attachments
 import DeviceStore
 import NIOPosix
 
-/// Files that come with notifications: copied on a thread that may wait for the disk. What the same connection says
-/// after them, and its end, wait for that, so that everything takes effect in the order in which it was said.
+/// Files that come with notifications. They are copied on a thread that may wait for the disk. Later messages of the same
+/// connection, and its end, wait until the copy is made: messages take effect in their order.
 extension Agent {
     typealias CopyResult = Result<AttachmentStore.Taken, AttachmentFault>
 
@@ -63,7 +63,7 @@ extension Agent {
         _ files: CopyResult, for request: NotificationRequest, _ number: Int64, app: String,
         _ connection: AppConnection
     ) {
-        // One whose place another connection took asks again on that; of an app that is gone nothing is kept.
+        // An app that has another connection by now asks again on that one. Of a removed app nothing is kept.
         guard self.app(of: connection) == app, apps[app] != nil else {
             return attachments.drop((try? files.get())?.attachments ?? [])
         }
@@ -81,14 +81,14 @@ extension Agent {
 
     private func finishCopy(of connection: AppConnection) {
         guard let queue = copies.finish(connection) else { return }
-        // Who has waited comes before what this one may still bring.
+        // Connections that have waited come before what this one may still bring.
         beginNext(of: queue.app)
         processMessages(queue.messages, from: connection)
         if queue.isClosed { closed(connection) }
         beginNext(of: queue.app)
     }
 
-    /// Gives those that wait their turn, the first first, until files are being copied.
+    /// Processes the messages of the connections that wait, in their order, until files are being copied again.
     private func beginNext(of app: String) {
         while let next = copies.next(of: app) {
             processMessages(next.messages, from: next.connection)

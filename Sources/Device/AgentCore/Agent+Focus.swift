@@ -6,7 +6,7 @@ import Observability
 
 /// Apps with the life cycle `focus`: in front while a window of theirs has the focus.
 extension Agent {
-    /// Begins to watch when there is an app that it concerns.
+    /// Begins to watch the focus, once there is an app of that life cycle.
     func watchFocus() {
         guard case .unwatched = surroundings.focus, apps.values.contains(where: { $0.manifest.lifecycle == .focus })
         else { return }
@@ -30,7 +30,7 @@ extension Agent {
         }
     }
 
-    /// Tells the apps that it concerns.
+    /// Moves the apps that follow the focus to the state that it gives them, and tells them.
     func followFocus() {
         for (id, app) in apps {
             guard let connection = app.connection, let state = stateByFocus(of: id), state != app.state else {
@@ -41,7 +41,8 @@ extension Agent {
         }
     }
 
-    /// Where an app stands by the focus; `nil` where the focus says nothing about it. On a locked screen nothing has it.
+    /// An app's state by the focus; `nil` where the app does not follow it, or nobody tells it. On a locked screen no app
+    /// has the focus.
     func stateByFocus(of app: String) -> AppState? {
         guard case .on(let line) = surroundings.focus, apps[app]?.manifest.lifecycle == .focus else { return nil }
         // A window is that of the app which is nearest: one app may have been started by another.

@@ -6,7 +6,7 @@ import Foundation
 import InstalledApps
 import PushModel
 
-/// What a person at a terminal asks: only this very program may.
+/// What a person asks at a terminal. Only connections of the `aldaba` program itself are answered.
 extension Agent {
     /// The name that stands for all apps in settings.
     private static let allApps = "all"
@@ -135,7 +135,7 @@ extension Agent {
     }
 
     private func threads(_ app: String?) throws -> [NotificationThread] {
-        // What one frame cannot carry is the least relevant.
+        // Where one frame cannot carry all, the least relevant are left out.
         let threads = ThreadSummary.threads(try listed(app, limit: .max)) { app, category in
             apps[app]?.standing.category(category)?.categorySummaryFormat
         }
@@ -212,7 +212,7 @@ extension Agent {
         return durable()
     }
 
-    /// The answer to a change: whether it is on the disk.
+    /// Commits the batch, and answers whether the change is on the disk.
     func durable() -> ManagementAnswer {
         let isKeptAfterFailure = batch.holdsWhatIsKept
         guard !flush() else { return .done }
@@ -266,7 +266,8 @@ extension Agent {
         return nil
     }
 
-    /// All shells are one app: none takes another's reminder away unasked.
+    /// Why a terminal may not have a further request wait; `nil` where it may. All terminals are one app, and the request
+    /// of one does not take the place of another's.
     private func faultOfCount(with request: NotificationRequest) throws -> String? {
         flush()
         let others = try store.read { try $0.requests(app: AppManifest.terminalID) }.filter {
@@ -282,14 +283,14 @@ extension Agent {
     private func notifyLater(_ request: NotificationRequest) -> ManagementAnswer {
         schedule(request, as: nil, app: AppManifest.terminalID)
         let answer = durable()
-        // It waits, whether what is told of that can be read or not.
+        // The request waits, also where it cannot be read to describe it.
         guard answer == .done, let waiting = try? store.read({ try $0.pending(app: AppManifest.terminalID) }).last,
             waiting.request.identifier == request.identifier
         else { return answer }
         return .pending([describe(waiting, scheduleSurroundings)], next: nil)
     }
 
-    /// Nobody will answer: says so to the terminal that waits.
+    /// Tells the terminal that waits for an answer that there will be none.
     func failWaiter(of notification: WaitingNotification, _ reason: String) {
         guard notification.app == AppManifest.terminalID else { return }
         failWaiter(notification.identifier, "it could not be shown: \(reason)")
@@ -297,12 +298,14 @@ extension Agent {
 
     func failWaiter(_ identifier: String, _ reason: String) {
         guard let waiter = terminals.end(identifier) else { return }
-        // What nobody waits for any more does not come later either.
+        // A question without a terminal that waits must not appear later.
         enqueue(.unlisted(app: AppManifest.terminalID, identifiers: [identifier]))
         waiter.connection.send([.managed(request: waiter.request, .failed(message: reason))])
     }
 
-    /// Tells a terminal what a person did; whether one waited for that.
+    /// Tells the terminal that waits what a person did.
+    ///
+    /// - Returns: Whether the notification was a terminal's.
     func tellTerminal(_ notification: WaitingNotification, _ action: String, _ text: String?) -> Bool {
         guard notification.app == AppManifest.terminalID else { return false }
         if let waiter = terminals.end(notification.identifier) {

@@ -1,7 +1,7 @@
 import AgentWire
 import DeviceModel
 
-/// What apps show of their own settings, to a person who wants to see them.
+/// The settings that an app itself shows to a person.
 extension Agent {
     /// Has an app show its own notification settings; one that does not run is started for that.
     func openSettings(of app: String) -> ManagementAnswer {
@@ -21,7 +21,7 @@ extension Agent {
         return .done
     }
 
-    /// An app that was started for it is ready.
+    /// Has an app that is ready show its settings, where it was started for that.
     func handSettingsWish(to app: String) {
         guard apps[app]?.opensSettings == true else { return }
         apps[app]?.opensSettings = false
@@ -29,8 +29,8 @@ extension Agent {
         apps[app]?.connection?.send([.openSettings(nil)])
     }
 
-    /// Whether an app has settings of its own may be different with each request for authorization; the person is
-    /// not asked about that.
+    /// Notes whether an app shows settings of its own, as it says with each request for authorization. The person is not
+    /// asked about that.
     func noteOwnSettings(_ options: UInt, of app: String) {
         change(app) {
             $0.options &= ~AuthorizationOption.providesAppNotificationSettings

@@ -9,12 +9,13 @@ extension Agent {
     /// How many of the next times a person is told.
     private static let timeCount = 3
 
-    /// How many one answer tells, so that what is due meanwhile does not wait for it.
+    /// How many requests one answer describes, so that what is due meanwhile does not wait for it.
     private static let page = 32
-    /// The most of one of them, in bytes of JSON.
+    /// The greatest size of what one request says in an answer, in bytes of JSON.
     private static let mostTold = 64 << 10
 
-    /// What is due first comes first; what waits for a place comes last. A page of it: as many as there may be in one answer.
+    /// One page of the requests that wait, of one app or of all. What is due first comes first; what waits for no time
+    /// comes last.
     func waiting(_ app: String?, after last: PendingTurn?) throws -> ManagementAnswer {
         let surroundings = scheduleSurroundings
         let deadlines = try deadlines(app, after: last.map(LocalSchedule.Deadline.init))
@@ -30,12 +31,12 @@ extension Agent {
         return .pending(page, next: deadlines.count < Self.page ? nil : deadlines.last.map(PendingTurn.init))
     }
 
-    /// Whether an app is installed, or something waits for its being installed again.
+    /// Whether an app is installed, or requests of it wait although it is not.
     func isKnown(_ app: String) throws -> Bool {
         try apps[app] != nil || !store.read { try $0.pendingKeys(app: app) }.isEmpty
     }
 
-    /// The next page of all that waits. What waits for no time comes last.
+    /// The deadlines of the next page. Requests that wait for no time come last.
     private func deadlines(_ app: String?, after last: LocalSchedule.Deadline?) throws -> [LocalSchedule.Deadline] {
         func isLater(_ deadline: LocalSchedule.Deadline) -> Bool { last.map { deadline > $0 } ?? true }
         let times = requestSchedule.times
@@ -55,7 +56,7 @@ extension Agent {
         return Array(deadlines.sorted().prefix(Self.page))
     }
 
-    /// What it says, of no more than so many bytes: texts that are looked up may be of any length.
+    /// What a request says, in at most ``mostTold`` bytes: texts from the app's string tables may be of any length.
     private func content(of waiting: PendingRequest) -> NotificationContent {
         let said = waiting.request.content
         for content in [localized(said, app: waiting.app), said] {
@@ -81,13 +82,13 @@ extension Agent {
             fired: waiting.fired)
     }
 
-    /// The zone by whose clocks its times are: its own, or the machine's.
+    /// The zone in which a request's times are told: its own, or the machine's.
     private func zone(of waiting: PendingRequest) -> ZoneRules? {
         guard case .calendar(let components, _)? = waiting.request.trigger else { return parts.zones(.floating) }
         return parts.zones(ZoneChoice(components.timeZone)) ?? parts.zones(.floating)
     }
 
-    /// What is said of the first time that is not the one that is asked for, since clocks skip that.
+    /// What to say of the first time that is not at the time of day asked for, since clocks skip it on that day.
     private func moved(_ waiting: PendingRequest, _ times: [(Instant, Int)]) -> String {
         guard case .calendar(let components, _)? = waiting.request.trigger, components.hour != nil else { return "" }
         let moved = times.first { time, offset in
@@ -99,7 +100,7 @@ extension Agent {
         return "; clocks skip that time on the way to \(time.text(secondsFromGMT: offset)), which comes instead"
     }
 
-    /// Why it does not come though it waits.
+    /// Why a request that waits cannot fire now; `nil` where it can.
     private func blockedReason(of waiting: PendingRequest) -> String? {
         if apps[waiting.app] == nil { return "; not before its app is installed again" }
         if case .calendar(let components, _) = waiting.request.trigger, let zone = components.timeZone,
@@ -115,7 +116,7 @@ extension Agent {
     private func reason(of waiting: PendingRequest) -> String {
         switch waiting.request.trigger {
         case .timeInterval(let asked, let repeats):
-            // What a store of before holds may be any number.
+            // A request that an earlier version stored may have any number.
             let seconds = asked.isFinite ? min(max(asked, 0), RequestSchedule.longestInterval) : 0
             let start = "\(Duration.seconds(seconds).words) after it was added"
             return repeats ? "every \(Duration.seconds(seconds).words) since it was added" : start
@@ -138,7 +139,7 @@ extension Agent {
         return "\(repeats ? "each time on" : "on") \(crossing) \(place); \(standing(key))"
     }
 
-    /// Where the machine is with regard to a circle, as far as somebody knows, and who tells it.
+    /// On which side of a region's edge the machine is, as far as that is known, and which source tells it.
     private func standing(_ key: Int64) -> String {
         let regions = requestSchedule.regions
         let side = regions.state(of: key) ?? .unknown
@@ -156,7 +157,7 @@ extension Agent {
         return side == .unknown ? "too near to its edge to tell; \(source)" : "now \(side.rawValue); \(source)"
     }
 
-    /// Takes back what waits, for a person.
+    /// Takes requests back that wait, for a person.
     func cancel(_ identifiers: [String], of app: String) throws -> ManagementAnswer {
         guard try isKnown(app) else { return Self.unknown(app) }
         let waiting = Set(try store.read { try $0.requests(app: app) }.map(\.identifier))

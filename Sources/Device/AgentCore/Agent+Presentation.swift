@@ -37,15 +37,15 @@ extension Agent {
 
     // MARK: Previews
 
-    /// What is on the screen, or may come to it yet, hides its text when the screen is locked, and shows it when it is unlocked again, where the
-    /// person wants that.
+    /// The screen was locked or unlocked. Updates the notifications on it, and those that may come to it, of apps whose text
+    /// is shown on an unlocked screen only.
     func refreshPreviews() {
         let shown: [WaitingNotification]
         do {
             shown = try store.read { try $0.visible(limit: Self.refreshLimit) }
         } catch {
             storeFailed(error)
-            // What is to be hidden must be, when that is known.
+            // Text must not stay readable because of that: it is tried again.
             return enter(after: timing.storePause) { $0.refreshPreviews() }
         }
         for notification in shown where apps[notification.app]?.standing.settings.previews == .whenUnlocked {
@@ -77,12 +77,12 @@ extension Agent {
         ["public.image", "public.png", "public.jpeg", "com.compuserve.gif"].contains(attachment.type)
     }
 
-    /// Beside the file, and swept with it.
+    /// The path of a movie's still: beside the file, and deleted with it.
     private static func still(of attachment: NotificationAttachment) -> String {
         attachment.path + AttachmentStore.stillEnding
     }
 
-    /// The text is on the screen; the still of what moves follows, in its place and without a sound, when it is made.
+    /// Has the still of a movie made for a notification on the screen, and shows it in place and without a sound.
     func addStill(to notification: WaitingNotification) {
         guard let attachment = Self.visible(of: notification.says), parts.stills.canMake(of: attachment.path),
             !FileManager.default.fileExists(atPath: Self.still(of: attachment))
@@ -96,7 +96,7 @@ extension Agent {
         do {
             guard let found = try store.read({ try $0.notification(id) }) else { return }
             var shown = presentation(of: found)
-            // Where the text is hidden by now, so is the still.
+            // There is none where the text is hidden by now.
             guard shown.still != nil else { return }
             shown.sound = .silent
             parts.presenter.update(shown)
@@ -115,7 +115,7 @@ extension Agent {
         }
     }
 
-    /// Where previews are hidden a placeholder stands for the body; the category may let the titles be seen.
+    /// Puts a placeholder in place of the body. Title and subtitle are hidden too, unless the category shows them.
     private static func hide(_ presentation: inout Presentation, _ category: NotificationCategory?) {
         let options = category?.options ?? 0
         if options & NotificationCategory.hiddenPreviewsShowTitle == 0 { presentation.title = "" }
@@ -133,7 +133,7 @@ extension Agent {
         }
     }
 
-    /// What is heard of a notification that does not come to the screen.
+    /// Plays the sound of a notification that does not come to the screen.
     func play(_ sound: NotificationSound?, of manifest: AppManifest?) {
         parts.presenter.play(self.sound(sound, of: manifest), volume: sound?.volume)
     }

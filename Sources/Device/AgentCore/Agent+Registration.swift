@@ -14,7 +14,7 @@ extension Agent {
 
     func requestTokenEnd(_ app: String) { onLink { $0.requestTokenEnd(app) } }
 
-    /// Answers every question for the token once; who has been told another hears of this one too.
+    /// Answers every request for the device token once. An app that did not ask and knows another token is told too.
     func announce(_ token: String, app: String) {
         apps[app]?.isTokenEnding = false
         let told = apps[app]?.toldToken

@@ -6,8 +6,8 @@ import PushModel
 
 /// Apps that are taken away: what waited for them ends with its reason, and the server forgets their tokens.
 ///
-/// A manifest that is missing for a moment, as while it is written anew, takes nobody away: it must be missing at two looks.
-/// While the folder, or a file that may be an app's, cannot be read, that app is not taken away either.
+/// An app is removed when its manifest is missing at two looks, since it may be missing for a moment while it is written
+/// anew. While the folder, or a file that may be the app's, cannot be read, the app is not removed.
 extension Agent {
     func lookForRemovals(_ loaded: AppFolder.Content) throws {
         guard loaded.isReadable else { return }
@@ -52,7 +52,7 @@ extension Agent {
         }
     }
 
-    /// Apps that the server has tokens of and that are not here any more, with their teams.
+    /// Apps that have device tokens and are not installed any more, with their teams.
     func registeredAbsentees() throws -> [String: TeamID] {
         try registered().reduce(into: [:]) { absentees, entry in
             if apps[entry.app] == nil, let team = entry.team { absentees[entry.app] = team }

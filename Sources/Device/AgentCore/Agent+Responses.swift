@@ -18,10 +18,10 @@ extension Agent {
         }
     }
 
-    /// How many words of the desktop wait at most for the store to be read again.
+    /// How many events of the presenter wait at most for the store to be readable again.
     private static let unheardLimit = 1_000
 
-    /// What a person does nobody says again.
+    /// Handles an event again after a pause: nobody would tell again what a person did.
     private func takeLater(_ event: PresenterEvent) {
         guard unheard < Self.unheardLimit else { return }
         unheard += 1
@@ -44,13 +44,13 @@ extension Agent {
     }
 
     private func chose(_ id: NotificationID, _ action: String, _ text: String?, activationToken: String?) throws {
-        // What is still on its way to the store belongs to what is looked up.
+        // The notification may be in the batch that is not committed yet.
         flush()
         guard let notification = try store.read({ try $0.notification(id) }) else { return }
         answered(notification, action, text, activationToken: activationToken)
     }
 
-    /// A button that asks for text gets it from a window of its own: this desktop could not ask.
+    /// A button was pressed. One that asks for text opens a window for it, since this desktop could not ask.
     private func pressed(_ id: NotificationID, _ button: String, activationToken: String?) throws {
         flush()
         guard let notification = try store.read({ try $0.notification(id) }) else { return }
@@ -79,7 +79,8 @@ extension Agent {
         }
     }
 
-    /// On a locked screen nobody knows who chose: what asks for that waits, in the store, until it is unlocked.
+    /// Takes an answer. On a locked screen nobody knows who gave it: where its action requires authentication, it waits
+    /// in the store until the screen is unlocked.
     private func answered(
         _ notification: WaitingNotification, _ action: String, _ text: String?, activationToken: String?
     ) {
@@ -105,7 +106,7 @@ extension Agent {
             .tapped(notification.id, action: action, text: text, activationToken: activationToken, at: parts.now()))
     }
 
-    /// The app hears of a dismissal where its category says so.
+    /// A person dismissed a notification. Its app is told where its category asks for that.
     private func dismissed(_ id: NotificationID) throws {
         guard let notification = try store.read({ try $0.notification(id) }) else {
             return enqueue(.dismissed(id, at: parts.now()))
@@ -122,13 +123,13 @@ extension Agent {
 
     // MARK: Answering
 
-    /// A response is stored: it goes to its app, which is started where it does not run.
+    /// Gives an app a response that was just stored; starts the app where it does not run.
     func answer(_ id: NotificationID, of app: String, activationToken: String?) {
         withdraw(id)
         giveResponses(to: app, activationToken: activationToken)
     }
 
-    /// Gives an app what was answered; starts it where it does not run.
+    /// Gives an app the responses that wait for it; starts the app where it does not run.
     func giveResponses(to app: String, activationToken: String?) {
         apps[app]?.activationToken = activationToken
         let last: WaitingResponse?
@@ -140,14 +141,14 @@ extension Agent {
         }
         let opens = last.map(opensApp) ?? false
         if apps[app]?.connection == nil { apps[app]?.nextState = opens ? .active : .background }
-        // For an opened notification the app itself keeps Apple's order of calls; what a category's button asks for
-        // it does not know: to the front, the response, then active.
+        // For an opened notification the app itself keeps Apple's order of calls. It does not know whether a
+        // category's button brings it to the front. So the order is kept here: inactive, the response, active.
         let isBrought = opens && last?.action != NotificationAction.open
         let background = apps[app].flatMap { isBrought && !$0.isInFront ? $0.connection : nil }
         background?.send([.enter(.inactive)])
         hand(.responded, to: app)
         background?.send([.enter(.active)])
-        // Nobody will ever answer for an app that is not installed any more.
+        // An app that is not installed any more takes no responses.
         guard apps[app] != nil else { return enqueue(.responsesDropped(app: app, at: parts.now())) }
         if apps[app]?.connection == nil { start(app) }
     }
@@ -160,7 +161,7 @@ extension Agent {
         return options & NotificationActionDescription.foreground != 0
     }
 
-    /// Starts an app that does not run for what it gets in the background, as far as its manifest and its budget let it.
+    /// Starts an app that does not run for notifications that wake it, where its manifest and its budget allow that.
     func wake(_ app: String) {
         guard let installed = apps[app], installed.run.isStopped,
             installed.manifest.backgroundModes.contains(AppManifest.remoteNotifications)
@@ -189,8 +190,8 @@ extension Agent {
         }
     }
 
-    /// Starts an app for which responses wait, unless it is starting already; one that may be on its way back is
-    /// given the time for that first.
+    /// Starts an app, unless it runs, is starting, or may be on its way back. Responses that it has not taken are given up
+    /// after ``AgentTiming/launchLimit``, where it does not run by then.
     func start(_ app: String) {
         guard apps[app]?.run.isStopped == true else { return }
         if !activate(app) { launch(app) }
@@ -224,7 +225,7 @@ extension Agent {
         if apps[app]?.connection == nil { apps[app]?.nextState = .active }
     }
 
-    /// Taps that nobody can answer are not kept: their app is neither connected nor running.
+    /// Gives up the responses of an app that is neither connected nor running.
     private func giveUp(_ app: String) {
         guard apps[app]?.run.isStopped == true else { return }
         apps[app]?.opensSettings = false

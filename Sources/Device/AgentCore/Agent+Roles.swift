@@ -4,15 +4,15 @@ import InstalledApps
 import Logging
 import Observability
 
-/// Connections by what they are to their apps. That of the role `app` is the app; its companions are kept apart from it.
+/// The roles of connections. The connection of the role `app` is the app itself; those of other roles are its companions.
 extension Agent {
-    /// The app that a connection is; `nil` for others, and for those that are only in an app's name.
+    /// The app whose own connection this is; `nil` for a companion's, and for one that was not accepted.
     func app(of connection: AppConnection) -> String? {
         guard let known = registry.role(of: connection), known.role == .app else { return nil }
         return known.app
     }
 
-    /// Who is not the app has nothing more to say.
+    /// Refuses what a companion says after its hello: it has nothing to say.
     ///
     /// - Returns: Whether the connection goes on.
     func takeCompanionMessage(_ message: AppMessage, from sender: AppRole, _ connection: AppConnection) -> Bool {
@@ -28,7 +28,7 @@ extension Agent {
         }
     }
 
-    /// What is not the app is kept apart from it: nothing of the app's changes.
+    /// Accepts the connection of a companion. The app's own connection and state do not change.
     func openCompanion(_ connection: AppConnection, as sender: AppRole) {
         take(sender, by: connection)
         connection.send([
@@ -46,8 +46,8 @@ extension Agent {
         if let older = registry.connect(connection, as: role) { supersede(older, by: connection, as: role) }
     }
 
-    /// Ends the older connection. A process that just reconnected left it behind; another process is told that it
-    /// is to stay away, or the two would take the app from each other for ever.
+    /// Ends the older connection of a role. The same process has reconnected, and left it behind. Another process is told
+    /// not to connect again: otherwise the two would end each other's connections for ever.
     private func supersede(_ older: AppConnection, by newer: AppConnection, as role: AppRole) {
         guard older.peer.process != newer.peer.process else { return older.close() }
         logger.warning(

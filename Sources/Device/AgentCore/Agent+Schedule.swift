@@ -12,7 +12,7 @@ import RequestScheduling
 ///
 /// An occurrence is stored in the transaction that stores its notification, so that it fires once, whenever the agent ends.
 extension Agent {
-    /// As on Apple's systems.
+    /// How many regions one app may wait for, as on Apple's systems.
     private static let regionsPerApp = 20
 
     var scheduleSurroundings: RequestSchedule.Surroundings {
@@ -52,13 +52,13 @@ extension Agent {
         readPending { .loaded(try $0.pending()) }
     }
 
-    /// The store failed: what fired may not be stored.
+    /// The store failed: what fired may not be stored, and is loaded again after a pause.
     func loadScheduleLater() { updateSchedule(.storeFailed) }
 
-    /// Some rows have left the store, it is not known which.
+    /// Rows have left the store, and it is not known which.
     func removeUnstoredFromSchedule() { readPending { .retained(try $0.pendingKeys()) } }
 
-    /// An app was installed, or its settings have changed.
+    /// Reads an app's requests again: it was installed, or its settings have changed.
     func rescheduleRequests(_ app: String) {
         guard requestSchedule.isLoaded else { return }
         flush()
@@ -93,7 +93,7 @@ extension Agent {
 
     // MARK: Directives
 
-    /// - Returns: What the schedule must know of it.
+    /// - Returns: The event that the schedule must be told in answer; `nil` for none.
     private func follow(_ directive: RequestSchedule.Directive) throws -> RequestSchedule.Event? {
         switch directive {
         case .fire(let key, let occurrence, let lateBy, let isLast):

@@ -18,16 +18,17 @@ import RequestScheduling
 
 /// One agent: the device's end of the path, for one user session.
 ///
-/// It runs on an event loop of its own, which alone touches the store; so a commit holds up nobody else, and what
-/// network threads bring takes effect in the order in which it came.
+/// It runs on an event loop of its own, which alone touches the store. So a commit holds up no network thread, and what
+/// those threads bring takes effect in the order in which it came.
 public actor Agent {
-    /// Agents of one process share this thread; it lives as long as the process.
+    /// The event loop of all agents of a process. Its thread lives as long as the process.
     private static let ownLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-    /// How many notifications one look over the store deletes.
+    /// How many notifications one call of `prune` deletes at most.
     static let pruningLimit = 500
 
     nonisolated let loop: any EventLoop
+    /// The executor of the agent's event loop: what is isolated to the agent runs on that loop's thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
 
     nonisolated let configuration: AgentConfiguration
@@ -53,7 +54,7 @@ public actor Agent {
     private var pruning = PruningTrigger()
     /// Requests that wait for their time or place.
     var requestSchedule = RequestSchedule()
-    /// How many words of the desktop wait for the store to be read again.
+    /// How many events of the presenter wait for the store to be readable again.
     var unheard = 0
     var presentations: PresentationFlow
 
@@ -68,12 +69,12 @@ public actor Agent {
     ///
     /// - Parameters:
     ///   - presenter: Where notifications are shown.
-    ///   - activator: Who brings to the front the apps that the session bus starts; `nil` without a session bus.
-    ///   - focus: Who tells which program's window has the focus; `nil` without a screen.
-    ///   - clock: Who tells what time it is.
-    ///   - positions: Who tells where the machine is; `nil` where nobody does: then nothing fires at a place.
+    ///   - activator: Brings to the front the apps that the session bus starts; `nil` without a session bus.
+    ///   - focus: Tells which process's window has the focus; `nil` without a screen.
+    ///   - clock: Reads the system's clocks, and rings when it is time.
+    ///   - positions: Tells where the machine is; `nil` where nothing does: then no request fires at a place.
     ///   - events: Told what happens, on the agent's thread; must not block.
-    /// - Throws: ``AgentStartFailure``, or what is wrong with the authorities' file; the presenter is stopped then.
+    /// - Throws: ``AgentStartFailure``, or why the authorities' file cannot be used. The presenter is stopped then.
     public init(
         configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)? = nil,
         focus: (any FocusSource)? = nil, clock: any AlarmClock, positions: (any PositionSource)? = nil, logger: Logger,
@@ -93,7 +94,7 @@ public actor Agent {
         }
     }
 
-    /// - Parameter parts: Asked when nothing else can fail any more, since parts must be closed.
+    /// - Parameter parts: Called when nothing after it can fail, since parts must be closed.
     init(
         configuration: AgentConfiguration, timing: AgentTiming, logger: Logger,
         events: @escaping @Sendable (AgentEvent) -> Void, parts: () throws -> AgentDependencies
@@ -132,7 +133,7 @@ public actor Agent {
         }
     }
 
-    /// Runs until its task is cancelled; then everything is closed, and what was under way is in the store.
+    /// Runs until its task is cancelled. Then it closes everything, and stores what was under way.
     ///
     /// - Throws: ``AgentStartFailure`` when apps cannot be given a socket.
     public func run() async throws {
@@ -175,7 +176,7 @@ public actor Agent {
     }
 
     private func end() async {
-        // Nobody could take an answer to a question that outlives the agent.
+        // No agent would take the answer to a question that stays on the screen.
         for (id, question) in questions.all {
             withdraw(id)
             enqueue(.asked(app: question.app, handle: nil))
@@ -220,7 +221,7 @@ public actor Agent {
         screenWaiter = nil
     }
 
-    /// What the last run left: badges, intents to show, and answers that waited for the screen to be unlocked.
+    /// Takes up what the last run left: badges, intents, requests, and responses that waited for the screen to be unlocked.
     private func resumeWhatWaits() {
         for (id, app) in apps where app.shownBadge > 0 { showBadge(of: id) }
         sendPresentations()
@@ -247,13 +248,13 @@ public actor Agent {
         }
     }
 
-    /// Counts what is stored; after so much of it, what need not stay of the same apps is deleted.
+    /// Counts a notification that was stored. After every ``PruningTrigger/interval`` of them their apps are pruned.
     func noteStored(_ app: String) {
         guard let apps = pruning.noteStored(app) else { return }
         enter { $0.pruneInSteps(of: apps) }
     }
 
-    /// Deletes in steps between which others have their turn.
+    /// Prunes in steps; other work has its turn between them.
     private func pruneInSteps(of apps: Set<String>) {
         if pruneStore(of: apps) { enter { $0.pruneInSteps(of: apps) } }
     }
@@ -277,7 +278,7 @@ public actor Agent {
     }
 }
 
-/// Where the connections of apps enter the agent.
+/// Passes what the connections of apps bring to the agent's event loop.
 private final class AgentDoor: AppSocketDelegate {
     private let agent: Agent
 

@@ -1,7 +1,7 @@
 import Machine
 import PushModel
 
-/// What one agent needs to know: where its data is, where the server is, and how patient to be.
+/// The settings of one agent: where its data is, where the server is, and how long it pauses between attempts.
 public struct AgentConfiguration: Sendable {
     /// The agent's own folder; made with mode 0700 when it is missing.
     public var dataFolder: String
@@ -15,11 +15,12 @@ public struct AgentConfiguration: Sendable {
     @Secret public var enrolmentKey: String?
     /// The environment for which apps get their device tokens.
     public var environment: PushEnvironment
-    /// The longest first pause before the agent tries again.
+    /// The upper bound of the first pause before the agent tries again; pauses are drawn at random.
     public var backOffBase: Duration
-    /// No pause is longer than this; a minute at most, unless the first is longer.
+    /// The upper bound of all pauses, which double up to it. More than a minute counts as a minute; less than the first
+    /// pause's bound counts as that bound.
     public var backOffCap: Duration
-    /// The longest pause that grows of shorter ones.
+    /// The greatest ``backOffCap`` that counts.
     private static let longestPause = Duration.seconds(60)
 
     /// Checks nothing: what cannot be used is said when the agent starts.
@@ -71,6 +72,7 @@ public struct AgentConfiguration: Sendable {
 // Neither a log nor a dump of what holds it shows the enrolment key.
 extension AgentConfiguration: CustomStringConvertible, CustomReflectable {
     public var description: String { "the agent of \(dataFolder)" }
+    /// The settings without the enrolment key, so that `dump` shows no secret.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -90,7 +92,10 @@ public enum AgentEvent: Sendable, Hashable {
     case enrolled(DeviceID)
     /// An app has its device token (64 hexadecimal digits); again when the token changed.
     case registered(app: String, token: String)
+    /// The server took the login: the session is open.
     case sessionOpened
+    /// A session was lost or could not be opened, and why, in words; the agent tries again.
     case sessionClosed(reason: String)
+    /// The app of this bundle id is connected.
     case appConnected(app: String)
 }

@@ -13,7 +13,7 @@ import NIOCore
 import NIOPosix
 import PushModel
 
-/// What an agent works with; tests pass their own.
+/// The ports, and the functions for time and randomness, of an agent; tests pass their own.
 struct AgentDependencies: Sendable {
     var presenter: any Presenter
     /// The way to the server; `nil` without one.
@@ -41,7 +41,7 @@ struct AgentDependencies: Sendable {
     /// Ends what the parts keep open.
     var close: @Sendable () async -> Void
 
-    /// The real ones. They must be closed, so they are made last of all.
+    /// The parts of an agent outside of tests. They must be closed, so they are made last of all.
     ///
     /// - Throws: when the authorities' file cannot be read; then nothing is left open.
     static func production(
@@ -71,8 +71,8 @@ struct AgentDependencies: Sendable {
     /// The time of the system's clock.
     @Sendable static func systemTime() -> Timestamp { Timestamp(rawValue: Int64(Date().timeIntervalSince1970 * 1000)) }
 
-    /// Rests on a timer of the network's, which wakes nobody meanwhile; the standard library's would have libdispatch look
-    /// after its workers from then on.
+    /// Sleeps on a timer of the network's event loops, which wakes no thread meanwhile. The standard library's sleep would
+    /// start libdispatch's workers, which wake the process once a second from then on.
     @Sendable private static func sleep(_ duration: Duration) async throws {
         let rest = MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: TimeAmount(duration)) {}
         try await withTaskCancellationHandler {
@@ -96,16 +96,16 @@ struct AgentTiming: Sendable {
     /// How long an app may be away, from the agent's start or the end of its connection, before it counts as gone:
     /// then what waits for it is shown on the desktop, and a tap starts it. Its library reconnects within two seconds.
     var returnLimit = Duration.seconds(5)
-    /// How long the agent waits at its start for the desktop's word whether the screen is locked.
+    /// How long the agent waits at its start for the desktop to say whether the screen is locked.
     var lockPatience = Duration.milliseconds(500)
     /// How long a manifest must be missing before its app counts as taken away.
     var removalPatience = Duration.seconds(2)
-    /// How long an app in front may take to say how a notification is shown, before it is shown without that: longer than
-    /// its library waits for its handlers.
+    /// How long an app in front may take to say how a notification is shown; then it is shown without the app's answer.
+    /// Longer than the app's library waits for the app's handlers.
     var answerLimit = Duration.seconds(35)
     /// How long responses wait for an app that cannot be started.
     var launchLimit = Duration.seconds(60)
-    /// How long after a failed commit what people did is stored again.
+    /// The pause between a failure of the store and the next attempt.
     var storePause = Duration.seconds(1)
     /// How much is kept for each app.
     var limits = AgentLimits()

@@ -2,7 +2,7 @@ import AgentWire
 import DeviceStore
 
 extension AgentStep {
-    /// What is handed to an app, in order and by steps.
+    /// Messages to an app in their order, split where one belongs to another step than the one before it.
     static func grouped(_ messages: [AgentMessage]) -> [(step: AgentStep, messages: [AgentMessage])] {
         var groups: [(step: AgentStep, messages: [AgentMessage])] = []
         for message in messages {

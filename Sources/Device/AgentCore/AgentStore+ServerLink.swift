@@ -5,16 +5,20 @@ import PushModel
 
 /// The store as the link to the server uses it.
 extension AgentStore: ServerLinkStore {
+    /// The ids of notifications that are stored here and whose ack the server has not confirmed, ascending.
     package func unconfirmed() throws -> [NotificationID] { try read { try $0.unconfirmed() } }
 
+    /// The receipts that the server has not confirmed: the first `limit` after a place in the outbox.
     package func receipts(after place: Int64, limit: Int) throws -> [(sequence: Int64, receipt: Receipt)] {
         try read { try $0.receipts(after: place, limit: limit) }
     }
 
+    /// Whether an app ended its registration in an environment, and has not asked for a new one.
     package func hasEndedRegistration(app: String, environment: PushEnvironment) throws -> Bool {
         try read { try $0.registration(app: app, environment: environment) } == .ended
     }
 
+    /// The team for which an app has its device token; `nil` where it has none, or the team is not known.
     package func registeredTeam(app: String, environment: PushEnvironment) throws -> TeamID? {
         try read { try $0.registeredTeam(app: app, environment: environment) }
     }

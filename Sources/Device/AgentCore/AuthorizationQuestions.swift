@@ -1,9 +1,9 @@
 import PushModel
 
-/// What people are being asked: whether apps may send notifications.
+/// The open questions to the person whether apps may send notifications.
 ///
-/// Guarantees: an app has at most one open question; who asks meanwhile waits for the same answer; at most
-/// ``askerLimit`` wait for one. No id is that of a notification or of another question.
+/// Guarantees: an app has at most one open question, and all its requests wait for the same answer, at most
+/// ``askerLimit`` of them. No id of a question is that of a notification or of another question.
 struct AuthorizationQuestions<Asker: Sendable>: Sendable {
     /// How many requests of one app may wait for one answer.
     static var askerLimit: Int { 64 }
@@ -39,7 +39,8 @@ struct AuthorizationQuestions<Asker: Sendable>: Sendable {
         return .joined
     }
 
-    /// An id for a question. Ids of notifications grow from 1, those of apps' own from -1 down: these meet neither.
+    /// An id for a question. Ids of remote notifications rise from 1, those of local ones fall from -1; these rise from the
+    /// least integer, and so meet neither.
     mutating func nextID() -> NotificationID {
         count += 1
         return NotificationID(rawValue: .min + count)
@@ -54,10 +55,10 @@ struct AuthorizationQuestions<Asker: Sendable>: Sendable {
     /// Every open question, with its id.
     var all: [(id: NotificationID, question: Question)] { open.map { ($0.key, $0.value) } }
 
-    /// Closes a question; whoever waits for it is in it.
+    /// Closes a question and returns it, with those who wait for its answer.
     mutating func close(_ id: NotificationID) -> Question? { open.removeValue(forKey: id) }
 
-    /// Who has gone waits no longer; their questions stay, since the person sees them.
+    /// Removes the askers that have gone. Their questions stay open, since the person sees them.
     mutating func removeAskers(where hasGone: (Asker) -> Bool) {
         for id in open.keys { open[id]?.askers.removeAll(where: hasGone) }
     }

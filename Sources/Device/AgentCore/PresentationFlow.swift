@@ -3,13 +3,14 @@ import PushModel
 
 /// Decides what the presenter is asked to show and when: a value.
 ///
-/// Guarantees: at most ``window`` questions are open; each intent is asked once per run of the agent.
+/// Guarantees: at most ``window`` intents wait for the presenter's answer; each is asked for once in a run of the agent,
+/// unless the store fails.
 struct PresentationFlow: Sendable {
     static let window = 32
 
     private var open: Set<NotificationID> = []
     private var mayHaveMore = true
-    /// Intents of an earlier run, which may have been shown by it without its living to note that.
+    /// Intents of an earlier run, which may have ended between showing one and storing that.
     private let inherited: Set<NotificationID>
 
     init(inherited: Set<NotificationID>) { self.inherited = inherited }

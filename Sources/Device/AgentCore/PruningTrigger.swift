@@ -1,6 +1,6 @@
-/// Tells when the store is to be looked over: after so many notifications, and of which apps.
+/// Tells when the store is to be pruned, and of which apps: after every ``interval`` notifications that were stored.
 struct PruningTrigger: Sendable {
-    /// How many may be stored before the next look.
+    /// How many notifications are stored until the store is pruned.
     static let interval = 5_000
 
     private var stored = 0
@@ -8,7 +8,8 @@ struct PruningTrigger: Sendable {
 
     /// A notification was stored.
     ///
-    /// - Returns: The apps to look over now; `nil` while it is not time.
+    /// - Returns: The apps to prune now: those of the notifications that were stored since the last time. `nil` while it is
+    ///   not time.
     mutating func noteStored(_ app: String) -> Set<String>? {
         stored += 1
         apps.insert(app)

@@ -1,22 +1,22 @@
 import DeviceModel
 import PushModel
 
-/// What is known of the person's surroundings: the screen, the focus, and when they want to be disturbed.
+/// What is known of the person's surroundings: the lock of the screen, the focus, and the quiet hours.
 struct Surroundings: Sendable {
     /// What is known of the focus.
     enum Focus: Hashable, Sendable {
-        /// No app wants to know.
+        /// It is not watched: no app has the life cycle `focus`.
         case unwatched
-        /// The process of the window that has it, and those that it comes from; empty where none has it.
+        /// The process whose window has it, then its parent, and so on up; empty where no known process has it.
         case on([Int32])
-        /// Nobody can tell: such apps are where they say.
+        /// Nobody can tell: apps of that life cycle are in the state that they declare.
         case unknown
     }
 
     /// Whether the screen is locked; `nil` until the desktop has said so.
     private var screenLock: Bool?
     var focus = Focus.unwatched
-    /// When the person wants to be disturbed by urgent things only.
+    /// When only what is time-sensitive or critical comes to the screen; `nil` for never.
     var quietHours: QuietHours?
 
     init(quietHours: QuietHours?) { self.quietHours = quietHours }
@@ -27,7 +27,7 @@ struct Surroundings: Sendable {
     /// Whether the desktop has said how the screen is.
     var isScreenKnown: Bool { screenLock != nil }
 
-    /// Whether only urgent things may disturb at an instant.
+    /// Whether an instant is within the quiet hours.
     func isQuietTime(at instant: Timestamp) -> Bool { quietHours?.contains(instant) ?? false }
 
     /// The desktop has said how the screen is.

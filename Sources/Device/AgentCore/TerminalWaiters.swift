@@ -1,4 +1,4 @@
-/// Terminals that wait for what a person does with a notification of theirs, by its identifier.
+/// The terminals that wait for what a person does with their notifications, by the notifications' identifiers.
 ///
 /// Guarantees: at most ``limit`` wait; one notification is waited for by one terminal.
 struct TerminalWaiters<Terminal: Sendable>: Sendable {
