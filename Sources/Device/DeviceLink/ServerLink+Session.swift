@@ -20,7 +20,7 @@ extension ServerLink {
     /// The number of the session that there is, from its attempt to its end.
     package var sessionNumber: Int? { session?.number }
 
-    /// Acknowledges what came over this session.
+    /// Acknowledges what came over a session.
     package func stored(_ ids: [NotificationID], in number: Int) {
         guard let session, session.number == number else { return }
         session.connection.stored(ids)

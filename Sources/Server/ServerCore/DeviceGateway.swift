@@ -115,7 +115,7 @@ public struct DeviceSessionID: Hashable, Sendable {
 
 /// The answer to a login.
 public enum DeviceLoginVerdict: Sendable {
-    /// The login is taken, and this session is open.
+    /// The login is taken, and the session is open.
     case welcome(DeviceSessionID)
     /// Unknown device or wrong secret; which of the two is not said.
     case refused
