@@ -13,8 +13,10 @@
 #include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/types.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -72,6 +74,13 @@ static inline long long aldaba_clock_read(int clock) {
 
 /// Names the thread that calls it, in up to 15 bytes: prctl(2).
 static inline void aldaba_thread_name(const char *name) { prctl(PR_SET_NAME, name); }
+
+/// What the calling thread starts from now on gains no rights by the programs that it runs: PR_SET_NO_NEW_PRIVS of prctl(2),
+/// which belongs to a thread and is inherited. 0, or -1 with errno.
+static inline int aldaba_gain_no_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+
+/// A descriptor that is readable once the process has ended: pidfd_open(2), Linux 5.3; -1 with errno. It needs no reaping.
+static inline int aldaba_process_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
 /// Tells of files that come, go and change in folders; -1 with errno.
 static inline int aldaba_watch_open(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }

@@ -23,6 +23,13 @@ extension ChildProgram {
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
     }
 
+    /// Whether a process has ended; its number stays its own until somebody must ``reap(_:)`` it.
+    package static func hasEnded(_ pid: pid_t) -> Bool {
+        var information = siginfo_t()
+        guard waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT | WNOHANG) == 0 else { return errno != EINTR }
+        return information.si_signo != 0
+    }
+
     /// Waits until a process has ended, and gives its number free.
     package static func reap(_ pid: pid_t) -> ProgramEnd {
         var status: Int32 = 0

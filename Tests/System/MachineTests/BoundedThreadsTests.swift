@@ -3,7 +3,7 @@ import Foundation
 import Machine
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BoundedThreadsTests {
+@Suite(.timeLimit(.minutes(5))) struct BoundedThreadsTests {
     @Test func `as many as may be are busy at a time, and a place is free when the work is told of`() async {
         let threads = BoundedThreads("aldaba-bounded", limit: 2)
         let mayEnd = DispatchSemaphore(value: 0)

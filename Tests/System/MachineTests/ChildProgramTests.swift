@@ -5,7 +5,7 @@ import Testing
 @testable import Machine
 
 /// Programs that run beside the agent, each a shell script here.
-@Suite(.timeLimit(.minutes(1))) struct ChildProgramTests {
+@Suite(.timeLimit(.minutes(5))) struct ChildProgramTests {
     private func run(
         _ script: String, outputLimit: Int? = 1000, patience: Duration = .seconds(600)
     ) throws -> String? {

@@ -2,7 +2,7 @@ import Foundation
 import Machine
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct WakeUpTests {
+@Suite(.timeLimit(.minutes(5))) struct WakeUpTests {
     private func isReadable(_ wakeUp: WakeUp) -> Bool {
         var watched = [pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)]
         return Pause.poll(&watched, until: .now) && watched[0].revents != 0

@@ -1,0 +1,22 @@
+import Foundation
+
+/// Files that get what programs write.
+package enum ProgramLog {
+    /// A log is begun anew when it is longer than this at a start.
+    package static let limit: off_t = 8 << 20
+
+    /// Opens a log for what is added to it; file and folder are this user's alone.
+    ///
+    /// - Parameter name: Without the ending `.log`.
+    /// - Returns: A descriptor, which the caller closes.
+    package static func open(folder: String, name: String) throws(MachineFailure) -> Int32 {
+        try? FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let path = "\(folder)/\(name).log"
+        let log = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard log >= 0 else { throw MachineFailure(what: "its log \(path)", code: errno) }
+        var status = stat()
+        if fstat(log, &status) == 0, status.st_size > limit { ftruncate(log, 0) }
+        return log
+    }
+}
