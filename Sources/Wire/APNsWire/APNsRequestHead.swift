@@ -93,6 +93,9 @@ public struct APNsRequestHead {
     /// The credential's bytes.
     public var authorization: ArraySlice<UInt8>? { value(.authorization) }
 
+    /// Whether there is an `apns-topic`, right or wrong.
+    public var hasTopic: Bool { places[Known.topic.rawValue] >= 0 }
+
     /// The refusal for a repeated field, if there is one.
     public var duplicateRefusal: APNsRefusal? {
         duplicate < 0 ? nil : APNsRefusal(.duplicateHeaders, note: "\(block.text(Int(duplicate))) appears twice")
@@ -100,6 +103,9 @@ public struct APNsRequestHead {
 
     /// The bytes of `apns-id`, as sent, when it is a well-formed UUID.
     public var validID: ArraySlice<UInt8>? { value(.id).flatMap { Self.isUUID($0) ? $0 : nil } }
+
+    /// `apns-id` when it is a well-formed UUID.
+    public var validAPNsID: APNsID? { validID.map { APNsID(rawValue: String(decoding: $0, as: UTF8.self)) } }
 
     /// The header fields' meaning.
     ///
@@ -109,14 +115,15 @@ public struct APNsRequestHead {
             throw APNsRefusal(.badMessageId, note: "apns-id \(Self.quoted(id)) is not a UUID in the form 8-4-4-4-12")
         }
         return Fields(
-            apnsID: text(.id), expiry: try expiry(), priority: try priority(), collapseID: try collapseID(),
+            apnsID: text(.id).map(APNsID.init(rawValue:)), expiry: try expiry(), priority: try priority(),
+            collapseID: try collapseID(),
             pushType: try pushType())
     }
 
     /// What the header fields say.
     public struct Fields: Hashable, Sendable {
         /// `apns-id` as sent, a well-formed UUID; `nil` when absent.
-        public var apnsID: String?
+        public var apnsID: APNsID?
         /// What `apns-expiration` asks for.
         public var expiry: Expiry
         /// What `apns-priority` says; ``Priority/immediate`` when absent.

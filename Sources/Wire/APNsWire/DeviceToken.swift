@@ -36,7 +36,8 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     /// Reads 64 hexadecimal digits of either case; `nil` for anything else.
     public init?(text: String) { self.init(hexadecimal: ArraySlice(text.utf8)) }
 
-    init?(bytes: some Collection<UInt8>) {
+    /// Takes the 32 bytes; `nil` for any other number of them.
+    public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 32 else { return nil }
         var words: [4 of UInt64] = [0, 0, 0, 0]
         for (index, byte) in bytes.enumerated() { words[index >> 3] = words[index >> 3] << 8 | UInt64(byte) }

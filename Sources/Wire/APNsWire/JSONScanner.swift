@@ -17,25 +17,46 @@ public struct JSONScanner {
 
     private let bytes: UnsafeBufferPointer<UInt8>
     private var offset = 0
+    private var namesAPS = false
 
     private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    /// What a scan found.
+    public struct Survey: Hashable, Sendable {
+        /// What was wrong; `nil` when the body is one JSON object with nothing but white space around it.
+        public var fault: Fault?
+        /// Whether the object has a member `aps`. A name with an escape in it counts as one: it is not decoded.
+        public var namesAPS: Bool
+    }
 
     /// Checks a whole body.
     ///
     /// - Returns: `nil` when it is one JSON object with nothing but white space around it.
-    public static func fault(inObject bytes: UnsafeBufferPointer<UInt8>) -> Fault? {
+    public static func fault(inObject bytes: UnsafeBufferPointer<UInt8>) -> Fault? { survey(ofObject: bytes).fault }
+
+    /// Checks a whole body, and says whether it has a member `aps`.
+    public static func survey(ofObject bytes: [UInt8]) -> Survey {
+        bytes.withUnsafeBufferPointer { survey(ofObject: $0) }
+    }
+
+    private static func survey(ofObject bytes: UnsafeBufferPointer<UInt8>) -> Survey {
         var scanner = JSONScanner(bytes)
+        let fault = scanner.scanObject()
+        return Survey(fault: fault, namesAPS: scanner.namesAPS)
+    }
+
+    private mutating func scanObject() -> Fault? {
         do throws(Fault) {
-            scanner.skipWhiteSpace()
-            guard scanner.peek == UInt8(ascii: "{") else {
+            skipWhiteSpace()
+            guard peek == UInt8(ascii: "{") else {
                 return Fault(
-                    offset: scanner.offset,
+                    offset: offset,
                     message: bytes.isEmpty ? "the body is empty" : "expected '{': the payload must be a JSON object")
             }
-            try scanner.scanContainers()
-            scanner.skipWhiteSpace()
-            guard scanner.offset == bytes.count else {
-                return Fault(offset: scanner.offset, message: "unexpected bytes after the object")
+            try scanContainers()
+            skipWhiteSpace()
+            guard offset == bytes.count else {
+                return Fault(offset: offset, message: "unexpected bytes after the object")
             }
             return nil
         } catch {
@@ -85,7 +106,7 @@ public struct JSONScanner {
                 offset += 1
                 skipWhiteSpace()
                 if peek != (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
-                    if isObject { try scanKey() }
+                    if isObject { try scanKey(depth) }
                     continue
                 }
             } else {
@@ -103,7 +124,7 @@ public struct JSONScanner {
                 case UInt8(ascii: ","):
                     offset += 1
                     skipWhiteSpace()
-                    if isObject { try scanKey() }
+                    if isObject { try scanKey(depth) }
                     break closing
                 case nil:
                     throw fault("the payload ends inside \(isObject ? "an object" : "an array")")
@@ -115,12 +136,20 @@ public struct JSONScanner {
         }
     }
 
-    private mutating func scanKey() throws(Fault) {
+    private mutating func scanKey(_ depth: Int) throws(Fault) {
         guard peek == UInt8(ascii: "\"") else { throw fault("expected a key in double quotes") }
+        let start = offset
         try scanString()
+        if depth == 1, !namesAPS { namesAPS = isAPS(start..<offset) }
         skipWhiteSpace()
         guard peek == UInt8(ascii: ":") else { throw fault("expected ':' after a key") }
         offset += 1
+    }
+
+    /// Whether a key, with its quotes, is `aps` or may be it under escapes.
+    private func isAPS(_ key: Range<Int>) -> Bool {
+        let name = bytes[key]
+        return name.elementsEqual("\"aps\"".utf8) || name.contains(UInt8(ascii: "\\"))
     }
 
     private mutating func scanScalar(_ byte: UInt8) throws(Fault) {

@@ -8,7 +8,7 @@ import PushModel
 /// fields and claims; white space inside the JSON; the signature as `r ‖ s` or DER. Source: Apple, "Establishing a token-based connection to APNs".
 public struct ProviderToken: Sendable {
     /// `kid`: ten characters that name the key.
-    public let keyID: String
+    public let keyID: KeyID
     /// `iss`: the team.
     public let team: TeamID
     /// `iat`.
@@ -17,9 +17,9 @@ public struct ProviderToken: Sendable {
     private let signature: P256.Signing.ECDSASignature
 
     /// How old a token may be; `iat` older than that is `ExpiredProviderToken`.
-    public static let lifetimeMilliseconds: Int64 = 3_600_000
+    public static let lifetime = Duration.seconds(3600)
     /// How far `iat` may lie ahead of our clock.
-    public static let toleranceMilliseconds: Int64 = 300_000
+    public static let tolerance = Duration.seconds(300)
     /// Longer header values are refused before they are looked into.
     public static let maximumLength = 4096
 
@@ -51,7 +51,7 @@ public struct ProviderToken: Sendable {
         // here.
         guard !header.hasCriticalExtensions else { throw invalid("crit names extensions, none is understood") }
         guard header.alg == "ES256" else { throw invalid("alg is \(header.alg.prefix(20)), only ES256 is allowed") }
-        guard TeamID.hasShape(header.kid) else { throw invalid("kid is not ten characters A-Z0-9") }
+        guard KeyID.hasShape(header.kid) else { throw invalid("kid is not ten characters A-Z0-9") }
         guard let claims = try? JSONDecoder().decode(Claims.self, from: Data(claimBytes)) else {
             throw invalid("the token's claims are not JSON with iss and a numeric iat")
         }
@@ -59,7 +59,7 @@ public struct ProviderToken: Sendable {
         guard let signature = TokenSignature.read(signatureBytes) else {
             throw invalid("the signature's \(signatureBytes.count) bytes are neither the 64 of r and s nor DER")
         }
-        keyID = header.kid
+        keyID = KeyID(rawValue: header.kid)
         team = TeamID(rawValue: claims.iss)
         issuedAt = Timestamp(seconds: claims.iat.seconds)
         signedPart = Array(compact[..<parts[1].endIndex])
@@ -73,13 +73,13 @@ public struct ProviderToken: Sendable {
 
     /// Whether the token's time is right; the refusal says why not.
     public func refusal(at now: Timestamp) -> APNsRefusal? {
-        let age = now.milliseconds(since: issuedAt)
-        if age > Self.lifetimeMilliseconds {
+        let age = now.duration(since: issuedAt)
+        if age > Self.lifetime {
             return APNsRefusal(
-                .expiredProviderToken, note: "iat is \(age / 1000) seconds ago, at most 3600 are allowed")
+                .expiredProviderToken, note: "iat is \(age.components.seconds) seconds ago, at most 3600 are allowed")
         }
-        if age < -Self.toleranceMilliseconds {
-            return APNsRefusal(.invalidProviderToken, note: "iat is \(-age / 1000) seconds in the future")
+        if age < .zero - Self.tolerance {
+            return APNsRefusal(.invalidProviderToken, note: "iat is \(-age.components.seconds) seconds in the future")
         }
         return nil
     }
@@ -88,7 +88,7 @@ public struct ProviderToken: Sendable {
     ///
     /// - Throws: what the cryptographic library says; nothing was made.
     public static func make(
-        key: P256.Signing.PrivateKey, keyID: String, team: TeamID, issuedAt: Timestamp
+        key: P256.Signing.PrivateKey, keyID: KeyID, team: TeamID, issuedAt: Timestamp
     ) throws -> String {
         let header = Base64URL.encode(Array(#"{"alg":"ES256","kid":"\#(keyID)"}"#.utf8))
         let claims = Base64URL.encode(
@@ -136,32 +136,5 @@ public struct ProviderToken: Sendable {
                 throw DecodingError.dataCorruptedError(in: container, debugDescription: "iat is not a number")
             }
         }
-    }
-}
-
-/// Base64 with the URL alphabet (RFC 4648, section 5).
-enum Base64URL {
-    /// Decodes with or without padding; `nil` for anything that is not base64url.
-    static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        var standard: [UInt8] = []
-        standard.reserveCapacity(text.count + 2)
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
-            case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
-            case UInt8(ascii: "+"), UInt8(ascii: "/"): return nil
-            default: standard.append(byte)
-            }
-        }
-        if !standard.contains(UInt8(ascii: "=")) {
-            while standard.count % 4 != 0 { standard.append(UInt8(ascii: "=")) }
-        }
-        return Data(base64Encoded: Data(standard)).map { Array($0) }
-    }
-
-    /// Encodes without padding.
-    static func encode(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString()
-            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }

@@ -12,6 +12,9 @@ public enum ServerAPNsID {
         String(decoding: bytes(of: id), as: UTF8.self)
     }
 
+    /// The UUID.
+    public static func apnsID(of id: NotificationID) -> APNsID { APNsID(rawValue: text(of: id)) }
+
     /// The 36 bytes of the UUID's text, lower case.
     public static func bytes(of id: NotificationID) -> [UInt8] {
         let value = UInt64(bitPattern: id.rawValue)

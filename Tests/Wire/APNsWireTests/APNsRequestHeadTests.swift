@@ -1,4 +1,5 @@
 import APNsWire
+import AldabaTestSupport
 import HTTPWire
 import PushModel
 import Testing

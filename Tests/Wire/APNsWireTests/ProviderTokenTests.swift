@@ -24,9 +24,9 @@ import Testing
 
     @Test func `a token of our own is genuine`() throws {
         let text = try ProviderToken.make(
-            key: key, keyID: "KEY1234567", team: TeamID(rawValue: "TEAM123456"), issuedAt: now)
+            key: key, keyID: KeyID(rawValue: "KEY1234567"), team: TeamID(rawValue: "TEAM123456"), issuedAt: now)
         let token = try ProviderToken(authorization: Array("Bearer \(text)".utf8))
-        #expect(token.keyID == "KEY1234567")
+        #expect(token.keyID.rawValue == "KEY1234567")
         #expect(token.team.rawValue == "TEAM123456")
         #expect(token.issuedAt == now)
         #expect(token.isSigned(by: key.publicKey))
