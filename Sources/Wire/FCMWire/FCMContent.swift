@@ -1,0 +1,167 @@
+import PushModel
+
+/// The JSON object of a message that travels to the device.
+///
+/// One with `aps` is shown, as a notification of APNs is; one without goes to the app as data. Its own id,
+/// `gcm.message_id`, is put in front when it is known: with the acceptance.
+package struct FCMContent: Hashable, Sendable {
+    /// What the provider's limit counts: all but what FCM adds.
+    private var sent: [JSONValue.Member] = []
+    private let message: FCMMessage
+
+    /// Whether there is an `aps` object: something is to be shown, or the app to be woken.
+    package private(set) var hasAPS = false
+    /// Whether `aps` has something that a person notices: an alert, a badge or a sound.
+    package private(set) var isShown = false
+
+    /// Maps a message.
+    package init(_ message: FCMMessage) {
+        self.message = message
+        let image = message.apns?.image ?? message.notification?.image ?? message.android?.notification?.shown.image
+        var aps = Self.aps(of: message)
+        if image != nil, !aps.isEmpty, !aps.contains(where: { $0.name == "mutable-content" }) {
+            // Without it no app's extension could fetch the picture.
+            aps.append(.init("mutable-content", .number("1")))
+        }
+        var names: Set<String> = []
+        func add(_ name: String, _ value: JSONValue) {
+            if names.insert(name).inserted { sent.append(.init(name, value)) }
+        }
+        hasAPS = !aps.isEmpty
+        isShown = aps.contains { ["alert", "badge", "sound"].contains($0.name) }
+        if hasAPS { add("aps", .object(aps)) }
+        // The payload for Apple's platforms overrides the data.
+        for member in message.apns?.payload ?? [] where member.name != "aps" { add(member.name, member.value) }
+        for (key, text) in (message.data ?? message.android?.data ?? [:]).sorted(by: { $0.key < $1.key }) {
+            add(key, .string(text))
+        }
+        if let image { add("fcm_options", .object([.init("image", .string(image))])) }
+    }
+
+    /// The bytes that the provider's limit counts: what it said, as JSON.
+    package var countedBytes: Int { JSONValue.object(sent).bytes.count }
+
+    /// The bytes that travel.
+    ///
+    /// - Parameters:
+    ///   - team: The project that sends.
+    ///   - delivery: What the message says of waiting.
+    ///   - topic: The topic that it was sent to; `nil` for a message to one device.
+    ///   - id: The message's own id where it is known already, as that of a message which many devices share.
+    package func bytes(
+        team: TeamID, delivery: FCMDelivery, topic: String? = nil, id: NotificationID? = nil
+    ) -> [UInt8] {
+        var members = (id.map { [JSONValue.Member("gcm.message_id", .string($0.description))] } ?? []) + sent
+        let sender = ProjectNumber(team)?.description ?? ""
+        members.append(.init("google.c.sender.id", .string(sender)))
+        members.append(.init("from", .string(topic.map { "/topics/\($0)" } ?? sender)))
+        if let label = message.apns?.label ?? message.android?.label ?? message.label {
+            members.append(.init("google.c.a.e", .string("1")))
+            members.append(.init("google.c.a.m_l", .string(label)))
+        }
+        members.append(.init("gcm.ttl", .string(String(delivery.timeToLive))))
+        if let key = delivery.collapseID { members.append(.init("collapse_key", .string(key))) }
+        return JSONValue.object(members).bytes
+    }
+
+    // MARK: What is shown
+
+    /// The members of `aps`; none for a data message.
+    private static func aps(of message: FCMMessage) -> [JSONValue.Member] {
+        let said = message.apns?.payload.flatMap { JSONValue.object($0)["aps"]?.members } ?? []
+        guard message.notification != nil || message.android?.notification != nil || !said.isEmpty else { return [] }
+        var aps = shown(message)
+        for member in said {
+            guard let place = aps.firstIndex(where: { $0.name == member.name }) else {
+                aps.append(member)
+                continue
+            }
+            aps[place].value = member.name == "alert" ? merged(aps[place].value, member.value) : member.value
+        }
+        return aps
+    }
+
+    /// What the platforms' notifications come to, before the payload for Apple's.
+    private static func shown(_ message: FCMMessage) -> [JSONValue.Member] {
+        let android = message.android?.notification
+        var alert: [JSONValue.Member] = []
+        func add(_ name: String, _ text: String?) {
+            if let text { alert.append(.init(name, .string(text))) }
+        }
+        func add(_ name: String, _ texts: [String]?) {
+            if let texts, !texts.isEmpty { alert.append(.init(name, .array(texts.map { .string($0) }))) }
+        }
+        add("title", message.notification?.title ?? android?.shown.title)
+        add("body", message.notification?.body ?? android?.shown.body)
+        add("title-loc-key", android?.titleKey)
+        add("title-loc-args", android?.titleArguments)
+        add("loc-key", android?.bodyKey)
+        add("loc-args", android?.bodyArguments)
+        var aps: [JSONValue.Member] = []
+        if !alert.isEmpty { aps.append(.init("alert", .object(alert))) }
+        if let count = android?.count { aps.append(.init("badge", .number(String(count)))) }
+        if let sound = android?.sound { aps.append(.init("sound", .string(sound))) }
+        if let category = android?.clickAction { aps.append(.init("category", .string(category))) }
+        return aps
+    }
+
+    /// An alert over another: its members count, and what it does not say stays. A text takes the place of all.
+    private static func merged(_ below: JSONValue, _ above: JSONValue) -> JSONValue {
+        guard let lower = below.members, let upper = above.members else { return above }
+        return .object(lower.filter { member in !upper.contains { $0.name == member.name } } + upper)
+    }
+}
+
+/// What a message says of waiting: `apns` has the last word, `android` fills in.
+package struct FCMDelivery: Hashable, Sendable {
+    /// How urgent it is: high where something is shown, unless the message says otherwise.
+    package var priority: Priority
+    /// Until when it makes sense.
+    package var expiry: Expiry
+    /// How long that is from now, in seconds.
+    package var timeToLive: Int64
+    /// At most 64 bytes.
+    package var collapseID: String?
+    /// `apns-push-type`.
+    package var pushType: PushType?
+    /// `apns-id`.
+    package var apnsID: APNsID?
+
+    /// Decides for a message.
+    package init(_ message: FCMMessage, isShown: Bool, now: Timestamp) {
+        let urgent = message.android?.isUrgent ?? isShown
+        priority = message.apns?.priority.flatMap(Priority.init) ?? (urgent ? .immediate : .considerate)
+        collapseID = message.apns?.collapseID ?? message.android?.collapseKey
+        pushType = message.apns?.pushType.flatMap(PushType.init)
+        apnsID = message.apns?.id.map(APNsID.init(rawValue:))
+        let longest = Int64(FCMAndroid.longestTimeToLive)
+        if let expiration = message.apns?.expiration {
+            let seconds = expiration - now.rawValue / 1000
+            timeToLive = expiration == 0 ? 0 : max(0, min(seconds, longest))
+            expiry = expiration == 0 ? .once : .until(min(Timestamp(seconds: expiration), now + .seconds(longest)))
+        } else {
+            timeToLive = message.android?.timeToLive.map(Int64.init) ?? longest
+            expiry = timeToLive == 0 ? .once : .until(now + .seconds(timeToLive))
+        }
+    }
+}
+
+extension FCMMessage {
+    /// The bytes that a message may have: 4096, to topics 2048.
+    package var byteLimit: Int {
+        switch target {
+        case .token, .fid: 4096
+        case .topic, .condition: 2048
+        }
+    }
+
+    /// Maps the message, and refuses one that is too large.
+    package func content() throws(FCMRefusal) -> FCMContent {
+        let content = FCMContent(self)
+        let count = content.countedBytes
+        guard count <= byteLimit else {
+            throw .invalid("message", "the message is too big: \(count) bytes, at most \(byteLimit) are allowed")
+        }
+        return content
+    }
+}
