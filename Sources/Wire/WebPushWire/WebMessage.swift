@@ -1,0 +1,88 @@
+import Foundation
+import PushModel
+
+/// A message as FCM's clients read it: what is shown, and data, whose values are texts.
+///
+/// It is made of what was accepted: a payload of APNs, or a message of FCM's lane in the same form. `aps` becomes what is
+/// shown; what stands beside it becomes data. What is no JSON object becomes the one value `message`.
+public struct WebMessage: Sendable {
+    /// What is shown, by FCM's names; empty for a message of data alone.
+    public private(set) var shown: [String: String] = [:]
+    /// The data.
+    public private(set) var data: [String: String] = [:]
+    /// Who sent it: a project's number, or a topic's name.
+    public private(set) var from: String
+    /// Where a tap leads to.
+    public private(set) var link: String?
+    private let notification: OutgoingNotification
+
+    /// Reads what was accepted.
+    public init(_ notification: OutgoingNotification) {
+        self.notification = notification
+        from = notification.team.rawValue
+        let read = try? JSONSerialization.jsonObject(with: Data(notification.payload), options: [])
+        guard let members = read as? [String: Any] else {
+            data = ["message": String(decoding: notification.payload, as: UTF8.self)]
+            return
+        }
+        for (name, value) in members {
+            switch name {
+            case "aps", "fcm_options", "collapse_key": break
+            case "from": if let text = value as? String { from = text }
+            default:
+                guard !name.hasPrefix("google."), !name.hasPrefix("gcm.") else { break }
+                data[name] = Self.text(of: value)
+            }
+        }
+        let options = members["fcm_options"] as? [String: Any]
+        link = options?["link"] as? String
+        if let aps = members["aps"] as? [String: Any] { shown = Self.shown(aps, image: options?["image"] as? String) }
+    }
+
+    /// The form of web clients: a JSON object with `notification`, `data` and FCM's own members.
+    public var bytes: [UInt8] {
+        var message: [String: Any] = [
+            "fcmMessageId": notification.id.description,
+            "priority": notification.priority == .immediate ? "high" : "normal",
+            "from": from,
+        ]
+        if let collapseID = notification.collapseID { message["collapse_key"] = collapseID }
+        if !data.isEmpty { message["data"] = data }
+        if !shown.isEmpty { message["notification"] = shown }
+        if let link { message["fcmOptions"] = ["link": link] }
+        let encoded = try? JSONSerialization.data(
+            withJSONObject: message, options: [.sortedKeys, .withoutEscapingSlashes])
+        return encoded.map { Array($0) } ?? Array("{}".utf8)
+    }
+
+    /// The form of Android's clients: pairs of texts, in the order of their names.
+    public var pairs: [(key: String, value: String)] {
+        var pairs = data
+        for (name, value) in shown { pairs["gcm.notification.\(name)"] = value }
+        if !shown.isEmpty { pairs["gcm.n.e"] = "1" }
+        pairs["google.message_id"] = notification.id.description
+        return pairs.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// What a notification shows; empty for a background push.
+    private static func shown(_ aps: [String: Any], image: String?) -> [String: String] {
+        var shown: [String: String] = [:]
+        if let alert = aps["alert"] as? String { shown["body"] = alert }
+        if let alert = aps["alert"] as? [String: Any] {
+            shown["title"] = alert["title"] as? String
+            shown["body"] = alert["body"] as? String
+        }
+        shown["click_action"] = aps["category"] as? String
+        shown["tag"] = aps["thread-id"] as? String
+        shown["image"] = image
+        return shown
+    }
+
+    /// A text as it is, anything else as JSON.
+    private static func text(of value: Any) -> String {
+        if let text = value as? String { return text }
+        let json = try? JSONSerialization.data(
+            withJSONObject: value, options: [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes])
+        return json.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+}

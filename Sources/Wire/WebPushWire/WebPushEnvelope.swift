@@ -1,0 +1,55 @@
+/// What a sender has encrypted itself, with the header fields that a client needs to open it: the bytes of a message that
+/// no server can read.
+///
+/// The bytes are a mark that no JSON begins with, then the three fields and the body, each after its length in
+/// four bytes.
+public struct WebPushEnvelope: Hashable, Sendable {
+    /// `Content-Encoding`: `aes128gcm`, or `aesgcm`.
+    public var contentEncoding: String
+    /// `Encryption`; empty with `aes128gcm`, whose body says it.
+    public var encryption: String
+    /// `Crypto-Key`; empty with `aes128gcm`.
+    public var cryptoKey: String
+    /// The encrypted body; empty for a push that says nothing.
+    public var body: [UInt8]
+
+    /// Takes the parts; nothing is checked.
+    public init(contentEncoding: String, encryption: String = "", cryptoKey: String = "", body: [UInt8]) {
+        self.contentEncoding = contentEncoding
+        self.encryption = encryption
+        self.cryptoKey = cryptoKey
+        self.body = body
+    }
+
+    private static let mark: [UInt8] = [0x01, UInt8(ascii: "w"), UInt8(ascii: "p")]
+
+    /// The bytes that stand for the envelope in a mailbox.
+    public var bytes: [UInt8] {
+        var bytes = Self.mark
+        for part in [Array(contentEncoding.utf8), Array(encryption.utf8), Array(cryptoKey.utf8), body] {
+            bytes += (0..<4).map { UInt8(truncatingIfNeeded: part.count >> (24 - 8 * $0)) }
+            bytes += part
+        }
+        return bytes
+    }
+
+    /// Reads ``bytes``; `nil` for anything else, such as a message that is no envelope.
+    public init?(bytes: [UInt8]) {
+        guard bytes.starts(with: Self.mark) else { return nil }
+        var rest = bytes.dropFirst(Self.mark.count)
+        var parts: [ArraySlice<UInt8>] = []
+        for _ in 0..<4 {
+            guard rest.count >= 4 else { return nil }
+            let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            rest = rest.dropFirst(4)
+            guard rest.count >= length else { return nil }
+            parts.append(rest.prefix(length))
+            rest = rest.dropFirst(length)
+        }
+        guard rest.isEmpty else { return nil }
+        let texts = parts.prefix(3).map { String(validating: $0, as: UTF8.self) }
+        guard let contentEncoding = texts[0], let encryption = texts[1], let cryptoKey = texts[2] else { return nil }
+        self.init(
+            contentEncoding: contentEncoding, encryption: encryption, cryptoKey: cryptoKey, body: Array(parts[3]))
+    }
+}
