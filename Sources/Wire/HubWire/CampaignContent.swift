@@ -1,0 +1,133 @@
+/// What a campaign says, apart from any push service: text in several languages, and how it is shown.
+///
+/// ```
+/// {"title":"…","subtitle":"…","body":"…","sound":"default","badge":1,"category":"…","thread":"…","level":"active",
+///  "image":"https://…","link":"…","data":{"key":"value"},"silent":false,"locales":{"de":{"title":"…","body":"…"}}}
+/// ```
+package struct CampaignContent: Hashable, Sendable {
+    /// The text in one language.
+    struct Words: Hashable, Sendable {
+        var title: String?
+        var subtitle: String?
+        var body: String?
+
+        init(_ tree: JSONTree, _ path: String) throws(InstallationFault) {
+            func text(_ name: String) throws(InstallationFault) -> String? {
+                switch tree[name] {
+                case nil, .null: return nil
+                case .string(let text): return text
+                default: throw InstallationFault("\(path)/\(name)", "this is to be a string")
+                }
+            }
+            title = try text("title")
+            subtitle = try text("subtitle")
+            body = try text("body")
+        }
+
+        /// What is missing is taken from the words without a language.
+        func completed(by other: Words) -> [JSONTree.Member] {
+            [("title", title ?? other.title), ("subtitle", subtitle ?? other.subtitle), ("body", body ?? other.body)]
+                .compactMap { name, text in text.map { .init(name, .string($0)) } }
+        }
+    }
+
+    private let words: Words
+    private let locales: [String: Words]
+    let aps: [JSONTree.Member]
+    let more: [JSONTree.Member]
+    /// Whether it wakes the app and shows nothing.
+    package let isSilent: Bool
+
+    private static let members: Set<String> = [
+        "title", "subtitle", "body", "sound", "badge", "category", "thread", "level", "image", "link", "data", "silent",
+        "locales",
+    ]
+    private static let levels = ["passive", "active", "time-sensitive", "critical"]
+
+    /// Reads the content.
+    ///
+    /// - Throws: which member was wrong, and what would be right.
+    package init(_ tree: JSONTree) throws(InstallationFault) {
+        guard let members = tree.members else { throw InstallationFault("", "the content is a JSON object") }
+        if let unknown = members.first(where: { !Self.members.contains($0.name) }) {
+            throw InstallationFault("/\(unknown.name)", "there is no such member; there are \(Self.members.sorted())")
+        }
+        words = try Words(tree, "")
+        var locales: [String: Words] = [:]
+        for member in tree["locales"]?.members ?? [] {
+            locales[member.name.lowercased()] = try Words(member.value, "/locales/\(member.name)")
+        }
+        self.locales = locales
+        isSilent = tree["silent"]?.isTrue ?? false
+        var aps: [JSONTree.Member] = []
+        func string(_ name: String) throws(InstallationFault) -> JSONTree? {
+            guard let value = tree[name], value != .null else { return nil }
+            guard value.text != nil else { throw InstallationFault("/\(name)", "this is to be a string") }
+            return value
+        }
+        for (name, key) in [("sound", "sound"), ("category", "category"), ("thread", "thread-id")] {
+            if let value = try string(name) { aps.append(.init(key, value)) }
+        }
+        if let level = try string("level") {
+            guard let text = level.text, Self.levels.contains(text) else {
+                throw InstallationFault("/level", "a level is one of \(Self.levels.joined(separator: ", "))")
+            }
+            aps.append(.init("interruption-level", level))
+        }
+        if let badge = tree["badge"], badge != .null {
+            guard let number = badge.integer, number >= 0 else {
+                throw InstallationFault("/badge", "a badge is a whole number, 0 or more")
+            }
+            aps.append(.init("badge", .number(String(number))))
+        }
+        var more: [JSONTree.Member] = []
+        if let data = tree["data"], data != .null {
+            guard let members = data.members else { throw InstallationFault("/data", "this is to be an object") }
+            if let wrong = members.first(where: { $0.name == "aps" }) {
+                throw InstallationFault("/data/\(wrong.name)", "this name is the push service's own")
+            }
+            more = members
+        }
+        if let link = try string("link") { more.append(.init("link", link)) }
+        if let image = try string("image") {
+            guard image.text?.hasPrefix("https://") == true else {
+                throw InstallationFault("/image", "an image is named by an address that begins with https://")
+            }
+            aps.append(.init("mutable-content", .number("1")))
+            more.append(.init("attachment-url", image))
+        }
+        if isSilent { aps.append(.init("content-available", .number("1"))) }
+        self.aps = aps
+        self.more = more
+        guard isSilent || words.title != nil || words.body != nil else {
+            throw InstallationFault("/body", "a campaign has a title or a body, or is silent")
+        }
+    }
+
+    /// Reads the content's text.
+    package static func read(_ bytes: [UInt8]) throws(InstallationFault) -> CampaignContent {
+        let tree: JSONTree
+        do { tree = try JSONTree(bytes) } catch { throw InstallationFault("", "the content is no JSON: \(error)") }
+        return try CampaignContent(tree)
+    }
+
+    /// The payload for an installation of a language: the words of that language and region, else of the language, else
+    /// those without one.
+    package func payload(locale: String?) -> [UInt8] {
+        guard !isSilent else { return JSONTree.object([.init("aps", .object(aps))] + more).bytes }
+        let alert = JSONTree.Member("alert", .object(words(locale: locale)))
+        return JSONTree.object([.init("aps", .object([alert] + aps))] + more).bytes
+    }
+
+    /// The words for a language, as members `title`, `subtitle` and `body`.
+    func words(locale: String?) -> [JSONTree.Member] {
+        let locale = locale?.lowercased() ?? ""
+        let language = String(locale.prefix { $0 != "-" && $0 != "_" })
+        return (locales[locale] ?? locales[language] ?? words).completed(by: words)
+    }
+
+    /// The largest payload that it makes, in bytes.
+    package var largestPayload: Int {
+        (locales.keys.map(Optional.some) + [nil]).map { payload(locale: $0).count }.max() ?? 0
+    }
+}

@@ -1,0 +1,135 @@
+/// Changes of an installation's document.
+package enum InstallationPatch {
+    /// Operations in one request, at most.
+    package static let mostOperations = 200
+
+    /// Azure's patch, which is not RFC 6902: a list of `add`, `remove` and `replace`. Adding to `/tags` appends,
+    /// `/tags/{tag}` is removed by value, and a template comes as JSON text in a string.
+    ///
+    /// - Returns: The document as changed; it is to be read again, which checks it.
+    package static func apply(_ patch: JSONTree, to document: JSONTree) throws(InstallationFault) -> JSONTree {
+        guard let operations = patch.items else {
+            throw InstallationFault("", "a patch is a list of operations: op, path, value")
+        }
+        guard operations.count <= mostOperations else {
+            throw InstallationFault("", "at most \(mostOperations) operations are taken")
+        }
+        var document = document
+        for (index, operation) in operations.enumerated() {
+            let place = "/\(index)"
+            guard let path = operation["path"]?.text, path.hasPrefix("/"), path.count > 1 else {
+                throw InstallationFault("\(place)/path", "expected a path such as /tags")
+            }
+            let steps = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(unescaped)
+            switch operation["op"]?.text?.lowercased() {
+            case "add": try add(value(operation, place), at: steps, to: &document, place)
+            case "remove": try remove(steps, from: &document, place)
+            case "replace":
+                if steps.first == "tags" { try remove(steps, from: &document, place) }
+                try add(value(operation, place), at: steps, to: &document, place)
+            default: throw InstallationFault("\(place)/op", "there are add, remove and replace")
+            }
+        }
+        return document
+    }
+
+    /// A merge patch (RFC 7396).
+    package static func merge(_ patch: JSONTree, into document: JSONTree) -> JSONTree {
+        guard let members = patch.members else { return patch }
+        var result = document.members == nil ? JSONTree.object([]) : document
+        for member in members {
+            result.set(
+                member.name, member.value == .null ? nil : merge(member.value, into: result[member.name] ?? .null))
+        }
+        return result
+    }
+
+    /// RFC 6901, section 3.
+    private static func unescaped(_ step: Substring) -> String {
+        String(step).replacing("~1", with: "/").replacing("~0", with: "~")
+    }
+
+    private static func value(_ operation: JSONTree, _ place: String) throws(InstallationFault) -> JSONTree {
+        guard let value = operation["value"] else { throw InstallationFault("\(place)/value", "the value is missing") }
+        return value
+    }
+
+    /// JSON in a string, as .NET and Java send it, or JSON itself.
+    private static func parsed(_ value: JSONTree, _ place: String) throws(InstallationFault) -> JSONTree {
+        guard let text = value.text else { return value }
+        do { return try JSONTree(text: text) } catch {
+            throw InstallationFault("\(place)/value", "the string is to hold JSON; \(error)")
+        }
+    }
+
+    private static func add(
+        _ value: JSONTree, at steps: [String], to document: inout JSONTree, _ place: String
+    ) throws(InstallationFault) {
+        switch (steps[0], steps.count) {
+        case ("tags", 1):
+            var tags = document["tags"]?.items ?? []
+            tags += value.items ?? [value]
+            document.set("tags", .array(tags))
+        case ("tags", 2):
+            var tags = document["tags"]?.items ?? []
+            tags.append(value.text.map { $0.isEmpty ? .string(steps[1]) : value } ?? value)
+            document.set("tags", .array(tags))
+        case ("templates", 1), ("secondaryTiles", 1), ("pushVariables", 1):
+            document.set(steps[0], try parsed(value, place))
+        case ("templates", 2), ("secondaryTiles", 2):
+            let value = try parsed(value, place)
+            try change(steps[0], of: &document) { $0.set(steps[1], value) }
+        case ("pushVariables", 2): try change(steps[0], of: &document) { $0.set(steps[1], value) }
+        case ("templates", 3), ("secondaryTiles", 3):
+            let isText = steps[2] == "body" || steps[2] == "expiry" || steps[2] == "pushChannel"
+            let value = isText ? value : try listOrTree(value, steps[2], place)
+            try changePart(steps, of: &document, place) { $0.set(steps[2], value) }
+        case (_, 1): document.set(steps[0], value)
+        default: throw InstallationFault("\(place)/path", "there is no such path in an installation")
+        }
+    }
+
+    /// `tags` of a template may come as one tag.
+    private static func listOrTree(_ value: JSONTree, _ name: String, _ place: String) throws(InstallationFault)
+        -> JSONTree
+    {
+        guard name == "tags", let text = value.text, !text.hasPrefix("[") else { return try parsed(value, place) }
+        return .array([value])
+    }
+
+    private static func remove(
+        _ steps: [String], from document: inout JSONTree, _ place: String
+    ) throws(InstallationFault) {
+        switch (steps[0], steps.count) {
+        case (_, 1): document.set(steps[0], nil)
+        case ("tags", 2):
+            let folded = steps[1].lowercased()
+            let left = (document["tags"]?.items ?? []).filter { $0.text?.lowercased() != folded }
+            document.set("tags", left.isEmpty ? nil : .array(left))
+        case (_, 2): try change(steps[0], of: &document) { $0.set(steps[1], nil) }
+        case ("templates", 3), ("secondaryTiles", 3):
+            try changePart(steps, of: &document, place) { $0.set(steps[2], nil) }
+        default: throw InstallationFault("\(place)/path", "there is no such path in an installation")
+        }
+    }
+
+    private static func change(
+        _ name: String, of document: inout JSONTree, _ body: (inout JSONTree) throws(InstallationFault) -> Void
+    ) throws(InstallationFault) {
+        var part = document[name]?.members.map { JSONTree.object($0) } ?? .object([])
+        try body(&part)
+        document.set(name, part.members?.isEmpty == true ? nil : part)
+    }
+
+    private static func changePart(
+        _ steps: [String], of document: inout JSONTree, _ place: String, _ body: (inout JSONTree) -> Void
+    ) throws(InstallationFault) {
+        try change(steps[0], of: &document) { (all: inout JSONTree) throws(InstallationFault) in
+            guard var part = all[steps[1]] else {
+                throw InstallationFault("\(place)/path", "there is no \(steps[1]) in \(steps[0])")
+            }
+            body(&part)
+            all.set(steps[1], part)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+/// A JSON value (RFC 8259) as a tree that keeps the order of members and the text of numbers.
+package enum JSONTree: Hashable, Sendable {
+    /// A member of an object.
+    package struct Member: Hashable, Sendable {
+        /// The member's name.
+        package var name: String
+        /// The member's value.
+        package var value: JSONTree
+
+        /// Makes a member.
+        package init(_ name: String, _ value: JSONTree) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// `null`.
+    case null
+    /// `true` or `false`.
+    case boolean(Bool)
+    /// A number, as it was written.
+    case number(String)
+    /// A string.
+    case string(String)
+    /// A list.
+    case array([JSONTree])
+    /// An object; its members in the order in which they stand.
+    case object([Member])
+
+    /// What was wrong with a text, and where.
+    package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The offset of the offending byte, from 0.
+        package var offset: Int
+        /// What was expected there.
+        package var message: String
+        package var description: String { "byte \(offset): \(message)" }
+    }
+
+    /// Reads a text; at most 64 containers may stand inside one another.
+    package init(_ bytes: some Collection<UInt8>) throws(Fault) {
+        var reader = JSONReader(bytes: Array(bytes))
+        self = try reader.whole()
+    }
+
+    /// Reads a text.
+    package init(text: String) throws(Fault) { try self.init(text.utf8) }
+
+    /// The value of the first member of that name; `nil` where there is none, and where this is no object.
+    package subscript(name: String) -> JSONTree? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.name == name }?.value
+    }
+
+    /// Replaces the value of a member, or adds it at the end; `nil` takes it away. No effect on what is no object.
+    package mutating func set(_ name: String, _ value: JSONTree?) {
+        guard case .object(var members) = self else { return }
+        if let place = members.firstIndex(where: { $0.name == name }) {
+            if let value { members[place].value = value } else { members.remove(at: place) }
+        } else if let value {
+            members.append(Member(name, value))
+        }
+        self = .object(members)
+    }
+
+    /// The text of a string; `nil` for everything else.
+    package var text: String? { if case .string(let text) = self { text } else { nil } }
+
+    /// The items of a list; `nil` for everything else.
+    package var items: [JSONTree]? { if case .array(let items) = self { items } else { nil } }
+
+    /// The members of an object; `nil` for everything else.
+    package var members: [Member]? { if case .object(let members) = self { members } else { nil } }
+
+    /// A whole number that fits; `nil` for everything else.
+    package var integer: Int64? { if case .number(let text) = self { Int64(text) } else { nil } }
+
+    /// `true` or `false`; `nil` for everything else.
+    package var isTrue: Bool? { if case .boolean(let value) = self { value } else { nil } }
+
+    /// The tree as JSON, without blanks.
+    package var bytes: [UInt8] {
+        var result: [UInt8] = []
+        write(into: &result)
+        return result
+    }
+
+    /// The tree as JSON text, without blanks.
+    package var json: String { String(decoding: bytes, as: UTF8.self) }
+
+    private func write(into result: inout [UInt8]) {
+        switch self {
+        case .null: result += "null".utf8
+        case .boolean(let value): result += (value ? "true" : "false").utf8
+        case .number(let text): result += text.utf8
+        case .string(let text): Self.write(text, into: &result)
+        case .array(let items):
+            result.append(UInt8(ascii: "["))
+            for (index, item) in items.enumerated() {
+                if index > 0 { result.append(UInt8(ascii: ",")) }
+                item.write(into: &result)
+            }
+            result.append(UInt8(ascii: "]"))
+        case .object(let members):
+            result.append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 { result.append(UInt8(ascii: ",")) }
+                Self.write(member.name, into: &result)
+                result.append(UInt8(ascii: ":"))
+                member.value.write(into: &result)
+            }
+            result.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private static func write(_ text: String, into result: inout [UInt8]) {
+        let digits = Array("0123456789abcdef".utf8)
+        result.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): result += [UInt8(ascii: "\\"), byte]
+            case UInt8(ascii: "\n"): result += "\\n".utf8
+            case UInt8(ascii: "\r"): result += "\\r".utf8
+            case UInt8(ascii: "\t"): result += "\\t".utf8
+            case 0..<0x20:
+                result += "\\u00".utf8
+                result += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            default: result.append(byte)
+            }
+        }
+        result.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether a text is a number as JSON writes it (RFC 8259, section 6).
+    package static func isNumber(_ text: String) -> Bool {
+        var reader = JSONReader(bytes: Array(text.utf8))
+        guard case .number(let read)? = try? reader.whole() else { return false }
+        return read == text
+    }
+}

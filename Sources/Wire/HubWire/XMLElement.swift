@@ -1,0 +1,94 @@
+/// An element of XML: what the hub writes, and what it reads of clients.
+package struct XMLElement: Hashable, Sendable {
+    /// An attribute.
+    package struct Attribute: Hashable, Sendable {
+        /// Its name, with its prefix.
+        package var name: String
+        /// Its value.
+        package var value: String
+    }
+
+    /// The name without its prefix.
+    package var name: String
+    /// The attributes.
+    package var attributes: [Attribute]
+    /// The elements in it.
+    package var children: [XMLElement]
+    /// The text in it, blanks included.
+    package var content: String
+
+    /// Makes an element of text.
+    package init(_ name: String, _ content: String) {
+        self.init(name, attributes: [], children: [])
+        self.content = content
+    }
+
+    /// Makes an element of elements.
+    package init(_ name: String, attributes: [(String, String)] = [], children: [XMLElement]) {
+        self.name = name
+        self.attributes = attributes.map { Attribute(name: $0.0, value: $0.1) }
+        self.children = children
+        content = ""
+    }
+
+    /// The first element of that name in it.
+    package subscript(name: String) -> XMLElement? { children.first { $0.name == name } }
+
+    /// The text of the first element of that name in it, without blanks around it.
+    package func text(_ name: String) -> String? {
+        guard let content = self[name]?.content else { return nil }
+        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\n" || $0 == "\r" || $0 == "\t" || $0 == "\r\n" }
+        let start = content.drop(while: isBlank)
+        guard let last = start.lastIndex(where: { !isBlank($0) }) else { return "" }
+        return String(start[...last])
+    }
+
+    /// The element as text.
+    package var text: String {
+        var result = ""
+        write(into: &result)
+        return result
+    }
+
+    private func write(into result: inout String) {
+        result += "<\(name)"
+        for attribute in attributes { result += " \(attribute.name)=\"\(Self.escaped(attribute.value))\"" }
+        if children.isEmpty, content.isEmpty {
+            result += " />"
+            return
+        }
+        result += ">" + Self.escaped(content)
+        for child in children { child.write(into: &result) }
+        result += "</\(name)>"
+    }
+
+    /// Characters that XML 1.0 cannot carry become the replacement character.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "\n", "\r", "\t": result.unicodeScalars.append(scalar)
+            case let control where control.value < 0x20: result += "\u{FFFD}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}
+
+/// What Azure's data plane says in XML.
+package enum AzureXML {
+    /// The namespace of its own elements.
+    package static let namespace = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
+    /// The namespace of ATOM (RFC 4287).
+    package static let atom = "http://www.w3.org/2005/Atom"
+
+    /// The body of a refusal.
+    package static func error(code: Int, detail: String) -> String {
+        XMLElement("Error", children: [XMLElement("Code", String(code)), XMLElement("Detail", detail)]).text
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import HubWire
+import Testing
+
+private func lines(_ text: String, _ pieces: Int, at once: Int = 3) throws -> [(line: Int, text: Data?)] {
+    var rest = Data(text.utf8)[...]
+    var lines = InstallationLines { _ in
+        let piece = rest.prefix(pieces)
+        rest = rest.dropFirst(pieces)
+        return Data(piece)
+    }
+    var found: [(line: Int, text: Data?)] = []
+    while true {
+        let more = try lines.next(once)
+        if more.isEmpty { return found }
+        found += more
+    }
+}
+
+@Test(arguments: [1, 2, 7, 1000])
+func `lines are found wherever they are cut`(pieces: Int) throws {
+    let found = try lines("a\n\nbb\r\n  \nccc", pieces)
+    #expect(found.map(\.line) == [1, 3, 5])
+    #expect(found.map { String(decoding: $0.text ?? Data(), as: UTF8.self) } == ["a", "bb\r", "ccc"])
+    #expect(try lines("", pieces).isEmpty)
+}
+
+@Test func `a line that is too long is told, and the next one is read`() throws {
+    let found = try lines(String(repeating: "x", count: InstallationLines.longest + 10) + "\nb\n", 1 << 18)
+    #expect(found.map(\.line) == [1, 2])
+    #expect(found.map { $0.text?.count } == [nil, 1])
+}
+
+@Test func `what is no installation is told by its line`() throws {
+    let good = #"{"installationId":"a","platform":"apns","pushChannel":"x"}"#
+    let (read, faults) = InstallationLines.installations(
+        try lines("\(good)\nnot json\n{\"installationId\":\"b\",\"platform\":\"moon\"}\n", 50))
+    #expect(read.map(\.id) == ["a"])
+    #expect(faults.map(\.line) == [2, 3])
+    #expect(faults[1].message.hasPrefix("/platform: there is no platform"))
+}
