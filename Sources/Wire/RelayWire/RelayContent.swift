@@ -1,0 +1,267 @@
+import Foundation
+
+/// What two devices say to each other: the body of a ``RelayRoute``.
+public enum RelayContent: Hashable, Sendable {
+    /// Asks for an address to be opened; `app` is the app that is to do it, `nil` for the system's choice.
+    case launch(RelayLaunch)
+    /// Asks an app service, over a connection or by itself.
+    case call(RelayCall)
+    /// Opens a connection to an app service. Its id is the connection's.
+    case open(app: String, service: String, caller: String)
+    /// A connection is closed, and why.
+    case close(connection: UUID, RelayCloseReason)
+    /// The command of this id has arrived and is being carried out.
+    case executing(command: UUID)
+    /// What came of the command of this id.
+    case outcome(command: UUID, RelayOutcome)
+    /// The caller does not want the command's outcome any more.
+    case cancel(command: UUID)
+    /// Offers a file. Its command is answered when all of it has come, or will not.
+    case offer(RelayOffer)
+    /// Whoever takes the file of an offer wants this much of it from here on. `prefix` is the digest of what is there already.
+    case pull(stream: UUID, offset: Int64, length: Int64, prefix: [UInt8])
+    /// A piece of a file.
+    case piece(stream: UUID, offset: Int64, [UInt8])
+    /// All pieces of a file were sent; the digest (SHA-256) of the whole.
+    case piecesEnded(stream: UUID, digest: [UInt8])
+    /// The account has another key from now on: one of the person's devices was taken out.
+    case rekey(String)
+    /// A message of a later version.
+    case unknown(String)
+
+    /// The content's bytes.
+    ///
+    /// - Throws: ``RelayFault`` also where the message in it is larger than any may be.
+    public func encoded() throws(RelayFault) -> [UInt8] { try RelayEncoder.encode(map, limits: .frame) }
+
+    /// Reads a content.
+    public init(_ bytes: some Collection<UInt8>) throws(RelayFault) {
+        self = try Self.read(try RelayDecoder.decode(bytes, limits: .frame))
+    }
+
+    private var map: RelayMap {
+        switch self {
+        case .launch(let launch): return launch.map.merging(["type": "launch"]) { $1 }
+        case .call(let call):
+            var map: RelayMap = [
+                "type": "call", "app": .string(call.app), "service": .string(call.service),
+                "caller": .string(call.caller), "message": .dictionary(call.message),
+            ]
+            map.add("connection", call.connection.map(RelayValue.uuid))
+            return map
+        case .open(let app, let service, let caller):
+            return ["type": "open", "app": .string(app), "service": .string(service), "caller": .string(caller)]
+        case .close(let connection, let reason):
+            return ["type": "close", "connection": .uuid(connection), "reason": .string(reason.rawValue)]
+        case .executing(let command): return ["type": "executing", "command": .uuid(command)]
+        case .outcome(let command, let outcome):
+            return ["type": "outcome", "command": .uuid(command), "outcome": .dictionary(outcome.map)]
+        case .cancel(let command): return ["type": "cancel", "command": .uuid(command)]
+        case .offer(let offer): return offer.map.merging(["type": "offer"]) { $1 }
+        case .pull(let stream, let offset, let length, let prefix):
+            return [
+                "type": "pull", "stream": .uuid(stream), "offset": .integer(offset), "length": .integer(length),
+                "prefix": .data(prefix),
+            ]
+        case .piece(let stream, let offset, let bytes):
+            return ["type": "piece", "stream": .uuid(stream), "offset": .integer(offset), "bytes": .data(bytes)]
+        case .piecesEnded(let stream, let digest):
+            return ["type": "piecesEnded", "stream": .uuid(stream), "digest": .data(digest)]
+        case .rekey(let key): return ["type": "rekey", "key": .string(key)]
+        case .unknown(let type): return ["type": .string(type)]
+        }
+    }
+
+    private static func read(_ map: RelayMap) throws(RelayFault) -> RelayContent {
+        let type = try RelayFields(map, "content").text("type")
+        let fields = RelayFields(map, type)
+        switch type {
+        case "launch": return .launch(try RelayLaunch(fields))
+        case "call":
+            return .call(
+                RelayCall(
+                    app: try fields.text("app"), service: try fields.text("service"),
+                    caller: try fields.text("caller"), connection: try fields.optionalID("connection"),
+                    message: try fields.member("message")))
+        case "open":
+            return .open(
+                app: try fields.text("app"), service: try fields.text("service"), caller: try fields.text("caller"))
+        case "close":
+            return .close(
+                connection: try fields.id("connection"),
+                RelayCloseReason(rawValue: try fields.text("reason")) ?? .unknown)
+        case "executing": return .executing(command: try fields.id("command"))
+        case "outcome":
+            return .outcome(command: try fields.id("command"), try RelayOutcome(try fields.member("outcome")))
+        case "cancel": return .cancel(command: try fields.id("command"))
+        case "offer": return .offer(try RelayOffer(fields))
+        case "pull":
+            return .pull(
+                stream: try fields.id("stream"), offset: try fields.integer("offset"),
+                length: try fields.integer("length"), prefix: try fields.optionalData("prefix", most: 32))
+        case "piece":
+            return .piece(
+                stream: try fields.id("stream"), offset: try fields.integer("offset"), try fields.data("bytes"))
+        case "piecesEnded":
+            return .piecesEnded(stream: try fields.id("stream"), digest: try fields.data("digest"))
+        case "rekey": return .rekey(try fields.text("key"))
+        default: return .unknown(type)
+        }
+    }
+}
+
+/// An address to be opened on another device.
+public struct RelayLaunch: Hashable, Sendable {
+    /// The address, at most 8 KiB.
+    public var uri: String
+    /// The app that is to open it; `nil` for the system's choice.
+    public var app: String?
+    /// A web page that the target opens where the address cannot be opened, for certain.
+    public var fallback: String?
+    /// The apps that should open it, the most wanted first.
+    public var preferredApps: [String]
+    /// The app that asks.
+    public var caller: String
+
+    /// Describes a launch; whether it is allowed is for the target to say.
+    public init(uri: String, app: String? = nil, fallback: String? = nil, preferredApps: [String] = [], caller: String)
+    {
+        self.uri = uri
+        self.app = app
+        self.fallback = fallback
+        self.preferredApps = preferredApps
+        self.caller = caller
+    }
+
+    var map: RelayMap {
+        var map: RelayMap = ["uri": .string(uri), "caller": .string(caller)]
+        map.add("app", app.map(RelayValue.string))
+        map.add("fallback", fallback.map(RelayValue.string))
+        map.add("preferredApps", texts: preferredApps)
+        return map
+    }
+
+    init(_ fields: RelayFields) throws(RelayFault) {
+        uri = try fields.text("uri", most: 8192)
+        app = try fields.optionalText("app")
+        fallback = try fields.optionalText("fallback", most: 8192)
+        preferredApps = try fields.texts("preferredApps", most: 16)
+        caller = try fields.text("caller")
+    }
+}
+
+/// A question to an app service.
+public struct RelayCall: Hashable, Sendable {
+    /// The app's bundle id.
+    public var app: String
+    /// The service's name.
+    public var service: String
+    /// The app that asks.
+    public var caller: String
+    /// The connection over which it is asked; `nil` for a question by itself.
+    public var connection: UUID?
+    /// The question.
+    public var message: RelayMap
+
+    /// Describes a call.
+    public init(app: String, service: String, caller: String, connection: UUID? = nil, message: RelayMap) {
+        self.app = app
+        self.service = service
+        self.caller = caller
+        self.connection = connection
+        self.message = message
+    }
+}
+
+/// What came of a command.
+public struct RelayOutcome: Hashable, Sendable {
+    /// How it ended.
+    public var status: RelayStatus
+    /// What an app service answered.
+    public var message: RelayMap?
+    /// More about a failure, for people.
+    public var detail: String?
+
+    /// Describes an outcome.
+    public init(_ status: RelayStatus, message: RelayMap? = nil, detail: String? = nil) {
+        self.status = status
+        self.message = message
+        self.detail = detail
+    }
+
+    var map: RelayMap {
+        var map: RelayMap = ["status": .string(status.rawValue)]
+        map.add("message", message.map(RelayValue.dictionary))
+        map.add("detail", detail.map(RelayValue.string))
+        return map
+    }
+
+    init(_ map: RelayMap) throws(RelayFault) {
+        let fields = RelayFields(map, "outcome")
+        status = RelayStatus(rawValue: try fields.text("status")) ?? .failed
+        message = try fields.optionalMap("message")
+        detail = try fields.optionalText("detail", most: 4096)
+    }
+}
+
+/// How a command ended. That it did not arrive, and that nobody knows what came of it, are different answers.
+public enum RelayStatus: String, Hashable, Sendable, CaseIterable {
+    /// It was done.
+    case success
+    /// It arrived, and could not be done.
+    case failed
+    /// The app is not on the device.
+    case appNotInstalled
+    /// The app is on the device and cannot be reached now.
+    case appUnavailable
+    /// The app does not offer the service, or not to this caller's person.
+    case serviceUnavailable
+    /// The person has not granted it.
+    case notAuthorized
+    /// Nothing on the device opens addresses of this scheme.
+    case protocolUnavailable
+    /// The device's rules forbid it, or the person did.
+    case denied
+    /// The message is larger than is allowed; it was not sent.
+    case tooLarge
+    /// Too much is under way.
+    case resourceLimits
+    /// This device is not connected, or belongs to no account; nothing was sent.
+    case networkUnavailable
+    /// No device of the person has this id.
+    case unknownDevice
+    /// The device cannot be reached; the command did not arrive.
+    case notDelivered
+    /// The deadline came before the command was carried out.
+    case expired
+    /// The command was sent, and nobody knows what came of it. It may be asked again under its id.
+    case outcomeUnknown
+    /// The caller took it back.
+    case cancelled
+    /// The connection is closed.
+    case connectionClosed
+}
+
+/// Why a connection to an app service ended.
+public enum RelayCloseReason: String, Hashable, Sendable, CaseIterable {
+    /// One side closed it.
+    case completed
+    /// The app or the system ended it.
+    case cancelled
+    /// Too much was under way.
+    case resourceLimits
+    /// The other device, or the way to it, was lost.
+    case unknown
+}
+
+/// Where a command stands.
+public enum RelayLife: String, Hashable, Sendable, CaseIterable {
+    /// It has not left this device.
+    case requesting
+    /// It is on its way.
+    case sent
+    /// It has arrived and is being carried out.
+    case executing
+    /// It ended, each in its way.
+    case completed, failed, expired, cancelled
+}

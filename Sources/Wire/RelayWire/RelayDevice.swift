@@ -1,0 +1,163 @@
+import Foundation
+
+/// Whether a device or an app can be reached.
+public enum RelayPresence: String, Hashable, Sendable, CaseIterable {
+    /// It has a session with the server.
+    case online
+    /// It has none, and a push can bring it one.
+    case wakeable
+    /// It has none.
+    case offline
+}
+
+/// One service that an app offers to other devices.
+public struct RelayService: Hashable, Sendable {
+    /// Who may call a service from another device.
+    public enum Access: String, Hashable, Sendable, CaseIterable {
+        /// Nobody: it is not listed.
+        case off
+        /// The devices of the same person.
+        case sameUser
+        /// Those to whom the person has granted it.
+        case granted
+    }
+
+    /// The service's name, unique within its app.
+    public var name: String
+    /// Who may call it.
+    public var access: Access
+
+    /// Names a service.
+    public init(name: String, access: Access = .off) {
+        self.name = name
+        self.access = access
+    }
+
+    var map: RelayMap { ["name": .string(name), "access": .string(access.rawValue)] }
+
+    init(_ map: RelayMap) throws(RelayFault) {
+        let fields = RelayFields(map, "service")
+        name = try fields.text("name", most: 255)
+        let word = try fields.optionalText("access") ?? Access.off.rawValue
+        guard let access = Access(rawValue: word) else {
+            throw fields.fault("access", "one of \(Access.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        self.access = access
+    }
+}
+
+/// An app on a device, as other devices see it.
+public struct RelayApp: Hashable, Sendable {
+    /// Its bundle id.
+    public var id: String
+    /// Its name for people.
+    public var name: String
+    /// The names of the services that it offers.
+    public var services: [String]
+    /// The schemes of the addresses that it opens.
+    public var schemes: [String]
+    /// What else it tells of itself, together at most 4 KiB.
+    public var attributes: [String: String]
+    /// Whether it can be reached.
+    public var presence: RelayPresence
+
+    /// Describes an app.
+    public init(
+        id: String, name: String, services: [String] = [], schemes: [String] = [], attributes: [String: String] = [:],
+        presence: RelayPresence = .online
+    ) {
+        self.id = id
+        self.name = name
+        self.services = services
+        self.schemes = schemes
+        self.attributes = attributes
+        self.presence = presence
+    }
+
+    var map: RelayMap {
+        var map: RelayMap = ["id": .string(id), "name": .string(name), "presence": .string(presence.rawValue)]
+        map.add("services", texts: services)
+        map.add("schemes", texts: schemes)
+        map.add("attributes", attributes: attributes)
+        return map
+    }
+
+    init(_ map: RelayMap) throws(RelayFault) {
+        let fields = RelayFields(map, "app")
+        id = try fields.text("id", most: 255)
+        name = try fields.text("name", most: 255)
+        services = try fields.texts("services", most: 32)
+        schemes = try fields.texts("schemes", most: 64)
+        attributes = try fields.attributes("attributes")
+        presence = RelayPresence(rawValue: try fields.text("presence")) ?? .offline
+    }
+}
+
+/// A device of a person, as their other devices see it.
+public struct RelayDevice: Hashable, Sendable {
+    /// The device's id; never its name, which is no key.
+    public var id: String
+    /// Its name for people.
+    public var name: String
+    /// What it is, for display: `desktop`, `laptop`, `phone` and others.
+    public var kind: String
+    /// Its system: `linux`, `android`, `ios`, `windows`.
+    public var platform: String
+    /// Whether it can be reached.
+    public var presence: RelayPresence
+    /// Its apps that can be reached from other devices.
+    public var apps: [RelayApp]
+    /// The public key for which others seal what they say to it; empty where it has none.
+    public var key: [UInt8] = []
+    /// What proves to the person's devices that the key is that of one of them.
+    public var proof: [UInt8] = []
+
+    /// Describes a device.
+    public init(
+        id: String, name: String, kind: String, platform: String = "linux", presence: RelayPresence = .online,
+        apps: [RelayApp] = []
+    ) {
+        self.id = id
+        self.name = name
+        self.kind = kind
+        self.platform = platform
+        self.presence = presence
+        self.apps = apps
+    }
+
+    /// The device's bytes, for whoever keeps it.
+    public func encoded() throws(RelayFault) -> [UInt8] { try RelayEncoder.encode(map, limits: .frame) }
+
+    /// Reads a device's bytes.
+    public init(_ bytes: some Collection<UInt8>) throws(RelayFault) {
+        try self.init(try RelayDecoder.decode(bytes, limits: .frame))
+    }
+
+    /// How many apps a device tells of at most.
+    public static let appLimit = 64
+
+    var map: RelayMap {
+        var map: RelayMap = [
+            "id": .string(id), "name": .string(name), "kind": .string(kind), "platform": .string(platform),
+            "presence": .string(presence.rawValue),
+        ]
+        if !apps.isEmpty { map["apps"] = .array(apps.map { .dictionary($0.map) }) }
+        if !key.isEmpty { map["key"] = .data(key) }
+        if !proof.isEmpty { map["proof"] = .data(proof) }
+        return map
+    }
+
+    init(_ map: RelayMap) throws(RelayFault) {
+        let fields = RelayFields(map, "device")
+        id = try fields.text("id", most: 64)
+        name = try fields.text("name", most: 255)
+        kind = try fields.text("kind", most: 64)
+        platform = try fields.text("platform", most: 64)
+        presence = RelayPresence(rawValue: try fields.text("presence")) ?? .offline
+        var apps: [RelayApp] = []
+        for map in try fields.maps("apps", most: Self.appLimit) { apps.append(try RelayApp(map)) }
+        self.apps = apps
+        key = try fields.optionalData("key", most: 32)
+        proof = try fields.optionalData("proof", most: 64)
+    }
+}

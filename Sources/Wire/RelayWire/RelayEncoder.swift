@@ -1,0 +1,169 @@
+import Foundation
+
+/// Writes messages as deterministic CBOR (RFC 8949, 4.2.1): one message has one encoding.
+///
+/// Dates are tag 1 (seconds since 1970, whole where they are), UUIDs tag 37, both as their registries say.
+public enum RelayEncoder {
+    /// The bytes of a message.
+    ///
+    /// - Throws: ``RelayFault`` with the place of what cannot be sent; nothing of the message has left then.
+    public static func encode(
+        _ message: RelayMap, limits: RelayLimits = .message
+    ) throws(RelayFault) -> [UInt8] {
+        var writer = Writer(limits: limits)
+        try writer.write(message, depth: 1, path: Path())
+        guard writer.bytes.count <= limits.bytes else {
+            throw RelayFault(path: "", .tooLarge(bytes: writer.bytes.count, limit: limits.bytes))
+        }
+        return writer.bytes
+    }
+
+    /// Where a value stands. It is spelled out only when something is wrong.
+    struct Path {
+        indirect enum Step {
+            case root
+            case key(String, Step)
+            case index(Int, Step)
+        }
+
+        var step = Step.root
+
+        func key(_ name: String) -> Path { Path(step: .key(name, step)) }
+        func index(_ index: Int) -> Path { Path(step: .index(index, step)) }
+
+        var text: String {
+            switch step {
+            case .root: return ""
+            case .key(let name, let above):
+                let front = Path(step: above).text
+                return front.isEmpty ? name : front + "." + name
+            case .index(let index, let above): return Path(step: above).text + "[\(index)]"
+            }
+        }
+    }
+
+    private struct Writer {
+        let limits: RelayLimits
+        var bytes: [UInt8] = []
+        var entries = 0
+
+        init(limits: RelayLimits) { self.limits = limits }
+
+        mutating func write(_ map: RelayMap, depth: Int, path: Path) throws(RelayFault) {
+            guard depth <= limits.depth else { throw RelayFault(path: path.text, .tooDeep(limit: limits.depth)) }
+            head(5, UInt64(map.count))
+            // The encoded keys in their bytes' order: shorter ones first, since their heads say the length.
+            let keys = map.keys.map { (name: $0, bytes: Array($0.utf8)) }.sorted { left, right in
+                left.bytes.count == right.bytes.count
+                    ? left.bytes.lexicographicallyPrecedes(right.bytes) : left.bytes.count < right.bytes.count
+            }
+            for key in keys {
+                guard let value = map[key.name] else { continue }
+                head(3, UInt64(key.bytes.count))
+                bytes += key.bytes
+                try write(value, depth: depth, path: path.key(key.name))
+            }
+        }
+
+        mutating func write(_ value: RelayValue, depth: Int, path: Path) throws(RelayFault) {
+            entries += 1
+            guard entries <= limits.entries else {
+                throw RelayFault(path: path.text, .tooManyEntries(limit: limits.entries))
+            }
+            switch value {
+            case .string(let text):
+                let utf8 = text.utf8
+                head(3, UInt64(utf8.count))
+                bytes += utf8
+            case .integer(let number): integer(number)
+            case .double(let number): double(number)
+            case .bool(let isTrue): bytes.append(isTrue ? 0xf5 : 0xf4)
+            case .date(let milliseconds):
+                guard RelayDate.range.contains(milliseconds) else {
+                    throw RelayFault(path: path.text, .malformed("the date is too far away"))
+                }
+                bytes.append(0xc1)
+                if milliseconds % 1000 == 0 {
+                    integer(milliseconds / 1000)
+                } else {
+                    double(Double(milliseconds) / 1000)
+                }
+            case .uuid(let id):
+                bytes += [0xd8, 0x25, 0x50]
+                withUnsafeBytes(of: id.uuid) { bytes += $0 }
+            case .data(let data):
+                head(2, UInt64(data.count))
+                bytes += data
+            case .array(let values):
+                guard depth < limits.depth else {
+                    throw RelayFault(path: path.text, .tooDeep(limit: limits.depth))
+                }
+                head(4, UInt64(values.count))
+                for (index, element) in values.enumerated() {
+                    if let first = values.first?.kind, element.kind != first {
+                        throw RelayFault(
+                            path: path.index(index).text, .mixedArray(first: first, other: element.kind))
+                    }
+                    try write(element, depth: depth + 1, path: path.index(index))
+                }
+            case .dictionary(let map): try write(map, depth: depth + 1, path: path)
+            }
+            // A message that is far too large is not written to its end.
+            guard bytes.count <= limits.bytes else {
+                throw RelayFault(path: "", .tooLarge(bytes: bytes.count, limit: limits.bytes))
+            }
+        }
+
+        private mutating func integer(_ number: Int64) {
+            if number >= 0 { head(0, UInt64(number)) } else { head(1, UInt64(bitPattern: ~number)) }
+        }
+
+        /// The shortest of the three floating forms that holds the number.
+        private mutating func double(_ number: Double) {
+            guard !number.isNaN else { return bytes += [0xf9, 0x7e, 0x00] }
+            let half = Float16(number)
+            if Double(half) == number {
+                bytes.append(0xf9)
+                return append(UInt64(half.bitPattern), size: 2)
+            }
+            let single = Float(number)
+            if Double(single) == number {
+                bytes.append(0xfa)
+                return append(UInt64(single.bitPattern), size: 4)
+            }
+            bytes.append(0xfb)
+            append(number.bitPattern, size: 8)
+        }
+
+        private mutating func head(_ major: UInt8, _ argument: UInt64) {
+            let top = major << 5
+            switch argument {
+            case ..<24: bytes.append(top | UInt8(argument))
+            case ...0xff:
+                bytes.append(top | 24)
+                append(argument, size: 1)
+            case ...0xffff:
+                bytes.append(top | 25)
+                append(argument, size: 2)
+            case ...0xffff_ffff:
+                bytes.append(top | 26)
+                append(argument, size: 4)
+            default:
+                bytes.append(top | 27)
+                append(argument, size: 8)
+            }
+        }
+
+        private mutating func append(_ number: UInt64, size: Int) {
+            for shift in stride(from: (size - 1) * 8, through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
+            }
+        }
+    }
+}
+
+/// The dates that there are.
+enum RelayDate {
+    /// Milliseconds since 1970 that a double of seconds tells apart; some hundred thousand years.
+    static let range: ClosedRange<Int64> = -4_000_000_000_000_000...4_000_000_000_000_000
+}

@@ -1,0 +1,162 @@
+import Foundation
+
+/// What an agent and its server say to each other about relaying.
+public enum RelayFrame: Hashable, Sendable {
+    /// A device joins its person's devices, or tells what is new about it. The access token proves that it is one of them.
+    case hello(token: [UInt8], RelayDevice)
+    /// A device leaves its person's devices.
+    case goodbye
+    /// The answer to a hello: this device's id, the devices there are, and the number of this state.
+    case welcome(device: String, revision: Int64, devices: [RelayDevice])
+    /// A device is new or another.
+    case changed(revision: Int64, RelayDevice)
+    /// A device is none of them any more.
+    case removed(revision: Int64, device: String)
+    /// A device takes another from the person's devices.
+    case dismiss(device: String)
+    /// A device wants to meet the other one that names the same place, whoever's it is: to pair with it.
+    case meet(place: [UInt8])
+    /// Another device has named the same place; they can say something to each other now.
+    case met(device: String)
+    /// A device's connection ended: what was under way to it may have arrived or not.
+    case interrupted(device: String)
+    /// A message from one device to another.
+    case route(RelayRoute)
+    /// A message did not reach the device, for certain.
+    case undelivered(id: UUID, RelayUndelivered)
+    /// The server does not take what was said; why, in words.
+    case refused(String)
+    /// A frame of a later version.
+    case unknown(String)
+
+    /// The frame's bytes.
+    public func encoded() throws(RelayFault) -> [UInt8] { try RelayEncoder.encode(map, limits: .frame) }
+
+    /// Reads a frame.
+    public init(_ bytes: some Collection<UInt8>) throws(RelayFault) {
+        self = try Self.read(try RelayDecoder.decode(bytes, limits: .frame))
+    }
+
+    private var map: RelayMap {
+        switch self {
+        case .hello(let token, let device):
+            ["type": "hello", "token": .data(token), "device": .dictionary(device.map)]
+        case .goodbye: ["type": "goodbye"]
+        case .welcome(let device, let revision, let devices):
+            [
+                "type": "welcome", "device": .string(device), "revision": .integer(revision),
+                "devices": .array(devices.map { .dictionary($0.map) }),
+            ]
+        case .changed(let revision, let device):
+            ["type": "changed", "revision": .integer(revision), "device": .dictionary(device.map)]
+        case .removed(let revision, let device):
+            ["type": "removed", "revision": .integer(revision), "device": .string(device)]
+        case .meet(let place): ["type": "meet", "place": .data(place)]
+        case .met(let device): ["type": "met", "device": .string(device)]
+        case .dismiss(let device): ["type": "dismiss", "device": .string(device)]
+        case .interrupted(let device): ["type": "interrupted", "device": .string(device)]
+        case .route(let route): route.map
+        case .undelivered(let id, let reason):
+            ["type": "undelivered", "id": .uuid(id), "reason": .string(reason.rawValue)]
+        case .refused(let why): ["type": "refused", "reason": .string(why)]
+        case .unknown(let type): ["type": .string(type)]
+        }
+    }
+
+    private static func read(_ map: RelayMap) throws(RelayFault) -> RelayFrame {
+        let type = try RelayFields(map, "frame").text("type")
+        let fields = RelayFields(map, type)
+        switch type {
+        case "hello":
+            let token = try fields.data("token")
+            guard token.count == 32 else { throw fields.fault("token", "32 bytes") }
+            return .hello(token: token, try RelayDevice(try fields.member("device")))
+        case "goodbye": return .goodbye
+        case "welcome":
+            var devices: [RelayDevice] = []
+            for map in try fields.maps("devices", most: 256) { devices.append(try RelayDevice(map)) }
+            return .welcome(
+                device: try fields.text("device"), revision: try fields.integer("revision"), devices: devices)
+        case "changed":
+            return .changed(revision: try fields.integer("revision"), try RelayDevice(try fields.member("device")))
+        case "removed":
+            return .removed(revision: try fields.integer("revision"), device: try fields.text("device"))
+        case "meet":
+            let place = try fields.data("place")
+            guard place.count == 32 else { throw fields.fault("place", "32 bytes") }
+            return .meet(place: place)
+        case "met": return .met(device: try fields.text("device"))
+        case "dismiss": return .dismiss(device: try fields.text("device"))
+        case "interrupted": return .interrupted(device: try fields.text("device"))
+        case "route": return .route(try RelayRoute(fields))
+        case "undelivered":
+            return .undelivered(
+                id: try fields.id("id"), RelayUndelivered(rawValue: try fields.text("reason")) ?? .unavailable)
+        case "refused": return .refused(try fields.text("reason"))
+        default: return .unknown(type)
+        }
+    }
+}
+
+/// A message from device to device. The server reads all of it but the body.
+public struct RelayRoute: Hashable, Sendable {
+    /// On its way up the device that it is for, on its way down the one that it is from.
+    public var peer: String
+    /// The message's id, by which a repetition is known.
+    public var id: UUID
+    /// When it is of no use any more, in milliseconds since 1970; `nil` for never.
+    public var deadline: Int64?
+    /// What only the two devices read.
+    public var body: [UInt8]
+    /// Whether it is a piece of something large, which other messages may overtake.
+    public var isBulk = false
+    /// Whether the server keeps it until its deadline for a device that is away.
+    public var waits = false
+
+    /// Makes a route.
+    public init(
+        peer: String, id: UUID, deadline: Int64?, body: [UInt8], isBulk: Bool = false, waits: Bool = false
+    ) {
+        self.peer = peer
+        self.id = id
+        self.deadline = deadline
+        self.body = body
+        self.isBulk = isBulk
+        self.waits = waits
+    }
+
+    var map: RelayMap {
+        var map: RelayMap = ["type": "route", "peer": .string(peer), "id": .uuid(id), "body": .data(body)]
+        map.add("deadline", deadline.map(RelayValue.integer))
+        if isBulk { map["bulk"] = true }
+        if waits { map["waits"] = true }
+        return map
+    }
+
+    init(_ fields: RelayFields) throws(RelayFault) {
+        peer = try fields.text("peer", most: 64)
+        id = try fields.id("id")
+        deadline = fields.map["deadline"] == nil ? nil : try fields.integer("deadline")
+        body = try fields.data("body")
+        isBulk = try fields.flag("bulk")
+        waits = try fields.flag("waits")
+    }
+}
+
+/// Why a message did not reach its device.
+public enum RelayUndelivered: String, Hashable, Sendable, CaseIterable {
+    /// None of the person's devices has this id.
+    case unknownDevice
+    /// The device has no session with the server.
+    case unavailable
+    /// Its deadline had passed.
+    case expired
+    /// The device does not take messages as fast as they come.
+    case overloaded
+    /// The sender has not said hello.
+    case notJoined
+    /// The message is larger than any may be.
+    case tooLarge
+    /// The device has not proven that it is of the account; only the sender's own agent says this.
+    case untrusted
+}

@@ -1,0 +1,145 @@
+import Foundation
+
+/// What the agent tells an app, or a person's terminal, about relaying.
+public enum RelayNotice: Hashable, Sendable {
+    /// What came of a request; for a command with its id.
+    case answered(request: Int64, id: UUID?, RelayOutcome)
+    /// Where a command stands; `nil` for one that is not known any more. With the outcome once it has ended.
+    case life(request: Int64, RelayLife?, RelayStatus?)
+    /// What a terminal asked for, by name.
+    case managed(request: Int64, RelayMap)
+    /// A device is there: the first of it that this watcher hears.
+    case added(RelayDevice)
+    /// A device is another.
+    case updated(RelayDevice)
+    /// A device is none of the person's any more.
+    case removed(device: String)
+    /// All devices that there were when the watching began have been told; the watching goes on.
+    case enumerationCompleted
+    /// What keeps devices from being found, in words; the watching goes on.
+    case watchFailed(String)
+    /// Another device asks this app's service; answered by ``RelayRequest/answer(call:_:)``.
+    case asked(call: Int64, id: UUID, device: String, deadline: Int64?, RelayCall)
+    /// Another device has opened a connection to this app's service.
+    case opened(connection: UUID, device: String, app: String, service: String)
+    /// A connection of this app's is closed, and why; by the other side, or because the way to it was lost.
+    case closed(connection: UUID, RelayCloseReason)
+    /// Another device asks this app to open an address; answered by ``RelayRequest/answer(call:_:)``.
+    case launch(call: Int64, device: String, RelayLaunch)
+    /// How much of a file has been asked for by its taker, of how many bytes.
+    case progress(request: Int64, done: Int64, size: Int64)
+    /// A file has come from another device, and lies here.
+    case received(device: String, path: String)
+    /// Something about what a terminal asked for has changed, by name.
+    case told(request: Int64, RelayMap)
+    /// A notice of a later version.
+    case unknown(String)
+
+    /// The bytes of the notice.
+    public func encoded() throws(RelayFault) -> [UInt8] { try RelayEncoder.encode(map, limits: .frame) }
+
+    /// Reads a notice.
+    public init(_ bytes: some Collection<UInt8>) throws(RelayFault) {
+        self = try Self.read(try RelayDecoder.decode(bytes, limits: .frame))
+    }
+
+    private var map: RelayMap {
+        switch self {
+        case .answered(let request, let id, let outcome):
+            var map: RelayMap = [
+                "type": "answered", "request": .integer(request), "outcome": .dictionary(outcome.map),
+            ]
+            map.add("id", id.map(RelayValue.uuid))
+            return map
+        case .life(let request, let life, let status):
+            var map: RelayMap = ["type": "life", "request": .integer(request)]
+            map.add("life", life.map { .string($0.rawValue) })
+            map.add("status", status.map { .string($0.rawValue) })
+            return map
+        case .managed(let request, let answer):
+            return ["type": "managed", "request": .integer(request), "answer": .dictionary(answer)]
+        case .added(let device): return ["type": "added", "device": .dictionary(device.map)]
+        case .updated(let device): return ["type": "updated", "device": .dictionary(device.map)]
+        case .removed(let device): return ["type": "removed", "device": .string(device)]
+        case .enumerationCompleted: return ["type": "enumerationCompleted"]
+        case .watchFailed(let why): return ["type": "watchFailed", "reason": .string(why)]
+        case .asked(let number, let id, let device, let deadline, let call):
+            var map: RelayMap = [
+                "type": "asked", "call": .integer(number), "id": .uuid(id), "device": .string(device),
+                "app": .string(call.app), "service": .string(call.service), "caller": .string(call.caller),
+                "message": .dictionary(call.message),
+            ]
+            map.add("deadline", deadline.map(RelayValue.integer))
+            map.add("connection", call.connection.map(RelayValue.uuid))
+            return map
+        case .opened(let connection, let device, let app, let service):
+            return [
+                "type": "opened", "connection": .uuid(connection), "device": .string(device), "app": .string(app),
+                "service": .string(service),
+            ]
+        case .closed(let connection, let reason):
+            return ["type": "closed", "connection": .uuid(connection), "reason": .string(reason.rawValue)]
+        case .launch(let call, let device, let launch):
+            return launch.map.merging([
+                "type": "launch", "call": .integer(call), "device": .string(device),
+            ]) { $1 }
+        case .progress(let request, let done, let size):
+            return [
+                "type": "progress", "request": .integer(request), "done": .integer(done), "size": .integer(size),
+            ]
+        case .received(let device, let path):
+            return ["type": "received", "device": .string(device), "path": .string(path)]
+        case .told(let request, let news):
+            return ["type": "told", "request": .integer(request), "news": .dictionary(news)]
+        case .unknown(let type): return ["type": .string(type)]
+        }
+    }
+
+    private static func read(_ map: RelayMap) throws(RelayFault) -> RelayNotice {
+        let type = try RelayFields(map, "notice").text("type")
+        let fields = RelayFields(map, type)
+        switch type {
+        case "answered":
+            return .answered(
+                request: try fields.integer("request"), id: try fields.optionalID("id"),
+                try RelayOutcome(try fields.member("outcome")))
+        case "life":
+            return .life(
+                request: try fields.integer("request"), try fields.optionalText("life").flatMap(RelayLife.init),
+                try fields.optionalText("status").flatMap(RelayStatus.init))
+        case "managed": return .managed(request: try fields.integer("request"), try fields.member("answer"))
+        case "added": return .added(try RelayDevice(try fields.member("device")))
+        case "updated": return .updated(try RelayDevice(try fields.member("device")))
+        case "removed": return .removed(device: try fields.text("device"))
+        case "enumerationCompleted": return .enumerationCompleted
+        case "watchFailed": return .watchFailed(try fields.text("reason"))
+        case "asked":
+            return .asked(
+                call: try fields.integer("call"), id: try fields.id("id"), device: try fields.text("device"),
+                deadline: fields.map["deadline"] == nil ? nil : try fields.integer("deadline"),
+                RelayCall(
+                    app: try fields.text("app"), service: try fields.text("service"),
+                    caller: try fields.text("caller"), connection: try fields.optionalID("connection"),
+                    message: try fields.member("message")))
+        case "opened":
+            return .opened(
+                connection: try fields.id("connection"), device: try fields.text("device"),
+                app: try fields.text("app"), service: try fields.text("service"))
+        case "closed":
+            return .closed(
+                connection: try fields.id("connection"),
+                RelayCloseReason(rawValue: try fields.text("reason")) ?? .unknown)
+        case "launch":
+            return .launch(
+                call: try fields.integer("call"), device: try fields.text("device"), try RelayLaunch(fields))
+        case "progress":
+            return .progress(
+                request: try fields.integer("request"), done: try fields.integer("done"),
+                size: try fields.integer("size"))
+        case "received":
+            return .received(device: try fields.text("device"), path: try fields.text("path", most: 4096))
+        case "told": return .told(request: try fields.integer("request"), try fields.member("news"))
+        default: return .unknown(type)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/// A file that one device offers to another.
+public struct RelayOffer: Hashable, Sendable {
+    /// Its name, without folders.
+    public var name: String
+    /// Its size in bytes.
+    public var size: Int64
+    /// When it was changed last, in milliseconds since 1970; with name and size it tells whether a part that came before is of it.
+    public var modified: Int64
+    /// The call that asked for it; `nil` where nobody did.
+    public var answers: String?
+
+    /// Describes a file.
+    public init(name: String, size: Int64, modified: Int64, answers: String? = nil) {
+        self.name = name
+        self.size = size
+        self.modified = modified
+        self.answers = answers
+    }
+
+    var map: RelayMap {
+        var map: RelayMap = ["name": .string(name), "size": .integer(size), "modified": .integer(modified)]
+        map.add("answers", answers.map(RelayValue.string))
+        return map
+    }
+
+    init(_ fields: RelayFields) throws(RelayFault) {
+        name = try fields.text("name", most: 255)
+        size = try fields.integer("size")
+        guard size >= 0 else { throw fields.fault("size", "not negative") }
+        modified = try fields.integer("modified")
+        answers = try fields.optionalText("answers")
+    }
+}

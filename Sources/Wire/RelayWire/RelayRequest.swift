@@ -1,0 +1,236 @@
+import Foundation
+
+/// What an app, or a person's terminal, asks of the agent about relaying. `request` numbers are the asker's own; the agent's
+/// answer repeats them.
+public enum RelayRequest: Hashable, Sendable {
+    /// Offers services and the schemes that the app opens to other devices; takes the place of what was offered before.
+    case publish(request: Int64, services: [RelayService], schemes: [String], attributes: [String: String])
+    /// Tell which devices there are, now and from now on.
+    case watch(request: Int64)
+    /// Tell no more of devices.
+    case unwatch(request: Int64)
+    /// Does something on another device. The id makes a repetition known there; `nil` lets the agent draw one. The
+    /// deadline is in milliseconds since 1970.
+    /// `waits` lets the server keep it until then for a device that is away.
+    case command(request: Int64, id: UUID?, device: String, deadline: Int64?, waits: Bool = false, RelayOrder)
+    /// The answer to ``RelayNotice/asked(call:id:device:deadline:RelayCall)`` or ``RelayNotice/launch(call:device:_:)``.
+    case answer(call: Int64, RelayOutcome)
+    /// Closes a connection.
+    case close(request: Int64, connection: UUID, RelayCloseReason)
+    /// Takes a command back.
+    case cancel(request: Int64, id: UUID)
+    /// Asks where a command of the last day stands.
+    case life(request: Int64, id: UUID)
+    /// A person's word about the account and what it may; only a terminal says it.
+    case manage(request: Int64, RelayManagement)
+    /// A request of a later version.
+    case unknown(String)
+
+    /// The bytes of the request.
+    public func encoded() throws(RelayFault) -> [UInt8] { try RelayEncoder.encode(map, limits: .frame) }
+
+    /// Reads a request.
+    public init(_ bytes: some Collection<UInt8>) throws(RelayFault) {
+        self = try Self.read(try RelayDecoder.decode(bytes, limits: .frame))
+    }
+
+    private var map: RelayMap {
+        switch self {
+        case .publish(let request, let services, let schemes, let attributes):
+            var map: RelayMap = [
+                "type": "publish", "request": .integer(request),
+                "services": .array(services.map { .dictionary($0.map) }),
+            ]
+            map.add("schemes", texts: schemes)
+            map.add("attributes", attributes: attributes)
+            return map
+        case .watch(let request): return ["type": "watch", "request": .integer(request)]
+        case .unwatch(let request): return ["type": "unwatch", "request": .integer(request)]
+        case .command(let request, let id, let device, let deadline, let waits, let order):
+            var map: RelayMap = [
+                "type": "command", "request": .integer(request), "device": .string(device),
+                "order": .dictionary(order.map),
+            ]
+            map.add("id", id.map(RelayValue.uuid))
+            map.add("deadline", deadline.map(RelayValue.integer))
+            if waits { map["waits"] = true }
+            return map
+        case .answer(let call, let outcome):
+            return ["type": "answer", "call": .integer(call), "outcome": .dictionary(outcome.map)]
+        case .close(let request, let connection, let reason):
+            return [
+                "type": "close", "request": .integer(request), "connection": .uuid(connection),
+                "reason": .string(reason.rawValue),
+            ]
+        case .cancel(let request, let id): return ["type": "cancel", "request": .integer(request), "id": .uuid(id)]
+        case .life(let request, let id): return ["type": "life", "request": .integer(request), "id": .uuid(id)]
+        case .manage(let request, let management):
+            return management.map.merging(["type": "manage", "request": .integer(request)]) { $1 }
+        case .unknown(let type): return ["type": .string(type)]
+        }
+    }
+
+    private static func read(_ map: RelayMap) throws(RelayFault) -> RelayRequest {
+        let type = try RelayFields(map, "request").text("type")
+        let fields = RelayFields(map, type)
+        switch type {
+        case "publish":
+            var services: [RelayService] = []
+            for map in try fields.maps("services", most: 32) { services.append(try RelayService(map)) }
+            return .publish(
+                request: try fields.integer("request"), services: services, schemes: try fields.texts("schemes"),
+                attributes: try fields.attributes("attributes"))
+        case "watch": return .watch(request: try fields.integer("request"))
+        case "unwatch": return .unwatch(request: try fields.integer("request"))
+        case "command":
+            return .command(
+                request: try fields.integer("request"), id: try fields.optionalID("id"),
+                device: try fields.text("device", most: 64),
+                deadline: fields.map["deadline"] == nil ? nil : try fields.integer("deadline"),
+                waits: try fields.flag("waits"), try RelayOrder(try fields.member("order")))
+        case "answer":
+            return .answer(call: try fields.integer("call"), try RelayOutcome(try fields.member("outcome")))
+        case "close":
+            return .close(
+                request: try fields.integer("request"), connection: try fields.id("connection"),
+                RelayCloseReason(rawValue: try fields.optionalText("reason") ?? "") ?? .completed)
+        case "cancel": return .cancel(request: try fields.integer("request"), id: try fields.id("id"))
+        case "life": return .life(request: try fields.integer("request"), id: try fields.id("id"))
+        case "manage": return .manage(request: try fields.integer("request"), try RelayManagement(fields))
+        default: return .unknown(type)
+        }
+    }
+}
+
+/// What is to be done on another device.
+public enum RelayOrder: Hashable, Sendable {
+    /// Open an address. The caller is filled in by the agent.
+    case launch(uri: String, app: String?, fallback: String?, preferredApps: [String])
+    /// Ask an app service, by itself.
+    case call(app: String, service: String, message: RelayMap)
+    /// Open a connection to an app service; the command's id is the connection's.
+    case open(app: String, service: String)
+    /// Ask over a connection.
+    case send(connection: UUID, message: RelayMap)
+    /// Send the file of this path; only a terminal asks that.
+    case file(path: String, RelayOffer)
+
+    var map: RelayMap {
+        switch self {
+        case .launch(let uri, let app, let fallback, let preferredApps):
+            var map: RelayMap = ["type": "launch", "uri": .string(uri)]
+            map.add("app", app.map(RelayValue.string))
+            map.add("fallback", fallback.map(RelayValue.string))
+            map.add("preferredApps", texts: preferredApps)
+            return map
+        case .call(let app, let service, let message):
+            return [
+                "type": "call", "app": .string(app), "service": .string(service), "message": .dictionary(message),
+            ]
+        case .open(let app, let service): return ["type": "open", "app": .string(app), "service": .string(service)]
+        case .send(let connection, let message):
+            return ["type": "send", "connection": .uuid(connection), "message": .dictionary(message)]
+        case .file(let path, let offer):
+            return offer.map.merging(["type": "file", "path": .string(path)]) { $1 }
+        }
+    }
+
+    init(_ map: RelayMap) throws(RelayFault) {
+        let fields = RelayFields(map, "order")
+        switch try fields.text("type") {
+        case "launch":
+            self = .launch(
+                uri: try fields.text("uri", most: 8192), app: try fields.optionalText("app"),
+                fallback: try fields.optionalText("fallback", most: 8192),
+                preferredApps: try fields.texts("preferredApps", most: 16))
+        case "call":
+            self = .call(
+                app: try fields.text("app"), service: try fields.text("service"),
+                message: try fields.member("message"))
+        case "open": self = .open(app: try fields.text("app"), service: try fields.text("service"))
+        case "send": self = .send(connection: try fields.id("connection"), message: try fields.member("message"))
+        case "file": self = .file(path: try fields.text("path", most: 4096), try RelayOffer(fields))
+        default: throw fields.fault("type", "launch, call, open, send or file")
+        }
+    }
+}
+
+/// What a person says at a terminal about their devices.
+public enum RelayManagement: Hashable, Sendable {
+    /// Tell this device's id and name, and whether it has an account.
+    case status
+    /// Give the account's key to be shown to another device of the same person; it is made where there is none.
+    case showAccount
+    /// Join the account of this key.
+    case join(key: String)
+    /// Leave the account.
+    case leave
+    /// Give this device another name.
+    case rename(String)
+    /// Let addresses of a scheme be opened here, or no more.
+    case scheme(String, allowed: Bool)
+    /// Let a device call a service here, or no more; `*` stands for any device.
+    case grant(device: String, app: String, service: String, allowed: Bool)
+    /// Put files of other devices into this folder.
+    case filesFolder(String)
+    /// Let other devices fetch the photos of this folder.
+    case photosFolder(String)
+    /// Let other devices run a program under this name; without words no more.
+    case program(name: String, words: [String])
+    /// Pair with another device that was told the same word: give it the account where no word is said, else take its account.
+    case pair(word: String?)
+    /// Tell what other devices did here last.
+    case log
+    /// Whether both screens show the same digits.
+    case confirm(Bool)
+    /// Take a device from the person's devices, and give those that stay another key.
+    case dismiss(device: String)
+
+    var map: RelayMap {
+        switch self {
+        case .status: ["what": "status"]
+        case .showAccount: ["what": "showAccount"]
+        case .join(let key): ["what": "join", "key": .string(key)]
+        case .leave: ["what": "leave"]
+        case .rename(let name): ["what": "rename", "name": .string(name)]
+        case .scheme(let scheme, let allowed):
+            ["what": "scheme", "scheme": .string(scheme), "allowed": .bool(allowed)]
+        case .grant(let device, let app, let service, let allowed):
+            [
+                "what": "grant", "device": .string(device), "app": .string(app), "service": .string(service),
+                "allowed": .bool(allowed),
+            ]
+        case .filesFolder(let path): ["what": "filesFolder", "path": .string(path)]
+        case .photosFolder(let path): ["what": "photosFolder", "path": .string(path)]
+        case .program(let name, let words):
+            ["what": "program", "name": .string(name), "words": .array(words.map(RelayValue.string))]
+        case .pair(let word): word.map { ["what": "pair", "word": .string($0)] } ?? ["what": "pair"]
+        case .log: ["what": "log"]
+        case .confirm(let areSame): ["what": "confirm", "areSame": .bool(areSame)]
+        case .dismiss(let device): ["what": "dismiss", "device": .string(device)]
+        }
+    }
+
+    init(_ fields: RelayFields) throws(RelayFault) {
+        switch try fields.text("what") {
+        case "status": self = .status
+        case "showAccount": self = .showAccount
+        case "join": self = .join(key: try fields.text("key"))
+        case "leave": self = .leave
+        case "rename": self = .rename(try fields.text("name", most: 255))
+        case "scheme": self = .scheme(try fields.text("scheme"), allowed: try fields.flag("allowed"))
+        case "grant":
+            self = .grant(
+                device: try fields.text("device"), app: try fields.text("app"), service: try fields.text("service"),
+                allowed: try fields.flag("allowed"))
+        case "filesFolder": self = .filesFolder(try fields.text("path", most: 4096))
+        case "photosFolder": self = .photosFolder(try fields.text("path", most: 4096))
+        case "program": self = .program(name: try fields.text("name", most: 64), words: try fields.texts("words"))
+        case "pair": self = .pair(word: try fields.optionalText("word", most: 64))
+        case "log": self = .log
+        case "confirm": self = .confirm(try fields.flag("areSame"))
+        case "dismiss": self = .dismiss(device: try fields.text("device", most: 64))
+        default: throw fields.fault("what", "a word of this version, such as status or grant")
+        }
+    }
+}
