@@ -5,8 +5,9 @@ public enum AgentMessage: Hashable, Sendable {
     /// The agent refuses the connection, or ends it: a stable code, and a sentence that says what to do. The last
     /// message.
     case refused(version: Int, code: String, message: String)
-    /// The answer to ``AppMessage/requestAuthorization(request:options:)``: whether the app may notify.
-    case authorizationAnswered(request: Int64, granted: Bool)
+    /// The answer to ``AppMessage/requestAuthorization(request:options:)``: whether the app may notify; and why nobody was
+    /// asked, where that is so.
+    case authorizationAnswered(request: Int64, granted: Bool, reason: String? = nil)
     /// The app's device token as 64 hex digits; `request` is `nil` when the token changed by itself.
     case registered(request: Int64?, token: String)
     /// There is no device token: a stable code, and a sentence that says why.
@@ -24,13 +25,28 @@ public enum AgentMessage: Hashable, Sendable {
     case responsesConfirmed(responses: [Int64])
     /// The answer to ``AppMessage/center(request:_:)``.
     case centerAnswered(request: Int64, CenterAnswer)
+    /// The answer to ``AppMessage/fetch(request:_:)``.
+    case fetched(request: Int64, MediaAnswer)
     /// The app is in this state from now on; it answers with ``AppMessage/stateChanged(_:)``.
     case enter(AppState)
     /// The person wants to see the app's own notification settings. The notification is the one that they came
     /// from, if any.
     case openSettings(DeliveredNotification?)
+    /// So many of the app's notifications were deleted on the server before they could come, the first of them at this
+    /// moment, in milliseconds since 1970. It is told again on each connection until the app has answered with
+    /// ``AppMessage/deletionTaken(deletion:)``; what is deleted later is told with a new id, and counts these too.
+    case messagesDeleted(deletion: Int64, count: Int, since: Int64)
     /// An answer to ``AppMessage/manage(request:_:)``.
     case managed(request: Int64, ManagementAnswer)
+    /// A notification for a service extension to change; answered by ``AppMessage/extended(notification:content:)`` or
+    /// ``AppMessage/extensionFailed(notification:message:)``.
+    case extend(DeliveredNotification)
+    /// The time for this notification is almost over: what there is should be answered now.
+    case expire(notification: Int64)
+    /// What the agent says of the app's direct channel.
+    case channel(ChannelEvent)
+    /// What the agent says about relaying, in the encoding of `RelayWire`.
+    case relay(RelayPacket)
     /// A message of a later version; to be ignored.
     case unknown(type: String)
 
@@ -71,7 +87,7 @@ public enum AgentMessage: Hashable, Sendable {
 extension AgentMessage: Codable {
     private enum Key: String, CodingKey {
         case type, version, code, message, request, granted, token, notification, kind, response, action, userText
-        case notifications, responses, state
+        case notifications, responses, state, deletion, count, since, reason
     }
 
     public init(from decoder: any Decoder) throws {
@@ -83,7 +99,9 @@ extension AgentMessage: Codable {
         case "refused":
             self = .refused(version: try member(.version), code: try member(.code), message: try member(.message))
         case "authorizationAnswered":
-            self = .authorizationAnswered(request: try member(.request), granted: try member(.granted))
+            self = .authorizationAnswered(
+                request: try member(.request), granted: try member(.granted),
+                reason: try members.decodeIfPresent(String.self, forKey: .reason))
         case "registered":
             self = .registered(
                 request: try members.decodeIfPresent(Int64.self, forKey: .request), token: try member(.token))
@@ -101,9 +119,17 @@ extension AgentMessage: Codable {
         case "centerAnswered":
             self = .centerAnswered(request: try member(.request), try CenterAnswer(from: decoder))
         case "managed": self = .managed(request: try member(.request), try ManagementAnswer(from: decoder))
+        case "fetched": self = .fetched(request: try member(.request), try MediaAnswer(from: decoder))
         case "enter": self = .enter(try member(.state))
         case "openSettings":
             self = .openSettings(try members.decodeIfPresent(DeliveredNotification.self, forKey: .notification))
+        case "messagesDeleted":
+            self = .messagesDeleted(
+                deletion: try member(.deletion), count: try member(.count), since: try member(.since))
+        case "extend": self = .extend(try member(.notification))
+        case "expire": self = .expire(notification: try member(.notification))
+        case "channel": self = .channel(try ChannelEvent(from: decoder))
+        case "relay": self = .relay(try RelayPacket(from: decoder))
         default: self = .unknown(type: type)
         }
     }
@@ -117,9 +143,10 @@ extension AgentMessage: Codable {
             try members.encode(version, forKey: .version)
             try members.encode(code, forKey: .code)
             try members.encode(message, forKey: .message)
-        case .authorizationAnswered(let request, let granted):
+        case .authorizationAnswered(let request, let granted, let reason):
             try members.encode(request, forKey: .request)
             try members.encode(granted, forKey: .granted)
+            try members.encodeIfPresent(reason, forKey: .reason)
         case .registered(let request, let token):
             try members.encodeIfPresent(request, forKey: .request)
             try members.encode(token, forKey: .token)
@@ -146,8 +173,19 @@ extension AgentMessage: Codable {
         case .managed(let request, let answer):
             try members.encode(request, forKey: .request)
             try answer.encode(to: encoder)
+        case .fetched(let request, let answer):
+            try members.encode(request, forKey: .request)
+            try answer.encode(to: encoder)
         case .enter(let state): try members.encode(state, forKey: .state)
         case .openSettings(let notification): try members.encodeIfPresent(notification, forKey: .notification)
+        case .messagesDeleted(let deletion, let count, let since):
+            try members.encode(deletion, forKey: .deletion)
+            try members.encode(count, forKey: .count)
+            try members.encode(since, forKey: .since)
+        case .extend(let notification): try members.encode(notification, forKey: .notification)
+        case .expire(let notification): try members.encode(notification, forKey: .notification)
+        case .channel(let event): try event.encode(to: encoder)
+        case .relay(let packet): try packet.encode(to: encoder)
         case .unknown: break
         }
     }
@@ -167,8 +205,14 @@ extension AgentMessage: Codable {
         case .responsesConfirmed: "responsesConfirmed"
         case .centerAnswered: "centerAnswered"
         case .managed: "managed"
+        case .fetched: "fetched"
         case .enter: "enter"
         case .openSettings: "openSettings"
+        case .messagesDeleted: "messagesDeleted"
+        case .extend: "extend"
+        case .expire: "expire"
+        case .channel: "channel"
+        case .relay: "relay"
         case .unknown(let type): type
         }
     }

@@ -7,7 +7,7 @@ public enum AppMessage: Hashable, Sendable {
     ///
     /// A run is one process of the app. With its name, an `add` that is repeated on a later connection under the
     /// same number is done once.
-    case hello(version: Int, app: String, secret: String?, run: String? = nil, role: ConnectionRole = .app)
+    case hello(version: Int, app: BundleID, secret: String?, run: String? = nil, role: ConnectionRole = .app)
     /// Asks for authorization; `options` is the raw value of `UNAuthorizationOptions`.
     case requestAuthorization(request: Int64, options: UInt)
     /// Asks for the app's device token, now and whenever it changes.
@@ -22,13 +22,26 @@ public enum AppMessage: Hashable, Sendable {
     case handled(notification: Int64, outcome: HandledOutcome)
     /// The app has handled the response with this id.
     case responseHandled(response: Int64)
+    /// The app knows that notifications were deleted on the server: ``AgentMessage/messagesDeleted(deletion:count:since:)``.
+    case deletionTaken(deletion: Int64)
     /// The app says where it stands in its life.
     case stateChanged(AppState)
     /// Asks something of the notification centre; answered by ``AgentMessage/centerAnswered(request:_:)``.
     case center(request: Int64, CenterCommand)
+    /// A service extension has the agent fetch a file; answered by ``AgentMessage/fetched(request:_:)``.
+    case fetch(request: Int64, MediaRequest)
     /// A person's command from a terminal. It is the first message in place of `hello`, and the connection has no
     /// other kind.
     case manage(request: Int64, ManagementCommand)
+    /// A service extension's answer for a notification: what is to be shown; `nil` where it changed nothing.
+    case extended(notification: Int64, content: NotificationContent?)
+    /// A service extension's answer cannot be sent, and why; the notification is shown as it came.
+    case extensionFailed(notification: Int64, message: String)
+    /// What the app says about its direct channel.
+    case channel(ChannelCommand)
+    /// What an app, what relays for it, or a terminal says about relaying, in the encoding of `RelayWire`. A terminal says
+    /// it in place of `hello`.
+    case relay(RelayPacket)
     /// A message of a later version; to be ignored.
     case unknown(type: String)
 
@@ -44,6 +57,7 @@ public enum AppMessage: Hashable, Sendable {
 extension AppMessage: Codable {
     private enum Key: String, CodingKey {
         case type, version, app, secret, run, role, request, options, notification, outcome, result, response, state
+        case deletion, content, message
     }
 
     public init(from decoder: any Decoder) throws {
@@ -54,7 +68,7 @@ extension AppMessage: Codable {
         case "hello":
             self = .hello(
                 version: try members.decode(Int.self, forKey: .version),
-                app: try members.decode(String.self, forKey: .app),
+                app: try members.decode(BundleID.self, forKey: .app),
                 secret: try members.decodeIfPresent(String.self, forKey: .secret),
                 run: try members.decodeIfPresent(String.self, forKey: .run), role: try members.member(.role, else: .app)
             )
@@ -70,9 +84,21 @@ extension AppMessage: Codable {
                 notification: try members.decode(Int64.self, forKey: .notification),
                 outcome: try Self.decodeOutcome(members))
         case "responseHandled": self = .responseHandled(response: try members.decode(Int64.self, forKey: .response))
+        case "deletionTaken": self = .deletionTaken(deletion: try members.decode(Int64.self, forKey: .deletion))
         case "stateChanged": self = .stateChanged(try members.decode(AppState.self, forKey: .state))
         case "manage": self = .manage(request: try request(), try ManagementCommand(from: decoder))
+        case "fetch": self = .fetch(request: try request(), try MediaRequest(from: decoder))
         case "center": self = .center(request: try request(), try CenterCommand(from: decoder))
+        case "channel": self = .channel(try ChannelCommand(from: decoder))
+        case "relay": self = .relay(try RelayPacket(from: decoder))
+        case "extended":
+            self = .extended(
+                notification: try members.decode(Int64.self, forKey: .notification),
+                content: try members.decodeIfPresent(NotificationContent.self, forKey: .content))
+        case "extensionFailed":
+            self = .extensionFailed(
+                notification: try members.decode(Int64.self, forKey: .notification),
+                message: try members.member(.message, else: ""))
         default: self = .unknown(type: type)
         }
     }
@@ -108,6 +134,7 @@ extension AppMessage: Codable {
             try members.encode(notification, forKey: .notification)
             try Self.encode(outcome, into: &members)
         case .responseHandled(let response): try members.encode(response, forKey: .response)
+        case .deletionTaken(let deletion): try members.encode(deletion, forKey: .deletion)
         case .stateChanged(let state): try members.encode(state, forKey: .state)
         case .center(let request, let command):
             try members.encode(request, forKey: .request)
@@ -115,6 +142,17 @@ extension AppMessage: Codable {
         case .manage(let request, let command):
             try members.encode(request, forKey: .request)
             try command.encode(to: encoder)
+        case .fetch(let request, let media):
+            try members.encode(request, forKey: .request)
+            try media.encode(to: encoder)
+        case .extended(let notification, let content):
+            try members.encode(notification, forKey: .notification)
+            try members.encodeIfPresent(content, forKey: .content)
+        case .extensionFailed(let notification, let message):
+            try members.encode(notification, forKey: .notification)
+            try members.encode(message, forKey: .message)
+        case .channel(let command): try command.encode(to: encoder)
+        case .relay(let packet): try packet.encode(to: encoder)
         case .ready, .unknown: break
         }
     }
@@ -142,9 +180,15 @@ extension AppMessage: Codable {
         case .ready: "ready"
         case .handled: "handled"
         case .responseHandled: "responseHandled"
+        case .deletionTaken: "deletionTaken"
         case .stateChanged: "stateChanged"
         case .center: "center"
+        case .fetch: "fetch"
         case .manage: "manage"
+        case .extended: "extended"
+        case .extensionFailed: "extensionFailed"
+        case .channel: "channel"
+        case .relay: "relay"
         case .unknown(let type): type
         }
     }

@@ -8,7 +8,7 @@ public struct DeliveredNotification: Codable, Hashable, Sendable {
     /// The `apns-id`, where the notification has one.
     public var apnsID: String?
     /// The app's topic.
-    public var topic: String
+    public var topic: BundleID
     /// When it was accepted, in milliseconds since 1970-01-01 UTC.
     public var date: Int64
     /// The payload's JSON text, verbatim; `{}` for a local notification.
@@ -21,7 +21,7 @@ public struct DeliveredNotification: Codable, Hashable, Sendable {
 
     /// Makes what one `deliver` or `respond` carries; it checks nothing.
     public init(
-        id: Int64, identifier: String, apnsID: String?, topic: String, date: Int64, payload: String,
+        id: Int64, identifier: String, apnsID: String?, topic: BundleID, date: Int64, payload: String,
         content: NotificationContent? = nil, trigger: NotificationTrigger? = nil
     ) {
         self.id = id

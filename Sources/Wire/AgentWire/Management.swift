@@ -6,26 +6,28 @@ public enum ManagementCommand: Hashable, Sendable {
     /// How the agent is.
     case status
     /// What is in the list, of one app or of all.
-    case list(app: String?)
+    case list(app: BundleID?)
     /// What is in the list, summed up by threads.
-    case threads(app: String?)
+    case threads(app: BundleID?)
     /// One notification of the list; answered by ``ManagementAnswer/list(_:)``.
     case show(notification: Int64)
     /// The requests that wait for their trigger, of one app or of all. One answer carries a page of them; `after`
     /// is where the page before ended.
-    case pending(app: String?, after: PendingTurn?)
+    case pending(app: BundleID?, after: PendingTurn?)
     /// Takes back what waits.
-    case cancel(app: String, identifiers: [String])
+    case cancel(app: BundleID, identifiers: [String])
     /// Chooses an action of a notification as a person on the desktop does, with text where it asks for some.
     case act(notification: Int64, action: String, text: String?)
     /// Takes a notification away as a person on the desktop does.
     case dismiss(notification: Int64)
     /// What a person can change for an app.
-    case settings(app: String)
+    case settings(app: BundleID)
     /// Changes settings, by their names.
-    case set(app: String, values: [String: String])
+    case set(app: BundleID, values: [String: String])
     /// Has an app show its own notification settings, if it said that it has some.
-    case openSettings(app: String)
+    case openSettings(app: BundleID)
+    /// Has an app that runs be in this state from now on, where its manifest leaves that to the app.
+    case enter(app: BundleID, AppState)
     /// Shows a notification of the terminal's own, at once or when its trigger fires.
     ///
     /// Answered by ``ManagementAnswer/done``; with a trigger by ``ManagementAnswer/pending(_:next:)`` with this one;
@@ -83,25 +85,49 @@ public struct AgentStatus: Codable, Hashable, Sendable {
     public var hasServer: Bool
     /// Whether notifications can be seen.
     public var hasScreen: Bool
+    /// Why nothing can be seen now although there is a desktop; `nil` where nothing is known to be wrong.
+    public var screenFault: String?
     /// The installed apps.
     public var apps: [App]
+    /// Who tells where the machine is; `nil` of an agent that does not say.
+    public var position: Position?
 
     /// Makes the answer to a question for the status.
     public init(
-        process: Int32, device: String?, isConnected: Bool, hasServer: Bool = true, hasScreen: Bool, apps: [App]
+        process: Int32, device: String?, isConnected: Bool, hasServer: Bool = true, hasScreen: Bool,
+        screenFault: String? = nil, apps: [App], position: Position? = nil
     ) {
         self.process = process
         self.device = device
         self.isConnected = isConnected
         self.hasServer = hasServer
         self.hasScreen = hasScreen
+        self.screenFault = screenFault
         self.apps = apps
+        self.position = position
+    }
+
+    /// What is known of who tells where the machine is.
+    public struct Position: Codable, Hashable, Sendable {
+        /// Its name; `nil` where nobody is to tell.
+        public var source: String?
+        /// Why it does not tell now; `nil` where it does, or has not been asked.
+        public var fault: String?
+        /// Whether it has told a position.
+        public var isKnown: Bool
+
+        /// Makes it from its parts.
+        public init(source: String?, fault: String? = nil, isKnown: Bool = false) {
+            self.source = source
+            self.fault = fault
+            self.isKnown = isKnown
+        }
     }
 
     /// One installed app.
     public struct App: Codable, Hashable, Sendable {
         /// The bundle id.
-        public var id: String
+        public var id: BundleID
         /// The name that people see, from the app's manifest.
         public var name: String
         /// Whether the app is connected to the agent's socket.
@@ -112,15 +138,38 @@ public struct AgentStatus: Codable, Hashable, Sendable {
         public var listed: Int
         /// The number on the app's icon; 0 for none.
         public var badge: Int
+        /// How notifications that waited for its service extension ended since the agent began; `nil` where it has none.
+        public var extensions: [ExtensionVersion]?
+        /// Its device token in hexadecimal digits; `nil` where it has none.
+        public var token: String?
 
         /// Makes the line of one app.
-        public init(id: String, name: String, isConnected: Bool, authorization: Int, listed: Int, badge: Int) {
+        public init(
+            id: BundleID, name: String, isConnected: Bool, authorization: Int, listed: Int, badge: Int,
+            extensions: [ExtensionVersion]? = nil, token: String? = nil
+        ) {
             self.id = id
             self.name = name
             self.isConnected = isConnected
             self.authorization = authorization
             self.listed = listed
             self.badge = badge
+            self.extensions = extensions
+            self.token = token
+        }
+    }
+
+    /// What one version of an app's service extension did.
+    public struct ExtensionVersion: Codable, Hashable, Sendable {
+        /// The version, from the manifest; empty where that says none.
+        public var version: String
+        /// How many notifications ended in which way: `changed`, `timedOut` and the other outcomes of the state `extended`.
+        public var outcomes: [String: Int64]
+
+        /// Makes the line of one version.
+        public init(version: String, outcomes: [String: Int64]) {
+            self.version = version
+            self.outcomes = outcomes
         }
     }
 }
@@ -150,7 +199,7 @@ public struct ListedNotification: Codable, Hashable, Sendable {
 
 extension ManagementCommand: Codable {
     private enum Key: String, CodingKey {
-        case command, app, after, identifiers, notification, action, text, values, waits
+        case command, app, after, identifiers, notification, action, text, values, waits, state
     }
 
     public init(from decoder: any Decoder) throws {
@@ -158,12 +207,12 @@ extension ManagementCommand: Codable {
         func member<Value: Decodable>(_ key: Key) throws -> Value { try members.decode(Value.self, forKey: key) }
         switch try member(.command) as String {
         case "status": self = .status
-        case "list": self = .list(app: try members.decodeIfPresent(String.self, forKey: .app))
-        case "threads": self = .threads(app: try members.decodeIfPresent(String.self, forKey: .app))
+        case "list": self = .list(app: try members.decodeIfPresent(BundleID.self, forKey: .app))
+        case "threads": self = .threads(app: try members.decodeIfPresent(BundleID.self, forKey: .app))
         case "show": self = .show(notification: try member(.notification))
         case "pending":
             self = .pending(
-                app: try members.decodeIfPresent(String.self, forKey: .app),
+                app: try members.decodeIfPresent(BundleID.self, forKey: .app),
                 after: try members.decodeIfPresent(PendingTurn.self, forKey: .after))
         case "cancel": self = .cancel(app: try member(.app), identifiers: try member(.identifiers))
         case "act":
@@ -174,6 +223,7 @@ extension ManagementCommand: Codable {
         case "settings": self = .settings(app: try member(.app))
         case "set": self = .set(app: try member(.app), values: try member(.values))
         case "openSettings": self = .openSettings(app: try member(.app))
+        case "enter": self = .enter(app: try member(.app), try member(.state))
         case "notify": self = .notify(try member(.notification), waits: try members.member(.waits, else: false))
         default:
             throw DecodingError.dataCorruptedError(
@@ -221,6 +271,10 @@ extension ManagementCommand: Codable {
         case .openSettings(let app):
             try begin("openSettings")
             try members.encode(app, forKey: .app)
+        case .enter(let app, let state):
+            try begin("enter")
+            try members.encode(app, forKey: .app)
+            try members.encode(state, forKey: .state)
         case .notify(let request, let waits):
             try begin("notify")
             try members.encode(request, forKey: .notification)

@@ -42,7 +42,6 @@ extension NotificationContent {
         bodyLocalization = Self.localization(members, "loc-key", "loc-args")
         openTitle = Self.localization(members, "action-loc-key", "")
         launchImageName = members["launch-image"] as? String ?? ""
-        categoryIdentifier = members["category"] as? String ?? ""
         actions = (members["actions"] as? [Any] ?? []).prefix(8).compactMap { action in
             guard let action = action as? [String: Any], let identifier = action["id"] as? String,
                 let title = action["title"] as? String
@@ -96,12 +95,15 @@ public struct PayloadDelivery: Hashable, Sendable {
     public let content: NotificationContent
     /// `content-available`.
     public let wakesInBackground: Bool
+    /// `mutable-content`: the app's service extension may change it.
+    public let isMutable: Bool
 
     /// Reads a payload; nothing in it can make this fail.
     public init(payload: String) {
         let aps = NotificationContent.aps(of: payload)
         content = NotificationContent(payload: payload, aps: aps)
         wakesInBackground = (aps?["content-available"] as? NSNumber) == 1
+        isMutable = (aps?["mutable-content"] as? NSNumber) == 1
     }
 
     /// To which handlers of an active app it goes.

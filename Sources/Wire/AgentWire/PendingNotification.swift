@@ -1,7 +1,7 @@
 /// A request that waits for its trigger, as a person reads it.
 public struct PendingNotification: Codable, Hashable, Sendable {
     /// The bundle id of the app that asked for it.
-    public var app: String
+    public var app: BundleID
     /// The name of the app that people see.
     public var appName: String
     /// What it will say, with every text looked up.
@@ -19,7 +19,8 @@ public struct PendingNotification: Codable, Hashable, Sendable {
 
     /// Makes a line for a person to read; `times` and `offsets` have the same length.
     public init(
-        app: String, appName: String, content: NotificationContent, identifier: String, times: [Int64], offsets: [Int],
+        app: BundleID, appName: String, content: NotificationContent, identifier: String, times: [Int64],
+        offsets: [Int],
         reason: String, fired: Int64
     ) {
         self.app = app

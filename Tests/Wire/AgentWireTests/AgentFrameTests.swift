@@ -41,7 +41,8 @@ struct AgentFrameTests {
     }
 
     @Test func `a message that is too long is not encoded`() {
-        let message = AppMessage.hello(version: 1, app: String(repeating: "a", count: 1 << 20), secret: nil)
+        let message = AppMessage.hello(
+            version: 1, app: BundleID(rawValue: String(repeating: "a", count: 1 << 20)), secret: nil)
         #expect(throws: AgentFrameError.self) { try AgentFrame.encode(message) }
     }
 

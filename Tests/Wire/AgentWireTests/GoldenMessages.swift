@@ -63,7 +63,9 @@ enum GoldenMessages {
     static let status = AgentStatus(
         process: 17, device: "42", isConnected: true, hasScreen: false,
         apps: [
-            .init(id: "com.example.todo", name: "Todo", isConnected: true, authorization: 2, listed: 3, badge: 1)
+            .init(
+                id: "com.example.todo", name: "Todo", isConnected: true, authorization: 2, listed: 3, badge: 1,
+                extensions: [.init(version: "1.0", outcomes: ["changed": 4, "timedOut": 1])])
         ])
 
     static let fromApp: [(file: String, message: AppMessage)] = [
@@ -85,6 +87,20 @@ enum GoldenMessages {
         ("handled-notPresented", .handled(notification: 5, outcome: .notPresented)),
         ("handled-background", .handled(notification: 5, outcome: .background(.noData))),
         ("responseHandled", .responseHandled(response: 6)),
+        ("channel-open", .channel(.open)),
+        ("channel-close", .channel(.close)),
+        ("channel-taken", .channel(.taken(message: 9_007_199_254_740_993))),
+        (
+            "channel-send",
+            .channel(
+                .send(
+                    request: 17,
+                    UpstreamDraft(
+                        id: "m1", to: "42@gcm.googleapis.com", data: ["item": "milk"], timeToLive: 60)))
+        ),
+        ("channel-endTaken", .channel(.endTaken(upstream: 3))),
+        ("channel-topic", .channel(.topic(request: 18, name: "news", joins: true))),
+        ("deletionTaken", .deletionTaken(deletion: 9_007_199_254_740_993)),
         ("stateChanged", .stateChanged(.inactive)),
         ("center-add", .center(request: 7, .add(request))),
         ("center-add-calendar", .center(request: 7, .add(timed))),
@@ -96,6 +112,12 @@ enum GoldenMessages {
         ("center-removeDelivered", .center(request: 11, .removeDelivered([]))),
         ("center-setCategories", .center(request: 12, .setCategories([category]))),
         ("center-categories", .center(request: 13, .categories)),
+        (
+            "fetch",
+            .fetch(
+                request: 15, MediaRequest(url: "https://example.com/milk.jpg", typeHint: "jpg", spread: 12.5))
+        ),
+        ("fetch-plain", .fetch(request: 16, MediaRequest(url: "https://example.com/milk"))),
         ("center-setBadge", .center(request: 14, .setBadge(0))),
         ("manage-status", .manage(request: 1, .status)),
         ("manage-list", .manage(request: 2, .list(app: "com.example.todo"))),
@@ -113,11 +135,15 @@ enum GoldenMessages {
         ("manage-dismiss", .manage(request: 4, .dismiss(notification: 2))),
         ("manage-settings", .manage(request: 5, .settings(app: "com.example.todo"))),
         ("manage-set", .manage(request: 6, .set(app: "com.example.todo", values: ["sounds": "off"]))),
+        ("manage-enter", .manage(request: 8, .enter(app: "com.example.todo", .background))),
         ("manage-openSettings", .manage(request: 8, .openSettings(app: "com.example.todo"))),
         (
             "manage-notify",
             .manage(request: 7, .notify(NotificationRequest(identifier: "a", content: greeting), waits: true))
         ),
+        ("extended", .extended(notification: 9_007_199_254_740_993, content: greeting)),
+        ("extended-unchanged", .extended(notification: 5, content: nil)),
+        ("extensionFailed", .extensionFailed(notification: 5, message: "The content cannot be sent.")),
     ]
 
     static let fromAgent: [(file: String, message: AgentMessage)] = [
@@ -128,6 +154,10 @@ enum GoldenMessages {
         ("welcome-plain", .welcome(.init(version: 1, state: .active, authorization: 0))),
         ("refused", .refused(version: 1, code: "unknownApp", message: "Install it first.")),
         ("authorizationAnswered", .authorizationAnswered(request: 1, granted: true)),
+        (
+            "authorizationAnswered-reason",
+            .authorizationAnswered(request: 1, granted: false, reason: "Nobody is there.")
+        ),
         ("registered", .registered(request: 2, token: "00ff")),
         ("registered-unasked", .registered(request: nil, token: "00ff")),
         ("registrationFailed", .registrationFailed(request: 2, code: "unreachable", message: "No server.")),
@@ -191,9 +221,30 @@ enum GoldenMessages {
             .managed(request: 5, .settings([.init(name: "sounds", value: "on", allowed: ["on", "off"])]))
         ),
         ("managed-answered", .managed(request: 7, .answered(action: "reply", text: "soon"))),
+        ("fetched", .fetched(request: 15, .file(path: "/home/ann/.local/state/aldaba/media/handed/t/1.jpg"))),
+        (
+            "fetched-failed",
+            .fetched(
+                request: 16,
+                .failed(MediaFailure(.notFound, status: 404, "https://example.com answered 404 and not with a file")))
+        ),
         ("enter", .enter(.active)),
         ("openSettings", .openSettings(plain)),
+        (
+            "messagesDeleted",
+            .messagesDeleted(deletion: 9_007_199_254_740_993, count: 100, since: 1_800_000_000_000)
+        ),
         ("openSettings-plain", .openSettings(nil)),
+        ("channel-state", .channel(.state(isConnected: true))),
+        ("channel-message", .channel(.message(plain))),
+        ("channel-takenConfirmed", .channel(.takenConfirmed(messages: [1, 9_007_199_254_740_993]))),
+        ("channel-accepted", .channel(.accepted(request: 17))),
+        ("channel-refused", .channel(.refused(request: 17, code: "MessageTooBig", message: "4097 bytes"))),
+        ("channel-ended", .channel(.ended(upstream: 3, id: "m1", code: nil))),
+        ("channel-ended-failed", .channel(.ended(upstream: 4, id: "m2", code: "TtlExceeded"))),
+        ("extend", .extend(notification)),
+        ("expire", .expire(notification: 9_007_199_254_740_993)),
+        ("relay", .relay(RelayPacket([0xa1, 0x61, 0x76, 0xff]))),
     ]
 
     /// The bytes of one file, without its last line feed.

@@ -74,6 +74,7 @@ struct PayloadContentTests {
         #expect(full.targetContentIdentifier == "W")
         #expect(full.filterCriteria == "F")
         #expect(full.launchImageName == "L")
+        #expect(content(#"{"aps":{"alert":{"body":"B","category":"C"}}}"#).categoryIdentifier.isEmpty)
         let broken = content(
             #"{"aps":{"category":1,"thread-id":{},"target-content-id":[],"filter-criteria":true,"#
                 + #""alert":{"launch-image":1}}}"#

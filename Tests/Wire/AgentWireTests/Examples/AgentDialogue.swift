@@ -1,7 +1,7 @@
 import AgentWire
 
 /// The first frame that an app writes to the agent's socket.
-func greeting(app: String) throws(AgentFrameError) -> [UInt8] {
+func greeting(app: BundleID) throws(AgentFrameError) -> [UInt8] {
     try AgentFrame.encode(AppMessage.hello(version: AgentFrame.version, app: app, secret: nil))
 }
 

@@ -1,0 +1,132 @@
+/// What a service extension asks the agent to fetch for it.
+public struct MediaRequest: Codable, Hashable, Sendable {
+    /// Where the file is: `https`, or `http` where the app or the agent allows it.
+    public var url: String
+    /// What the sender says that it is: a file's extension, a MIME type or a uniform type identifier.
+    public var typeHint: String?
+    /// The seconds over which the sender wants devices to spread themselves; see ``MediaRequest/spreadLimit``.
+    public var spread: Double
+
+    /// The greatest spread that counts, in seconds; the rest of an extension's time is for the fetching.
+    public static let spreadLimit = 15.0
+
+    /// Makes a request; what is wrong with it, the agent says.
+    public init(url: String, typeHint: String? = nil, spread: Double = 0) {
+        self.url = url
+        self.typeHint = typeHint
+        self.spread = spread
+    }
+
+    private enum Key: String, CodingKey {
+        case url, typeHint, spread
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        url = try members.decode(String.self, forKey: .url)
+        typeHint = try members.decodeIfPresent(String.self, forKey: .typeHint)
+        spread = try members.member(.spread, else: 0)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Key.self)
+        try members.encode(url, forKey: .url)
+        try members.encodeIfPresent(typeHint, forKey: .typeHint)
+        if spread != 0 { try members.encode(spread, forKey: .spread) }
+    }
+}
+
+/// Why the agent fetched nothing.
+public struct MediaFailure: Error, Hashable, Sendable, Codable, CustomStringConvertible {
+    /// The reasons there are; programs go by these.
+    public enum Reason: String, Codable, Sendable, CaseIterable {
+        /// The text is no address that can be fetched.
+        case refusedURL
+        /// `http`, which neither the app nor the agent allows.
+        case notSecure
+        /// The host's address is private, of this machine, or of another kind that no public picture has.
+        case refusedAddress
+        /// Nobody knows the host.
+        case unknownHost
+        /// The host takes no connection, or ends it before its time.
+        case unreachable
+        /// More redirects than are followed.
+        case tooManyRedirects
+        /// The host answered with something other than the file.
+        case notFound
+        /// It is no picture, sound or movie that a notification can show.
+        case notMedia
+        /// More bytes than a file of its kind may have.
+        case tooLarge
+        /// It was not there in time.
+        case tooSlow
+        /// Too much is being fetched already.
+        case busy
+        /// There is no room for it on this machine.
+        case noRoom
+        /// A reason of a later version.
+        case unknown
+    }
+
+    /// Which of the reasons.
+    public var reason: Reason
+    /// The host's HTTP status, with ``Reason/notFound``.
+    public var status: Int?
+    /// What was wrong, where, and what would be right.
+    public var message: String
+
+    /// Makes a failure.
+    public init(_ reason: Reason, status: Int? = nil, _ message: String) {
+        self.reason = reason
+        self.status = status
+        self.message = message
+    }
+
+    /// Such as `notFound(404)`.
+    public var code: String { status.map { "\(reason.rawValue)(\($0))" } ?? reason.rawValue }
+    /// The reason and the sentence.
+    public var description: String { "\(code): \(message)" }
+
+    private enum Key: String, CodingKey {
+        case reason, status, message
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        reason = Reason(rawValue: try members.decode(String.self, forKey: .reason)) ?? .unknown
+        status = try members.decodeIfPresent(Int.self, forKey: .status)
+        message = try members.member(.message, else: "")
+    }
+}
+
+/// What came of a ``MediaRequest``.
+public enum MediaAnswer: Hashable, Sendable {
+    /// A file of this user's, whose name ends as its content is: to be attached within two minutes, or it is gone.
+    case file(path: String)
+    /// Nothing, and why.
+    case failed(MediaFailure)
+}
+
+extension MediaAnswer: Codable {
+    private enum Key: String, CodingKey {
+        case path
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        if let path = try members.decodeIfPresent(String.self, forKey: .path) {
+            self = .file(path: path)
+        } else {
+            self = .failed(try MediaFailure(from: decoder))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .file(let path):
+            var members = encoder.container(keyedBy: Key.self)
+            try members.encode(path, forKey: .path)
+        case .failed(let failure): try failure.encode(to: encoder)
+        }
+    }
+}
