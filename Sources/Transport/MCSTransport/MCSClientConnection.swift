@@ -1,4 +1,5 @@
 import DeviceSession
+import MCSWire
 import NIOCore
 import PushModel
 
@@ -30,6 +31,17 @@ public final class MCSClientConnection: Sendable {
     ///   - persistentID: The sender's own name of the batch, unique among those not confirmed.
     public func send(_ receipts: [Receipt], persistentID: String) {
         onLoop { $0.send(receipts, persistentID: persistentID) }
+    }
+
+    /// Sends another stanza upstream, which is made at the moment of writing. It is durable at the server when
+    /// `upstreamConfirmed` names its persistent id.
+    public func send(persistentID: String, _ stanza: @escaping @Sendable (Timestamp) -> MCSDataMessageStanza) {
+        onLoop { $0.send(stanza(SessionTime.now().wall), persistentID: persistentID) }
+    }
+
+    /// Sends something for another device. It is lost where the session is not open, or ends.
+    public func relay(_ frame: [UInt8]) {
+        onLoop { $0.relay(frame) }
     }
 
     /// Says goodbye and closes; `closed` follows with `ended`.

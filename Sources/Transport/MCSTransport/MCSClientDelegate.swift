@@ -28,11 +28,17 @@ public protocol MCSClientDelegate: AnyObject, Sendable {
     /// A data stanza that is no notification was acknowledged and dropped; the text says what was wrong with it.
     func passedOver(_ connection: MCSClientConnection, persistentID: String, reason: String)
 
+    /// What another device, or the server, says about relaying; it is not stored anywhere.
+    func relayed(_ connection: MCSClientConnection, _ frame: [UInt8])
+
     /// The connection could not be made, or is over. Called exactly once, and last.
     func closed(_ connection: MCSClientConnection, _ reason: MCSClientCloseReason)
 }
 
 extension MCSClientDelegate {
+    /// Does nothing, for devices that do not relay.
+    public func relayed(_ connection: MCSClientConnection, _ frame: [UInt8]) {}
+
     /// Does nothing: what was refused is confirmed too.
     public func upstreamRefused(
         _ connection: MCSClientConnection, persistentID: String, _ refusal: UpstreamRefusal

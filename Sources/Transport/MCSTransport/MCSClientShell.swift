@@ -34,14 +34,25 @@ final class MCSClientShell: MCSChannelPeer {
     }
 
     func send(_ receipts: [Receipt], persistentID: String) {
-        let stanza = try? MCSDataMessageStanza(
-            receipts: receipts, persistentID: persistentID, now: SessionTime.now().wall)
+        send(
+            try? MCSDataMessageStanza(
+                receipts: receipts, persistentID: persistentID, now: SessionTime.now().wall),
+            persistentID: persistentID)
+    }
+
+    func send(_ stanza: MCSDataMessageStanza?, persistentID: String) {
         if let stanza, let sent = session.send(stanza) {
             perform(sent)
             channel?.settle()
         } else {
             delegate?.upstreamNotSent(connection, persistentID: persistentID)
         }
+    }
+
+    func relay(_ frame: [UInt8]) {
+        guard let sent = session.relay(frame) else { return }
+        perform(sent)
+        channel?.settle()
     }
 
     func end() {
@@ -116,6 +127,7 @@ final class MCSClientShell: MCSChannelPeer {
         case .store(let notifications): delegate?.received(connection, notifications)
         case .passedOver(let persistentID, let reason):
             delegate?.passedOver(connection, persistentID: persistentID, reason: reason)
+        case .relayed(let frame): delegate?.relayed(connection, frame)
         case .confirmed(let ids): delegate?.confirmed(connection, ids)
         case .upstreamRefused(let persistentID, let refusal):
             delegate?.upstreamRefused(connection, persistentID: persistentID, refusal)

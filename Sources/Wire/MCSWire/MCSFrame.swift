@@ -37,6 +37,24 @@ public enum MCSTag: UInt8, Sendable, CaseIterable {
     case dataMessageStanza = 8
     /// Why the sender ends the stream.
     case streamErrorStanza = 10
+
+    // Names from before the device channel was what it is. No client sends them; they are packets all the same.
+    /// Not used any more.
+    case messageStanza = 5
+    /// Not used any more.
+    case presenceStanza = 6
+    /// Not used any more.
+    case batchPresenceStanza = 9
+    /// Not used any more.
+    case httpRequest = 11
+    /// Not used any more.
+    case httpResponse = 12
+    /// Not used any more.
+    case bindAccountRequest = 13
+    /// Not used any more.
+    case bindAccountResponse = 14
+    /// Not used any more.
+    case talkMetadata = 15
 }
 
 /// The version byte that each side sends once, before its first packet.

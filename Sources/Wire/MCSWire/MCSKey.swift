@@ -14,12 +14,52 @@ public enum MCSKey {
     public static let accepted = "aldaba.accepted"
     /// `fcm` for that lane; absent for `apns`.
     public static let lane = "aldaba.lane"
+    /// What kind of message it is, as FCM names it: absent or `gcm` for a notification.
+    public static let messageType = "message_type"
+    /// How many notifications were cleared, in decimal; FCM's name.
+    public static let totalDeleted = "total_deleted"
+    /// When the first of them were, in decimal milliseconds since 1970.
+    public static let deletedSince = "aldaba.deleted-since"
+    /// In a `send_error`: the name that the app gave its message; Chromium's name.
+    public static let failedMessage = "google.message_id"
+    /// In a `send_error`: why, for people.
+    public static let failure = "error"
+    /// In a `send_error`: why, in decimal, as ``UpstreamRefusal`` has it.
+    public static let failureCode = "aldaba.code"
+    /// The decimal internal id of the notification that was withdrawn.
+    public static let withdrawn = "aldaba.withdrawn"
+}
+
+/// The kinds of message that are no notifications: the values of ``MCSKey/messageType``.
+public enum MCSMessageType {
+    /// A notification.
+    public static let notification = "gcm"
+    /// Notifications were cleared from the mailbox; FCM's name.
+    public static let deletedMessages = "deleted_messages"
+    /// What was sent upstream is refused; FCM's name.
+    public static let sendError = "send_error"
+    /// A notification was withdrawn. FCM has no such message; its clients pass over kinds that they do not know.
+    public static let withdrawn = "aldaba.withdrawn"
+}
+
+/// The names of settings in a login's answer.
+public enum MCSSettingName {
+    /// With an error: after how many milliseconds the device is to come again, in decimal. Clients that do not know it pass it
+    /// by, and come by their own back-off.
+    public static let retryAfter = "retry_after_ms"
+}
+
+extension MCSLoginRequest {
+    /// By what an agent of ours says that it is one: the login's `id`.
+    public static var agentID: String { "aldaba" }
 }
 
 /// The categories and addresses of upstream stanzas that are for the server itself.
 public enum MCSUpstream {
     /// The category of a batch of receipts.
     public static let receiptsCategory = "aldaba.receipts"
+    /// The category of what devices relay to each other, in both directions.
+    public static let relayCategory = "aldaba.relay"
     /// Where such a stanza is addressed to.
     public static let serverAddress = "aldaba"
 }

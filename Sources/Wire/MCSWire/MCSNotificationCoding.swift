@@ -30,14 +30,22 @@ extension MCSDataMessageStanza {
         if let collapseID = notification.collapseID { token = collapseID }
         sent = notification.acceptedAt.rawValue
         queued = Self.wholeSeconds(from: notification.acceptedAt, to: now)
+        if let notice = notification.notice {
+            ttl = Self.longestTTL
+            appData = Self.appData(of: notice, notification)
+            return
+        }
         ttl = notification.expiresAt.map { Self.wholeSeconds(from: notification.acceptedAt, to: $0) } ?? 0
         rawData = Data(notification.payload)
         appData = Self.appData(of: notification)
     }
 
+    /// The longest `ttl` of a stanza, in seconds: four weeks.
+    private static let longestTTL: Int32 = 2_419_200
+
     private static func appData(of notification: OutgoingNotification) -> [MCSAppData] {
         var pairs = [
-            MCSAppData(MCSKey.apnsID, notification.apnsID),
+            MCSAppData(MCSKey.apnsID, notification.apnsID.rawValue),
             MCSAppData(MCSKey.priority, String(notification.priority.rawValue)),
             MCSAppData(MCSKey.environment, notification.environment.rawValue),
             MCSAppData(MCSKey.accepted, String(notification.acceptedAt.rawValue)),
@@ -58,7 +66,7 @@ extension MCSDataMessageStanza {
         Int32(clamping: max(0, end.milliseconds(since: start)) / 1000)
     }
 
-    /// Reads the notification that ``init(_:now:)`` wrote.
+    /// Reads the notification that ``init(_:now:)`` wrote, or the notice.
     ///
     /// An unknown push type is read as absent and an unknown priority as 10, so that an older agent still
     /// delivers what a newer server sends.
@@ -68,12 +76,18 @@ extension MCSDataMessageStanza {
         guard let id = NotificationID(text: persistentID) else { throw .field("persistent_id") }
         guard Topic.hasShape(category) else { throw .field("category") }
         let values = appDataByKey
-        guard let apnsID = values[MCSKey.apnsID] else { throw .field(MCSKey.apnsID) }
         guard let environment = values[MCSKey.environment].flatMap(PushEnvironment.init(rawValue:)) else {
             throw .field(MCSKey.environment)
         }
+        if let notice = try notice(values) {
+            return OutgoingNotification(
+                notice, id: id, team: TeamID(rawValue: from), topic: Topic(rawValue: category),
+                environment: environment, lane: values[MCSKey.lane] == "fcm" ? .fcm : .apns,
+                at: Timestamp(rawValue: sent))
+        }
+        guard let apnsID = values[MCSKey.apnsID] else { throw .field(MCSKey.apnsID) }
         return OutgoingNotification(
-            id: id, apnsID: apnsID, team: TeamID(rawValue: from), topic: Topic(rawValue: category),
+            id: id, apnsID: APNsID(rawValue: apnsID), team: TeamID(rawValue: from), topic: Topic(rawValue: category),
             environment: environment, lane: values[MCSKey.lane] == "fcm" ? .fcm : .apns,
             pushType: values[MCSKey.pushType].flatMap(PushType.init(rawValue:)),
             priority: values[MCSKey.priority].flatMap { UInt8($0) }.flatMap(Priority.init(rawValue:)) ?? .immediate,

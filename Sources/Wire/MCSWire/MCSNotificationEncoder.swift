@@ -12,6 +12,11 @@ extension OutgoingNotification {
     public func encodePacket(
         into bytes: inout [UInt8], lastStreamID: Int32, now: Timestamp, maximumSize: Int = MCSFrame.defaultMaximumSize
     ) throws(MCSFrameError) {
+        guard notice == nil else {
+            var stanza = MCSDataMessageStanza(self, now: now)
+            stanza.lastStreamIDReceived = lastStreamID
+            return try MCSPacket.dataMessage(stanza).encode(into: &bytes, maximumSize: maximumSize)
+        }
         let start = bytes.count
         // Strings and keys beside the payload are less than this together, or the array grows once more.
         bytes.reserveCapacity(start + payload.count + 512)
@@ -45,7 +50,7 @@ extension OutgoingNotification {
         Protobuf.append(3, team.rawValue, to: &bytes)
         Protobuf.append(5, topic.rawValue, to: &bytes)
         if let collapseID { Protobuf.append(6, collapseID, to: &bytes) }
-        appendAppData(MCSKey.apnsID, apnsID, to: &bytes)
+        appendAppData(MCSKey.apnsID, apnsID.rawValue, to: &bytes)
         appendAppData(MCSKey.priority, String(priority.rawValue), to: &bytes)
         appendAppData(MCSKey.environment, environment.rawValue, to: &bytes)
         appendAppData(MCSKey.accepted, String(acceptedAt.rawValue), to: &bytes)

@@ -18,6 +18,8 @@ public enum MCSPacket: Hashable, Sendable {
     case dataMessage(MCSDataMessageStanza)
     /// The sender cannot go on, and says why.
     case streamError(MCSStreamErrorStanza)
+    /// A packet of a kind that is not used any more. It counts as a packet; its body is not read, and not written.
+    case historic(MCSTag)
 
     /// The byte that stands in front of the packet.
     public var tag: MCSTag {
@@ -30,6 +32,7 @@ public enum MCSPacket: Hashable, Sendable {
         case .iq: .iqStanza
         case .dataMessage: .dataMessageStanza
         case .streamError: .streamErrorStanza
+        case .historic(let tag): tag
         }
     }
 
@@ -45,7 +48,7 @@ public enum MCSPacket: Hashable, Sendable {
                 response.hasLastStreamIDReceived ? response.lastStreamIDReceived : nil
             case .iq(let iq): iq.hasLastStreamIDReceived ? iq.lastStreamIDReceived : nil
             case .dataMessage(let stanza): stanza.hasLastStreamIDReceived ? stanza.lastStreamIDReceived : nil
-            case .login, .close, .streamError: nil
+            case .login, .close, .streamError, .historic: nil
             }
         }
         set {
@@ -66,7 +69,7 @@ public enum MCSPacket: Hashable, Sendable {
             case .dataMessage(var stanza):
                 stanza.lastStreamIDReceived = newValue
                 self = .dataMessage(stanza)
-            case .login, .close, .streamError: break
+            case .login, .close, .streamError, .historic: break
             }
         }
     }
@@ -101,7 +104,7 @@ extension MCSPacket {
             case .heartbeatAck(let message): return try message.serializedBytes()
             case .login(let message): return try message.serializedBytes()
             case .loginResponse(let message): return try message.serializedBytes()
-            case .close: return []
+            case .close, .historic: return []
             case .iq(let message): return try message.serializedBytes()
             case .dataMessage(let message): return try message.serializedBytes()
             case .streamError(let message): return try message.serializedBytes()
@@ -126,6 +129,9 @@ extension MCSPacket {
             case .iqStanza: return .iq(try MCSIqStanza(serializedBytes: body))
             case .dataMessageStanza: return .dataMessage(try MCSDataMessageStanza(serializedBytes: body))
             case .streamErrorStanza: return .streamError(try MCSStreamErrorStanza(serializedBytes: body))
+            case .messageStanza, .presenceStanza, .batchPresenceStanza, .httpRequest, .httpResponse,
+                .bindAccountRequest, .bindAccountResponse, .talkMetadata:
+                return .historic(tag)
             }
         } catch {
             throw .malformedBody(tag)

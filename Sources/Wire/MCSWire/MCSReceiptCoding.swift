@@ -86,8 +86,8 @@ extension NotificationState {
     fileprivate var canBeSeenByDevice: Bool {
         switch self {
         case .accepted, .stored, .sent, .acked: false
-        case .extended, .presented, .handed, .opened, .action, .dismissed, .expired, .replaced, .withdrawn,
-            .suppressed, .dropped, .failed:
+        case .decrypted, .undecryptable, .extended, .presented, .handed, .opened, .action, .dismissed, .expired,
+            .replaced, .withdrawn, .suppressed, .dropped, .failed:
             true
         }
     }

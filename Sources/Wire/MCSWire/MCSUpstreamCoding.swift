@@ -5,7 +5,8 @@ extension UpstreamMessage {
     public init(_ stanza: MCSDataMessageStanza) {
         self.init(
             persistentID: stanza.persistentID, category: stanza.category, sender: stanza.from, recipient: stanza.to,
-            appData: stanza.appDataByKey, raw: [UInt8](stanza.rawData))
+            appData: stanza.appDataByKey, raw: [UInt8](stanza.rawData), messageID: stanza.id,
+            timeToLive: Int64(stanza.ttl), queued: Int64(stanza.queued))
     }
 }
 
@@ -28,5 +29,39 @@ extension MCSIqStanza {
     public var refusal: (persistentID: String, refusal: UpstreamRefusal)? {
         guard type == .iqError, hasError else { return nil }
         return (persistentID, UpstreamRefusal(code: error.code, reason: error.message))
+    }
+}
+
+extension MCSDataMessageStanza {
+    private static var longestFailure: Int { 255 }
+
+    /// The refusal of an upstream stanza in FCM's words: a message of the kind `send_error` that bears the refused one's persistent
+    /// id.
+    public init(_ refusal: UpstreamRefusal, of message: UpstreamMessage) {
+        self.init()
+        id = message.messageID
+        persistentID = message.persistentID
+        from = message.recipient.isEmpty ? MCSUpstream.serverAddress : message.recipient
+        category = message.category
+        appData = [
+            MCSAppData(MCSKey.messageType, MCSMessageType.sendError),
+            MCSAppData(MCSKey.failedMessage, message.messageID),
+            MCSAppData(MCSKey.failureCode, String(refusal.code)),
+            MCSAppData(MCSKey.failure, String(refusal.reason.prefix(Self.longestFailure))),
+        ]
+    }
+
+    /// What a `send_error` says: the persistent id of what was sent, and why it is refused; `nil` for any other stanza.
+    public var sendError: (persistentID: String, refusal: UpstreamRefusal)? {
+        guard appData.contains(where: { $0.key == MCSKey.messageType && $0.value == MCSMessageType.sendError }) else {
+            return nil
+        }
+        let values = appDataByKey
+        return (
+            persistentID,
+            UpstreamRefusal(
+                code: values[MCSKey.failureCode].flatMap { Int32($0) } ?? 500,
+                reason: values[MCSKey.failure] ?? "the server could not deliver it")
+        )
     }
 }

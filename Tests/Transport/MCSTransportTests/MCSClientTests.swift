@@ -21,7 +21,7 @@ private final class Ending: MCSClientDelegate {
     func closed(_ connection: MCSClientConnection, _ reason: MCSClientCloseReason) { stream.continuation.yield(reason) }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct MCSClientTests {
+@Suite(.timeLimit(.minutes(5))) struct MCSClientTests {
     private let group = MultiThreadedEventLoopGroup.singleton
     private let credentials = MCSCredentials(device: DeviceID(1)!, secret: 2, received: [])
 

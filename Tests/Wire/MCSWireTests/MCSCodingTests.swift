@@ -1,3 +1,4 @@
+import AldabaTestSupport
 import Foundation
 import MCSWire
 import PushModel
@@ -41,6 +42,42 @@ private let notification = OutgoingNotification(
         let stanza = MCSDataMessageStanza(other, now: .distantFuture)
         #expect(stanza.ttl == .max && stanza.queued == .max)
         #expect(try stanza.notification() == other)
+    }
+
+    private static let deleted = OutgoingNotification(
+        .deleted(count: 100, since: Timestamp(rawValue: 5)), id: NotificationID(rawValue: 9),
+        team: notification.team, topic: notification.topic, environment: .production, lane: .fcm,
+        at: Timestamp(rawValue: 7))
+
+    @Test func `cleared notifications are told as FCM tells them, and read back`() throws {
+        let stanza = MCSDataMessageStanza(Self.deleted, now: Timestamp(rawValue: 7))
+        let values = Dictionary(uniqueKeysWithValues: stanza.appData.map { ($0.key, $0.value) })
+        #expect(values["message_type"] == "deleted_messages" && values["total_deleted"] == "100")
+        #expect(stanza.category == "com.example.todo" && stanza.persistentID == "9" && !stanza.hasRawData)
+        #expect(stanza.ttl == 2_419_200)
+        #expect(try stanza.notification() == Self.deleted)
+    }
+
+    @Test func `a withdrawal is told under a kind of message of its own, and read back`() throws {
+        let withdrawn = OutgoingNotification(
+            .withdrawn(NotificationID(rawValue: 77)), id: NotificationID(rawValue: 99), team: notification.team,
+            topic: notification.topic, environment: .sandbox, lane: .apns, at: Timestamp(rawValue: 7))
+        var stanza = MCSDataMessageStanza(withdrawn, now: Timestamp(rawValue: 9))
+        #expect(try stanza.notification() == withdrawn)
+        stanza.appData.removeAll { $0.key == MCSKey.withdrawn }
+        #expect(throws: MCSStanzaError.field(MCSKey.withdrawn)) { try stanza.notification() }
+    }
+
+    @Test(arguments: [
+        ("message_type", "send_error"), ("total_deleted", "many"), ("total_deleted", "0"),
+        ("aldaba.deleted-since", "99999999999999999999"), ("aldaba.environment", "moon"),
+    ])
+    func `a notice whose values are malformed says which`(key: String, value: String) {
+        var stanza = MCSDataMessageStanza(Self.deleted, now: Timestamp(rawValue: 7))
+        for index in stanza.appData.indices where stanza.appData[index].key == key {
+            stanza.appData[index].value = value
+        }
+        #expect(throws: MCSStanzaError.field(key)) { try stanza.notification() }
     }
 
     static let broken: [(String, @Sendable (inout MCSDataMessageStanza) -> Void)] = [
@@ -115,11 +152,14 @@ private let notification = OutgoingNotification(
             return pair
         }
         stanza.rawData = Data([0, 255])
+        stanza.id = "note-1"
+        stanza.ttl = 60
+        stanza.queued = 5
         #expect(
             UpstreamMessage(stanza)
                 == UpstreamMessage(
                     persistentID: "7", category: "com.example.todo", sender: "todo", recipient: "provider",
-                    appData: ["a": "1", "b": "2"], raw: [0, 255]))
+                    appData: ["a": "1", "b": "2"], raw: [0, 255], messageID: "note-1", timeToLive: 60, queued: 5))
         #expect(UpstreamMessage(MCSDataMessageStanza()) == UpstreamMessage(persistentID: "", category: ""))
     }
 

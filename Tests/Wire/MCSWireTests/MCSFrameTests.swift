@@ -79,7 +79,7 @@ enum FixtureError: Error { case notOnePacket(String) }
     }
 
     static let refused: [(String, [UInt8], MCSFrameError)] = [
-        ("an unknown tag", [41, 5, 0], .unknownTag(5)),
+        ("an unknown tag", [41, 16, 0], .unknownTag(16)),
         ("a size varint of six bytes", [41, 8, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01], .malformedSize),
         ("a size beyond 32 bits", [41, 8, 0xFF, 0xFF, 0xFF, 0xFF, 0x10], .malformedSize),
         ("a size just over the limit", [41, 8, 0x81, 0x80, 0x40], .tooLarge(size: 1_048_577, limit: 1_048_576)),
@@ -96,11 +96,11 @@ enum FixtureError: Error { case notOnePacket(String) }
 
     @Test func `an error stays, whatever comes after it`() {
         var decoder = MCSFrameDecoder()
-        decoder.append([41, 6])
+        decoder.append([41, 99])
         #expect(throws: Never.self) { _ = try decoder.next() }
-        #expect(throws: MCSFrameError.unknownTag(6)) { _ = try decoder.next() }
+        #expect(throws: MCSFrameError.unknownTag(99)) { _ = try decoder.next() }
         decoder.append([0, 0])
-        #expect(throws: MCSFrameError.unknownTag(6)) { _ = try decoder.next() }
+        #expect(throws: MCSFrameError.unknownTag(99)) { _ = try decoder.next() }
         #expect(decoder.heldByteCount == 0)
     }
 

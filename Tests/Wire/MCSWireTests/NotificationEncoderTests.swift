@@ -1,3 +1,4 @@
+import AldabaTestSupport
 import PushModel
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
         { _ in }, { $0.collapseID = nil }, { $0.pushType = nil }, { $0.expiresAt = nil }, { $0.lane = .fcm },
         { $0.environment = .production }, { $0.priority = .low }, { $0.collapseID = "" },
         { $0.acceptedAt = Timestamp(rawValue: -5) }, { $0.expiresAt = .distantFuture },
-        { $0.apnsID = String(repeating: "x", count: 300) },
+        { $0.apnsID = APNsID(rawValue: String(repeating: "x", count: 300)) },
         {
             $0.payload = []
             $0.topic = Topic(rawValue: "a")
@@ -48,6 +49,17 @@ import Testing
             try notification.encodePacket(into: &bytes, lastStreamID: last, now: now)
             #expect(try Array(bytes.dropFirst(2)) == generated(notification, last: last, now: now))
         }
+    }
+
+    @Test func `a notice is what the generated code writes too`() throws {
+        let now = Timestamp(rawValue: 1_780_000_005_999)
+        let notice = OutgoingNotification(
+            .deleted(count: 100, since: Timestamp(rawValue: 1_780_000_000_123)), id: NotificationID(rawValue: 9),
+            team: TeamID(rawValue: "TEAM123456"), topic: Topic(rawValue: "com.example.todo"), environment: .sandbox,
+            lane: .fcm, at: now)
+        var bytes: [UInt8] = []
+        try notice.encodePacket(into: &bytes, lastStreamID: 5, now: now)
+        #expect(try bytes == generated(notice, last: 5, now: now))
     }
 
     @Test func `what is too large for any reader is refused, and nothing is appended`() {
