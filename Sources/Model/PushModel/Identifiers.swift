@@ -33,11 +33,25 @@ public struct TeamID: Hashable, Sendable, RawRepresentable, CustomStringConverti
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
-    /// Whether the text has the shape of a team or key id: ten characters `A-Z0-9`.
+    /// Whether the text has the shape of a team's id: ten characters `A-Z0-9`.
     public static func hasShape(_ text: String) -> Bool {
         text.utf8.count == 10
             && text.utf8.allSatisfy { (65...90).contains($0) || (48...57).contains($0) }
     }
+}
+
+/// A provider key's id. Ten characters `A-Z0-9`, as Apple's are; the register has it once, over all teams.
+public struct KeyID: Hashable, Comparable, Sendable, RawRepresentable, CustomStringConvertible {
+    /// The id as text; ``hasShape(_:)`` says whether a text can be one.
+    public let rawValue: String
+    /// Takes a text as it is. A text from outside is checked with ``hasShape(_:)`` first, or looked up.
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public var description: String { rawValue }
+
+    /// Whether the text has the shape of a key id: that of a team's.
+    public static func hasShape(_ text: String) -> Bool { TeamID.hasShape(text) }
+
+    public static func < (left: KeyID, right: KeyID) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// An app's name on the wire: its bundle id, `com.example.todo`.
@@ -96,6 +110,20 @@ public struct NotificationID: Hashable, Comparable, Sendable, RawRepresentable, 
     }
 
     public static func < (left: NotificationID, right: NotificationID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The UUID by which a provider knows a notification: `apns-id`, in the case in which it was written.
+///
+/// Two that differ in case are the same to a provider; what looks one up, or keeps it to be looked up, takes ``lookUpKey``.
+public struct APNsID: Hashable, Sendable, RawRepresentable, CustomStringConvertible {
+    /// The UUID's text.
+    public let rawValue: String
+    /// Takes a text as it is, without a check.
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public var description: String { rawValue }
+
+    /// The text in lower case.
+    public var lookUpKey: String { rawValue.lowercased() }
 }
 
 /// One registration of an app on a device: what a device token stands for once it is opened.

@@ -70,7 +70,7 @@ public enum PushContent: Hashable, Sendable {
 /// What a provider asked to be carried to one device token: headers and content, already checked.
 public struct Notification: Hashable, Sendable {
     /// `apns-id` exactly as the provider sent it; `nil` when the server makes one.
-    public var apnsID: String?
+    public var apnsID: APNsID?
     /// The app's own topic; a suffix that the push type adds is taken off.
     public var topic: Topic
     /// `apns-push-type`; `nil` when the provider did not say, and no suffix of the topic implied one.
@@ -86,7 +86,7 @@ public struct Notification: Hashable, Sendable {
 
     /// Makes a notification of checked parts. The defaults are those of absent header fields.
     public init(
-        apnsID: String? = nil, topic: Topic, pushType: PushType? = nil, priority: Priority = .immediate,
+        apnsID: APNsID? = nil, topic: Topic, pushType: PushType? = nil, priority: Priority = .immediate,
         expiry: Expiry = .policyDefault, collapseID: String? = nil, content: PushContent
     ) {
         self.apnsID = apnsID
@@ -104,7 +104,7 @@ public struct OutgoingNotification: Hashable, Sendable {
     /// The internal id, which the device acknowledges.
     public var id: NotificationID
     /// As the provider sent it, else the one that the server made.
-    public var apnsID: String
+    public var apnsID: APNsID
     /// The team that owns the app.
     public var team: TeamID
     /// The topic of the app that it is for.
@@ -125,10 +125,12 @@ public struct OutgoingNotification: Hashable, Sendable {
     public var expiresAt: Timestamp?
     /// The provider's body, verbatim: a JSON object.
     public var payload: [UInt8]
+    /// What the device is told instead of a notification; `nil` for a notification.
+    public internal(set) var notice: DeviceNotice?
 
     /// Makes what a wire writes; it checks nothing.
     public init(
-        id: NotificationID, apnsID: String, team: TeamID, topic: Topic, environment: PushEnvironment,
+        id: NotificationID, apnsID: APNsID, team: TeamID, topic: Topic, environment: PushEnvironment,
         lane: Lane, pushType: PushType?, priority: Priority, collapseID: String?, acceptedAt: Timestamp,
         expiresAt: Timestamp?, payload: [UInt8]
     ) {

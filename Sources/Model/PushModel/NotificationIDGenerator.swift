@@ -31,6 +31,11 @@ public struct NotificationIDGenerator: Sendable {
         return elapsed << Int64(Self.nodeBits + Self.counterBits) | node << Int64(Self.counterBits)
     }
 
+    /// About when an id was made: of an id that a clock behind the others made, an earlier or later instant.
+    public static func instant(of id: NotificationID) -> Timestamp {
+        epoch.adding(milliseconds: id.rawValue >> Int64(nodeBits + counterBits))
+    }
+
     /// The ceiling to make durable next, so that ids last until `instant`.
     public func ceiling(until instant: Timestamp) -> Int64 { max(floor(at: instant), last + (1 << 24)) }
 

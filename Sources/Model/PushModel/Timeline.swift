@@ -10,6 +10,10 @@ public enum NotificationState: Hashable, Sendable {
     case sent
     /// The device has stored it.
     case acked
+    /// The device opened its encrypted payload.
+    case decrypted
+    /// The device could not open its encrypted payload, or would not show it twice; the text is a reason code.
+    case undecryptable(String)
     /// A service extension changed it, or why it did not.
     case extended(String)
     /// It was shown on the screen, or put into the list; the note says which.
@@ -26,7 +30,7 @@ public enum NotificationState: Hashable, Sendable {
     case expired
     /// A later one with the same collapse id took its place.
     case replaced
-    /// The provider took it back. Nothing reports it yet.
+    /// The provider took it back.
     case withdrawn
     /// The device has it and did not show it, or did not wake its app for it.
     case suppressed(Suppression)
@@ -47,7 +51,7 @@ public enum NotificationState: Hashable, Sendable {
     public enum DropReason: String, Sendable, CaseIterable {
         /// More waited for the app than may wait.
         case overflow
-        /// The device was away for too long. Nothing reports it yet.
+        /// The device was away for too long.
         case inactive
         /// The app's registration ended, or the device does not have the app.
         case unregistered
@@ -64,6 +68,8 @@ extension NotificationState {
         case .stored: "stored"
         case .sent: "sent"
         case .acked: "acked"
+        case .decrypted: "decrypted"
+        case .undecryptable(let code): "undecryptable(\(code))"
         case .extended(let outcome): "extended(\(outcome))"
         case .presented: "presented"
         case .handed: "handed"
@@ -93,6 +99,8 @@ extension NotificationState {
         case ("stored", nil): self = .stored
         case ("sent", nil): self = .sent
         case ("acked", nil): self = .acked
+        case ("decrypted", nil): self = .decrypted
+        case ("undecryptable", let code?): self = .undecryptable(code)
         case ("extended", let outcome?): self = .extended(outcome)
         case ("presented", nil): self = .presented
         case ("handed", nil): self = .handed

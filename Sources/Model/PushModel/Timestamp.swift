@@ -27,6 +27,21 @@ public struct Timestamp: Hashable, Comparable, Sendable, RawRepresentable {
         return overflow ? (rawValue < 0 ? .min : .max) : difference
     }
 
+    /// The time from `earlier` to this instant, in whole milliseconds, saturated.
+    public func duration(since earlier: Timestamp) -> Duration { .milliseconds(milliseconds(since: earlier)) }
+
+    /// The instant a duration later, in whole milliseconds, saturated.
+    public static func + (instant: Timestamp, duration: Duration) -> Timestamp {
+        let (seconds, attoseconds) = duration.components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        // The rest of a second has the sign of the seconds.
+        guard !overflow else { return Timestamp(rawValue: seconds < 0 ? .min : .max) }
+        return instant.adding(milliseconds: product).adding(milliseconds: attoseconds / 1_000_000_000_000_000)
+    }
+
+    /// The instant a duration earlier, in whole milliseconds, saturated.
+    public static func - (instant: Timestamp, duration: Duration) -> Timestamp { instant + (.zero - duration) }
+
     /// The last instant there is; an expiration that is never reached.
     public static let distantFuture = Timestamp(rawValue: .max)
 }

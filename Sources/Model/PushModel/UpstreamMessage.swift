@@ -14,12 +14,22 @@ public struct UpstreamMessage: Hashable, Sendable {
     public var appData: [String: String]
     /// The content, as the device sent it.
     public var raw: [UInt8]
+    /// The name that the sending app gave it; empty where there is none.
+    public var messageID: String
+    /// For how many seconds after it was said it is worth delivering; 0 where the device does not say.
+    public var timeToLive: Int64
+    /// How many of those seconds had gone when the device wrote it to the connection.
+    public var queued: Int64
 
     /// A message of parts that were not checked.
     public init(
         persistentID: String, category: String, sender: String = "", recipient: String = "",
-        appData: [String: String] = [:], raw: [UInt8] = []
+        appData: [String: String] = [:], raw: [UInt8] = [], messageID: String = "", timeToLive: Int64 = 0,
+        queued: Int64 = 0
     ) {
+        self.messageID = messageID
+        self.timeToLive = timeToLive
+        self.queued = queued
         self.persistentID = persistentID
         self.category = category
         self.sender = sender

@@ -4,7 +4,8 @@ import Testing
 @Suite struct NotificationStateTests {
     static let all: [NotificationState] =
         [
-            .accepted, .stored, .sent, .acked, .extended("timedOut"), .presented, .handed, .opened,
+            .accepted, .stored, .sent, .acked, .decrypted, .undecryptable("wrongKey"), .extended("timedOut"),
+            .presented, .handed, .opened,
             .action("MARK_DONE"), .dismissed, .expired, .replaced, .withdrawn, .failed("PayloadEmpty"),
         ] + NotificationState.Suppression.allCases.map { .suppressed($0) }
         + NotificationState.DropReason.allCases.map { .dropped($0) }
@@ -15,7 +16,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "received", "sent(", "sent()", "dropped", "dropped(tired)", "suppressed(offline)", "action", "Accepted",
+        "", "received", "decrypted()", "undecryptable", "sent(", "sent()", "dropped", "dropped(tired)",
+        "suppressed(offline)", "action", "Accepted",
     ])
     func `text that is no state is refused`(text: String) {
         #expect(NotificationState(text: text) == nil)

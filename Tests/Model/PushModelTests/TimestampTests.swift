@@ -32,4 +32,18 @@ import Testing
         #expect(!Timestamp(rawValue: .min).description.isEmpty)
         #expect(!Timestamp.distantFuture.description.isEmpty)
     }
+
+    @Test func `durations are added and taken off in whole milliseconds, and the ends hold`() {
+        let noon = Timestamp(rawValue: 1_780_272_000_000)
+        #expect((noon + .milliseconds(1500)).rawValue == noon.rawValue + 1500)
+        #expect((noon - .milliseconds(1500)).rawValue == noon.rawValue - 1500)
+        #expect((noon + .microseconds(1999)).rawValue == noon.rawValue + 1)
+        #expect((noon - .milliseconds(1500)).duration(since: noon) == .milliseconds(-1500))
+        #expect(Timestamp(rawValue: .max) + .seconds(1) == Timestamp(rawValue: .max))
+        #expect(Timestamp(rawValue: .min) - .seconds(1) == Timestamp(rawValue: .min))
+        #expect(noon + .seconds(Int64.max) == Timestamp(rawValue: .max))
+        #expect(noon - .seconds(Int64.max) == Timestamp(rawValue: .min))
+        #expect(
+            Timestamp(rawValue: .max).duration(since: Timestamp(rawValue: .min)) == .milliseconds(Int64.max))
+    }
 }
