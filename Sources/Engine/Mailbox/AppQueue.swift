@@ -32,6 +32,8 @@ struct AppQueue: Sendable {
     private(set) var count = 0
     /// How many of them have a collapse id.
     private var collapsibleCount = 0
+    /// How many were overtaken and still wait.
+    private var overtakenCount = 0
 
     init(name: Name) { self.name = name }
 
@@ -77,7 +79,9 @@ struct AppQueue: Sendable {
     @discardableResult
     mutating func update(_ id: NotificationID, _ change: (inout Slot) -> Void) -> Bool {
         guard let index = index(of: id) else { return false }
+        let wasOvertaken = slots[index].isOvertaken
         change(&slots[index])
+        if slots[index].isOvertaken, !wasOvertaken { overtakenCount += 1 }
         return true
     }
 
@@ -93,7 +97,11 @@ struct AppQueue: Sendable {
         count -= 1
         if let collapseID = slots[index].collapseID {
             collapsibleCount -= 1
-            if newest[collapseID] == id { newest[collapseID] = nil }
+            if slots[index].isOvertaken { overtakenCount -= 1 }
+            // What was overtaken still waits under its collapse id when its successor has left.
+            if newest[collapseID] == id {
+                newest[collapseID] = overtakenCount > 0 ? ids(collapsing: collapseID).last : nil
+            }
         }
         while head < slots.count, slots[head].isGone { head += 1 }
         if slots.count > 2 * count + 32 {

@@ -39,18 +39,28 @@ public struct Mailbox: Sendable {
         case tombstone(Tombstone)
         /// Delete the tombstone of this id: the device knows of it, or its app is gone.
         case removeTombstone(NotificationID)
+        /// Keep this, and tell the device of it.
+        case recall(Recall)
+        /// Delete the recall of this id: the device knows of it, or too many wait.
+        case removeRecall(NotificationID)
     }
 
     var shelves: [AppQueue] = []
     /// What the device is to be told was cleared.
     public private(set) var tombstones: [Tombstone]
+    /// What the device is to be told was withdrawn, in order.
+    public internal(set) var recalls: [Recall]
 
     /// Takes over what a store holds for the device, ordered by id.
     ///
     /// Where several wait under one collapse id, the earlier ones had been sent when they were overtaken: they
     /// go at the next ``sessionOpened(now:)``.
-    public init(entries: some Sequence<Entry> = [], tombstones: some Sequence<Tombstone> = []) {
+    public init(
+        entries: some Sequence<Entry> = [], tombstones: some Sequence<Tombstone> = [],
+        recalls: some Sequence<Recall> = []
+    ) {
         self.tombstones = Array(tombstones)
+        self.recalls = Array(recalls)
         for entry in entries {
             let place = shelf(of: entry)
             if let collapseID = entry.collapseID, let earlier = shelves[place].id(collapsing: collapseID) {
@@ -135,8 +145,16 @@ public struct Mailbox: Sendable {
         guard isFull() else { return }
         expire(place, now: now, &directives)
         guard isFull() else { return }
+        clear(place, .overflow, tombstoneID, now: now, &directives)
+    }
+
+    /// Empties an app's lane, and leaves a tombstone.
+    private mutating func clear(
+        _ place: Int, _ reason: NotificationState.DropReason, _ tombstoneID: NotificationID, now: Timestamp,
+        _ directives: inout [Directive]
+    ) {
         let ids = shelves[place].ids
-        for id in ids { remove(id, from: place, .dropped(.overflow), &directives) }
+        for id in ids { remove(id, from: place, .dropped(reason), &directives) }
         let name = shelves[place].name
         let earlier = tombstones.firstIndex { $0.isOf(name) }.map { tombstones.remove(at: $0) }
         let tombstone = Tombstone(
@@ -169,7 +187,7 @@ public struct Mailbox: Sendable {
         }
     }
 
-    /// The device has stored these, tombstones among them. Ids that do not wait are passed over.
+    /// The device has stored these, tombstones and recalls among them. Ids that do not wait are passed over.
     public mutating func acknowledged(_ ids: [NotificationID]) -> [Directive] {
         var directives: [Directive] = []
         for id in ids {
@@ -177,6 +195,7 @@ public struct Mailbox: Sendable {
                 remove(id, from: place, .acked, &directives)
             }
             removeTombstones(&directives) { $0.id == id }
+            removeRecall(id, &directives)
         }
         return directives
     }
@@ -207,6 +226,23 @@ public struct Mailbox: Sendable {
             for id in shelves[place].ids { remove(id, from: place, .dropped(.unregistered), &directives) }
         }
         removeTombstones(&directives) { $0.app == app && $0.environment == environment }
+        return directives
+    }
+
+    /// How many lanes have something that waits.
+    public var occupiedLanes: Int { shelves.count { $0.count > 0 } }
+
+    /// The device was away for too long: every lane is cleared, as a full one is.
+    ///
+    /// - Parameter tombstoneIDs: Greater than every id that was given before; at least ``occupiedLanes`` of them.
+    public mutating func deviceInactive(tombstoneIDs: [NotificationID], now: Timestamp) -> [Directive] {
+        var directives: [Directive] = []
+        var ids = tombstoneIDs[...]
+        for place in shelves.indices {
+            expire(place, now: now, &directives)
+            guard shelves[place].count > 0, let id = ids.popFirst() else { continue }
+            clear(place, .inactive, id, now: now, &directives)
+        }
         return directives
     }
 

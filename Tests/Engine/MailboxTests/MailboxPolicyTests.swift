@@ -164,6 +164,39 @@ import Testing
         #expect(mailbox.ids == [id(30)] && mailbox.acknowledged([id(10)]).isEmpty)
     }
 
+    @Test func `a collapse id of which only what was overtaken waits still counts`() {
+        var mailbox = Mailbox()
+        let policy = MailboxPolicy.fcm(limit: 3, collapseLimit: 1)
+        _ = append([entry(10, collapse: "a")], to: &mailbox, policy)
+        mailbox.sent([id(10)])
+        _ = append([entry(20, collapse: "a")], to: &mailbox, policy)
+        _ = mailbox.withdrawn([id(20)])
+        #expect(append([entry(30, collapse: "b")], to: &mailbox, policy) == [.remove(id(10), .dropped(.overflow))])
+        #expect(mailbox.ids == [id(30)])
+    }
+
+    @Test func `a recall stays until the device has acknowledged it, one for each notification`() {
+        var mailbox = Mailbox()
+        let recall = Mailbox.Recall(id: id(20), notification: id(10), at: now)
+        #expect(mailbox.recalled(recall) == [.recall(recall)])
+        #expect(mailbox.recalled(Mailbox.Recall(id: id(21), notification: id(10), at: now)).isEmpty)
+        mailbox = Mailbox(recalls: mailbox.recalls)
+        #expect(mailbox.sessionOpened(now: now).isEmpty && mailbox.count == 0)
+        #expect(mailbox.acknowledged([id(20), id(21)]) == [.removeRecall(id(20))])
+        #expect(mailbox.recalls.isEmpty && mailbox.acknowledged([id(20)]).isEmpty)
+    }
+
+    @Test func `of too many recalls the oldest leave`() {
+        var mailbox = Mailbox()
+        for number in 0..<Int64(Mailbox.recallLimit) {
+            let recall = Mailbox.Recall(id: id(2000 + number), notification: id(1 + number), at: now)
+            #expect(mailbox.recalled(recall) == [.recall(recall)])
+        }
+        let last = Mailbox.Recall(id: id(9000), notification: id(1999), at: now)
+        #expect(mailbox.recalled(last) == [.removeRecall(id(2000)), .recall(last)])
+        #expect(mailbox.recalls.count == Mailbox.recallLimit)
+    }
+
     @Test func `a collapse id is withdrawn within its app and lane, with what it overtook`() {
         var mailbox = Mailbox()
         _ = append([entry(10, collapse: "a"), entry(20, lane: .apns, collapse: "a")], to: &mailbox, .fcm())

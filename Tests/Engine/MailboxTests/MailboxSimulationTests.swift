@@ -12,6 +12,7 @@ private struct Simulation {
     /// The rows that a store would hold.
     var rows: [Mailbox.Entry] = []
     var tombstones: [Mailbox.Tombstone] = []
+    var recalls: [Mailbox.Recall] = []
     /// How many notifications a lane was cleared of, and how many of those the device was told of.
     var cleared = 0
     var told = 0
@@ -46,6 +47,10 @@ private struct Simulation {
             case .removeTombstone(let id):
                 if !tombstones.contains(where: { $0.id == id }) { faults.append("no tombstone has the id \(id)") }
                 tombstones.removeAll { $0.id == id }
+            case .recall(let recall): recalls.append(recall)
+            case .removeRecall(let id):
+                if !recalls.contains(where: { $0.id == id }) { faults.append("no recall has the id \(id)") }
+                recalls.removeAll { $0.id == id }
             }
         }
     }
@@ -194,6 +199,24 @@ private struct Simulation {
             faults.append("wrong ones are told to be in flight")
         }
         if withdrawal.absent != absent { faults.append("wrong ones are told not to wait") }
+        for id in withdrawal.inFlight { recall(id) }
+    }
+
+    /// The device is told of a withdrawal, once for each notification.
+    private mutating func recall(_ id: NotificationID) {
+        let recall = Mailbox.Recall(id: NotificationID(rawValue: next), notification: id, at: now)
+        next += 1
+        let expected: [Mailbox.Directive] = recalls.contains { $0.notification == id } ? [] : [.recall(recall)]
+        let directives = mailbox.recalled(recall)
+        if directives != expected { faults.append("a recall gave \(directives)") }
+        apply(directives) { _, _ in false }
+    }
+
+    /// The device has stored a recall.
+    mutating func acknowledgeRecall() {
+        guard let recall = recalls.randomElement(using: &random) else { return }
+        apply(mailbox.acknowledged([recall.id])) { _, _ in false }
+        if recalls.contains(recall) { faults.append("an acknowledged recall stays") }
     }
 
     mutating func login() {
@@ -247,15 +270,18 @@ private struct Simulation {
         case 19..<21: passTime()
         case 21: unregister()
         case 22: withdraw()
-        case 23: acknowledgeTombstone()
+        case 23:
+            acknowledgeTombstone()
+            acknowledgeRecall()
         default:
             // A crash: the engine is made again of what the store holds.
-            mailbox = Mailbox(entries: rows, tombstones: tombstones)
+            mailbox = Mailbox(entries: rows, tombstones: tombstones, recalls: recalls)
             inFlight = []
         }
         if mailbox.tombstones != tombstones {
             faults.append("the mailbox has \(mailbox.tombstones), the store \(tombstones)")
         }
+        if mailbox.recalls != recalls { faults.append("the mailbox has \(mailbox.recalls), the store \(recalls)") }
         if tombstones.reduce(told, { $0 + $1.count }) != cleared { faults.append("tombstones lack what was cleared") }
         if mailbox.ids != rows.map(\.id) {
             faults.append("the mailbox has \(mailbox.ids), the store \(rows.map(\.id))")
