@@ -75,6 +75,13 @@ public struct DeliveryFlow: Sendable {
         return directives(written: written, notSent: notSent) + nextPage()
     }
 
+    /// Something waits in the mailbox that does not come by ``deliver(_:)``: it is read from there, before anything that is
+    /// delivered later.
+    public mutating func waitingChanged() -> [Directive] {
+        more = true
+        return nextPage()
+    }
+
     /// Takes one new notification that can be written at once, as most can. It does what ``deliver(_:)`` does when that
     /// answers with one write, and makes no lists.
     ///

@@ -18,8 +18,8 @@ public struct MCSClientSession: Sendable {
         case closed
     }
 
-    /// A received packet that is to be acknowledged with a stream id.
-    private struct Received {
+    /// A received notification that is not acknowledged yet, with its stream id.
+    private struct UnackedNotification {
         var stream: Int32
         var id: NotificationID
         var stored: Bool
@@ -44,7 +44,7 @@ public struct MCSClientSession: Sendable {
     /// What this device has told the server it has stored.
     private var acknowledgedThrough: Int32 = 0
     /// Received and not yet acknowledged, by stream id; the first is unstored unless all of it can be acknowledged.
-    private var received: [Received] = []
+    private var received: [UnackedNotification] = []
     private var acknowledged: [Acknowledged] = []
     /// How many ids were acknowledged on this connection and are not confirmed.
     private var unconfirmedCount = 0
@@ -93,7 +93,7 @@ public struct MCSClientSession: Sendable {
     /// Begins: sends the version and the login. Call it once, first.
     public mutating func start(_ credentials: MCSCredentials) -> [MCSClientDirective] {
         var request = MCSLoginRequest()
-        request.id = "aldaba"
+        request.id = MCSLoginRequest.agentID
         request.domain = "mcs.android.com"
         request.user = credentials.device.description
         request.resource = request.user
@@ -176,6 +176,16 @@ public struct MCSClientSession: Sendable {
         return directives
     }
 
+    /// Sends something for another device. It is not confirmed, and not sent again.
+    ///
+    /// - Returns: `nil` when the session is not open.
+    public mutating func relay(_ frame: [UInt8]) -> [MCSClientDirective]? {
+        guard state == .live else { return nil }
+        var directives: [MCSClientDirective] = []
+        emit(.dataMessage(MCSDataMessageStanza(relayed: frame)), into: &directives)
+        return directives
+    }
+
     /// The deadline has come.
     public mutating func tick(at time: SessionTime) -> [MCSClientDirective] {
         guard let deadline, time.uptime >= deadline else { return [] }
@@ -217,6 +227,8 @@ extension MCSClientSession {
             return
         }
         switch packet {
+        case .loginResponse(let response) where response.hasError && response.retryAfter != nil:
+            directives += close(.busy(retryAfter: response.retryAfter ?? 0))
         case .loginResponse(let response) where response.hasError:
             directives += close(.loginRefused(code: response.error.code, message: response.error.message))
         case .loginResponse(let response):
@@ -230,7 +242,7 @@ extension MCSClientSession {
             directives += close(.streamError(type: error.type, text: error.text))
         case .close:
             directives += close(.closedByServer)
-        case .heartbeatPing, .heartbeatAck, .login, .iq, .dataMessage:
+        case .heartbeatPing, .heartbeatAck, .login, .iq, .dataMessage, .historic:
             directives += close(.protocolViolation("a packet came before the login's answer"))
         }
     }
@@ -238,9 +250,17 @@ extension MCSClientSession {
     private mutating func receiveLive(_ packet: MCSPacket, into directives: inout [MCSClientDirective]) {
         switch packet {
         case .heartbeatPing: emit(.heartbeatAck(MCSHeartbeatAck()), into: &directives)
-        case .heartbeatAck, .loginResponse: break
+        case .heartbeatAck, .loginResponse, .historic: break
         case .iq(let iq): receive(iq, into: &directives)
-        case .dataMessage(let stanza): receive(stanza, into: &directives)
+        case .dataMessage(let stanza) where stanza.category == MCSUpstream.relayCategory:
+            directives.append(.relayed([UInt8](stanza.rawData)))
+        case .dataMessage(let stanza):
+            guard let (name, refusal) = stanza.sendError else { return receive(stanza, into: &directives) }
+            // It is acknowledged, and stands in no store: it may be lost with the device.
+            passedOverSinceAcknowledgement = true
+            upstream.removeAll { $0.persistentID == name }
+            directives.append(.upstreamRefused(persistentID: name, refusal))
+            directives.append(.upstreamConfirmed([name]))
         case .close: directives += close(.closedByServer)
         case .streamError(let error): directives += close(.streamError(type: error.type, text: error.text))
         case .login: directives += close(.protocolViolation("a server sends no login"))
@@ -250,7 +270,7 @@ extension MCSClientSession {
     private mutating func receive(_ stanza: MCSDataMessageStanza, into directives: inout [MCSClientDirective]) {
         do throws(MCSStanzaError) {
             let notification = try stanza.notification()
-            received.append(Received(stream: receivedCount, id: notification.id, stored: false))
+            received.append(UnackedNotification(stream: receivedCount, id: notification.id, stored: false))
             batch.append(notification)
         } catch {
             passedOverSinceAcknowledgement = true
@@ -261,9 +281,9 @@ extension MCSClientSession {
     private mutating func receive(_ iq: MCSIqStanza, into directives: inout [MCSClientDirective]) {
         guard case .selective(let names)? = iq.acknowledgement else { return }
         let named = Set(names)
-        let confirmed = upstream.map(\.persistentID).filter(named.contains)
         upstream.removeAll { named.contains($0.persistentID) }
-        if !confirmed.isEmpty { directives.append(.upstreamConfirmed(confirmed)) }
+        // After a login it names what came over an earlier connection, too.
+        if !names.isEmpty { directives.append(.upstreamConfirmed(names)) }
     }
 
     /// Reads how far the server has received; `false` when that is nonsense and the session was closed.
@@ -335,7 +355,14 @@ extension MCSPacket {
     fileprivate var carriesAcknowledgement: Bool {
         switch self {
         case .heartbeatPing, .heartbeatAck, .loginResponse, .iq, .dataMessage: true
-        case .login, .close, .streamError: false
+        case .login, .close, .streamError, .historic: false
         }
+    }
+}
+
+extension MCSLoginResponse {
+    /// After how many milliseconds the device is to come again; `nil` where the server does not say, or says nonsense.
+    fileprivate var retryAfter: Int64? {
+        setting.first { $0.name == MCSSettingName.retryAfter }.flatMap { Int64($0.value) }.flatMap { $0 > 0 ? $0 : nil }
     }
 }

@@ -33,6 +33,8 @@ public enum MCSClientCloseReason: Hashable, Sendable {
     case untrusted(String)
     /// The server answered the login with an error: 401 unknown device or wrong secret, 503 try again later.
     case loginRefused(code: Int32, message: String)
+    /// Too many devices log in: this one is to come again after so many milliseconds.
+    case busy(retryAfter: Int64)
     /// The login was not answered within ``MCSClientConfiguration/loginTimeout``.
     case loginTimedOut
     /// The server speaks this version of MCS, which is not supported.
@@ -64,12 +66,15 @@ public enum MCSClientDirective: Hashable, Sendable {
     case store([OutgoingNotification])
     /// A data stanza that is no notification was acknowledged and dropped; the text says what was wrong with it.
     case passedOver(persistentID: String, reason: String)
+    /// What another device, or the server, says about relaying.
+    case relayed([UInt8])
     /// The server will never send these again: forget that they were received.
     case confirmed([NotificationID])
     /// The server does not take what was sent under this persistent id, and is done with it: it is among those that
     /// ``upstreamConfirmed(_:)`` names next.
     case upstreamRefused(persistentID: String, UpstreamRefusal)
-    /// What was sent upstream under these persistent ids is durable, or was refused.
+    /// What was sent upstream under these persistent ids is durable, or was refused. Some may have been sent over an earlier
+    /// connection, and a name may come twice.
     case upstreamConfirmed([String])
     /// Flush what was sent, then close the connection; nothing follows.
     case close(MCSClientCloseReason)

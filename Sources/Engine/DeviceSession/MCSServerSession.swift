@@ -16,6 +16,8 @@ public struct MCSServerSession: Sendable {
         /// Whether it is confirmed at once when it is durable; otherwise with what is sent next, or after
         /// ``MCSServerConfiguration/confirmationDelay``.
         var isUrgent: Bool
+        /// The persistent id of an upstream message.
+        var name: String?
     }
 
     private enum State {
@@ -38,6 +40,10 @@ public struct MCSServerSession: Sendable {
     private var window = SentWindow()
     /// What is not durable yet, by ascending stream ids.
     private var pending: [Pending] = []
+    /// Upstream messages that are durable, as long as the device may not know it.
+    private var doubts = ConfirmationDoubts()
+    /// Whether it is an agent of ours, which reads why something upstream is refused; others read `send_error`.
+    private var isAgent = false
     private var confirmNow = false
     private var confirmationDue: Int64?
     private var lastHeard: Int64
@@ -80,6 +86,10 @@ public struct MCSServerSession: Sendable {
 
     /// How many more notifications may be sent before some are acknowledged.
     public var room: Int { max(0, configuration.windowLimit - window.count) }
+
+    /// The persistent ids of upstream messages that are durable and of which the device may not know that, in the order in
+    /// which they came; for the device's next login.
+    public var unprovenUpstream: [String] { doubts.names }
 
     /// The attempts (TTL 0) that were written and not acknowledged.
     public var unacknowledgedAttempts: [NotificationID] { window.attempts }
@@ -127,18 +137,21 @@ public struct MCSServerSession: Sendable {
     }
 
     /// The login was checked.
-    public mutating func loginAnswered(_ answer: MCSLoginAnswer, at time: SessionTime) -> [MCSServerDirective] {
+    ///
+    /// - Parameter upstream: What ``unprovenUpstream`` said at the end of the device's last session. The device is told right
+    ///   after the answer, and sends again what is not among them.
+    public mutating func loginAnswered(
+        _ answer: MCSLoginAnswer, upstream: [String] = [], at time: SessionTime
+    ) -> [MCSServerDirective] {
         guard case .authenticating(let request, let early) = state else { return [] }
         var directives: [MCSServerDirective] = []
         var response = MCSLoginResponse()
         response.id = request.id
         response.serverTimestamp = time.wall.rawValue
-        guard answer == .welcome else {
-            response.error.code = answer == .refused ? 401 : 503
-            response.error.message = answer == .refused ? "unknown device or wrong secret" : "try again later"
+        if let reason = Self.refuse(answer, in: &response) {
             emit(.loginResponse(response), into: &directives)
             state = .closed
-            directives.append(.close(answer == .refused ? .refused : .unavailable))
+            directives.append(.close(reason))
             return directives
         }
         state = .live
@@ -149,12 +162,46 @@ public struct MCSServerSession: Sendable {
         }
         response.heartbeatConfig.intervalMs = Int32(clamping: configuration.heartbeatInterval)
         emit(.loginResponse(response), into: &directives)
+        isAgent = request.id == MCSLoginRequest.agentID
+        // Chromium holds back what it had sent before until it is told which of that came, even where none did.
+        if !upstream.isEmpty || request.id.hasPrefix("chrome-") {
+            emit(.iq(MCSIqStanza(.selective(upstream))), into: &directives)
+        }
         directives.append(.began)
         for packet in early where isLive {
             receiveLive(packet, at: time, into: &directives)
         }
         confirmIfDue(into: &directives)
         return directives
+    }
+
+    /// Says in a login's answer why it is refused; `nil` for a welcome.
+    private static func refuse(
+        _ answer: MCSLoginAnswer, in response: inout MCSLoginResponse
+    ) -> MCSServerCloseReason? {
+        switch answer {
+        case .welcome: return nil
+        case .refused:
+            response.error.code = 401
+            response.error.message = "unknown device or wrong secret"
+            return .refused
+        case .blocked:
+            response.error.code = 403
+            response.error.message = "the device is blocked"
+            return .blocked
+        case .unavailable:
+            response.error.code = 503
+            response.error.message = "try again later"
+            return .unavailable
+        case .busy(let retryAfter):
+            response.error.code = 503
+            response.error.message = "too many devices log in; come again in \(retryAfter) ms"
+            var setting = MCSSetting()
+            setting.name = MCSSettingName.retryAfter
+            setting.value = String(retryAfter)
+            response.setting = [setting]
+            return .busy
+        }
     }
 
     /// All packets of one read were given: confirms what has to be confirmed at once.
@@ -174,7 +221,9 @@ public struct MCSServerSession: Sendable {
             end(.storeFailed, into: &directives)
             return directives
         }
-        if pending.remove(at: index).isUrgent {
+        let taken = pending.remove(at: index)
+        if let name = taken.name { doubts.add(name, stream: stream) }
+        if taken.isUrgent {
             confirmNow = true
             confirmIfDue(into: &directives)
         } else {
@@ -186,13 +235,15 @@ public struct MCSServerSession: Sendable {
     /// The upstream message of a stream id is refused for good: tells the device why, and confirms it.
     ///
     /// Call it instead of ``recorded(stream:durable:at:)``.
+    /// - Parameter message: What is refused; those who are no agents of ours are told in FCM's words too, by `send_error`.
     public mutating func refused(
-        stream: Int32, persistentID: String, _ refusal: UpstreamRefusal
+        stream: Int32, persistentID: String, _ refusal: UpstreamRefusal, of message: UpstreamMessage? = nil
     ) -> [MCSServerDirective] {
         guard isLive, let index = pending.firstIndex(where: { $0.stream == stream && $0.isUrgent }) else { return [] }
         pending.remove(at: index)
         var directives: [MCSServerDirective] = []
         emit(.iq(MCSIqStanza(refusal, of: persistentID)), into: &directives)
+        if let message, !isAgent { emit(.dataMessage(MCSDataMessageStanza(refusal, of: message)), into: &directives) }
         return directives
     }
 
@@ -221,6 +272,14 @@ public struct MCSServerSession: Sendable {
         window.append(stream: sentCount, id: notification.id, isStored: notification.expiresAt != nil)
         noteConfirmed()
         return lastStreamID
+    }
+
+    /// Something from another device is to be written. It waits nowhere and is not acknowledged.
+    public mutating func relay(_ frame: [UInt8]) -> [MCSServerDirective] {
+        guard isLive else { return [] }
+        var directives: [MCSServerDirective] = []
+        emit(.dataMessage(MCSDataMessageStanza(relayed: frame)), into: &directives)
+        return directives
     }
 
     /// The deadline has come.
@@ -291,10 +350,13 @@ extension MCSServerSession {
         }
         switch packet {
         case .heartbeatPing: emit(.heartbeatAck(MCSHeartbeatAck()), into: &directives)
-        case .heartbeatAck: break
+        case .heartbeatAck, .historic: break
         case .iq(let iq): receive(iq, at: time, into: &directives)
         case .dataMessage(let stanza):
-            pending.append(Pending(stream: receivedCount, isUrgent: true))
+            // Nobody repeats what was relayed, so its confirmation may wait for others.
+            let isUrgent = stanza.category != MCSUpstream.relayCategory
+            let name = isUrgent && !stanza.persistentID.isEmpty ? stanza.persistentID : nil
+            pending.append(Pending(stream: receivedCount, isUrgent: isUrgent, name: name))
             directives.append(.upstream(stream: receivedCount, UpstreamMessage(stanza)))
         case .close, .streamError:
             state = .closed
@@ -313,6 +375,7 @@ extension MCSServerSession {
         }
         guard stream > acknowledgedThrough else { return true }
         acknowledgedThrough = stream
+        doubts.proven(through: stream)
         acknowledge(window.removeThrough(stream), at: time, into: &directives)
         return true
     }
@@ -351,6 +414,7 @@ extension MCSServerSession {
 
     private mutating func noteConfirmed() {
         confirmedThrough = confirmable
+        doubts.told(through: confirmedThrough, by: sentCount)
         confirmNow = false
         confirmationDue = nil
     }

@@ -24,8 +24,12 @@ public enum MCSLoginAnswer: Hashable, Sendable {
     case welcome
     /// Unknown device or wrong secret.
     case refused
+    /// The device is kept out for now; it is not to enrol anew.
+    case blocked
     /// The login could not be checked; the device is to come again.
     case unavailable
+    /// Too many log in now; the device is to come again after so many milliseconds.
+    case busy(retryAfter: Int64)
 }
 
 /// Why a server's session ended. A closed set, fit for a metric's label.
@@ -44,6 +48,10 @@ public enum MCSServerCloseReason: String, Sendable, CaseIterable {
     case refused
     /// The login could not be checked; the device is to come again.
     case unavailable
+    /// The device is kept out for now.
+    case blocked
+    /// Too many logged in at that time.
+    case busy
     /// The connection was not logged in within ``MCSServerConfiguration/loginTimeout``.
     case loginTimeout = "login_timeout"
     /// The device answered no heartbeat.

@@ -64,9 +64,9 @@ extension LocalSchedule {
     /// Intervals stay where they are.
     public mutating func clockChanged(now: ClockReading) {
         // Two readings of an unchanged clock may differ a little.
-        let isSetBack = now.wallOffset < greatestOffset.saturatingDifference(1000)
+        let isSetBack = now.wallOffset < greatestWallOffset.saturatingDifference(1000)
         observe(now)
-        if isSetBack { greatestOffset = now.wallOffset }
+        if isSetBack { greatestWallOffset = now.wallOffset }
         unanchored = bootHeap.slots.map { slots[Int($0)].key }.sorted(by: >)
         for index in wallHeap.slots where isSetBack || slots[Int(index)].deadline <= now.wall.milliseconds {
             let slot = slots[Int(index)]
@@ -133,7 +133,7 @@ extension LocalSchedule {
     private mutating func observe(_ now: ClockReading) {
         if let clock, clock.boot != now.boot {
             // Offsets of two boots cannot be compared.
-            greatestOffset = .max
+            greatestWallOffset = .max
             for index in bootHeap.slots {
                 bootHeap.remove(index)
                 slots[Int(index)].added = slots[Int(index)].start(byWallOf: clock) ?? slots[Int(index)].added
@@ -143,7 +143,7 @@ extension LocalSchedule {
             }
         }
         clock = now
-        greatestOffset = max(greatestOffset, now.wallOffset)
+        greatestWallOffset = max(greatestWallOffset, now.wallOffset)
     }
 
     private mutating func enqueue(_ index: UInt32) {

@@ -87,7 +87,7 @@ public struct LocalSchedule: Sendable {
     var clock: ClockReading?
     /// The greatest offset of the wall clock from CLOCK_BOOTTIME since the deadlines were last looked up. While the offset is
     /// no smaller, no deadline has become earlier.
-    var greatestOffset = Int64.min
+    var greatestWallOffset = Int64.min
     /// Intervals whose `added` is to be stored anew, since the wall clock was set.
     var unanchored: [Int64] = []
     /// Entries from the future: their `added` or `lastFired` was corrected and is to be stored.
@@ -141,7 +141,7 @@ public struct LocalSchedule: Sendable {
     /// The offset by which deadlines on CLOCK_BOOTTIME are listed. The greatest one, since the offset of two readings may
     /// differ by a millisecond, and a list that is read in pages must keep its order.
     private var listingOffset: Int64 {
-        greatestOffset == .min || greatestOffset == .max ? clock?.wallOffset ?? 0 : greatestOffset
+        greatestWallOffset == .min || greatestWallOffset == .max ? clock?.wallOffset ?? 0 : greatestWallOffset
     }
 
     private func deadline(_ node: IndexedHeap.Node, offset: Int64) -> Deadline {

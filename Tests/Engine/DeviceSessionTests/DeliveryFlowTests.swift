@@ -42,6 +42,19 @@ import Testing
         #expect(flow.pageRead(notifications(5...6)) == [.write(notifications(5...6))])
     }
 
+    @Test func `what waits and is not delivered is read before what comes later`() {
+        var flow = DeliveryFlow(room: 100)
+        #expect(flow.waitingChanged() == [])
+        #expect(flow.start() == [.page(after: nil, limit: 100)])
+        #expect(flow.pageRead(notifications(1...2)) == [.write(notifications(1...2))])
+        #expect(flow.waitingChanged() == [.page(after: id(2), limit: 98)])
+        #expect(flow.deliver([notification(4)]) == [])
+        #expect(flow.pageRead(notifications(3...3)) == [.write(notifications(3...3)), .page(after: id(3), limit: 97)])
+        _ = flow.pageRead([])
+        _ = flow.closed()
+        #expect(flow.waitingChanged() == [])
+    }
+
     @Test func `a choked connection leaves stored ones in the mailbox and gives the others back`() {
         var flow = live()
         #expect(flow.writabilityChanged(false) == [])

@@ -137,7 +137,8 @@ private func loginResponse(last: Int32 = 1, interval: Int32? = nil) -> MCSPacket
         var session = live()
         for name in ["a", "b", "c"] { #expect(session.send(upstream(name)) != nil) }
         let selective = MCSPacket.iq(MCSIqStanza(.selective(["b", "zzz"])))
-        #expect(session.received(selective, at: at(1)) == [.upstreamConfirmed(["b"])])
+        // What it did not send over this connection it may have sent over an earlier one.
+        #expect(session.received(selective, at: at(1)) == [.upstreamConfirmed(["b", "zzz"])])
         #expect(session.received(streamAck(2), at: at(1)) == [.upstreamConfirmed(["a"])])
         #expect(session.received(streamAck(4), at: at(1)) == [.upstreamConfirmed(["c"])])
     }

@@ -38,6 +38,7 @@ import Testing
 
     @Test(arguments: [
         (MCSLoginAnswer.refused, Int32(401), MCSServerCloseReason.refused), (.unavailable, 503, .unavailable),
+        (.blocked, 403, .blocked),
     ])
     func `a login that fails is answered with an error and closed`(
         answer: MCSLoginAnswer, code: Int32, reason: MCSServerCloseReason
@@ -228,7 +229,7 @@ import Testing
         let stanza = upstream("a", category: "com.example.todo")
         let message = UpstreamMessage(
             persistentID: "a", category: "com.example.todo", sender: "todo", recipient: "provider",
-            appData: ["key": "value"], raw: [1, 2, 3])
+            appData: ["key": "value"], raw: [1, 2, 3], messageID: "a")
         #expect(session.received(stanza, at: at(1)) == [.upstream(stream: 2, message)])
         #expect(session.readCompleted() == [])
         #expect(packets(session.received(ping(), at: at(1))).first?.lastStreamIDReceived == 1)

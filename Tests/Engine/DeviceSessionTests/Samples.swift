@@ -1,3 +1,4 @@
+import AldabaTestSupport
 import DeviceSession
 import Foundation
 import MCSWire

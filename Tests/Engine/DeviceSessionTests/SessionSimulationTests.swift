@@ -111,6 +111,7 @@ private struct Simulation {
             case .send(let packet): try? packet.encode(into: &toServer)
             case .loggedIn: break
             case .store(let notifications): toStore.append(notifications)
+            case .relayed: Issue.record("something was relayed")
             case .passedOver(let id, let reason): Issue.record("passed over \(id): \(reason)")
             case .confirmed(let ids):
                 for id in ids where mailbox.contains(where: { $0.id == id }) {
