@@ -1,0 +1,222 @@
+import HubWire
+import PushModel
+
+/// What audiences ask of one installation.
+package struct AudienceEntry: Hashable, Sendable {
+    /// Its number, which nothing else ever has.
+    package var number: UInt32
+    /// Its platform.
+    package var platform: HubPlatform
+    /// Its tags.
+    package var tags: [TagName]
+    /// The tags of its templates, and their names; empty where it has no template.
+    package var templateTags: [TagName]
+    /// Whether it has templates.
+    package var hasTemplates: Bool
+    /// Its language, in lower case.
+    package var locale: String?
+    /// Its country, in lower case.
+    package var country: String?
+    /// The version of its app.
+    package var appVersion: AppVersion?
+    /// Its time zone by name.
+    package var timeZone: String?
+    /// Whose it is.
+    package var person: PersonNumber
+    /// When it was last put, changed or seen.
+    package var seenAt: Timestamp
+
+    /// Brings the parts together.
+    package init(
+        number: UInt32, platform: HubPlatform, tags: [TagName], templateTags: [TagName] = [],
+        hasTemplates: Bool = false, locale: String? = nil, country: String? = nil, appVersion: AppVersion? = nil,
+        timeZone: String? = nil, person: PersonNumber = PersonNumber(rawValue: 0), seenAt: Timestamp
+    ) {
+        self.number = number
+        self.platform = platform
+        self.tags = tags
+        self.templateTags = templateTags
+        self.hasTemplates = hasTemplates
+        self.locale = locale
+        self.country = country
+        self.appVersion = appVersion
+        self.timeZone = timeZone
+        self.person = person
+        self.seenAt = seenAt
+    }
+}
+
+/// A hub's installations by what they are addressed by: a bitmap for each tag, platform, language, country and version.
+///
+/// It is a copy of what the store holds, of those that can be reached, and is kept up with every commit.
+package struct AudienceIndex: Sendable {
+    private var everyone = Bitmap()
+    private var tags: [String: Bitmap] = [:]
+    private var templateTags: [String: Bitmap] = [:]
+    private var withTemplates = Bitmap()
+    private var platforms: [HubPlatform: Bitmap] = [:]
+    private var locales: [String: Bitmap] = [:]
+    private var countries: [String: Bitmap] = [:]
+    private var versions: [AppVersion: Bitmap] = [:]
+    private var zones: [String: Bitmap] = [:]
+    /// Whose each is, by number; 0 where there is none.
+    private var persons: [UInt32] = []
+    /// Minutes since 1970 by number; 0 where there is none.
+    private var seen: [UInt32] = []
+
+    /// An index of nothing.
+    package init() {}
+
+    /// How many installations there are.
+    package var count: Int { everyone.count }
+
+    /// Everyone.
+    package var all: Bitmap { everyone }
+
+    /// The installations of a platform.
+    package func installations(of platform: HubPlatform) -> Bitmap { platforms[platform] ?? Bitmap() }
+
+    /// Those with templates.
+    package var templated: Bitmap { withTemplates }
+
+    /// About how many bytes the index takes.
+    package var memory: Int {
+        func memory<Key>(_ sets: [Key: Bitmap]) -> Int { sets.values.reduce(0) { $0 + 64 + $1.memory } }
+        return everyone.memory + memory(tags) + memory(templateTags) + withTemplates.memory + memory(platforms)
+            + memory(locales) + memory(countries) + memory(versions) + memory(zones)
+            + (seen.capacity + persons.capacity) * 4
+    }
+
+    /// Adds an installation that is not in it.
+    package mutating func insert(_ entry: AudienceEntry) {
+        let number = entry.number
+        everyone.insert(number)
+        for tag in entry.tags { tags[tag.folded, default: Bitmap()].insert(number) }
+        for tag in entry.templateTags { templateTags[tag.folded, default: Bitmap()].insert(number) }
+        if entry.hasTemplates { withTemplates.insert(number) }
+        platforms[entry.platform, default: Bitmap()].insert(number)
+        if let locale = entry.locale { locales[locale, default: Bitmap()].insert(number) }
+        if let country = entry.country { countries[country, default: Bitmap()].insert(number) }
+        if let version = entry.appVersion { versions[version, default: Bitmap()].insert(number) }
+        if let zone = entry.timeZone { zones[zone, default: Bitmap()].insert(number) }
+        if seen.count <= Int(number) {
+            seen.append(contentsOf: repeatElement(0, count: Int(number) + 1 - seen.count))
+            persons.append(contentsOf: repeatElement(0, count: Int(number) + 1 - persons.count))
+        }
+        seen[Int(number)] = UInt32(clamping: entry.seenAt.rawValue / 60_000)
+        persons[Int(number)] = entry.person.rawValue
+    }
+
+    /// Takes an installation out, as it was put in.
+    package mutating func remove(_ entry: AudienceEntry) {
+        let number = entry.number
+        everyone.remove(number)
+        for tag in entry.tags { Self.remove(number, tag.folded, from: &tags) }
+        for tag in entry.templateTags { Self.remove(number, tag.folded, from: &templateTags) }
+        withTemplates.remove(number)
+        Self.remove(number, entry.platform, from: &platforms)
+        if let locale = entry.locale { Self.remove(number, locale, from: &locales) }
+        if let country = entry.country { Self.remove(number, country, from: &countries) }
+        if let version = entry.appVersion { Self.remove(number, version, from: &versions) }
+        if let zone = entry.timeZone { Self.remove(number, zone, from: &zones) }
+    }
+
+    /// Parts of an audience by the time zone that installations name; last those that name none.
+    package func byZone(_ audience: Bitmap) -> [(zone: String?, Bitmap)] {
+        var rest = audience
+        var parts: [(zone: String?, Bitmap)] = []
+        for (zone, members) in zones.sorted(by: { $0.key < $1.key }) {
+            let part = audience.intersection(members)
+            guard !part.isEmpty else { continue }
+            parts.append((zone, part))
+            rest = rest.subtracting(part)
+        }
+        return rest.isEmpty ? parts : parts + [(nil, rest)]
+    }
+
+    /// Those of an audience whose part of an experiment gets nothing.
+    package func heldOut(_ audience: Bitmap, _ experiment: CampaignExperiment, campaign: PersonNumber) -> Bitmap {
+        guard experiment.holdOut > 0 else { return Bitmap() }
+        return Bitmap(
+            audience.numbers().lazy.filter { number in
+                let person = Int(number) < persons.count ? persons[Int(number)] : 0
+                return experiment.group(campaign: campaign, person: PersonNumber(rawValue: person)) == .heldOut
+            })
+    }
+
+    private static func remove<Key>(_ number: UInt32, _ key: Key, from sets: inout [Key: Bitmap]) {
+        sets[key]?.remove(number)
+        if sets[key]?.isEmpty == true { sets[key] = nil }
+    }
+
+    /// Who is meant by an expression.
+    ///
+    /// - Parameters:
+    ///   - countsTemplates: Whether tags of templates count beside those of installations. The answer then holds
+    ///     everyone of whom some template may match; which ones do, each template's own tags decide.
+    ///   - found: What `$InstallationId` and `$UserId` stand for, which the store knows.
+    package func audience(
+        _ expression: TagExpression?, countsTemplates: Bool = false, now: Timestamp,
+        found: [TagExpression: Bitmap] = [:]
+    ) -> Bitmap {
+        guard let expression else { return countsTemplates ? withTemplates : everyone }
+        guard countsTemplates else { return members(expression, false, now, found) }
+        guard expression.isMonotone else { return withTemplates }
+        return members(expression, true, now, found).intersection(withTemplates)
+    }
+
+    private func members(
+        _ expression: TagExpression, _ countsTemplates: Bool, _ now: Timestamp, _ found: [TagExpression: Bitmap]
+    ) -> Bitmap {
+        switch expression {
+        case .tag(let tag):
+            let own = tags[tag.folded] ?? Bitmap()
+            guard countsTemplates, let more = templateTags[tag.folded] else { return own }
+            return own.union(more)
+        case .installation, .user: return (found[expression] ?? Bitmap()).intersection(everyone)
+        case .field(let test): return members(test, now)
+        case .not(let part): return everyone.subtracting(members(part, countsTemplates, now, found))
+        case .any(let parts):
+            return parts.reduce(Bitmap()) { $0.union(members($1, countsTemplates, now, found)) }
+        case .all(let parts):
+            var result: Bitmap?
+            // What is taken out comes last: it costs no set of everyone else.
+            for part in parts.filter({ !$0.isNegation }) {
+                let members = members(part, countsTemplates, now, found)
+                result = result?.intersection(members) ?? members
+            }
+            return parts.reduce(result ?? everyone) { result, part in
+                guard case .not(let inner) = part else { return result }
+                return result.subtracting(members(inner, countsTemplates, now, found))
+            }
+        }
+    }
+
+    private func members(_ test: FieldTest, _ now: Timestamp) -> Bitmap {
+        switch test {
+        case .locale(let wanted):
+            return locales.reduce(Bitmap()) { result, entry in
+                Self.locale(entry.key, isOf: wanted) ? result.union(entry.value) : result
+            }
+        case .country(let country): return countries[country] ?? Bitmap()
+        case .platform(let name): return HubPlatform(text: name).flatMap { platforms[$0] } ?? Bitmap()
+        case .appVersion(let comparison, let wanted):
+            return versions.reduce(Bitmap()) { result, entry in
+                comparison.holds(entry.key, wanted) ? result.union(entry.value) : result
+            }
+        case .lastSeen(let isWithin, let milliseconds):
+            let limit = UInt32(clamping: now.adding(milliseconds: -milliseconds).rawValue / 60_000)
+            return Bitmap(
+                everyone.numbers().lazy.filter { number in (seen[Int(number)] >= limit) == isWithin })
+        }
+    }
+
+    /// Whether a language, such as `de-at`, is of a wanted one, such as `de`.
+    package static func locale(_ locale: String, isOf wanted: String) -> Bool {
+        locale == wanted || locale.hasPrefix(wanted + "-") || locale.hasPrefix(wanted + "_")
+    }
+}
+
+extension TagExpression {
+    fileprivate var isNegation: Bool { if case .not = self { true } else { false } }
+}

@@ -1,0 +1,109 @@
+/// An expression over topics in reverse Polish notation: what is joined stands before what joins it.
+public struct Condition<Topic: Hashable & Sendable>: Hashable, Sendable {
+    /// One step of the evaluation.
+    public enum Step: Hashable, Sendable {
+        /// Whether somebody is in a topic.
+        case topic(Topic)
+        /// Both of the two before it.
+        case and
+        /// One of the two before it.
+        case or
+        /// Not the one before it.
+        case not
+    }
+
+    /// The steps, of which the last leaves one value.
+    public let steps: [Step]
+
+    /// The condition of one topic.
+    public init(_ topic: Topic) { steps = [.topic(topic)] }
+
+    /// Takes steps; `nil` where they do not leave exactly one value.
+    public init?(steps: [Step]) {
+        var depth = 0
+        for step in steps {
+            switch step {
+            case .topic: depth += 1
+            case .and, .or:
+                guard depth >= 2 else { return nil }
+                depth -= 1
+            case .not: guard depth >= 1 else { return nil }
+            }
+        }
+        guard depth == 1 else { return nil }
+        self.steps = steps
+    }
+
+    /// Whether the condition holds for somebody who is in these topics.
+    public func holds(_ isIn: (Topic) -> Bool) -> Bool {
+        var values: [Bool] = []
+        for step in steps {
+            switch step {
+            case .topic(let topic): values.append(isIn(topic))
+            case .not: values.append(!(values.popLast() ?? false))
+            case .and, .or:
+                let (right, left) = (values.popLast() ?? false, values.popLast() ?? false)
+                values.append(step == .and ? left && right : left || right)
+            }
+        }
+        return values.last ?? false
+    }
+
+    /// The topics that it names, each once, in the order in which they are named.
+    public var topics: [Topic] {
+        var found: [Topic] = []
+        for case .topic(let topic) in steps where !found.contains(topic) { found.append(topic) }
+        return found
+    }
+
+    /// Whether it holds for somebody who is in none of its topics.
+    public var holdsForNone: Bool { holds { _ in false } }
+
+    /// The same condition with other names for its topics.
+    public func map<Other>(_ name: (Topic) -> Other) -> Condition<Other> {
+        Condition<Other>(
+            mapped: steps.map { step in
+                switch step {
+                case .topic(let topic): .topic(name(topic))
+                case .and: .and
+                case .or: .or
+                case .not: .not
+                }
+            })
+    }
+
+    init(mapped steps: [Step]) { self.steps = steps }
+}
+
+/// A condition over the names of topics, as senders write it: `'a' in topics && !('b' in topics)`.
+public typealias TopicCondition = Condition<TopicName>
+
+extension Condition<TopicNumber> {
+    /// The steps as a store keeps them: `17 23 ! &`.
+    public var text: String {
+        steps.map { step in
+            switch step {
+            case .topic(let topic): String(topic.rawValue)
+            case .and: "&"
+            case .or: "|"
+            case .not: "!"
+            }
+        }.joined(separator: " ")
+    }
+
+    /// Reads what ``text`` wrote; `nil` for anything else.
+    public init?(text: String) {
+        var steps: [Step] = []
+        for word in text.split(separator: " ") {
+            switch word {
+            case "&": steps.append(.and)
+            case "|": steps.append(.or)
+            case "!": steps.append(.not)
+            default:
+                guard let number = Int64(word) else { return nil }
+                steps.append(.topic(TopicNumber(rawValue: number)))
+            }
+        }
+        self.init(steps: steps)
+    }
+}

@@ -1,0 +1,50 @@
+import PushModel
+
+/// What a device has to get, decided from what is stored.
+public enum Fanout {
+    /// The next broadcast that is looked at for a device, with the registrations that get a copy of it.
+    public struct Turn: Hashable, Sendable {
+        /// The broadcast's id.
+        public var broadcast: NotificationID
+        /// Where the device's cursor is once the copies are stored.
+        public var cursor: Int64
+        /// The registrations that get a copy; empty where it does not concern the device, or has expired.
+        public var registrations: [FanoutRegistration]
+    }
+
+    /// What a device has to get, in order. A broadcast that is not among `broadcasts` has ended.
+    ///
+    /// - Parameter isConnected: Whether what is delivered once or never may be delivered now.
+    public static func replay(
+        _ device: DeviceAudience, of broadcasts: [NotificationID: Broadcast], isConnected: Bool, now: Timestamp
+    ) -> [Turn] {
+        device.broadcasts.compactMap { broadcasts[$0] }.filter { $0.sequence > device.cursor }
+            .sorted { $0.sequence < $1.sequence }
+            .map { broadcast in
+                let isDue = now < broadcast.expiresAt && (isConnected || !broadcast.isAttempt)
+                return Turn(
+                    broadcast: broadcast.id, cursor: broadcast.sequence,
+                    registrations: isDue ? device.registrations.filter { isIn(broadcast, $0, device.memberships) } : [])
+            }
+    }
+
+    /// Whether a registration was in the audience when the broadcast was accepted, and is in it with what it has left since.
+    ///
+    /// Who joins a topic later is not in it for this broadcast, and who leaves one is not in it any more.
+    public static func isIn(
+        _ broadcast: Broadcast, _ registration: FanoutRegistration, _ memberships: [Membership]
+    ) -> Bool {
+        guard registration.team == broadcast.team, registration.registeredAt <= broadcast.acceptedAt else {
+            return false
+        }
+        switch broadcast.audience {
+        case .topics(let condition):
+            let then = memberships.filter { membership in
+                membership.place == registration.place && membership.generation == registration.generation
+                    && membership.joined < broadcast.sequence && membership.left.map { $0 > broadcast.sequence } ?? true
+            }
+            return condition.holds { topic in then.contains { $0.topic == topic } }
+                && condition.holds { topic in then.contains { $0.topic == topic && $0.left == nil } }
+        }
+    }
+}

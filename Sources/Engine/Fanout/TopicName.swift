@@ -1,0 +1,57 @@
+/// The name of a topic within a team: letters, digits and `-_.~%`, 1 to 900 of them.
+public struct TopicName: Hashable, Sendable, CustomStringConvertible {
+    /// The name without its prefix.
+    public let text: String
+
+    /// The prefix that a name may be written with.
+    public static let prefix = "/topics/"
+
+    /// Reads a name, with or without the prefix `/topics/`.
+    ///
+    /// - Throws: ``TopicNameFault`` for anything else.
+    public init(_ written: some StringProtocol) throws(TopicNameFault) {
+        let name = written.hasPrefix(Self.prefix) ? written.dropFirst(Self.prefix.count) : written[...]
+        guard !name.isEmpty else { throw TopicNameFault(reason: "a topic's name is empty") }
+        guard name.utf8.count <= 900 else { throw TopicNameFault(reason: "a topic's name is longer than 900 bytes") }
+        if let wrong = name.first(where: { !Self.isNameCharacter($0) }) {
+            throw TopicNameFault(
+                reason: "a topic's name has letters, digits and - _ . ~ % only, and no \"\(wrong)\"")
+        }
+        text = String(name)
+    }
+
+    /// The name as a message's `from` has it: `/topics/NAME`.
+    public var description: String { Self.prefix + text }
+
+    private static func isNameCharacter(_ character: Character) -> Bool {
+        guard let byte = character.asciiValue else { return false }
+        return switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+            UInt8(ascii: "~"), UInt8(ascii: "%"):
+            true
+        default: false
+        }
+    }
+}
+
+/// Why a text is no name of a topic.
+public struct TopicNameFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong, as a sentence for people.
+    public let reason: String
+    public var description: String { reason }
+}
+
+/// The number of a topic in a store.
+public struct TopicNumber: Hashable, Sendable, RawRepresentable {
+    /// The number as the store holds it.
+    public let rawValue: Int64
+    /// Takes a number as it is.
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    /// Stands for all registrations, whatever topics they have: a broadcast that reaches those who are in no topic is
+    /// found under it.
+    public static let everyone = TopicNumber(rawValue: 0)
+    /// Stands for a topic that nobody has subscribed to.
+    public static let nobody = TopicNumber(rawValue: -1)
+}
