@@ -1,0 +1,144 @@
+import Crypto
+import Foundation
+
+/// Why a message of a session cannot be read or written. The session is of no use then.
+public enum NoiseFault: Error, Hashable, Sendable {
+    /// The message is too short to be one.
+    case truncated
+    /// The message is not what its sender wrote, or from another sender, or came out of order.
+    case notAuthentic
+    /// A public key cannot be used.
+    case unusableKey
+    /// The session has carried as many messages as it may.
+    case exhausted
+}
+
+/// One direction's cipher: ChaCha20-Poly1305 with a counter (Noise, 5.1).
+public struct NoiseCipher: Sendable {
+    private let key: SymmetricKey
+    /// How many messages it has carried.
+    public private(set) var count: UInt64 = 0
+
+    init(key: SymmetricKey) { self.key = key }
+
+    /// The bytes that the cipher adds to each message.
+    public static let overhead = 16
+
+    private func nonce(_ count: UInt64) throws(NoiseFault) -> ChaChaPoly.Nonce {
+        // The greatest counter is kept for rekeying.
+        guard count < .max else { throw .exhausted }
+        var bytes = [UInt8](repeating: 0, count: 12)
+        for index in 0..<8 { bytes[4 + index] = UInt8(truncatingIfNeeded: count >> UInt64(8 * index)) }
+        guard let nonce = try? ChaChaPoly.Nonce(data: bytes) else { throw .exhausted }
+        return nonce
+    }
+
+    /// The message as it goes on its way.
+    ///
+    /// - Parameter context: What both sides know, and the message is bound to.
+    public mutating func seal(_ message: some DataProtocol, context: [UInt8] = []) throws(NoiseFault) -> [UInt8] {
+        let nonce = try nonce(count)
+        guard let box = try? ChaChaPoly.seal(message, using: key, nonce: nonce, authenticating: context) else {
+            throw .exhausted
+        }
+        count += 1
+        return Array(box.ciphertext) + Array(box.tag)
+    }
+
+    /// The message that came next, or one after it where those between were lost. One that is not authentic, or came before,
+    /// changes nothing.
+    ///
+    /// - Parameter place: The message's number; `nil` for the next.
+    public mutating func open(
+        _ sealed: some DataProtocol, context: [UInt8] = [], at place: UInt64? = nil
+    ) throws(NoiseFault) -> [UInt8] {
+        guard sealed.count >= Self.overhead else { throw .truncated }
+        let place = place ?? count
+        guard place >= count else { throw .notAuthentic }
+        let nonce = try nonce(place)
+        guard
+            let box = try? ChaChaPoly.SealedBox(
+                nonce: nonce, ciphertext: sealed.dropLast(Self.overhead), tag: sealed.suffix(Self.overhead)),
+            let message = try? ChaChaPoly.open(box, using: key, authenticating: context)
+        else { throw .notAuthentic }
+        count = place + 1
+        return Array(message)
+    }
+}
+
+/// The state that the messages of a handshake are mixed into (Noise, 5.2).
+struct NoiseState {
+    static let name = "Noise_IK_25519_ChaChaPoly_SHA256"
+
+    private var chainingKey: [UInt8]
+    private(set) var hash: [UInt8]
+    private var cipher: NoiseCipher?
+
+    init(prologue: [UInt8]) {
+        // The name has 32 bytes, the hash's length: it is taken as it is.
+        hash = Array(Self.name.utf8)
+        chainingKey = hash
+        mix(prologue)
+    }
+
+    /// Mixes bytes into the hash.
+    mutating func mix(_ bytes: [UInt8]) { hash = Array(SHA256.hash(data: hash + bytes)) }
+
+    /// Mixes the secret that two keys share into the chaining key.
+    mutating func mix(
+        _ own: Curve25519.KeyAgreement.PrivateKey, _ other: Curve25519.KeyAgreement.PublicKey
+    ) throws(NoiseFault) {
+        guard let shared = try? own.sharedSecretFromKeyAgreement(with: other) else { throw .unusableKey }
+        let secret = shared.withUnsafeBytes { Array($0) }
+        // A key of small order gives the same secret with any other: somebody who has neither knows it.
+        guard secret.contains(where: { $0 != 0 }) else { throw .unusableKey }
+        let (first, second) = Self.derive(chainingKey, secret)
+        chainingKey = first
+        cipher = NoiseCipher(key: SymmetricKey(data: second))
+    }
+
+    mutating func encrypt(_ bytes: [UInt8]) throws(NoiseFault) -> [UInt8] {
+        guard var cipher else {
+            mix(bytes)
+            return bytes
+        }
+        let sealed = try cipher.seal(bytes, context: hash)
+        self.cipher = cipher
+        mix(sealed)
+        return sealed
+    }
+
+    mutating func decrypt(_ bytes: [UInt8]) throws(NoiseFault) -> [UInt8] {
+        guard var cipher else {
+            mix(bytes)
+            return bytes
+        }
+        let opened = try cipher.open(bytes, context: hash)
+        self.cipher = cipher
+        mix(bytes)
+        return opened
+    }
+
+    /// The ciphers of the two directions, the initiator's first.
+    func split() -> (initiator: NoiseCipher, responder: NoiseCipher) {
+        let (first, second) = Self.derive(chainingKey, [])
+        return (NoiseCipher(key: SymmetricKey(data: first)), NoiseCipher(key: SymmetricKey(data: second)))
+    }
+
+    /// HKDF with two outputs (Noise, 4.3).
+    private static func derive(_ key: [UInt8], _ input: [UInt8]) -> ([UInt8], [UInt8]) {
+        func authenticate(_ bytes: [UInt8], _ key: [UInt8]) -> [UInt8] {
+            Array(HMAC<SHA256>.authenticationCode(for: bytes, using: SymmetricKey(data: key)))
+        }
+        let temporary = authenticate(input, key)
+        let first = authenticate([1], temporary)
+        return (first, authenticate(first + [2], temporary))
+    }
+
+    static func key(_ bytes: some Sequence<UInt8>) throws(NoiseFault) -> Curve25519.KeyAgreement.PublicKey {
+        guard let key = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: Array(bytes)) else {
+            throw .unusableKey
+        }
+        return key
+    }
+}

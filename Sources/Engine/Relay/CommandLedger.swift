@@ -1,0 +1,160 @@
+import Foundation
+import RelayWire
+
+/// The commands that a device has given to others: where each stands, and what came of it. A value.
+///
+/// Guarantees: every command that was begun ends once, with a status that tells "did not arrive" from "nobody knows";
+/// what has ended can be asked for during a day.
+public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
+    /// How many commands one client may have under way.
+    public static var clientLimit: Int { 64 }
+    /// How many commands may be under way to one device.
+    public static var deviceLimit: Int { 256 }
+    private static var historyLimit: Int { 1024 }
+    /// In milliseconds.
+    private static var historyAge: Int64 { 86_400_000 }
+
+    /// One command under way.
+    public struct Command: Hashable, Sendable {
+        /// Who gave it, and under which number.
+        public var client: Client
+        /// The number that the client gave it.
+        public var request: Int64
+        /// The device that it is for.
+        public var device: String
+        /// When it is given up, in milliseconds since 1970.
+        public var deadline: Int64
+        /// Where it stands.
+        public var life: RelayLife = .requesting
+        /// Whether it opens a connection.
+        public var opens: (app: String, service: String)?
+
+        /// A command that has not left yet.
+        public init(
+            client: Client, request: Int64, device: String, deadline: Int64,
+            opens: (app: String, service: String)? = nil
+        ) {
+            self.client = client
+            self.request = request
+            self.device = device
+            self.deadline = deadline
+            self.opens = opens
+        }
+
+        /// Compares all that there is.
+        public static func == (left: Command, right: Command) -> Bool {
+            left.client == right.client && left.request == right.request && left.device == right.device
+                && left.deadline == right.deadline && left.life == right.life
+        }
+
+        /// Hashes what tells commands apart.
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(client)
+            hasher.combine(request)
+        }
+    }
+
+    private struct Ended {
+        var id: UUID
+        var status: RelayStatus
+        var life: RelayLife
+        var at: Int64
+    }
+
+    private var open: [UUID: Command] = [:]
+    private var ended: [UUID: Ended] = [:]
+    private var order: [UUID] = []
+    private var countOfClient: [Client: Int] = [:]
+    private var countOfDevice: [String: Int] = [:]
+
+    /// A ledger without commands.
+    public init() {}
+
+    /// The commands under way.
+    public var count: Int { open.count }
+
+    /// When the next command is to be given up; `nil` when none is under way.
+    public var deadline: Int64? { open.values.lazy.map(\.deadline).min() }
+
+    /// Notes a new command.
+    ///
+    /// - Returns: Why it cannot be begun; `nil` when it is.
+    public mutating func begin(_ id: UUID, _ command: Command) -> RelayOutcome? {
+        guard open[id] == nil else {
+            return RelayOutcome(.failed, detail: "a command of this id is under way")
+        }
+        guard countOfClient[command.client, default: 0] < Self.clientLimit else {
+            return RelayOutcome(
+                .resourceLimits, detail: "this app has \(Self.clientLimit) commands under way; wait for one to end")
+        }
+        guard countOfDevice[command.device, default: 0] < Self.deviceLimit else {
+            return RelayOutcome(
+                .resourceLimits, detail: "\(Self.deviceLimit) commands are under way to this device")
+        }
+        open[id] = command
+        countOfClient[command.client, default: 0] += 1
+        countOfDevice[command.device, default: 0] += 1
+        return nil
+    }
+
+    /// The command of an id that is under way.
+    public subscript(id: UUID) -> Command? { open[id] }
+
+    /// It has left this device.
+    public mutating func sent(_ id: UUID) {
+        if open[id]?.life == .requesting { open[id]?.life = .sent }
+    }
+
+    /// It has arrived.
+    public mutating func executing(_ id: UUID, on device: String) {
+        if open[id]?.device == device { open[id]?.life = .executing }
+    }
+
+    /// It has ended.
+    ///
+    /// - Returns: The command; `nil` when it had ended before, or another device says so.
+    public mutating func end(_ id: UUID, _ status: RelayStatus, from device: String? = nil, at now: Int64) -> Command? {
+        guard let command = open[id], device == nil || device == command.device else { return nil }
+        open[id] = nil
+        Self.lower(&countOfClient, command.client)
+        Self.lower(&countOfDevice, command.device)
+        let life: RelayLife =
+            switch status {
+            case .success: .completed
+            case .expired: .expired
+            case .cancelled: .cancelled
+            default: .failed
+            }
+        ended[id] = Ended(id: id, status: status, life: life, at: now)
+        order.append(id)
+        while let oldest = order.first,
+            order.count > Self.historyLimit || (ended[oldest]?.at ?? .min) <= now - Self.historyAge
+        {
+            ended[oldest] = nil
+            order.removeFirst()
+        }
+        return command
+    }
+
+    private static func lower<Key: Hashable>(_ counts: inout [Key: Int], _ key: Key) {
+        let count = counts[key, default: 0] - 1
+        counts[key] = count > 0 ? count : nil
+    }
+
+    /// Where a command stands, and how it ended.
+    public func life(of id: UUID) -> (life: RelayLife, status: RelayStatus?)? {
+        if let command = open[id] { return (command.life, nil) }
+        return ended[id].map { ($0.life, $0.status) }
+    }
+
+    /// The commands under way to a device, or to any.
+    public func underWay(to device: String? = nil) -> [UUID] {
+        open.filter { device == nil || $0.value.device == device }.map(\.key)
+    }
+
+    /// The commands of a client.
+    public func underWay(of client: Client) -> [UUID] { open.filter { $0.value.client == client }.map(\.key) }
+
+    /// The commands whose deadline has come.
+    public func due(at now: Int64) -> [UUID] { open.filter { $0.value.deadline <= now }.map(\.key) }
+}

@@ -1,0 +1,248 @@
+import RelayWire
+
+/// One session of a device with the server.
+public struct RelaySession: Hashable, Sendable {
+    /// The device's id.
+    public let device: String
+    /// The session's number; a later one of the same device is greater.
+    public let epoch: UInt64
+
+    /// Names a session.
+    public init(device: String, epoch: UInt64) {
+        self.device = device
+        self.epoch = epoch
+    }
+}
+
+/// Which devices are whose, and which of them are there: the server's side of relaying, as a value.
+///
+/// Guarantees: a device hears of, and reaches, the devices of its own account and no others; one that ended its session and
+/// begins another within the grace was never away for the others; what is sent to a device that is not there is answered,
+/// never lost in silence. What it keeps is bounded by the sessions, and by ``deviceLimit`` absent devices for each account
+/// that has a session.
+public struct RelayDirectory: Sendable {
+    /// How long a device may be without a session before the others hear of it, in milliseconds.
+    public static let grace: Int64 = 5_000
+    /// How many devices an account has at most.
+    public static let deviceLimit = 64
+
+    /// An account, by what its devices prove that they belong to it.
+    public typealias AccountID = [UInt8]
+
+    /// What is to be done.
+    public enum Directive: Hashable, Sendable {
+        /// Send a frame to a session.
+        case send(RelayFrame, to: RelaySession)
+        /// Send what one device says to another; where that cannot be done, the sender is told.
+        case forward(RelayRoute, to: RelaySession, from: RelaySession)
+        /// Keep a device of an account, with when it was there last, until it is told of again.
+        case keep(RelayDevice, AccountID, seen: Int64)
+        /// Keep a device no more.
+        case forget(device: String)
+        /// Call ``RelayDirectory/due(at:)`` at this moment, or a little later.
+        case wake(at: Int64)
+    }
+
+    private struct Entry {
+        var device: RelayDevice
+        var session: RelaySession?
+        /// Until when its absence is not told; `nil` when it is there, or was told to be away.
+        var graceEnd: Int64?
+        /// When it went away.
+        var since: Int64
+    }
+
+    private struct Account {
+        var entries: [String: Entry] = [:]
+        var revision: Int64 = 0
+
+        var sessions: [RelaySession] { entries.values.compactMap(\.session) }
+    }
+
+    private var accounts: [AccountID: Account] = [:]
+    private var accountOf: [RelaySession: AccountID] = [:]
+    /// Devices within their grace, by its end: all graces are of one length.
+    private var absences: ArraySlice<(end: Int64, account: AccountID, device: String)> = []
+    private var meetings = RelayMeetings()
+    private var waiting = WaitingRoutes()
+
+    /// A directory without devices.
+    public init() {}
+
+    /// How many accounts have a device here.
+    public var accountCount: Int { accounts.count }
+
+    // MARK: Who is there
+
+    /// A device says whose it is, and what there is on it.
+    public mutating func hello(
+        _ session: RelaySession, account id: AccountID, _ described: RelayDevice, at now: Int64
+    ) -> [Directive] {
+        var directives: [Directive] = []
+        if let other = accountOf[session], other != id { directives += goodbye(session) }
+        var device = described
+        device.id = session.device
+        device.presence = .online
+        var account = accounts[id] ?? Account()
+        let known = account.entries[device.id]
+        // The newest session of a device is the one that counts.
+        if let newer = known?.session, newer.epoch > session.epoch { return directives }
+        if known == nil, account.entries.count >= Self.deviceLimit {
+            let away = account.entries.filter { $0.value.session == nil }.min { $0.value.since < $1.value.since }
+            guard let away else {
+                let why = "the account has \(Self.deviceLimit) devices already"
+                return directives + [.send(.refused(why), to: session)]
+            }
+            account.entries[away.key] = nil
+            directives.append(.forget(device: away.key))
+            account.revision += 1
+            directives += Self.tell(.removed(revision: account.revision, device: away.key), account)
+        }
+        let isNew = known?.session != session
+        if let older = known?.session, isNew { accountOf[older] = nil }
+        account.entries[device.id] = Entry(device: device, session: session, graceEnd: nil, since: now)
+        accountOf[session] = id
+        // Who heard of an interruption hears that it is over, also where nothing else is new.
+        let isBack = known.map { $0.session == nil } ?? false
+        if known?.device != device { directives.append(.keep(device, id, seen: now)) }
+        if known?.device != device || isBack {
+            account.revision += 1
+            directives += Self.tell(.changed(revision: account.revision, device), account, but: session)
+        }
+        if isNew {
+            let devices = account.entries.values.map(\.device).sorted { $0.id < $1.id }
+            directives.append(
+                .send(.welcome(device: device.id, revision: account.revision, devices: devices), to: session))
+            directives += waiting.take(for: session, id, at: now)
+        }
+        accounts[id] = account
+        return directives
+    }
+
+    /// A device leaves its account.
+    public mutating func goodbye(_ session: RelaySession) -> [Directive] {
+        guard let id = accountOf.removeValue(forKey: session), var account = accounts[id],
+            account.entries[session.device]?.session == session
+        else { return [] }
+        account.entries[session.device] = nil
+        account.revision += 1
+        let directives = Self.tell(.removed(revision: account.revision, device: session.device), account)
+        keep(account, id)
+        return directives + [.forget(device: session.device)]
+    }
+
+    /// A device takes another from its account. Whoever knows the account's key may come back: the devices that stay need
+    /// another key.
+    public mutating func dismiss(_ device: String, by session: RelaySession) -> [Directive] {
+        guard let id = accountOf[session], var account = accounts[id], let entry = account.entries[device] else {
+            return []
+        }
+        account.revision += 1
+        let directives = Self.tell(.removed(revision: account.revision, device: device), account)
+        account.entries[device] = nil
+        if let other = entry.session { accountOf[other] = nil }
+        keep(account, id)
+        return directives + [.forget(device: device)]
+    }
+
+    // MARK: What was kept
+
+    /// Whether the devices of an account are in memory; otherwise ``load(_:_:at:)`` comes before its first hello.
+    public func knows(_ account: AccountID) -> Bool { accounts[account] != nil }
+
+    /// The devices of an account that were kept. Those that were there when this was, have their grace to come back.
+    public mutating func load(
+        _ id: AccountID, _ devices: [(device: RelayDevice, seen: Int64)], at now: Int64
+    ) -> [Directive] {
+        guard accounts[id] == nil, !devices.isEmpty else { return [] }
+        var account = Account()
+        var mayReturn = false
+        for (device, seen) in devices.prefix(Self.deviceLimit) {
+            let wasHere = device.presence == .online
+            let end = wasHere ? now + Self.grace : nil
+            account.entries[device.id] = Entry(device: device, session: nil, graceEnd: end, since: seen)
+            if let end {
+                mayReturn = true
+                absences.append((end, id, device.id))
+            }
+        }
+        accounts[id] = account
+        return mayReturn ? [.wake(at: now + Self.grace)] : []
+    }
+
+    // MARK: Meetings
+
+    /// A device wants to meet whoever names the same place.
+    public mutating func meet(_ session: RelaySession, at place: [UInt8], now: Int64) -> [Directive] {
+        meetings.come(session, to: place, at: now)
+    }
+
+    /// A session is over.
+    public mutating func closed(_ session: RelaySession, at now: Int64) -> [Directive] {
+        meetings.leave(session)
+        guard let id = accountOf.removeValue(forKey: session), var account = accounts[id],
+            account.entries[session.device]?.session == session
+        else { return [] }
+        let end = now + Self.grace
+        account.entries[session.device]?.session = nil
+        account.entries[session.device]?.graceEnd = end
+        account.entries[session.device]?.since = now
+        let directives = Self.tell(.interrupted(device: session.device), account)
+        accounts[id] = account
+        absences.append((end, id, session.device))
+        return directives + [.wake(at: end)]
+    }
+
+    /// Tells of devices whose grace is over.
+    public mutating func due(at now: Int64) -> [Directive] {
+        var directives: [Directive] = []
+        while let absence = absences.first, absence.end <= now {
+            absences.removeFirst()
+            guard var account = accounts[absence.account], let entry = account.entries[absence.device],
+                entry.graceEnd == absence.end
+            else { continue }
+            var device = entry.device
+            device.presence = .offline
+            for index in device.apps.indices { device.apps[index].presence = .offline }
+            account.entries[absence.device]?.device = device
+            account.entries[absence.device]?.graceEnd = nil
+            account.revision += 1
+            directives.append(.keep(device, absence.account, seen: entry.since))
+            directives += Self.tell(.changed(revision: account.revision, device), account)
+            keep(account, absence.account)
+        }
+        return directives + waiting.due(at: now)
+    }
+
+    /// Keeps an account while one of its devices is there, or may be back in a moment.
+    private mutating func keep(_ account: Account, _ id: AccountID) {
+        let isInUse = account.entries.values.contains { $0.session != nil || $0.graceEnd != nil }
+        accounts[id] = isInUse ? account : nil
+    }
+
+    private static func tell(_ frame: RelayFrame, _ account: Account, but sender: RelaySession? = nil) -> [Directive] {
+        account.sessions.filter { $0 != sender }.map { .send(frame, to: $0) }
+    }
+
+    // MARK: Messages
+
+    /// A device sends something to another of its account.
+    public mutating func route(_ route: RelayRoute, from session: RelaySession, at now: Int64) -> Directive? {
+        func not(_ reason: RelayUndelivered) -> Directive { .send(.undelivered(id: route.id, reason), to: session) }
+        var forwarded = route
+        forwarded.peer = session.device
+        if let other = meetings.partner(of: session), other.device == route.peer {
+            return .forward(forwarded, to: other, from: session)
+        }
+        guard let id = accountOf[session], let account = accounts[id] else { return not(.notJoined) }
+        guard let entry = account.entries[route.peer] else { return not(.unknownDevice) }
+        if let deadline = route.deadline, deadline <= now { return not(.expired) }
+        guard let target = entry.session else {
+            guard route.waits, waiting.hold(forwarded, for: route.peer, id, from: session, at: now) else {
+                return not(.unavailable)
+            }
+            return route.deadline.map { .wake(at: $0) }
+        }
+        return .forward(forwarded, to: target, from: session)
+    }
+}

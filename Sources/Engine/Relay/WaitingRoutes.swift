@@ -1,0 +1,69 @@
+import RelayWire
+
+/// What waits for devices that are away, until its deadline: a value.
+///
+/// Guarantees: for one device at most ``countLimit`` messages and ``sizeLimit`` bytes wait, for all of them ``totalLimit``, each for
+/// ``patience`` at most; what waited in vain is told to its sender.
+struct WaitingRoutes: Sendable {
+    static let countLimit = 32
+    static let sizeLimit = 512 << 10
+    static let totalLimit = 64 << 20
+    /// In milliseconds.
+    static let patience: Int64 = 300_000
+
+    private struct Waiting {
+        var route: RelayRoute
+        var account: RelayDirectory.AccountID
+        var sender: RelaySession
+        var until: Int64
+    }
+
+    private var routes: [String: [Waiting]] = [:]
+    private var total = 0
+
+    /// - Returns: Whether it waits now.
+    mutating func hold(
+        _ route: RelayRoute, for device: String, _ account: RelayDirectory.AccountID, from sender: RelaySession,
+        at now: Int64
+    ) -> Bool {
+        guard let deadline = route.deadline, deadline <= now + Self.patience else { return false }
+        let others = routes[device] ?? []
+        guard others.count < Self.countLimit,
+            others.reduce(route.body.count, { $0 + $1.route.body.count }) <= Self.sizeLimit
+        else { return false }
+        guard total + route.body.count <= Self.totalLimit else { return false }
+        total += route.body.count
+        routes[device, default: []].append(Waiting(route: route, account: account, sender: sender, until: deadline))
+        return true
+    }
+
+    /// What waited for a device that has come.
+    mutating func take(
+        for session: RelaySession, _ account: RelayDirectory.AccountID, at now: Int64
+    ) -> [RelayDirectory.Directive] {
+        let all = routes.removeValue(forKey: session.device) ?? []
+        for waiting in all { total -= waiting.route.body.count }
+        return all.map { waiting in
+            guard waiting.account == account, waiting.until > now else { return Self.late(waiting) }
+            return .forward(waiting.route, to: session, from: waiting.sender)
+        }
+    }
+
+    /// What has waited in vain.
+    mutating func due(at now: Int64) -> [RelayDirectory.Directive] {
+        var directives: [RelayDirectory.Directive] = []
+        for (device, all) in routes {
+            let late = all.filter { $0.until <= now }
+            guard !late.isEmpty else { continue }
+            for waiting in late { total -= waiting.route.body.count }
+            directives += late.map(Self.late)
+            let rest = all.filter { $0.until > now }
+            routes[device] = rest.isEmpty ? nil : rest
+        }
+        return directives
+    }
+
+    private static func late(_ waiting: Waiting) -> RelayDirectory.Directive {
+        .send(.undelivered(id: waiting.route.id, .expired), to: waiting.sender)
+    }
+}

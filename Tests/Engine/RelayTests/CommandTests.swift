@@ -1,0 +1,98 @@
+import Foundation
+import Relay
+import RelayWire
+import Testing
+
+@Suite struct CommandTests {
+    static func command(_ client: Int, _ device: String = "b", deadline: Int64 = 100) -> CommandLedger<Int>.Command {
+        CommandLedger<Int>.Command(client: client, request: 1, device: device, deadline: deadline)
+    }
+
+    @Test("A command goes through its life and ends once, by the word of its device")
+    func life() {
+        var ledger = CommandLedger<Int>()
+        let id = UUID()
+        #expect(ledger.life(of: id) == nil)
+        #expect(ledger.begin(id, Self.command(1)) == nil)
+        #expect(ledger.life(of: id)?.life == .requesting)
+        ledger.sent(id)
+        #expect(ledger.life(of: id)?.life == .sent)
+        ledger.executing(id, on: "c")
+        #expect(ledger.life(of: id)?.life == .sent)
+        ledger.executing(id, on: "b")
+        #expect(ledger.life(of: id)?.life == .executing)
+        #expect(ledger.end(id, .success, from: "c", at: 5) == nil)
+        #expect(ledger.end(id, .success, from: "b", at: 5)?.client == 1)
+        #expect(ledger.end(id, .failed, from: "b", at: 6) == nil)
+        #expect(ledger.life(of: id)?.life == .completed)
+        #expect(ledger.life(of: id)?.status == .success)
+    }
+
+    @Test(
+        "The last state of a command says how it ended",
+        arguments: [
+            (.success, .completed), (.expired, .expired), (.cancelled, .cancelled), (.outcomeUnknown, .failed),
+            (.notDelivered, .failed),
+        ] as [(RelayStatus, RelayLife)])
+    func ends(_ status: RelayStatus, _ life: RelayLife) {
+        var ledger = CommandLedger<Int>()
+        let id = UUID()
+        _ = ledger.begin(id, Self.command(1))
+        _ = ledger.end(id, status, at: 1)
+        #expect(ledger.life(of: id)?.life == life)
+    }
+
+    @Test("A client has 64 commands under way, a device 256, and an id one")
+    func bounds() {
+        var ledger = CommandLedger<Int>()
+        let id = UUID()
+        #expect(ledger.begin(id, Self.command(0)) == nil)
+        #expect(ledger.begin(id, Self.command(0))?.status == .failed)
+        for _ in 1..<64 { #expect(ledger.begin(UUID(), Self.command(0)) == nil) }
+        #expect(ledger.begin(UUID(), Self.command(0))?.status == .resourceLimits)
+        for client in 1..<4 { for _ in 0..<64 { _ = ledger.begin(UUID(), Self.command(client)) } }
+        #expect(ledger.begin(UUID(), Self.command(9))?.status == .resourceLimits)
+        #expect(ledger.begin(UUID(), Self.command(9, "c")) == nil)
+        _ = ledger.end(id, .success, at: 1)
+        #expect(ledger.begin(UUID(), Self.command(0)) == nil)
+    }
+
+    @Test("What has ended is forgotten after a day, and beyond 1,024")
+    func history() {
+        var ledger = CommandLedger<Int>()
+        let first = UUID()
+        _ = ledger.begin(first, Self.command(0))
+        _ = ledger.end(first, .success, at: 0)
+        let second = UUID()
+        _ = ledger.begin(second, Self.command(0))
+        _ = ledger.end(second, .success, at: 86_400_000)
+        #expect(ledger.life(of: first) == nil)
+        #expect(ledger.life(of: second) != nil)
+    }
+
+    @Test("What comes twice is known for ten minutes, with its answer")
+    func repetition() {
+        var answered = AnsweredCommands()
+        let id = UUID()
+        #expect(answered.arrive(id, from: "a", at: 0) == .new)
+        #expect(answered.arrive(id, from: "a", at: 1) == .underWay)
+        #expect(answered.arrive(id, from: "b", at: 1) == .new)
+        answered.answered(id, from: "a", [1])
+        #expect(answered.arrive(id, from: "a", at: 599_999) == .answered([1]))
+        #expect(answered.arrive(id, from: "a", at: 600_000) == .new)
+    }
+
+    @Test("Ids beyond 1,024 and answers beyond 4 MiB are forgotten, the oldest first")
+    func forgetting() {
+        var answered = AnsweredCommands()
+        let ids = (0...1024).map { _ in UUID() }
+        for id in ids { #expect(answered.arrive(id, from: "a", at: 0) == .new) }
+        #expect(answered.arrive(ids[1], from: "a", at: 0) == .underWay)
+        let large = [UInt8](repeating: 0, count: 3 << 20)
+        answered.answered(ids[1], from: "a", large)
+        answered.answered(ids[2], from: "a", large)
+        #expect(answered.arrive(ids[1], from: "a", at: 0) == .answered(nil))
+        #expect(answered.arrive(ids[2], from: "a", at: 0) == .answered(large))
+        #expect(answered.arrive(ids[0], from: "a", at: 0) == .new)
+    }
+}
