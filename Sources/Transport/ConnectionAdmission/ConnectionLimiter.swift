@@ -35,6 +35,7 @@ public final class ConnectionLimiter: Sendable {
     private let configuration: Configuration
     private let state: Mutex<State>
     private let report: RefusalReport
+    private let open: Meter
 
     /// Makes the limiter of one listener, with no connection yet.
     ///
@@ -43,6 +44,7 @@ public final class ConnectionLimiter: Sendable {
         self.configuration = configuration
         state = Mutex(State(slots: ConnectionSlots(limits: configuration.limits)))
         report = RefusalReport(listener: listener, logger: logger)
+        open = Meter(label: "aldaba_connections", dimensions: [("listener", listener)])
     }
 
     /// How many connections are open.
@@ -73,6 +75,7 @@ public final class ConnectionLimiter: Sendable {
             givenUp?.pipeline.fireUserInboundEventTriggered(AdmissionHandler.GiveWay())
         case .admitted: break
         }
+        open.increment()
         do {
             try channel.pipeline.syncOperations.addHandler(AdmissionHandler(proofTimeout: configuration.proofTimeout))
             channel.closeFuture.whenComplete { [self] _ in closed(connection) }
@@ -91,6 +94,7 @@ public final class ConnectionLimiter: Sendable {
     }
 
     private func closed(_ connection: ObjectIdentifier) {
+        open.decrement()
         state.withLock { state in
             state.slots.closed(connection)
             state.channels[connection] = nil

@@ -92,11 +92,18 @@ public final class HTTP2Client: Sendable {
 
 extension NIOSSLContext {
     /// A client's context for HTTP/2: full verification against `trustRoots`, ALPN `h2`.
-    public static func http2Client(trustRoots: NIOSSLTrustRoots) throws -> NIOSSLContext {
+    ///
+    /// - Parameter identity: The client's own certificate with its key, PEM in any order; `nil` shows none.
+    public static func http2Client(trustRoots: NIOSSLTrustRoots, identity: String? = nil) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
         configuration.trustRoots = trustRoots
         configuration.applicationProtocols = ["h2"]
+        if let identity {
+            let bytes = Array(identity.utf8)
+            configuration.certificateChain = try NIOSSLCertificate.fromPEMBytes(bytes).map { .certificate($0) }
+            configuration.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: bytes, format: .pem))
+        }
         return try NIOSSLContext(configuration: configuration)
     }
 }

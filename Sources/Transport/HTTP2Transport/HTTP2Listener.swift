@@ -15,6 +15,10 @@ public final class HTTP2Listener: Sendable {
         /// Gives the certificate of each connection that begins. `nil` serves HTTP/2 in plain text with prior knowledge:
         /// for tests and benchmarks.
         public var tls: (@Sendable () -> NIOSSLContext)?
+        /// Whether a client's certificate is left to the request handler, whoever signed it. The handshake proves that the
+        /// client has its key; everything else is for who serves ``HTTP2ServerConnection/peerCertificate``. It takes a
+        /// context that asks for certificates.
+        public var leavesCertificatesToHandler = false
         /// What a connection may send and hold.
         public var limits = HTTP2Limits()
         /// A connection on which nothing moves for this long is sent away.
@@ -87,7 +91,13 @@ public final class HTTP2Listener: Sendable {
                 guard configuration.limiter.admit(channel) else { return channel.close() }
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    if let tls = configuration.tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls())) }
+                    if let tls = configuration.tls {
+                        try pipeline.addHandler(
+                            configuration.leavesCertificatesToHandler
+                                ? NIOSSLServerHandler(
+                                    context: tls(), customVerificationCallback: { $1.succeed(.certificateVerified) })
+                                : NIOSSLServerHandler(context: tls()))
+                    }
                     try pipeline.addHandler(IdleStateHandler(allTimeout: configuration.idleTimeout))
                     try pipeline.addHandler(
                         HTTP2ServerHandler(

@@ -2,6 +2,7 @@ import CNghttp2
 import ConnectionAdmission
 import HTTPWire
 import NIOCore
+import NIOSSL
 
 /// What serves the requests of one connection; called on its event loop.
 public protocol HTTP2RequestHandler: AnyObject {
@@ -40,6 +41,9 @@ public final class HTTP2ServerConnection {
 
     /// The peer's address.
     public var remoteAddress: SocketAddress? { handler?.remoteAddress }
+
+    /// The bytes of the certificate that the peer showed in the TLS handshake; `nil` where it showed none.
+    public var peerCertificate: [UInt8]? { handler?.peerCertificate }
 
     /// Queues the answer of a stream; it is written with the batch it belongs to, see ``flush()``.
     ///
@@ -205,6 +209,12 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     }
 
     fileprivate var remoteAddress: SocketAddress? { context?.remoteAddress }
+
+    fileprivate var peerCertificate: [UInt8]? {
+        // Without TLS there is no such handler, and nothing was shown.
+        let handler = try? context?.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
+        return try? handler?.peerCertificate?.toDERBytes()
+    }
 
     fileprivate func prove() {
         if let context { limiter?.proven(context.channel) }

@@ -1,11 +1,27 @@
 import Logging
 
+/// The form of a log's lines.
+public enum LogFormat: String, Sendable, CaseIterable {
+    /// Time, level, logger, metadata and message, for people.
+    case text
+    /// One JSON object a line, for programs.
+    case json
+}
+
 /// How a program's log begins: everything to standard error, from one level on.
 public enum LogBeginning {
     /// Sets the process's log up. To be called once, before the first logger is made; a second call traps,
     /// as swift-log's own does.
-    public static func bootstrap(level: Logger.Level) {
-        LoggingSystem.bootstrap { handler(label: $0, level: level, to: .standardError) }
+    public static func bootstrap(level: Logger.Level, format: LogFormat = .text) {
+        LoggingSystem.bootstrap { label -> any LogHandler in
+            switch format {
+            case .text: return handler(label: label, level: level, to: .standardError)
+            case .json:
+                var handler = JSONLogHandler(label: label) { LogLines.standardError.take($0) }
+                handler.logLevel = level
+                return handler
+            }
+        }
     }
 
     /// What writes a logger's lines.

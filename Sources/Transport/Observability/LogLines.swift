@@ -5,7 +5,7 @@ import Glibc
 /// Control characters and other line ends stand as `\n`, `\r`, `\t` or `\u{HEX}`, so that no path, name or answer fakes
 /// a line of its own or moves a terminal's cursor.
 struct LogLines: TextOutputStream, Sendable {
-    private let take: @Sendable (String) -> Void
+    let take: @Sendable (String) -> Void
 
     /// - Parameter take: Gets every line with its line feed, in one piece.
     init(_ take: @escaping @Sendable (String) -> Void) { self.take = take }

@@ -5,33 +5,51 @@ import Synchronization
 ///
 /// Guarantees: at most `limit` series ever exist; a measurement beyond it, or one whose name already belongs
 /// to another kind, goes nowhere and adds one to `aldaba_metrics_refused_series_total`. Counters are named
-/// `…_total`, timers are histograms in seconds named `…_seconds`.
-/// Source: Prometheus, "Exposition formats", text-based format 0.0.4.
+/// `…_total`, timers are histograms in seconds named `…_seconds`. ``MetricsFormat`` has the sources of the two forms.
 public final class PrometheusRegistry: MetricsFactory, Sendable {
-    /// The media type of ``text()``.
-    public static let contentType = PrometheusText.contentType
-
     private let limit: Int
+    private let families: [String: MetricFamily]
     private let registered = Mutex(Registered())
 
     /// An empty registry.
     ///
-    /// - Parameter limit: How many series may exist at once, all names and labels together.
-    public init(limit: Int = 2000) { self.limit = max(1, limit) }
+    /// - Parameters:
+    ///   - limit: How many series may exist at once, all names and labels together.
+    ///   - families: What is said of each name, as it stands in the text.
+    public init(limit: Int = 2000, families: [String: MetricFamily] = [:]) {
+        self.limit = max(1, limit)
+        self.families = families
+    }
 
-    /// Everything measured so far, as one scrape: families in the order of their names.
-    public func text() -> String {
-        let (families, refused) = registered.withLock { ($0.families, $0.refused) }
-        var text = ""
-        for (name, family) in families.sorted(by: { $0.key < $1.key }) {
-            text += "# TYPE \(name) \(family.kind.rawValue)\n"
-            for (labels, series) in family.series.sorted(by: { $0.key < $1.key }) {
-                text += series.lines(name: name, labels: labels.pairs)
-            }
+    /// Adds what is read with every scrape: values that nobody measures when they change.
+    public func collect(_ read: @escaping @Sendable () async -> [MetricSample]) {
+        registered.withLock { $0.collectors.append(read) }
+    }
+
+    /// Everything measured so far, and what collectors read now, as one scrape: families in the order of their names.
+    public func scrape(_ format: MetricsFormat) async -> String {
+        var samples: [MetricSample] = []
+        for read in registered.withLock({ $0.collectors }) { samples += await read() }
+        return text(format, samples: samples)
+    }
+
+    /// Everything measured so far, without what collectors read.
+    public func text(_ format: MetricsFormat = .prometheus) -> String { text(format, samples: []) }
+
+    private func text(_ format: MetricsFormat, samples: [MetricSample]) -> String {
+        let (measured, refused) = registered.withLock { ($0.families, $0.refused) }
+        var readings = measured.mapValues(\.reading)
+        let refusals = MetricSample(.counter, "aldaba_metrics_refused_series_total", value: Double(refused))
+        for sample in samples + [refusals] {
+            let kind: FamilyReading.Kind = sample.kind == .counter ? .counter : .gauge
+            readings[sample.name, default: FamilyReading(kind: kind, series: [])].series
+                .append((sample.labels, .number(sample.value)))
         }
-        text += "# TYPE aldaba_metrics_refused_series_total counter\n"
-        text += "aldaba_metrics_refused_series_total \(refused)\n"
-        return text
+        var text = MetricsText(format)
+        for (name, reading) in readings.sorted(by: { $0.key < $1.key }) {
+            text.add(name, reading, help: families[name]?.help)
+        }
+        return text.finished()
     }
 
     public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
@@ -80,6 +98,7 @@ extension PrometheusRegistry {
     private func histogram(
         _ name: String, _ dimensions: [(String, String)], _ bounds: [Double]
     ) -> HistogramSeries? {
+        let bounds = families[name]?.bounds ?? bounds
         let made = series(.histogram, name, dimensions) { .histogram(HistogramSeries(bounds: bounds)) }
         guard case .histogram(let series)? = made else { return nil }
         return series
@@ -87,7 +106,7 @@ extension PrometheusRegistry {
 
     /// The series of a name and its labels, made when there is room; `nil` when it was refused.
     private func series(
-        _ kind: SeriesKind, _ name: String, _ dimensions: [(String, String)], _ make: @Sendable () -> Series
+        _ kind: FamilyReading.Kind, _ name: String, _ dimensions: [(String, String)], _ make: @Sendable () -> Series
     ) -> Series? {
         let labels = SeriesLabels(dimensions)
         return registered.withLock { registered -> Series? in
@@ -124,6 +143,7 @@ extension PrometheusRegistry {
 /// What a registry holds under its lock.
 private struct Registered {
     var families: [String: Family] = [:]
+    var collectors: [@Sendable () async -> [MetricSample]] = []
     /// How many series there are in all families.
     var count = 0
     var refused: UInt64 = 0
@@ -131,15 +151,13 @@ private struct Registered {
 
 /// All series of one name.
 private struct Family {
-    var kind: SeriesKind
+    var kind: FamilyReading.Kind
     var series: [SeriesLabels: Series] = [:]
-}
 
-/// The kinds of metric, by their names in the text.
-private enum SeriesKind: String {
-    case counter
-    case gauge
-    case histogram
+    /// The values of this moment, in the order of the labels.
+    var reading: FamilyReading {
+        FamilyReading(kind: kind, series: series.sorted { $0.key < $1.key }.map { ($0.key.pairs, $0.value.value) })
+    }
 }
 
 /// The labels of one series in the order of their names.
@@ -174,24 +192,12 @@ private enum Series {
         }
     }
 
-    /// The series' lines in the text, each with its line feed.
-    func lines(name: String, labels: [(name: String, value: String)]) -> String {
+    /// The value of this moment.
+    var value: FamilyReading.Value {
         switch self {
-        case .counter(let series): return "\(name)\(PrometheusText.labels(labels)) \(series.current)\n"
-        case .gauge(let series):
-            return "\(name)\(PrometheusText.labels(labels)) \(PrometheusText.number(series.current))\n"
-        case .histogram(let series):
-            let reading = series.current
-            var text = ""
-            var total: UInt64 = 0
-            for (index, count) in reading.buckets.enumerated() {
-                total &+= count
-                let bound = index < series.bounds.count ? PrometheusText.number(series.bounds[index]) : "+Inf"
-                text += "\(name)_bucket\(PrometheusText.labels(labels + [(name: "le", value: bound)])) \(total)\n"
-            }
-            text += "\(name)_sum\(PrometheusText.labels(labels)) \(PrometheusText.number(reading.sum))\n"
-            text += "\(name)_count\(PrometheusText.labels(labels)) \(total)\n"
-            return text
+        case .counter(let series): .whole(series.current)
+        case .gauge(let series): .number(series.current)
+        case .histogram(let series): .histogram(bounds: series.bounds, series.current)
         }
     }
 }

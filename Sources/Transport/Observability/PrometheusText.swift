@@ -1,8 +1,5 @@
-/// The exposition format 0.0.4 of Prometheus: names, labels and numbers as text.
+/// What the exposition formats have in common: names, labels and numbers as text.
 enum PrometheusText {
-    /// The media type of the text.
-    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
-
     /// A valid metric name: letters, digits, `_` and `:`, no digit first; everything else becomes `_`.
     static func metricName(_ name: String) -> String { valid(name, colon: true) }
 
@@ -36,6 +33,11 @@ enum PrometheusText {
             }
         }
         return result
+    }
+
+    /// A help text with backslash and line feed escaped.
+    static func help(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
     }
 
     /// `{a="b",c="d"}`, or nothing when there are no labels.

@@ -5,7 +5,7 @@ import NIOEmbedded
 import NIOPosix
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ConnectionLimiterTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionLimiterTests {
     private func limiter(total: Int, proofTimeout: TimeAmount = .seconds(30)) -> ConnectionLimiter {
         ConnectionLimiter(
             listener: "test",

@@ -94,9 +94,11 @@ import Testing
 @Suite struct DescriptorBudgetTests {
     @Test(arguments: [256, 1024, 4096, 1_048_576])
     func `no listener can take the last descriptor`(openFiles: Int) {
-        let budget = DescriptorBudget(openFiles: openFiles)
-        #expect(budget.providers + budget.control + budget.devices <= openFiles - DescriptorBudget.reserved)
-        #expect(min(budget.providers, budget.control, budget.devices) >= 8)
+        let budget = DescriptorBudget(openFiles: openFiles, servesLegacy: true)
+        let all = [budget.providers, budget.control, budget.legacy, budget.devices]
+        #expect(all.reduce(0, +) <= openFiles - DescriptorBudget.reserved)
+        #expect(all.allSatisfy { $0 >= 8 })
+        #expect(DescriptorBudget(openFiles: openFiles).legacy == 0)
     }
 
     @Test func `a large limit gives every listener what it can use`() {

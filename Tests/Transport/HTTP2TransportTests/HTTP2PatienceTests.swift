@@ -7,7 +7,7 @@ import Testing
 @testable import HTTP2Transport
 
 /// What a server's connection does with peers that take their time, never finish or never read.
-@Suite(.timeLimit(.minutes(1))) struct HTTP2PatienceTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTP2PatienceTests {
     /// How a request may be left open, and what would have completed it.
     static let halves: [(begun: [RawFrame], rest: RawFrame)] = [
         (

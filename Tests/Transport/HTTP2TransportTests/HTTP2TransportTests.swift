@@ -26,7 +26,7 @@ private final class EchoHandler: HTTP2RequestHandler {
     func connectionClosed(_ connection: HTTP2ServerConnection) {}
 }
 
-@Suite(.timeLimit(.minutes(1))) struct HTTP2TransportTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTP2TransportTests {
     private func withPair(
         limits: HTTP2Limits = HTTP2Limits(), _ body: (HTTP2Listener, HTTP2Client) async throws -> Void
     ) async throws {
