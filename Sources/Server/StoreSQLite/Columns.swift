@@ -1,3 +1,4 @@
+import APNsWire
 import PushModel
 
 extension DeviceID {
@@ -16,4 +17,11 @@ extension AppID {
 extension PushEnvironment {
     var column: Int64 { self == .production ? 1 : 0 }
     init(column: Int64) { self = column == 1 ? .production : .sandbox }
+}
+
+extension APNsID {
+    /// The column is NULL where the server made the id.
+    init(column: String?, of id: NotificationID) {
+        self = column.map(APNsID.init(rawValue:)) ?? ServerAPNsID.apnsID(of: id)
+    }
 }

@@ -1,5 +1,6 @@
 import GRDB
 import PushModel
+import Reports
 import ServerCore
 
 /// What leaves the database with time, slice by slice; each in a transaction of the writer's.
@@ -25,6 +26,7 @@ struct Retention {
     /// Deletes every notification below an id, with all that belongs to it.
     private func delete(before end: Int64) throws {
         try deleteNames(before: end)
+        try closeReports(before: end)
         for sql in Self.deletions { try database.cachedStatement(sql: sql).execute(arguments: [end]) }
     }
 
@@ -55,9 +57,30 @@ struct Retention {
         }
     }
 
+    /// What is counted as pending has ended unheard of when its timeline goes.
+    private func closeReports(before end: Int64) throws {
+        let counted = try Row.fetchCursor(
+            database.cachedStatement(
+                sql: """
+                    SELECT report_counted.report, report_counted.outcome, message.expires_at IS NULL
+                    FROM report_counted LEFT JOIN message ON message.id = report_counted.id WHERE report_counted.id < ?
+                    """), arguments: [end])
+        var deltas: [Int64: ReportCounts] = [:]
+        while let row = try counted.next() {
+            guard let outcome = DeliveryOutcome(encoded: row[1]), outcome.end == .pending else { continue }
+            deltas[row[0], default: ReportCounts()].count(outcome, by: -1)
+            deltas[row[0], default: ReportCounts()].count(outcome.closed(isAttempt: row[2]))
+        }
+        try ReportCounting.add(deltas, database)
+    }
+
     private static let deletions = [
         "DELETE FROM pending WHERE (device, id) IN (SELECT device, id FROM message WHERE id < ? AND stored)",
         "DELETE FROM lingering WHERE id < ?",
+        "DELETE FROM report_counted WHERE id < ?",
+        "DELETE FROM sync_member WHERE id < ?",
+        "DELETE FROM sync_clearing WHERE id < ?",
+        "DELETE FROM recall WHERE message < ?",
         "DELETE FROM payload_use WHERE message < ?",
         "DELETE FROM timeline WHERE id < ?",
         "DELETE FROM message WHERE id < ?",
@@ -121,7 +144,13 @@ struct Retention {
         try database.cachedStatement(sql: "UPDATE message SET payload = NULL WHERE id = ? AND payload IS NOT NULL")
             .execute(arguments: [id])
         guard database.changesCount == 0 else { return }
-        try database.cachedStatement(sql: "DELETE FROM payload_use WHERE message = ?").execute(arguments: [id])
+        // Of a broadcast the copies are counted by these rows, which leave with them.
+        try database.cachedStatement(
+            sql: """
+                DELETE FROM payload_use WHERE message = ? AND NOT EXISTS(
+                    SELECT 1 FROM broadcast WHERE id = payload_use.payload)
+                """
+        ).execute(arguments: [id])
     }
 
     /// Deletes the shared payloads of a certain age to which nothing points; the others are looked at again later.
@@ -131,8 +160,11 @@ struct Retention {
             arguments: [before.rawValue, limit])
         for id in ids {
             let isUsed = try Bool.fetchOne(
-                database.cachedStatement(sql: "SELECT EXISTS(SELECT 1 FROM payload_use WHERE payload = ?)"),
-                arguments: [id])
+                database.cachedStatement(
+                    sql: """
+                        SELECT EXISTS(SELECT 1 FROM payload_use WHERE payload = ?)
+                            OR EXISTS(SELECT 1 FROM broadcast WHERE id = ? AND ended_at IS NULL)
+                        """), arguments: [id, id])
             if isUsed ?? false {
                 try database.cachedStatement(sql: "UPDATE payload SET checked_at = ? WHERE id = ?")
                     .execute(arguments: [now.rawValue, id])

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Mailbox
 import PushModel
 import ServerCore
 
@@ -14,10 +15,49 @@ struct RowWriter {
         case .insertNotification(let record): try insert(record)
         case .insertRefusal(let refusal): try insert(refusal)
         case .removeWaiting(let id, let device): try removeWaiting(id, of: device)
+        case .keepTombstone(let tombstone, let device): try keep(tombstone, of: device)
+        case .removeTombstone(let id, let device):
+            try database.cachedStatement(sql: "DELETE FROM tombstone WHERE device = ? AND id = ?")
+                .execute(arguments: [device.column, id.rawValue])
+        case .insertRecall(let recall, let device):
+            try database.cachedStatement(sql: "INSERT INTO recall(device, id, message, at) VALUES(?, ?, ?, ?)")
+                .execute(arguments: [
+                    device.column, recall.id.rawValue, recall.notification.rawValue, recall.at.rawValue,
+                ])
+        case .removeRecall(let id, let device):
+            try database.cachedStatement(sql: "DELETE FROM recall WHERE device = ? AND id = ?")
+                .execute(arguments: [device.column, id.rawValue])
+        case .noteSeen(let device, let at):
+            try database.cachedStatement(sql: "UPDATE device SET seen_at = ? WHERE id = ?")
+                .execute(arguments: [at.rawValue, device.column])
         case .appendLine(let entry, let id): try append(entry, to: id)
+        case .moveCursor(let device, let sequence):
+            hot.cursor.bind(device.column)
+            hot.cursor.bind(sequence)
+            try hot.cursor.run()
         case .raiseHighWater(let ceiling): try raiseHighWater(to: ceiling)
         case .noteUnrecorded(let span): try note(span)
         }
+    }
+
+    /// Notes in one row which notifications the changes concern.
+    func noteForReports(_ changes: [RowChange]) throws {
+        var ids: [UInt8] = []
+        var last: NotificationID?
+        for change in changes {
+            let id: NotificationID
+            switch change {
+            case .insertNotification(let record): id = record.id
+            case .appendLine(_, let of): id = of
+            default: continue
+            }
+            guard id != last else { continue }
+            last = id
+            withUnsafeBytes(of: id.rawValue.littleEndian) { ids.append(contentsOf: $0) }
+        }
+        guard !ids.isEmpty else { return }
+        hot.reportChange.bind(ids)
+        try hot.reportChange.run()
     }
 
     private func insert(_ payload: PayloadRecord) throws {
@@ -35,13 +75,14 @@ struct RowWriter {
         message.bind(record.subject.environment.column)
         message.bind(Int64(record.subject.generation))
         message.bind(Int64(record.lane.rawValue))
-        message.bind(record.apnsID)
+        message.bind(record.apnsID?.rawValue)
         message.bind(record.pushType?.rawValue)
         message.bind(Int64(record.priority.rawValue))
         message.bind(record.collapseID)
         message.bind(record.acceptedAt.rawValue)
         message.bind(record.expiresAt?.rawValue)
         message.bind(record.waits ? 1 : 0)
+        message.bind(record.note)
         switch record.payload {
         case .own(let content):
             message.bind(content)
@@ -77,10 +118,10 @@ struct RowWriter {
     static let nobody: Int64 = 0
 
     private func insertIdentity(
-        _ apnsID: String, device: Int64, app: Int64, environment: Int64, id: NotificationID
+        _ apnsID: APNsID, device: Int64, app: Int64, environment: Int64, id: NotificationID
     ) throws {
         let identity = hot.identity
-        identity.bind(apnsID.lowercased())
+        identity.bind(apnsID.lookUpKey)
         identity.bind(device)
         identity.bind(app)
         identity.bind(environment)
@@ -95,12 +136,12 @@ struct RowWriter {
                 VALUES(?, 0, ?, 10, ?, 0, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
-            refusal.id.rawValue, refusal.apnsID, refusal.at.rawValue, refusal.team.rawValue, refusal.topic,
+            refusal.id.rawValue, refusal.apnsID?.rawValue, refusal.at.rawValue, refusal.team.rawValue, refusal.topic,
             refusal.code, refusal.note,
         ])
         if let apnsID = refusal.apnsID {
             try database.cachedStatement(sql: "INSERT INTO refusal(apns_id, team, id) VALUES(?, ?, ?)")
-                .execute(arguments: [apnsID.lowercased(), refusal.team.rawValue, refusal.id.rawValue])
+                .execute(arguments: [apnsID.lookUpKey, refusal.team.rawValue, refusal.id.rawValue])
         }
     }
 
@@ -108,6 +149,18 @@ struct RowWriter {
         hot.removePending.bind(device.column)
         hot.removePending.bind(id.rawValue)
         try hot.removePending.run()
+    }
+
+    private func keep(_ tombstone: Mailbox.Tombstone, of device: DeviceID) throws {
+        try database.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO tombstone(device, app, environment, lane, id, count, since)
+                VALUES(?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            device.column, tombstone.app.column, tombstone.environment.column, Int64(tombstone.lane.rawValue),
+            tombstone.id.rawValue, Int64(tombstone.count), tombstone.since.rawValue,
+        ])
     }
 
     private func append(_ entry: TimelineEntry, to id: NotificationID) throws {

@@ -13,10 +13,14 @@ extension SQLiteStore: NotificationStore {
         pool.asyncRead { access in
             complete(
                 Result {
-                    let statement = try access.get().cachedStatement(sql: Self.pageSQL)
-                    return try Row.fetchAll(
-                        statement, arguments: [device.column, after?.rawValue ?? 0, now.rawValue, limit]
+                    let database = try access.get()
+                    let page = try Row.fetchAll(
+                        database.cachedStatement(sql: Self.pageSQL),
+                        arguments: [device.column, after?.rawValue ?? 0, now.rawValue, limit]
                     ).map(Self.outgoing)
+                    let notices = try DeviceNotices(database: database).page(for: device, after: after, limit: limit)
+                    return notices.isEmpty
+                        ? page : Array((page + notices).sorted { $0.id < $1.id }.prefix(limit))
                 })
         }
     }
@@ -53,7 +57,7 @@ extension SQLiteStore: NotificationStore {
     private static func outgoing(_ row: Row) -> OutgoingNotification {
         let id = NotificationID(rawValue: row[0])
         return OutgoingNotification(
-            id: id, apnsID: row[1] ?? ServerAPNsID.text(of: id), team: TeamID(rawValue: row[2]),
+            id: id, apnsID: APNsID(column: row[1], of: id), team: TeamID(rawValue: row[2]),
             topic: Topic(rawValue: row[3]), environment: PushEnvironment(column: row[4]),
             lane: Lane(rawValue: row[5]) ?? .apns, pushType: (row[6] as String?).flatMap(PushType.init),
             priority: Priority(rawValue: row[7]) ?? .immediate, collapseID: row[8],
@@ -62,34 +66,39 @@ extension SQLiteStore: NotificationStore {
     }
 
     /// Reads the next rows by device and id.
-    public func expired(at now: Timestamp, from position: SweepPosition?, limit: Int) throws -> ExpiredSlice {
+    public func expired(
+        at now: Timestamp, awaySince: Timestamp, from position: SweepPosition?, limit: Int
+    ) throws -> ExpiredSlice {
         try pool.read { database in
             let rows = try Row.fetchAll(
                 database.cachedStatement(
                     sql: """
                         SELECT pending.device, pending.id, pending.expires_at, pending.app, pending.environment,
-                            device.revoked_at IS NOT NULL OR app.removed_at IS NOT NULL
+                            device.revoked_at IS NOT NULL OR app.removed_at IS NOT NULL,
+                            coalesce(device.seen_at, device.enrolled_at) <= ?
                         FROM pending LEFT JOIN device ON device.id = pending.device
                             LEFT JOIN app ON app.id = pending.app
                         WHERE (pending.device, pending.id) > (?, ?) ORDER BY pending.device, pending.id LIMIT ?
                         """),
-                arguments: [position?.device.column ?? 0, position?.id.rawValue ?? 0, limit])
-            var devices: Set<DeviceID> = []
-            var ended: Set<RegistrationPlace> = []
+                arguments: [
+                    awaySince.rawValue, position?.device.column ?? 0, position?.id.rawValue ?? 0, limit,
+                ])
+            var slice = ExpiredSlice(devices: [], next: nil)
+            slice.count = rows.count
+            slice.oldest = rows.lazy.map { $0[1] as Int64 }.min().map(NotificationID.init(rawValue:))
             for row in rows {
                 guard let device = DeviceID(column: row[0]) else { continue }
-                if (row[2] as Int64) <= now.rawValue { devices.insert(device) }
+                if (row[2] as Int64) <= now.rawValue { slice.devices.insert(device) }
+                if row[6] as Bool? == true { slice.away.insert(device) }
                 guard row[5] as Bool else { continue }
-                ended.insert(
+                slice.ended.insert(
                     RegistrationPlace(
                         device: device, app: AppID(column: row[3]), environment: PushEnvironment(column: row[4])))
             }
-            guard rows.count == limit, let last = rows.last, let device = DeviceID(column: last[0]) else {
-                return ExpiredSlice(devices: devices, ended: ended, next: nil)
+            if rows.count == limit, let last = rows.last, let device = DeviceID(column: last[0]) {
+                slice.next = SweepPosition(device: device, id: NotificationID(rawValue: last[1]))
             }
-            return ExpiredSlice(
-                devices: devices, ended: ended,
-                next: SweepPosition(device: device, id: NotificationID(rawValue: last[1])))
+            return slice
         }
     }
 
@@ -115,11 +124,11 @@ extension SQLiteStore: NotificationStore {
 
     /// Reads the timelines, in the order of their ids; of accepted ones with the same `apns-id` the newest 1000.
     public func timelines(
-        id: NotificationID?, apnsID: String?, team: TeamID?
+        id: NotificationID?, apnsID: APNsID?, team: TeamID?
     ) async throws -> [NotificationTimeline] {
         try await pool.read { database in
             var ids: Set<Int64> = id.map { [$0.rawValue] } ?? []
-            if let apnsID {
+            if let apnsID = apnsID?.lookUpKey {
                 ids.formUnion(
                     try Int64.fetchAll(
                         database, sql: Self.acceptedSQL, arguments: [apnsID, team?.rawValue, team?.rawValue]))
@@ -151,26 +160,26 @@ extension SQLiteStore: NotificationStore {
         return teams
     }
 
-    private static func timeline(_ id: NotificationID, _ database: Database) throws -> NotificationTimeline? {
+    static func timeline(_ id: NotificationID, _ database: Database) throws -> NotificationTimeline? {
         let found = try Row.fetchOne(
             database,
             sql: """
                 SELECT message.*, app.team AS app_team, app.topic AS app_topic
                 FROM message LEFT JOIN app ON app.id = message.app WHERE message.id = ?
                 """, arguments: [id.rawValue])
-        guard let row = found else { return nil }
+        guard let row = found else { return try BroadcastTimeline(database: database).timeline(id) }
         let acceptedAt = Timestamp(rawValue: row["accepted_at"])
         var entries: [TimelineEntry] = []
         if let code = row["code"] as String? {
             entries.append(
                 TimelineEntry(at: acceptedAt, state: .failed(code), source: .server, note: row["note"]))
         } else {
-            entries.append(TimelineEntry(at: acceptedAt, state: .accepted, source: .server))
+            entries.append(TimelineEntry(at: acceptedAt, state: .accepted, source: .server, note: row["note"]))
             if row["stored"] as Bool { entries.append(TimelineEntry(at: acceptedAt, state: .stored, source: .server)) }
         }
         entries += try lines(of: id, database)
         return NotificationTimeline(
-            id: id, apnsID: row["apns_id"] ?? ServerAPNsID.text(of: id),
+            id: id, apnsID: APNsID(column: row["apns_id"], of: id),
             team: TeamID(rawValue: row["app_team"] ?? row["team"] ?? ""),
             topic: Topic(rawValue: row["app_topic"] ?? row["topic"] ?? ""),
             device: (row["device"] as Int64?).flatMap(DeviceID.init(column:)),

@@ -15,8 +15,11 @@ extension SQLiteStore {
             try database.inTransaction(.deferred) {
                 found.identities = try Self.identities(request, database)
                 found.waiting = try Self.waiting(request.mailboxes, database)
+                found.tombstones = try Self.tombstones(request.mailboxes, database)
+                found.recalls = try Self.recalls(request.mailboxes, database)
                 found.notifications = try Self.facts(request.notifications, database)
-                found.secretHashes = try Self.secretHashes(request.secretHashes, database)
+                try Self.readDevices(request.secretHashes, into: &found, database)
+                try AudienceReader(database: database).read(request.audiences, into: &found)
                 return .commit
             }
             return found
@@ -68,17 +71,58 @@ extension SQLiteStore {
         return found
     }
 
+    private static func tombstones(
+        _ devices: Set<DeviceID>, _ database: Database
+    ) throws -> [DeviceID: [Mailbox.Tombstone]] {
+        guard !devices.isEmpty else { return [:] }
+        let statement = try database.cachedStatement(
+            sql: "SELECT id, app, environment, lane, count, since FROM tombstone WHERE device = ? ORDER BY id")
+        var found: [DeviceID: [Mailbox.Tombstone]] = [:]
+        for device in devices {
+            let rows = try Row.fetchAll(statement, arguments: [device.column])
+            guard !rows.isEmpty else { continue }
+            found[device] = rows.map { row in
+                Mailbox.Tombstone(
+                    id: NotificationID(rawValue: row[0]), app: AppID(column: row[1]),
+                    environment: PushEnvironment(column: row[2]), lane: Lane(rawValue: row[3]) ?? .apns, count: row[4],
+                    since: Timestamp(rawValue: row[5]))
+            }
+        }
+        return found
+    }
+
+    private static func recalls(
+        _ devices: Set<DeviceID>, _ database: Database
+    ) throws -> [DeviceID: [Mailbox.Recall]] {
+        guard !devices.isEmpty else { return [:] }
+        let statement = try database.cachedStatement(
+            sql: "SELECT id, message, at FROM recall WHERE device = ? ORDER BY id")
+        var found: [DeviceID: [Mailbox.Recall]] = [:]
+        for device in devices {
+            let rows = try Row.fetchAll(statement, arguments: [device.column])
+            guard !rows.isEmpty else { continue }
+            found[device] = rows.map { row in
+                Mailbox.Recall(
+                    id: NotificationID(rawValue: row[0]), notification: NotificationID(rawValue: row[1]),
+                    at: Timestamp(rawValue: row[2]))
+            }
+        }
+        return found
+    }
+
     private static func facts(
         _ ids: Set<NotificationID>, _ database: Database
     ) throws -> [NotificationID: NotificationFacts] {
         guard !ids.isEmpty else { return [:] }
-        let statement = try database.cachedStatement(sql: "SELECT device FROM message WHERE id = ?")
+        let statement = try database.cachedStatement(sql: "SELECT device, app FROM message WHERE id = ?")
         var found: [NotificationID: NotificationFacts] = [:]
         for id in ids {
             // A refused request is of no device.
-            let column = try Int64?.fetchOne(statement, arguments: [id.rawValue]).flatMap { $0 }
-            guard let device = column.flatMap(DeviceID.init(column:)) else { continue }
-            found[id] = NotificationFacts(device: device, lines: try lines(of: id, database))
+            guard let row = try Row.fetchOne(statement, arguments: [id.rawValue]),
+                let device = (row[0] as Int64?).flatMap(DeviceID.init(column:))
+            else { continue }
+            found[id] = NotificationFacts(
+                device: device, app: (row[1] as Int64?).map(AppID.init(column:)), lines: try lines(of: id, database))
         }
         return found
     }
@@ -96,16 +140,21 @@ extension SQLiteStore {
         }
     }
 
-    private static func secretHashes(
-        _ devices: Set<DeviceID>, _ database: Database
-    ) throws -> [DeviceID: [UInt8]] {
-        guard !devices.isEmpty else { return [:] }
+    /// Reads the hashes of devices' secrets, and when it was noted that they are there.
+    private static func readDevices(
+        _ devices: Set<DeviceID>, into found: inout Prefetched, _ database: Database
+    ) throws {
+        guard !devices.isEmpty else { return }
         let statement = try database.cachedStatement(
-            sql: "SELECT secret_hash FROM device WHERE id = ? AND revoked_at IS NULL")
-        var found: [DeviceID: [UInt8]] = [:]
+            sql: """
+                SELECT secret_hash, coalesce(seen_at, enrolled_at), blocked_at IS NOT NULL FROM device
+                WHERE id = ? AND revoked_at IS NULL
+                """)
         for device in devices {
-            found[device] = try Data.fetchOne(statement, arguments: [device.column]).map { Array($0) }
+            guard let row = try Row.fetchOne(statement, arguments: [device.column]) else { continue }
+            found.secretHashes[device] = Array(row[0] as Data)
+            found.lastSeen[device] = Timestamp(rawValue: row[1])
+            if row[2] { found.blocked.insert(device) }
         }
-        return found
     }
 }

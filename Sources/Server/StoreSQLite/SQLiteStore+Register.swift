@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Mailbox
 import PushModel
-import ServerCore
+import RegisterCore
 
 extension SQLiteStore: RegisterStore {
     /// The counter in the file beside the database, which every process maps.
@@ -16,7 +16,7 @@ extension SQLiteStore: RegisterStore {
     }
 
     /// Changes the register and says so once the change is durable.
-    private func changeRegister<Result: Sendable>(
+    func changeRegister<Result: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result {
         let result = try await pool.write(body)
@@ -24,12 +24,12 @@ extension SQLiteStore: RegisterStore {
         return result
     }
 
-    private static func app(_ row: Row) -> RegisteredApp {
+    static func app(_ row: Row) -> RegisteredApp {
         RegisteredApp(
             id: AppID(column: row["id"]), topic: Topic(rawValue: row["topic"]), team: TeamID(rawValue: row["team"]),
             policy: MailboxPolicy(
-                limit: row["mailbox_limit"], overflow: MailboxPolicy.Overflow(rawValue: row["overflow"]) ?? .dropOldest)
-        )
+                limit: row["mailbox_limit"], overflow: MailboxPolicy.Overflow(rawValue: row["overflow"]) ?? .dropOldest),
+            name: row["name"], isPushEnabled: row["push_enabled"])
     }
 
     /// Adds an app, or brings a removed one of the same team back under its id, with the new policy.
@@ -40,14 +40,16 @@ extension SQLiteStore: RegisterStore {
     ) async throws -> RegisteredApp {
         try await changeRegister { database in
             let known = try Row.fetchOne(
-                database, sql: "SELECT id, team, removed_at FROM app WHERE topic = ?", arguments: [topic.rawValue])
+                database, sql: "SELECT * FROM app WHERE topic = ?", arguments: [topic.rawValue])
             if let known {
                 let owner = TeamID(rawValue: known["team"])
                 guard known["removed_at"] != nil else { throw RegisterError.topicTaken(topic, by: owner) }
                 guard owner == team else { throw RegisterError.topicKept(topic, for: owner) }
                 try database.execute(
-                    sql: "UPDATE app SET mailbox_limit = ?, overflow = ?, removed_at = NULL WHERE id = ?",
-                    arguments: [policy.limit, policy.overflow.rawValue, known["id"] as Int64])
+                    sql: """
+                        UPDATE app SET mailbox_limit = ?, overflow = ?, removed_at = NULL, name = NULL, push_enabled = 1
+                        WHERE id = ?
+                        """, arguments: [policy.limit, policy.overflow.rawValue, known["id"] as Int64])
                 return RegisteredApp(id: AppID(column: known["id"]), topic: topic, team: team, policy: policy)
             }
             try database.execute(
@@ -67,8 +69,13 @@ extension SQLiteStore: RegisterStore {
             try database.execute(
                 sql: """
                     UPDATE app SET removed_at = ? WHERE id = ?;
-                    UPDATE registration SET ended_at = ? WHERE app = ? AND ended_at IS NULL
-                    """, arguments: [now.rawValue, app.id.column, now.rawValue, app.id.column])
+                    UPDATE registration SET ended_at = ? WHERE app = ? AND ended_at IS NULL;
+                    DELETE FROM tombstone WHERE app = ?;
+                    DELETE FROM encryption_key WHERE app = ?
+                    """,
+                arguments: [
+                    now.rawValue, app.id.column, now.rawValue, app.id.column, app.id.column, app.id.column,
+                ])
             return app
         }
     }
@@ -84,18 +91,20 @@ extension SQLiteStore: RegisterStore {
 
     private static func key(_ row: Row) -> ProviderKey {
         ProviderKey(
-            keyID: row["key_id"], team: TeamID(rawValue: row["team"]), publicKeyPEM: row["public_key"],
+            keyID: KeyID(rawValue: row["key_id"]), team: TeamID(rawValue: row["team"]), publicKeyPEM: row["public_key"],
             createdAt: Timestamp(rawValue: row["created_at"]))
     }
 
     /// Revokes a key; its id stays taken.
-    public func revokeProviderKey(_ keyID: String, at now: Timestamp) async throws -> ProviderKey? {
+    public func revokeProviderKey(_ keyID: KeyID, at now: Timestamp) async throws -> ProviderKey? {
         try await changeRegister { database in
             let found = try Row.fetchOne(
-                database, sql: "SELECT * FROM provider_key WHERE key_id = ? AND revoked_at IS NULL", arguments: [keyID])
+                database, sql: "SELECT * FROM provider_key WHERE key_id = ? AND revoked_at IS NULL",
+                arguments: [keyID.rawValue])
             guard let key = found.map(Self.key) else { return nil }
             try database.execute(
-                sql: "UPDATE provider_key SET revoked_at = ? WHERE key_id = ?", arguments: [now.rawValue, keyID])
+                sql: "UPDATE provider_key SET revoked_at = ? WHERE key_id = ?",
+                arguments: [now.rawValue, keyID.rawValue])
             return key
         }
     }
@@ -107,7 +116,7 @@ extension SQLiteStore: RegisterStore {
         try await changeRegister { database in
             try database.execute(
                 sql: "INSERT OR IGNORE INTO provider_key(key_id, team, public_key, created_at) VALUES(?, ?, ?, ?)",
-                arguments: [key.keyID, key.team.rawValue, key.publicKeyPEM, key.createdAt.rawValue])
+                arguments: [key.keyID.rawValue, key.team.rawValue, key.publicKeyPEM, key.createdAt.rawValue])
             guard database.changesCount == 1 else { throw RegisterError.keyIDTaken(key.keyID) }
         }
     }
@@ -126,7 +135,8 @@ extension SQLiteStore: RegisterStore {
     public func secretHash(of device: DeviceID) async throws -> [UInt8]? {
         try await pool.read { database in
             try Data.fetchOne(
-                database, sql: "SELECT secret_hash FROM device WHERE id = ? AND revoked_at IS NULL",
+                database,
+                sql: "SELECT secret_hash FROM device WHERE id = ? AND revoked_at IS NULL AND blocked_at IS NULL",
                 arguments: [device.column]
             ).map { Array($0) }
         }
@@ -140,18 +150,27 @@ extension SQLiteStore: RegisterStore {
                 arguments: [now.rawValue, device.column])
             guard database.changesCount == 1 else { return false }
             try database.execute(
-                sql: "UPDATE registration SET ended_at = ? WHERE device = ? AND ended_at IS NULL",
-                arguments: [now.rawValue, device.column])
+                sql: """
+                    UPDATE registration SET ended_at = ? WHERE device = ? AND ended_at IS NULL;
+                    DELETE FROM tombstone WHERE device = ?;
+                    DELETE FROM recall WHERE device = ?;
+                    DELETE FROM encryption_key WHERE device = ?
+                    """,
+                arguments: [now.rawValue, device.column, device.column, device.column, device.column])
             return true
         }
     }
 
-    /// The devices that were revoked at or after the instant, in no order.
+    /// The devices that were revoked or blocked at or after the instant, in no order.
     public func devicesRevoked(since instant: Timestamp) async throws -> [DeviceID] {
         try await pool.read { database in
             try Int64.fetchAll(
-                database, sql: "SELECT id FROM device WHERE revoked_at IS NOT NULL AND revoked_at >= ?",
-                arguments: [instant.rawValue]
+                database,
+                sql: """
+                    SELECT id FROM device WHERE revoked_at IS NOT NULL AND revoked_at >= ?
+                    UNION SELECT id FROM device WHERE blocked_at IS NOT NULL AND blocked_at >= ?
+                    """,
+                arguments: [instant.rawValue, instant.rawValue]
             ).compactMap(DeviceID.init(column:))
         }
     }
@@ -211,8 +230,14 @@ extension SQLiteStore: RegisterStore {
             guard var known = try Self.registration(device, app, environment, database) else { return nil }
             guard known.endedAt == nil else { return known }
             try database.execute(
-                sql: "UPDATE registration SET ended_at = ? WHERE device = ? AND app = ? AND environment = ?",
-                arguments: [now.rawValue, device.column, app.column, environment.column])
+                sql: """
+                    UPDATE registration SET ended_at = ? WHERE device = ? AND app = ? AND environment = ?;
+                    DELETE FROM encryption_key WHERE device = ? AND app = ? AND environment = ?
+                    """,
+                arguments: [
+                    now.rawValue, device.column, app.column, environment.column, device.column, app.column,
+                    environment.column,
+                ])
             known.endedAt = now
             return known
         }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import PushModel
+import SQLiteSchema
 import ServerCore
 
 /// The server's store on one SQLite file.
@@ -8,6 +9,8 @@ public final class SQLiteStore: Sendable {
     let pool: DatabasePool
     /// Raised by every process that changes the register.
     let registerChanges: SharedCounter
+    /// For changes that may come by the thousand, and each for itself.
+    let grouped: GroupedWrites
     private let hot: WriterStatements
 
     /// Opens (or makes) the database and brings its schema up to date.
@@ -32,11 +35,13 @@ public final class SQLiteStore: Sendable {
             try pool.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 10000")
             }
+            guard try !pool.read(Schema.migrator.hasBeenSuperseded) else { throw StoreError.isNewer(path: path) }
             try Schema.migrator.migrate(pool)
             hot = WriterStatements()
+            grouped = GroupedWrites(pool)
             registerChanges = try SharedCounter(path: path + "-register")
         } catch {
-            throw StoreError.cannotOpen(path: path, reason: "\(error)")
+            throw StoreError(opening: path, error)
         }
         guard try synchronousMode() == 2 else { throw StoreError.doesNotSync(path: path) }
     }
@@ -63,6 +68,7 @@ public final class SQLiteStore: Sendable {
         try write { database in
             let writer = RowWriter(database: database, hot: try hot.prepared(database))
             for change in changes { try writer.apply(change) }
+            try writer.noteForReports(changes)
         }
     }
 
@@ -90,6 +96,10 @@ public final class SQLiteStore: Sendable {
 
 /// Why a store cannot be used.
 public enum StoreError: Error, CustomStringConvertible {
+    /// The file is no database, or parts of it are not as SQLite wrote them; the reason is SQLite's.
+    case isDamaged(path: String, reason: String)
+    /// The file has tables of a version that this one does not know.
+    case isNewer(path: String)
     /// The file cannot be made or opened, or is no database of ours; the reason is the system's or SQLite's.
     case cannotOpen(path: String, reason: String)
     /// SQLite does not keep `synchronous=FULL` on the writer, so that a commit might not be on the disk.
@@ -97,8 +107,30 @@ public enum StoreError: Error, CustomStringConvertible {
     /// The writer's connection is closed.
     case isClosed
 
+    /// Says of an error that opening a database threw what it means.
+    init(opening path: String, _ error: any Error) {
+        switch error {
+        case let error as StoreError: self = error
+        case let error as DatabaseError where error.isDamage: self = .isDamaged(path: path, reason: error.reason)
+        case let error as DatabaseError where error.resultCode == .SQLITE_FULL:
+            self = .cannotOpen(path: path, reason: "\(error.reason); free some space on its disk")
+        case let error as DatabaseError
+        where [.SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_IOERR].contains(error.resultCode):
+            self = .cannotOpen(
+                path: path,
+                reason: "\(error.reason); this user must be able to write the file and its folder, and the disk must "
+                    + "have space and not be mounted read-only")
+        default: self = .cannotOpen(path: path, reason: "\(error)")
+        }
+    }
+
     public var description: String {
         switch self {
+        case .isDamaged(let path, let reason):
+            "the database \(path) is damaged: \(reason). Keep a copy of it and of \(path)-wal; then restore a backup into "
+                + "an empty folder with `aldaba restore`, or save what can be read with `sqlite3 \(path) .recover`"
+        case .isNewer(let path):
+            "the database \(path) was made by a newer version of aldaba; run that one, or restore an older backup"
         case .cannotOpen(let path, let reason): "the database \(path) cannot be opened: \(reason)"
         case .doesNotSync(let path): "the database \(path) does not take synchronous=FULL, so nothing would be durable"
         case .isClosed: "the database was closed"
@@ -109,4 +141,7 @@ public enum StoreError: Error, CustomStringConvertible {
 extension DatabaseError: StoreFailure {
     /// SQLite's own words, such as "database or disk is full", without the statement.
     public var reason: String { message ?? "SQLite error \(resultCode.rawValue)" }
+
+    /// Whether SQLite found the file to be damaged, or to be no database.
+    public var isDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
 }

@@ -12,6 +12,8 @@ final class WriterStatements: @unchecked Sendable {
         let identity: HotStatement
         let timeline: HotStatement
         let removePending: HotStatement
+        let cursor: HotStatement
+        let reportChange: HotStatement
     }
 
     private var statements: Prepared?
@@ -23,8 +25,8 @@ final class WriterStatements: @unchecked Sendable {
             message: try HotStatement(
                 """
                 INSERT INTO message(id, app, device, environment, generation, lane, apns_id, push_type, priority,
-                    collapse_id, accepted_at, expires_at, stored, payload)
-                VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    collapse_id, accepted_at, expires_at, stored, note, payload)
+                VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, on: connection),
             payloadUse: try HotStatement("INSERT INTO payload_use(message, payload) VALUES(?, ?)", on: connection),
             pending: try HotStatement(
@@ -36,7 +38,13 @@ final class WriterStatements: @unchecked Sendable {
                 "INSERT INTO identity(apns_id, device, app, environment, id) VALUES(?, ?, ?, ?, ?)", on: connection),
             timeline: try HotStatement(
                 "INSERT OR IGNORE INTO timeline(id, at, state, source, note) VALUES(?, ?, ?, ?, ?)", on: connection),
-            removePending: try HotStatement("DELETE FROM pending WHERE device = ? AND id = ?", on: connection))
+            removePending: try HotStatement("DELETE FROM pending WHERE device = ? AND id = ?", on: connection),
+            cursor: try HotStatement(
+                """
+                INSERT INTO fanout_cursor(device, sequence) VALUES(?, ?)
+                ON CONFLICT(device) DO UPDATE SET sequence = max(sequence, excluded.sequence)
+                """, on: connection),
+            reportChange: try HotStatement("INSERT INTO report_change(ids) VALUES(?)", on: connection))
         statements = prepared
         return prepared
     }

@@ -2,10 +2,13 @@ import AldabaTestSupport
 import Dispatch
 import Foundation
 import GRDB
+import Mailbox
 import PushModel
+import Reports
 import ServerCore
 import StatementLog
 import Testing
+import UpstreamDelivery
 
 @testable import StoreSQLite
 
@@ -18,7 +21,7 @@ import Testing
     private static let (device, other) = (DeviceID(77)!, DeviceID(78)!)  // Neither 0 nor beyond Int64.max.
 
     private static func record(
-        _ id: Int64, device: DeviceID = device, apnsID: String, waits: Bool = true,
+        _ id: Int64, device: DeviceID = device, apnsID: APNsID, waits: Bool = true,
         payload: NotificationPayload = .own([0x7B, 0x7D])
     ) -> NotificationRecord {
         NotificationRecord(
@@ -80,7 +83,7 @@ import Testing
         var request = PrefetchRequest(acceptedSince: Self.longAgo)
         request.secretHashes = [Self.device]
         request.mailboxes = [Self.device]
-        for name in ["new", "same"] {
+        for name in ["new", "same"] as [APNsID] {
             let subject = Self.record(0, apnsID: name).subject
             request.identities.insert(NotificationIdentity(apnsID: name, subject: subject))
         }
@@ -103,19 +106,69 @@ import Testing
         _ = try await withCheckedThrowingContinuation { continuation in
             store.notifications(of: Self.device, among: [id]) { continuation.resume(with: $0) }
         }
-        _ = try store.expired(at: Self.now, from: nil, limit: 5)
+        _ = try store.expired(at: Self.now, awaySince: Timestamp(rawValue: 0), from: nil, limit: 5)
         var facts = PrefetchRequest(acceptedSince: Self.longAgo)
         facts.notifications = [id]
         #expect(
             try store.prefetch(facts).notifications
-                == [id: NotificationFacts(device: Self.device, lines: [Self.line(.sent)])])
+                == [
+                    id: NotificationFacts(
+                        device: Self.device, app: AppID(rawValue: 1), lines: [Self.line(.sent)])
+                ])
         try store.apply([.appendLine(Self.line(.acked), to: id), .removeWaiting(id, of: Self.device)])
+        let tombstone = Mailbox.Tombstone(
+            id: id, app: AppID(rawValue: 1), environment: .sandbox, lane: .fcm, count: 100, since: Self.now)
+        try store.apply([.keepTombstone(tombstone, of: Self.device), .removeTombstone(id, of: Self.device)])
+        try store.apply([.noteSeen(Self.device, at: Self.now)])
+        let recall = Mailbox.Recall(id: id, notification: id, at: Self.now)
+        try store.apply([.insertRecall(recall, of: Self.device), .removeRecall(id, of: Self.device)])
         // Nothing is old enough to go; some payloads are.
         for _ in 1...2 {
             _ = try store.prune(
                 timelinesBefore: Self.longAgo, payloadsBefore: Self.now.adding(milliseconds: 1), now: Self.now,
                 limit: 5)
         }
+    }
+
+    // MARK: Messages from apps, and reports
+
+    private static func message(_ name: String, device: DeviceID = device, seconds: Int64 = 60) -> AppMessage {
+        AppMessage(
+            device: device, app: AppID(rawValue: 1), team: team, messageID: name, data: [:],
+            expiresAt: now + .seconds(seconds))
+    }
+
+    private static var unlimited: MessageLimits {
+        var limits = MessageLimits()
+        (limits.app, limits.device) = (.max, .max)
+        return limits
+    }
+
+    /// So many messages that wait, and so many that were taken.
+    private func fillMessages(_ store: SQLiteStore, count: Int) async throws {
+        for device in [Self.device, Self.other] {
+            _ = try await store.register(device: device, app: AppID(rawValue: 1), environment: .sandbox, at: Self.now)
+        }
+        _ = try await store.keep(
+            (0..<count).map { Self.message("taken-\($0)", device: Self.other) }, limits: Self.unlimited, at: Self.now)
+        _ = try await store.takeMessages(MessageScope(), through: .max, limit: count, at: Self.now)
+        _ = try await store.keep(
+            (0..<count).map { Self.message("waits-\($0)", device: Self.other) }, limits: Self.unlimited, at: Self.now)
+    }
+
+    private func passMessages(_ store: SQLiteStore) async throws {
+        let brief = Self.message("brief", seconds: 1)
+        #expect(try await store.keep([brief, brief], limits: Self.unlimited, at: Self.now) == [.kept, .known])
+        for scope in [MessageScope(), MessageScope(team: Self.team), MessageScope(app: AppID(rawValue: 1))] {
+            _ = try await store.waitingMessages(scope, after: 0, limit: 2, at: Self.now)
+            #expect(try await store.takeMessages(scope, through: .max, limit: 2, at: Self.now) == 2)
+        }
+        _ = try await store.expireMessages(at: Self.now + .seconds(1), limit: 5)
+        _ = try await store.forgetMessages(endedBefore: Self.now + .seconds(5), limit: 2)
+        _ = try await store.messageEnds(app: AppID(rawValue: 1), messageID: "brief")
+        let choice = EventChoice(accepted: Self.longAgo..<(Self.now + .seconds(60)))
+        _ = try await store.events(choice, after: NotificationID(rawValue: 0), limit: 2)
+        #expect(try await store.countChanges(limit: 100).added.accepted == 3)
     }
 
     /// Has every reader read at once, so that each is there to be listened to.
@@ -140,10 +193,13 @@ import Testing
             topic: Topic(rawValue: "com.example.todo"), team: Self.team, policy: .init(), at: Self.now)
         #expect(try await store.addDevice(Self.device, secretHash: [1], at: Self.now))
         try fill(store, count: stored)
+        while try await store.countChanges(limit: 10_000).isMore {}
+        try await fillMessages(store, count: stored)
         let log = StatementLog()
         try await store.pool.writeWithoutTransaction { log.follow($0) }
         followReaders(of: store, log)
         try await pass(store)
+        try await passMessages(store)
         let found = try log.costs.reduce(into: [String: (steps: Int, plan: [String])]()) { found, cost in
             found[cost.key] = (
                 cost.value, try store.pool.read { try StatementLog.plan(of: cost.key, in: $0) }
@@ -169,12 +225,17 @@ import Testing
     /// Of each statement some words, so that none goes unseen, on the writer's connection or a reader's.
     private static let expected = [
         "INTO message(id, app", "INTO message(id, lane", "INTO pending", "INTO identity", "INTO refusal",
-        "INTO timeline", "DELETE FROM pending WHERE device", "FROM identity JOIN", "SELECT device FROM message",
-        "note FROM timeline", "SELECT secret_hash", "FROM pending WHERE device",
+        "INTO timeline", "DELETE FROM pending WHERE device", "FROM identity JOIN", "SELECT device, app FROM message",
+        "note FROM timeline", "SELECT secret_hash, coalesce", "FROM pending WHERE device",
         "FROM pending JOIN message", "SELECT 1 FROM message", "FROM pending LEFT JOIN", "'high_water'",
         "INTO unrecorded", "DELETE FROM unrecorded", "INTO lingering", "UPDATE message SET payload",
         "INTO payload", "INTO payload_use", "FROM payload_use WHERE payload", "DELETE FROM payload_use",
-        "UPDATE payload", "DELETE FROM payload",
+        "UPDATE payload", "DELETE FROM payload", "INTO tombstone", "DELETE FROM tombstone", "FROM tombstone JOIN",
+        "UPDATE device SET seen_at", "INTO recall", "DELETE FROM recall WHERE device", "FROM recall JOIN",
+        "INTO report_change", "FROM report_change ORDER", "INTO report_counted", "UPDATE report SET",
+        "INTO app_message(",
+        "FROM app_message JOIN", "UPDATE app_message", "DELETE FROM app_message",
+        "FROM app_message WHERE ended_at IS NULL",
     ]
 
     /// How rows may be found: by a whole key, or in a range that something bounds.
@@ -186,9 +247,12 @@ import Testing
         "identity USING PRIMARY KEY (apns_id=? AND device=? AND app=? AND environment=?)",
         "timeline USING PRIMARY KEY (id=?)", "timeline USING PRIMARY KEY (id=? AND at>?)",
         // What waits for one device: all that is returned.
-        "SEARCH pending USING PRIMARY KEY (device=?)",
+        "SEARCH pending USING PRIMARY KEY (device=?)", "SEARCH tombstone USING PRIMARY KEY (device=?)",
+        "SEARCH recall USING PRIMARY KEY (device=?)",
         // A page, or a slice, from where the last one ended.
-        "pending USING PRIMARY KEY (device=? AND id>?)", "pending USING PRIMARY KEY ((device,id)>(?,?))",
+        "pending USING PRIMARY KEY (device=? AND id>?)", "tombstone USING PRIMARY KEY (device=? AND id>?)",
+        "recall USING PRIMARY KEY (device=? AND id>?)", "recall USING COVERING INDEX recall_message (message<?)",
+        "pending USING PRIMARY KEY ((device,id)>(?,?))",
         "message USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
         "lingering USING COVERING INDEX lingering_checked_at (checked_at<?)",
         "payload USING COVERING INDEX payload_checked_at (checked_at<?)",
@@ -199,6 +263,23 @@ import Testing
         "payload_use USING INTEGER PRIMARY KEY (rowid<?)",
         "timeline USING PRIMARY KEY (id<?)", "unrecorded USING INDEX unrecorded_last (last<?)",
         "unrecorded USING COVERING INDEX unrecorded_last (last<?)",
+        "report_counted USING INTEGER PRIMARY KEY (rowid<?)", "sync_member USING INTEGER PRIMARY KEY (rowid<?)",
+        "sync_clearing USING INTEGER PRIMARY KEY (rowid<?)", "report_change USING INTEGER PRIMARY KEY (rowid<?)",
+        // A slice of what changed; the hundred labels of an app's day.
+        "SCAN report_change", "report USING COVERING INDEX report_place (app=? AND day=? AND lane=?)",
+        // A page, or a slice, of what waits for one reader, and of what is due; what one name or one app's device has.
+        "app_message USING INDEX app_message_waiting (number>?)",
+        "app_message USING INDEX app_message_waiting (number<?)",
+        "app_message USING INDEX app_message_team (team=? AND number>?)",
+        "app_message USING INDEX app_message_team (team=? AND number<?)",
+        "app_message USING INDEX app_message_app (app=? AND number>?)",
+        "app_message USING INDEX app_message_app (app=? AND number<?)",
+        "app_message USING INDEX app_message_due (expires_at<?)",
+        "app_message USING COVERING INDEX app_message_ended (ended_at>? AND ended_at<?)",
+        "app_message USING COVERING INDEX app_message_name (app=? AND message_id=? AND device=?)",
+        "app_message USING INDEX app_message_name (app=? AND message_id=?)",
+        "app_message_count USING PRIMARY KEY (app=? AND device=?)", "webhook FOR IN-OPERATOR",
+        "registration USING PRIMARY KEY (device=? AND app=?)", "USE TEMP B-TREE FOR ORDER BY",
         // Of the rows that the lines beside it find.
         "SCAN CONSTANT ROW", "SCALAR SUBQUERY 1", "SCALAR SUBQUERY 2", "LIST SUBQUERY 1",
     ]

@@ -1,7 +1,10 @@
 import AldabaTestSupport
 import Foundation
 import GRDB
+import Mailbox
 import PushModel
+import Reports
+import SQLiteSchema
 import ServerCore
 import StoreContract
 import Testing
@@ -25,9 +28,34 @@ import Testing
         try await rule.check(NotificationStoreContract(store))
     }
 
+    @Test(arguments: TopicStoreContract<SQLiteStore>.rules)
+    func `the topic store's contract holds`(rule: ContractRule<TopicStoreContract<SQLiteStore>>) async throws {
+        try await rule.check(TopicStoreContract(store))
+    }
+
     @Test(arguments: RegisterStoreContract.rules)
     func `the register store's contract holds`(rule: ContractRule<RegisterStoreContract>) async throws {
         try await rule.check(RegisterStoreContract(store))
+    }
+
+    @Test(arguments: AppMessageStoreContract.rules)
+    func `the contract of apps' messages holds`(rule: ContractRule<AppMessageStoreContract>) async throws {
+        try await rule.check(AppMessageStoreContract(store))
+    }
+
+    @Test(arguments: FeedbackContract.rules)
+    func `the feedback store's contract holds`(rule: ContractRule<FeedbackContract>) async throws {
+        try await rule.check(FeedbackContract(store))
+    }
+
+    @Test(arguments: InventoryStoreContract<SQLiteStore>.rules)
+    func `the contract of lists holds`(rule: ContractRule<InventoryStoreContract<SQLiteStore>>) async throws {
+        try await rule.check(InventoryStoreContract(store))
+    }
+
+    @Test(arguments: ReportStoreContract<SQLiteStore>.rules)
+    func `the contract of reports holds`(rule: ContractRule<ReportStoreContract<SQLiteStore>>) async throws {
+        try await rule.check(ReportStoreContract(store))
     }
 }
 
@@ -64,14 +92,56 @@ import Testing
         #expect(try String(contentsOfFile: path, encoding: .utf8).hasPrefix("these are not"))
     }
 
+    @Test func `what is pending when its timeline goes is counted as ended`() async throws {
+        let store = try SQLiteStore(path: folder.path("server.sqlite"))
+        let now = Timestamp(seconds: 1_780_272_000)
+        let app = try await store.addApp(
+            topic: Topic(rawValue: "com.example.todo"), team: TeamID(rawValue: "TEAM123456"), policy: MailboxPolicy(),
+            at: now)
+        let first = NotificationIDGenerator(node: 0, highWater: 0).floor(at: now)
+        func record(_ number: Int64, waits: Bool) throws -> RowChange {
+            let subject = TokenSubject(
+                cell: 0, device: try #require(DeviceID(1)), app: app.id, environment: .sandbox, generation: 0)
+            return .insertNotification(
+                NotificationRecord(
+                    id: NotificationID(rawValue: first + number), subject: subject, apnsID: nil, pushType: nil,
+                    priority: .immediate, collapseID: nil, acceptedAt: now,
+                    expiresAt: waits ? now + .seconds(60) : nil, waits: waits, lane: .apns, payload: .own([0x7B, 0x7D]))
+            )
+        }
+        let acked = TimelineEntry(at: now, state: .acked, source: .server)
+        try store.apply([
+            try record(1, waits: true), try record(2, waits: false), try record(3, waits: true),
+            .appendLine(acked, to: NotificationID(rawValue: first + 3)),
+        ])
+        while try await store.countChanges(limit: 10).isMore {}
+        let choice = ReportChoice(days: ReportDay(now)...ReportDay(now))
+        func ends() async throws -> [String: Int] {
+            let rows = try await store.reports(choice, limit: 10)
+            let counts = try #require(rows.first).counts
+            #expect(counts.ended == 3)
+            return Dictionary(
+                uniqueKeysWithValues: DeliveryOutcome.End.allCases.map { ($0.name, counts[$0]) }.filter { $0.1 > 0 })
+        }
+        #expect(try await ends() == ["pending": 2, "delivered": 1])
+        let later = now + .seconds(40 * 86_400)
+        while try store.prune(timelinesBefore: later, payloadsBefore: later, now: later, limit: 2) {}
+        #expect(try await ends() == ["expired": 1, "droppedOffline": 1, "delivered": 1])
+        let left = try await store.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM report_counted") }
+        #expect(left == 0)
+        try store.close()
+    }
+
     private func fixture(_ number: Int) throws -> String {
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Fixtures/server-schema/\(number).sql")
         return try String(contentsOf: path, encoding: .utf8)
     }
 
-    @Test(arguments: Array(Schema.migrator.migrations.enumerated()))
-    func `each landed schema is the one of its fixture`(number: Int, migration: String) throws {
+    /// Each fixture has the number that its migration's name begins with.
+    @Test(arguments: Schema.migrator.migrations)
+    func `each landed schema is the one of its fixture`(migration: String) throws {
+        let number = try #require(Int(migration.prefix { $0.isNumber }))
         let database = try DatabaseQueue()
         try Schema.migrator.migrate(database, upTo: migration)
         let schema = try database.read { database in
@@ -80,37 +150,7 @@ import Testing
                 sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'grdb_%' ORDER BY name"
             ).joined(separator: ";\n") + ";\n"
         }
-        #expect(try fixture(number + 1) == schema)
-    }
-
-    @Test func `a database of the first schema is brought up to date with what it holds`() async throws {
-        let path = folder.path("server.sqlite")
-        let old = try DatabaseQueue(path: path)
-        try Schema.migrator.migrate(old, upTo: "1 the whole path")
-        try await old.write { database in
-            try database.execute(
-                sql: """
-                    INSERT INTO app(id, topic, team, mailbox_limit, overflow, created_at)
-                    VALUES(1, 'com.example.todo', 'TEAM123456', 10, 'dropOldest', 0);
-                    INSERT INTO message(id, app, device, environment, lane, priority, accepted_at, stored, payload)
-                    VALUES(10, 1, 77, 1, 0, 10, 0, 1, X'7B7D'), (11, 1, 77, 0, 0, 10, 0, 1, X'7B7D');
-                    INSERT INTO pending(device, id, message, app, lane, expires_at) VALUES(77, 10, 10, 1, 0, 5),
-                        (77, 11, 11, 1, 0, 5)
-                    """)
-        }
-        try old.close()
-        let store = try SQLiteStore(path: path)
-        let device = try #require(DeviceID(77))
-        var request = PrefetchRequest(acceptedSince: Timestamp(rawValue: 0))
-        request.mailboxes = [device]
-        #expect(try store.prefetch(request).waiting[device]?.map(\.environment) == [.production, .sandbox])
-        let page = try await withCheckedThrowingContinuation { continuation in
-            store.page(device: device, after: nil, limit: 10, now: Timestamp(rawValue: 0)) {
-                continuation.resume(with: $0)
-            }
-        }
-        #expect(page.map(\.payload) == [[0x7B, 0x7D], [0x7B, 0x7D]])
-        try store.close()
+        #expect(try fixture(number) == schema)
     }
 
     @Test func `what finds a notification by its name leaves with it, also what was written before`() throws {

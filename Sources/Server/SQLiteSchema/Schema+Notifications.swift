@@ -1,28 +1,6 @@
-import GRDB
-
-/// The tables of the server's database, as migrations. A migration that has landed never changes.
-enum Schema {
-    static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1 the whole path") { database in
-            try database.execute(sql: first)
-        }
-        migrator.registerMigration("2 environments and lingering payloads") { database in
-            try database.execute(sql: second)
-        }
-        migrator.registerMigration("3 revocation and refusals by team") { database in
-            try database.execute(sql: third)
-        }
-        migrator.registerMigration("4 the ends of what was not recorded") { database in
-            try database.execute(sql: "CREATE INDEX unrecorded_last ON unrecorded(last)")
-        }
-        migrator.registerMigration("5 shared payloads") { database in
-            try database.execute(sql: fifth)
-        }
-        return migrator
-    }
-
-    private static let first = """
+/// Migrations 1 to 11: apps, keys, devices, notifications and their timelines, certificates.
+extension Schema {
+    static let first = """
         CREATE TABLE app(
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             topic TEXT NOT NULL UNIQUE,
@@ -113,7 +91,7 @@ enum Schema {
 
     /// What waits knows its environment. Notifications whose payload was still needed when the sweep passed them
     /// are looked at again after a while.
-    private static let second = """
+    static let second = """
         ALTER TABLE pending ADD COLUMN environment INTEGER NOT NULL DEFAULT 0;
         UPDATE pending SET environment =
             coalesce((SELECT environment FROM message WHERE message.id = pending.message), 0);
@@ -127,7 +105,7 @@ enum Schema {
 
     /// Keys, apps and devices can be revoked; their rows stay, for the timelines and so that no name is given twice.
     /// Refused requests are found by their team, so that no team's hide another's.
-    private static let third = """
+    static let third = """
         ALTER TABLE app ADD COLUMN removed_at INTEGER;
         ALTER TABLE provider_key ADD COLUMN revoked_at INTEGER;
         ALTER TABLE device ADD COLUMN revoked_at INTEGER;
@@ -146,7 +124,7 @@ enum Schema {
 
     /// What was accepted once for many devices is kept once, and each message for them points to it from a table of its
     /// own: those that have their payload themselves cost no more than before.
-    private static let fifth = """
+    static let fifth = """
         CREATE TABLE payload(
             id INTEGER PRIMARY KEY NOT NULL,
             lane INTEGER NOT NULL,
@@ -160,4 +138,105 @@ enum Schema {
         );
         CREATE INDEX payload_use_payload ON payload_use(payload);
         """
+
+    /// What devices are to be told was cleared: one row at most for each app, environment and lane of a device.
+    static let sixth = """
+        CREATE TABLE tombstone(
+            device INTEGER NOT NULL,
+            app INTEGER NOT NULL,
+            environment INTEGER NOT NULL,
+            lane INTEGER NOT NULL,
+            id INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            since INTEGER NOT NULL,
+            PRIMARY KEY(device, id)
+        ) WITHOUT ROWID;
+        CREATE INDEX tombstone_app ON tombstone(app);
+        CREATE UNIQUE INDEX tombstone_place ON tombstone(device, app, environment, lane);
+        """
+
+    /// What devices are to be told was withdrawn: one row at most for each notification, with which it leaves.
+    static let seventh = """
+        CREATE TABLE recall(
+            device INTEGER NOT NULL,
+            id INTEGER NOT NULL,
+            message INTEGER NOT NULL,
+            at INTEGER NOT NULL,
+            PRIMARY KEY(device, id)
+        ) WITHOUT ROWID;
+        CREATE INDEX recall_message ON recall(message);
+        """
+
+    /// The public keys to which senders encrypt: one for each active registration that has published one.
+    static let eighth = """
+        CREATE TABLE encryption_key(
+            device INTEGER NOT NULL,
+            app INTEGER NOT NULL,
+            environment INTEGER NOT NULL,
+            point BLOB NOT NULL,
+            authentication_secret BLOB NOT NULL,
+            published_at INTEGER NOT NULL,
+            PRIMARY KEY(device, app, environment)
+        ) WITHOUT ROWID;
+        CREATE INDEX encryption_key_app ON encryption_key(app);
+        """
+
+    /// Providers have certificates, teams have names, and apps a name and capabilities. Revoked certificates stay, so
+    /// that they are known as such.
+    static let ninth = """
+        CREATE TABLE team(
+            id TEXT PRIMARY KEY NOT NULL,
+            name TEXT NOT NULL,
+            created_at INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        ALTER TABLE app ADD COLUMN name TEXT;
+        ALTER TABLE app ADD COLUMN push_enabled INTEGER NOT NULL DEFAULT 1;
+        CREATE TABLE provider_certificate(
+            id TEXT PRIMARY KEY NOT NULL,
+            fingerprint BLOB NOT NULL UNIQUE,
+            team TEXT NOT NULL,
+            der BLOB NOT NULL,
+            created_at INTEGER NOT NULL,
+            revoked_at INTEGER
+        ) WITHOUT ROWID;
+        CREATE TABLE certificate_authority(
+            id TEXT PRIMARY KEY NOT NULL,
+            fingerprint BLOB NOT NULL,
+            team TEXT NOT NULL,
+            der BLOB NOT NULL,
+            created_at INTEGER NOT NULL,
+            revoked_at INTEGER
+        ) WITHOUT ROWID;
+        """
+
+    /// The ends of registrations wait for a provider that asks for them, whoever ends them: the app, a revocation, a
+    /// removal. Of those that nobody reads the newest 200,000 are kept.
+    static let tenth = """
+        CREATE TABLE ended_registration(
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            app INTEGER NOT NULL,
+            environment INTEGER NOT NULL,
+            device INTEGER NOT NULL,
+            generation INTEGER NOT NULL,
+            ended_at INTEGER NOT NULL
+        );
+        CREATE INDEX ended_registration_app ON ended_registration(app, environment, number);
+        CREATE TRIGGER registration_ends AFTER UPDATE OF ended_at ON registration
+        WHEN OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL
+        BEGIN
+            INSERT INTO ended_registration(app, environment, device, generation, ended_at)
+            VALUES(NEW.app, NEW.environment, NEW.device, NEW.generation, NEW.ended_at);
+            DELETE FROM ended_registration WHERE number <= (SELECT max(number) FROM ended_registration) - 200000;
+        END;
+        """
+
+    /// When it was last noted that a device is there; NULL since its enrolment. Of earlier devices it is not known, so that
+    /// they count as seen now.
+    static let eleventh = """
+        ALTER TABLE device ADD COLUMN seen_at INTEGER;
+        UPDATE device SET seen_at = CAST(strftime('%s', 'now') AS INTEGER) * 1000;
+        """
+
+    /// Providers ask for access tokens with service accounts, and address several devices as one group. Revoked accounts
+    /// stay, so that no name is given twice.
 }

@@ -1,0 +1,88 @@
+import Foundation
+import GRDB
+import PushModel
+import SQLiteSchema
+
+/// A server's database as a file, looked at or copied without a server.
+public struct DatabaseFile: Sendable {
+    /// The file's path.
+    public let path: String
+
+    /// Names a file that need not exist.
+    public init(path: String) { self.path = path }
+
+    /// Reads the whole file and checks that SQLite finds it in order and that its tables are not of a newer version. A
+    /// server may be running on it.
+    ///
+    /// - Throws: ``StoreError``.
+    public func check() throws {
+        try opened { queue in
+            try queue.read { database in
+                guard try !Schema.migrator.hasBeenSuperseded(database) else { throw StoreError.isNewer(path: path) }
+                let verdict = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "ok"
+                if verdict != "ok" { throw StoreError.isDamaged(path: path, reason: verdict) }
+                guard try !Schema.migrator.appliedIdentifiers(database).isEmpty else {
+                    throw StoreError.cannotOpen(path: path, reason: "it has no tables of a server")
+                }
+            }
+        }
+    }
+
+    /// A provider's public key that was not revoked, with its team; `nil` where the register has none of that id.
+    ///
+    /// - Throws: ``StoreError``.
+    public func providerKey(_ id: KeyID) throws -> (team: TeamID, publicKeyPEM: String)? {
+        var found: (TeamID, String)?
+        try opened { queue in
+            found = try queue.read { database in
+                try Row.fetchOne(
+                    database, sql: "SELECT team, public_key FROM provider_key WHERE key_id = ? AND revoked_at IS NULL",
+                    arguments: [id.rawValue]
+                ).map { (TeamID(rawValue: $0[0]), $0[1]) }
+            }
+        }
+        return found
+    }
+
+    /// Writes a copy as of one moment to a path where there is no file, readable by its owner alone. A server may be
+    /// running on the file, and goes on writing meanwhile.
+    ///
+    /// The copy is one file, without a log beside it, and is on the disk when this returns.
+    /// - Throws: ``StoreError``; of a copy that failed nothing is left.
+    public func copy(to target: String) throws {
+        guard FileManager.default.createFile(atPath: target, contents: nil, attributes: [.posixPermissions: 0o600])
+        else { throw StoreError.cannotOpen(path: target, reason: "the file cannot be made") }
+        do {
+            try opened { queue in
+                do {
+                    let copy = try DatabaseQueue(path: target)
+                    try queue.backup(to: copy)
+                    // The log's mode is kept in the file: it is as the server wants it, but begins without a log.
+                    try copy.writeWithoutTransaction { database in
+                        try database.execute(sql: "PRAGMA journal_mode = DELETE")
+                    }
+                    try copy.close()
+                } catch { throw StoreError(opening: target, error) }
+            }
+        } catch {
+            for suffix in ["", "-journal", "-wal", "-shm"] { unlink(target + suffix) }
+            throw error
+        }
+    }
+
+    private func opened(_ body: (DatabaseQueue) throws -> Void) throws {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw StoreError.cannotOpen(path: path, reason: "there is no such file")
+        }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(10)
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            try body(queue)
+            try queue.close()
+        } catch {
+            throw StoreError(opening: path, error)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import GRDB
+import Synchronization
+
+/// Changes that come at the same time, in one transaction with one sync. Thread-safe.
+///
+/// Each change is its own: one that fails is undone alone. It has ended for its caller when the transaction is durable.
+final class GroupedWrites: Sendable {
+    private struct Change: Sendable {
+        /// Makes the change; says what is to be told its caller once it is durable.
+        var make: @Sendable (Database) throws -> @Sendable () -> Void
+        var fail: @Sendable (any Error) -> Void
+    }
+
+    private struct State {
+        var waiting: [Change] = []
+        var isWriting = false
+    }
+
+    /// How many changes one transaction takes; others of the store's wait for it.
+    private static let limit = 256
+
+    private let pool: DatabasePool
+    private let state = Mutex(State())
+
+    init(_ pool: DatabasePool) { self.pool = pool }
+
+    /// How many changes wait for a transaction; for tests.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Makes a change, durably when this returns.
+    ///
+    /// - Throws: what the body throws, or the store says; then nothing of it has happened.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let change = Change(
+                make: { database in
+                    var made: Result<Value, any Error>?
+                    do {
+                        try database.inSavepoint {
+                            made = .success(try body(database))
+                            return .commit
+                        }
+                    } catch {
+                        // Some failures of SQLite undo the whole transaction; then nobody's change is there.
+                        guard database.isInsideTransaction else { throw error }
+                        made = .failure(error)
+                    }
+                    let outcome = made ?? .failure(DatabaseError(message: "a change was not made"))
+                    return { continuation.resume(with: outcome) }
+                }, fail: { continuation.resume(throwing: $0) })
+            let begins = state.withLock { state in
+                state.waiting.append(change)
+                defer { state.isWriting = true }
+                return !state.isWriting
+            }
+            if begins { Task { await self.writeAll() } }
+        }
+    }
+
+    private func writeAll() async {
+        while true {
+            let group: [Change] = state.withLock { state in
+                let group = Array(state.waiting.prefix(Self.limit))
+                state.waiting.removeFirst(group.count)
+                state.isWriting = !group.isEmpty
+                return group
+            }
+            if group.isEmpty { return }
+            do {
+                let told = try await pool.write { database in try group.map { try $0.make(database) } }
+                for tell in told { tell() }
+            } catch {
+                for change in group { change.fail(error) }
+            }
+        }
+    }
+}
