@@ -71,12 +71,14 @@ public final class FailingStore<Base: NotificationStore>: NotificationStore {
         base.notifications(of: device, among: ids, then: complete)
     }
 
-    public func expired(at now: Timestamp, from position: SweepPosition?, limit: Int) throws -> ExpiredSlice {
-        try base.expired(at: now, from: position, limit: limit)
+    public func expired(
+        at now: Timestamp, awaySince: Timestamp, from position: SweepPosition?, limit: Int
+    ) throws -> ExpiredSlice {
+        try base.expired(at: now, awaySince: awaySince, from: position, limit: limit)
     }
 
     public func timelines(
-        id: NotificationID?, apnsID: String?, team: TeamID?
+        id: NotificationID?, apnsID: APNsID?, team: TeamID?
     ) async throws -> [NotificationTimeline] {
         try await base.timelines(id: id, apnsID: apnsID, team: team)
     }

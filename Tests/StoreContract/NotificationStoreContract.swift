@@ -1,5 +1,7 @@
+import AldabaTestSupport
 import Mailbox
 import PushModel
+import RegisterCore
 import ServerCore
 import Testing
 
@@ -25,8 +27,8 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(try await store.addDevice(device, secretHash: [1, 2, 3], at: now))
     }
 
-    private func record(
-        _ id: Int64, apnsID: String? = nil, collapse: String? = nil, waits: Bool = true, expiresIn: Int64 = 60_000,
+    func record(
+        _ id: Int64, apnsID: APNsID? = nil, collapse: String? = nil, waits: Bool = true, expiresIn: Int64 = 60_000,
         environment: PushEnvironment = .sandbox, device: DeviceID? = nil, sharing payload: PayloadID? = nil
     ) -> NotificationRecord {
         NotificationRecord(
@@ -38,7 +40,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
             payload: payload.map(NotificationPayload.shared) ?? .own(Array(#"{"n":\#(id)}"#.utf8)))
     }
 
-    private func page(
+    func page(
         of device: DeviceID? = nil, after: NotificationID? = nil, limit: Int = 100, at instant: Timestamp? = nil
     ) async throws -> [OutgoingNotification] {
         let when = instant ?? now
@@ -50,7 +52,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
     }
 
     /// What the store holds of what the request is filled with.
-    private func prefetched(since: Timestamp? = nil, _ fill: (inout PrefetchRequest) -> Void) throws -> Prefetched {
+    func prefetched(since: Timestamp? = nil, _ fill: (inout PrefetchRequest) -> Void) throws -> Prefetched {
         var request = PrefetchRequest(acceptedSince: since ?? now)
         fill(&request)
         return try store.prefetch(request)
@@ -93,6 +95,16 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(timeline.entries.map(\.state) == [.accepted, .stored, .acked])
     }
 
+    public func `what a door said of a notification stands beside accepted`() async throws {
+        var noted = record(10)
+        noted.note = "there is something to say"
+        try store.apply([.insertNotification(noted), .insertNotification(record(11))])
+        for (id, note) in [(10 as Int64, "there is something to say" as String?), (11, nil)] {
+            let timeline = try await store.timelines(id: NotificationID(rawValue: id), apnsID: nil, team: nil).first
+            #expect(timeline?.entries.map(\.note) == [note, nil])
+        }
+    }
+
     public func `a mailbox is read back as it was`() throws {
         try store.apply([
             .insertNotification(record(10, collapse: "c")), .insertNotification(record(11, waits: false)),
@@ -119,7 +131,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         ])
         let name = NotificationIdentity(apnsID: "abc-DEF", subject: subject)
         let wrong = [("abc-def", other), ("abc-def", renewed), ("other", subject), ("attempt", subject)]
-        let names = wrong.map { NotificationIdentity(apnsID: $0.0, subject: $0.1) } + [name]
+        let names = wrong.map { NotificationIdentity(apnsID: APNsID(rawValue: $0.0), subject: $0.1) } + [name]
         #expect(try prefetched { $0.identities = Set(names) }.identities == [name: NotificationID(rawValue: 10)])
         let later = now.adding(milliseconds: 1)
         #expect(try prefetched(since: later) { $0.identities = [name] }.identities.isEmpty)
@@ -170,14 +182,14 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         var other = record(11, environment: .production)
         other.subject.app = second.id
         try store.apply([.insertNotification(record(10)), .insertNotification(other)])
-        #expect(try store.expired(at: now, from: nil, limit: 100).ended.isEmpty)
+        #expect(try store.expired(at: now, awaySince: Timestamp(rawValue: 0), from: nil, limit: 100).ended.isEmpty)
         #expect(try await store.removeApp(topic: second.topic, at: now) == second)
         #expect(
-            try store.expired(at: now, from: nil, limit: 100).ended == [
+            try store.expired(at: now, awaySince: Timestamp(rawValue: 0), from: nil, limit: 100).ended == [
                 RegistrationPlace(device: device, app: second.id, environment: .production)
             ])
         #expect(try await store.revokeDevice(device, at: now))
-        #expect(try store.expired(at: now, from: nil, limit: 100).ended.count == 2)
+        #expect(try store.expired(at: now, awaySince: Timestamp(rawValue: 0), from: nil, limit: 100).ended.count == 2)
     }
 
     public func `the notifications of a device are told from another's and from unknown ones`() async throws {
@@ -209,7 +221,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
                     id: refused, team: app.team, topic: "t", apnsID: nil, at: now, code: "BadTopic", note: nil))
         ])
         let found = try prefetched { $0.notifications = [id, refused, NotificationID(rawValue: 99)] }
-        #expect(found.notifications == [id: NotificationFacts(device: device, lines: [entry])])
+        #expect(found.notifications == [id: NotificationFacts(device: device, app: app.id, lines: [entry])])
         #expect(try await store.timelines(id: id, apnsID: nil, team: nil).first?.entries.count == 3)
     }
 
@@ -225,14 +237,30 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         var devices: Set<DeviceID> = []
         var slices = 0
         repeat {
-            let slice = try store.expired(at: now.adding(milliseconds: 1000), from: position, limit: 10)
+            let slice = try store.expired(
+                at: now.adding(milliseconds: 1000), awaySince: Timestamp(rawValue: 0), from: position, limit: 10)
             devices.formUnion(slice.devices)
             position = slice.next
             slices += 1
         } while position != nil
         #expect(devices == [device])
         #expect(slices == 3)
-        #expect(try store.expired(at: now, from: nil, limit: 100).devices.isEmpty)
+        #expect(try store.expired(at: now, awaySince: Timestamp(rawValue: 0), from: nil, limit: 100).devices.isEmpty)
+    }
+
+    public func `a sweep finds the devices that have been away and for which something waits`() throws {
+        try store.apply([.insertNotification(record(10)), .insertNotification(record(11, device: stranger))])
+        func away(_ since: Timestamp) throws -> Set<DeviceID> {
+            try store.expired(at: now, awaySince: since, from: nil, limit: 100).away
+        }
+        #expect(try away(now) == [device], "it was enrolled then, and a device that never was is not away")
+        #expect(try away(now.adding(milliseconds: -1)).isEmpty)
+        let later = now.adding(milliseconds: 5)
+        try store.apply([.noteSeen(device, at: later)])
+        #expect(try prefetched { $0.secretHashes = [device, stranger] }.lastSeen == [device: later])
+        #expect(try away(now).isEmpty && away(later) == [device])
+        try store.apply([.removeWaiting(NotificationID(rawValue: 10), of: device)])
+        #expect(try away(later).isEmpty)
     }
 
     public func `the ceiling of ids only rises`() throws {

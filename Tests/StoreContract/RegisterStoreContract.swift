@@ -1,16 +1,23 @@
 import Mailbox
+import MemberCentre
+import PushEncryption
 import PushModel
+import RegisterCore
 import ServerCore
 import Testing
 
+/// All ports of the register.
+public typealias WholeRegister = RegisterStore & CertificateRegister & TeamRegister & ServiceAccountRegister
+    & DeviceGroupRegister & FCMRegister & EnrolmentKeyRegister
+
 /// What every ``RegisterStore`` must do; a store's test suite runs each rule against a fresh store.
 public struct RegisterStoreContract {
-    let store: any RegisterStore
+    let store: any WholeRegister
     let team = TeamID(rawValue: "TEAM123456")
     let topic = Topic(rawValue: "com.example.todo")
     let now = Timestamp(seconds: 1_780_272_000)
 
-    public init(_ store: any RegisterStore) { self.store = store }
+    public init(_ store: any WholeRegister) { self.store = store }
 
     public func `a topic belongs to one team`() async throws {
         let policy = MailboxPolicy(limit: 10_000, overflow: .keepNewest)
@@ -23,10 +30,10 @@ public struct RegisterStoreContract {
     }
 
     public func `a key id is given once`() async throws {
-        let key = ProviderKey(keyID: "KEY1234567", team: team, publicKeyPEM: "PEM", createdAt: now)
+        let key = ProviderKey(keyID: KeyID(rawValue: "KEY1234567"), team: team, publicKeyPEM: "PEM", createdAt: now)
         try await store.addProviderKey(key)
         #expect(try await store.providerKeys() == [key])
-        await #expect(throws: RegisterError.keyIDTaken("KEY1234567")) { try await store.addProviderKey(key) }
+        await #expect(throws: RegisterError.keyIDTaken(key.keyID)) { try await store.addProviderKey(key) }
     }
 
     public func `a removed app is gone, and its topic stays its team's`() async throws {
@@ -48,13 +55,13 @@ public struct RegisterStoreContract {
     }
 
     public func `a revoked key is gone for good`() async throws {
-        let key = ProviderKey(keyID: "KEY1234567", team: team, publicKeyPEM: "PEM", createdAt: now)
+        let key = ProviderKey(keyID: KeyID(rawValue: "KEY1234567"), team: team, publicKeyPEM: "PEM", createdAt: now)
         try await store.addProviderKey(key)
-        #expect(try await store.revokeProviderKey("KEY1234567", at: now) == key)
-        #expect(try await store.revokeProviderKey("KEY1234567", at: now) == nil)
-        #expect(try await store.revokeProviderKey("OTHER12345", at: now) == nil)
+        #expect(try await store.revokeProviderKey(KeyID(rawValue: "KEY1234567"), at: now) == key)
+        #expect(try await store.revokeProviderKey(KeyID(rawValue: "KEY1234567"), at: now) == nil)
+        #expect(try await store.revokeProviderKey(KeyID(rawValue: "OTHER12345"), at: now) == nil)
         #expect(try await store.providerKeys().isEmpty)
-        await #expect(throws: RegisterError.keyIDTaken("KEY1234567")) { try await store.addProviderKey(key) }
+        await #expect(throws: RegisterError.keyIDTaken(key.keyID)) { try await store.addProviderKey(key) }
     }
 
     public func `a revoked device has no secret and no registration`() async throws {
@@ -76,9 +83,9 @@ public struct RegisterStoreContract {
         _ = try await store.addApp(topic: topic, team: team, policy: MailboxPolicy(), at: now)
         versions.insert(store.registerVersion)
         try await store.addProviderKey(
-            ProviderKey(keyID: "KEY1234567", team: team, publicKeyPEM: "PEM", createdAt: now))
+            ProviderKey(keyID: KeyID(rawValue: "KEY1234567"), team: team, publicKeyPEM: "PEM", createdAt: now))
         versions.insert(store.registerVersion)
-        _ = try await store.revokeProviderKey("KEY1234567", at: now)
+        _ = try await store.revokeProviderKey(KeyID(rawValue: "KEY1234567"), at: now)
         versions.insert(store.registerVersion)
         _ = try await store.removeApp(topic: topic, at: now)
         versions.insert(store.registerVersion)
@@ -116,5 +123,36 @@ public struct RegisterStoreContract {
         #expect(second == Registration(generation: 1, endedAt: nil, previousEndedAt: end))
         #expect(try await store.registration(device: device, app: app, environment: .sandbox) == second)
         #expect(try await store.endRegistration(device: device, app: app, environment: .production, at: end) == nil)
+    }
+
+    public func `a published key is its registration's until that ends`() async throws {
+        let device = try #require(DeviceID(5))
+        let app = try await store.addApp(topic: topic, team: team, policy: MailboxPolicy(), at: now).id
+        _ = try await store.addDevice(device, secretHash: [1], at: now)
+        func key(_ environment: PushEnvironment = .sandbox) async throws -> RecipientPublicKey? {
+            try await store.encryptionKey(device: device, app: app, environment: environment)
+        }
+        func publish(_ key: RecipientPublicKey?) async throws {
+            _ = try await store.register(device: device, app: app, environment: .sandbox, at: now)
+            try await store.keepEncryptionKey(key, device: device, app: app, environment: .sandbox, at: now)
+        }
+        #expect(try await key() == nil)
+        let (first, second) = (RecipientPrivateKey().publicKey, RecipientPrivateKey().publicKey)
+        try await publish(first)
+        #expect(try await key() == first)
+        #expect(try await key(.production) == nil)
+        try await publish(second)
+        #expect(try await key() == second)
+        try await publish(nil)
+        #expect(try await key() == nil)
+        try await publish(first)
+        _ = try await store.endRegistration(device: device, app: app, environment: .sandbox, at: now)
+        #expect(try await key() == nil)
+        try await publish(first)
+        _ = try await store.removeApp(topic: topic, at: now)
+        #expect(try await key() == nil)
+        try await publish(first)
+        _ = try await store.revokeDevice(device, at: now)
+        #expect(try await key() == nil)
     }
 }

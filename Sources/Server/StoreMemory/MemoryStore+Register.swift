@@ -1,5 +1,7 @@
 import Mailbox
+import PushEncryption
 import PushModel
+import RegisterCore
 import ServerCore
 
 extension MemoryStore: RegisterStore {
@@ -20,7 +22,11 @@ extension MemoryStore: RegisterStore {
 
     /// Removes an app and ends its active registrations.
     public func removeApp(topic: Topic, at now: Timestamp) async throws -> RegisteredApp? {
-        state.withLock { $0.register.removeApp(topic: topic, at: now) }
+        state.withLock { state in
+            let app = state.register.removeApp(topic: topic, at: now)
+            if let app { state.rows.removeTombstones { $1.app == app.id } }
+            return app
+        }
     }
 
     /// The keys that were not revoked, the oldest first.
@@ -32,13 +38,13 @@ extension MemoryStore: RegisterStore {
     public func addProviderKey(_ key: ProviderKey) async throws { try state.withLock { try $0.register.add(key) } }
 
     /// Revokes a key; its id stays taken.
-    public func revokeProviderKey(_ keyID: String, at now: Timestamp) async throws -> ProviderKey? {
+    public func revokeProviderKey(_ keyID: KeyID, at now: Timestamp) async throws -> ProviderKey? {
         state.withLock { $0.register.revokeKey(keyID) }
     }
 
     /// Adds a device; `false` also for the id of a revoked one.
     public func addDevice(_ device: DeviceID, secretHash: [UInt8], at now: Timestamp) async throws -> Bool {
-        state.withLock { $0.register.add(device, secretHash: secretHash) }
+        state.withLock { $0.register.add(device, secretHash: secretHash, at: now) }
     }
 
     /// The hash as ``addDevice(_:secretHash:at:)`` was given it.
@@ -48,7 +54,13 @@ extension MemoryStore: RegisterStore {
 
     /// Revokes a device and ends its active registrations.
     public func revokeDevice(_ device: DeviceID, at now: Timestamp) async throws -> Bool {
-        state.withLock { $0.register.revoke(device, at: now) }
+        state.withLock { state in
+            let isRevoked = state.register.revoke(device, at: now)
+            if isRevoked { state.rows.removeTombstones { revoked, _ in revoked == device } }
+            if isRevoked { state.rows.removeRecalls(of: device) }
+            if isRevoked { state.rows.removeCursor(of: device) }
+            return isRevoked
+        }
     }
 
     /// The devices that were revoked at or after the instant, in no order.
@@ -69,7 +81,7 @@ extension MemoryStore: RegisterStore {
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration {
         let place = RegistrationPlace(device: device, app: app, environment: environment)
-        return state.withLock { $0.register.register(place) }
+        return state.withLock { $0.register.register(place, at: now) }
     }
 
     /// Ends a registration; one that has ended stays as it is.
@@ -78,5 +90,21 @@ extension MemoryStore: RegisterStore {
     ) async throws -> Registration? {
         let place = RegistrationPlace(device: device, app: app, environment: environment)
         return state.withLock { $0.register.endRegistration(place, at: now) }
+    }
+
+    /// Keeps the key in place of an earlier one, or takes that away.
+    public func keepEncryptionKey(
+        _ key: RecipientPublicKey?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
+    ) async throws {
+        let place = RegistrationPlace(device: device, app: app, environment: environment)
+        state.withLock { $0.register.encryptionKeys[place] = key }
+    }
+
+    /// The key of a registration; `nil` when it has published none.
+    public func encryptionKey(
+        device: DeviceID, app: AppID, environment: PushEnvironment
+    ) async throws -> RecipientPublicKey? {
+        let place = RegistrationPlace(device: device, app: app, environment: environment)
+        return state.withLock { $0.register.encryptionKeys[place] }
     }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import MemberCentre
 import PushModel
 import ServerCore
 import Synchronization
@@ -8,6 +9,10 @@ public final class MemoryStore: Sendable {
     struct State: Sendable {
         var rows = NotificationRows()
         var register = Register()
+        var deviceGroups: [String: DeviceGroup] = [:]
+        var messages = MessageShelf()
+        var topics = TopicShelf()
+        var counted = CountedNotifications()
     }
 
     let state = Mutex(State())
@@ -23,7 +28,12 @@ extension MemoryStore: NotificationStore {
     public func prefetch(_ request: PrefetchRequest) throws -> Prefetched {
         state.withLock { state in
             var found = state.rows.prefetched(request)
-            for device in request.secretHashes { found.secretHashes[device] = state.register.secretHash(of: device) }
+            for device in request.secretHashes {
+                found.secretHashes[device] = state.register.secretHash(of: device, evenBlocked: true)
+                if state.register.isBlocked(device) { found.blocked.insert(device) }
+                if found.secretHashes[device] != nil { found.lastSeen[device] = state.register.lastSeen(device) }
+            }
+            for device in request.audiences { state.read(device, into: &found) }
             return found
         }
     }
@@ -36,6 +46,7 @@ extension MemoryStore: NotificationStore {
             var rows = state.rows
             for change in changes { try rows.apply(change) }
             state.rows = rows
+            for case .noteSeen(let device, let at) in changes { state.register.noteSeen(device, at: at) }
         }
     }
 
@@ -45,7 +56,7 @@ extension MemoryStore: NotificationStore {
     ) throws -> Bool {
         state.withLock { state in
             let isMore = state.rows.deleteNotifications(before: timelinesBefore, limit: limit)
-            state.rows.clearPayloads(before: payloadsBefore)
+            state.rows.clearPayloads(before: payloadsBefore, keeping: state.topics.openPayloads)
             return isMore
         }
     }
@@ -73,13 +84,19 @@ extension MemoryStore: NotificationStore {
     }
 
     /// Reads the next rows by device and id.
-    public func expired(at now: Timestamp, from position: SweepPosition?, limit: Int) throws -> ExpiredSlice {
+    public func expired(
+        at now: Timestamp, awaySince: Timestamp, from position: SweepPosition?, limit: Int
+    ) throws -> ExpiredSlice {
         state.withLock { state in
             let records = state.rows.waiting(from: position, limit: limit)
             var slice = ExpiredSlice(devices: [], next: nil)
+            (slice.count, slice.oldest) = (records.count, records.lazy.map(\.id).min())
             for record in records {
                 let subject = record.subject
                 if let expiresAt = record.expiresAt, expiresAt <= now { slice.devices.insert(subject.device) }
+                if let seen = state.register.lastSeen(subject.device), seen <= awaySince {
+                    slice.away.insert(subject.device)
+                }
                 guard state.register.isRevoked(subject.device) || state.register.isRemoved(subject.app) else {
                     continue
                 }
@@ -95,10 +112,10 @@ extension MemoryStore: NotificationStore {
 
     /// Reads the timelines, in the order of their ids.
     public func timelines(
-        id: NotificationID?, apnsID: String?, team: TeamID?
+        id: NotificationID?, apnsID: APNsID?, team: TeamID?
     ) async throws -> [NotificationTimeline] {
         state.withLock { state in
-            let found = Set(id.map { [$0] } ?? []).union(apnsID.map { state.named($0, team) } ?? [])
+            let found = Set(id.map { [$0] } ?? []).union(apnsID.map { state.ids(forAPNsID: $0, team: team) } ?? [])
             return found.sorted().compactMap { state.timeline($0) }.filter { team == nil || $0.team == team }
         }
     }

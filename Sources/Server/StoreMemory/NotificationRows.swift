@@ -9,9 +9,15 @@ struct NotificationRows: Sendable {
     private var payloads: [PayloadID: PayloadRecord] = [:]
     /// The ids that wait for each device.
     private var mailboxes: [DeviceID: Set<NotificationID>] = [:]
+    private var tombstones: [DeviceID: [Mailbox.Tombstone]] = [:]
+    private var recalls: [DeviceID: [Mailbox.Recall]] = [:]
     private var timelines: [NotificationID: [TimelineEntry]] = [:]
     private(set) var unrecorded: [UnrecordedSpan] = []
     private var ceiling: Int64 = 0
+    /// Up to where each device has looked at broadcasts.
+    private(set) var cursors: [DeviceID: Int64] = [:]
+    /// The notifications that were inserted with each shared payload.
+    private var sharers: [PayloadID: [NotificationID]] = [:]
 
     // MARK: Changes
 
@@ -25,16 +31,32 @@ struct NotificationRows: Sendable {
             if case .shared(let id) = record.payload, payloads[id] == nil { throw MemoryStoreError.noPayload(id) }
             try take(record.id)
             records[record.id] = record
+            if case .shared(let id) = record.payload { sharers[id, default: []].append(record.id) }
             if record.waits { mailboxes[record.subject.device, default: []].insert(record.id) }
         case .insertRefusal(let refusal):
             try take(refusal.id)
             refusals[refusal.id] = refusal
         case .removeWaiting(let id, let device): mailboxes[device]?.remove(id)
+        case .keepTombstone(let tombstone, let device):
+            tombstones[device, default: []].removeAll { $0.replaced(by: tombstone) }
+            tombstones[device, default: []].append(tombstone)
+        case .removeTombstone(let id, let device): tombstones[device]?.removeAll { $0.id == id }
+        case .insertRecall(let recall, let device): recalls[device, default: []].append(recall)
+        case .removeRecall(let id, let device): recalls[device]?.removeAll { $0.id == id }
         case .appendLine(let line, let id):
             guard !lines(of: id).contains(where: { $0.at == line.at && $0.state == line.state }) else { return }
             timelines[id, default: []].append(line)
+        case .noteSeen: break
+        case .moveCursor(let device, let sequence): cursors[device] = max(cursors[device] ?? 0, sequence)
         case .raiseHighWater(let mark): ceiling = max(ceiling, mark)
         case .noteUnrecorded(let span): unrecorded.append(span)
+        }
+    }
+
+    /// Forgets what devices are to be told, of apps that were removed and of devices that were revoked.
+    mutating func removeTombstones(where isMeant: (DeviceID, Mailbox.Tombstone) -> Bool) {
+        for (device, tombstones) in tombstones {
+            self.tombstones[device] = tombstones.filter { !isMeant(device, $0) }
         }
     }
 
@@ -46,11 +68,14 @@ struct NotificationRows: Sendable {
 
     var highWater: Int64 { (Array(records.keys) + refusals.keys).reduce(ceiling) { max($0, $1.rawValue) } }
 
+    /// All notifications, in the order of their ids.
+    var all: [NotificationRecord] { records.values.sorted { $0.id < $1.id } }
+
     func record(_ id: NotificationID) -> NotificationRecord? { records[id] }
 
     /// The notifications that were accepted under an `apns-id`, in lower case.
-    func records(named apnsID: String) -> [NotificationRecord] {
-        records.values.filter { $0.apnsID?.lowercased() == apnsID }
+    func records(forAPNsID apnsID: String) -> [NotificationRecord] {
+        records.values.filter { $0.apnsID?.lookUpKey == apnsID }
     }
 
     /// The lines that were appended to a timeline, by time.
@@ -63,10 +88,31 @@ struct NotificationRows: Sendable {
         }
     }
 
+    /// The notifications that were inserted with a shared payload and are still there, ordered by id.
+    func copies(of payload: PayloadID) -> [NotificationRecord] {
+        sharers[payload, default: []].sorted().compactMap { records[$0] }
+    }
+
+    func payload(_ id: PayloadID) -> PayloadRecord? { payloads[id] }
+
+    /// Forgets the cursor of a device that was revoked.
+    mutating func removeCursor(of device: DeviceID) { cursors[device] = nil }
+
     /// What waits for a device, ordered by id.
     func waiting(for device: DeviceID) -> [NotificationRecord] {
         mailboxes[device, default: []].sorted().compactMap { records[$0] }
     }
+
+    /// What a device is to be told was cleared, ordered by id.
+    func tombstones(of device: DeviceID) -> [Mailbox.Tombstone] {
+        tombstones[device, default: []].sorted { $0.id < $1.id }
+    }
+
+    /// What a device is to be told was withdrawn, ordered by id.
+    func recalls(of device: DeviceID) -> [Mailbox.Recall] { recalls[device, default: []].sorted { $0.id < $1.id } }
+
+    /// Forgets what a device is to be told was withdrawn.
+    mutating func removeRecalls(of device: DeviceID) { recalls[device] = nil }
 
     /// The next of everything that waits, ordered by device and id.
     func waiting(from position: SweepPosition?, limit: Int) -> [NotificationRecord] {
@@ -83,7 +129,7 @@ struct NotificationRows: Sendable {
     func prefetched(_ request: PrefetchRequest) -> Prefetched {
         var found = Prefetched()
         for identity in request.identities {
-            let accepted = records(named: identity.apnsID).filter { record in
+            let accepted = records(forAPNsID: identity.apnsID).filter { record in
                 record.subject == identity.subject && record.acceptedAt >= request.acceptedSince
                     && record.expiresAt != nil
             }
@@ -91,10 +137,15 @@ struct NotificationRows: Sendable {
         }
         for device in request.mailboxes {
             found.waiting[device] = waiting(for: device).compactMap(Mailbox.Entry.init)
+            if let tombstones = tombstones[device], !tombstones.isEmpty {
+                found.tombstones[device] = self.tombstones(of: device)
+            }
+            if let recalls = recalls[device], !recalls.isEmpty { found.recalls[device] = self.recalls(of: device) }
         }
         for id in request.notifications {
             guard let record = records[id] else { continue }
-            found.notifications[id] = NotificationFacts(device: record.subject.device, lines: lines(of: id))
+            found.notifications[id] = NotificationFacts(
+                device: record.subject.device, app: record.subject.app, lines: lines(of: id))
         }
         return found
     }
@@ -113,12 +164,15 @@ struct NotificationRows: Sendable {
             refusals[id] = nil
             timelines[id] = nil
         }
+        for (device, recalls) in recalls { self.recalls[device] = recalls.filter { $0.notification.rawValue >= end } }
         unrecorded.removeAll { $0.last.rawValue < end }
         return old.count > limit
     }
 
     /// Clears the payloads of notifications that were accepted before, do not wait, and have no line since.
-    mutating func clearPayloads(before instant: Timestamp) {
+    ///
+    /// - Parameter kept: Shared payloads that stay although no notification points to them yet.
+    mutating func clearPayloads(before instant: Timestamp, keeping kept: Set<PayloadID>) {
         let end = Self.firstID(at: instant)
         for (id, record) in records where id.rawValue < end {
             guard mailboxes[record.subject.device]?.contains(id) != true else { continue }
@@ -129,11 +183,18 @@ struct NotificationRows: Sendable {
             records.values.compactMap { record in
                 if case .shared(let id) = record.payload { id } else { nil }
             })
-        payloads = payloads.filter { used.contains($0.key) || $0.value.acceptedAt > instant }
+        payloads = payloads.filter { used.contains($0.key) || kept.contains($0.key) || $0.value.acceptedAt > instant }
     }
 
     private static func firstID(at instant: Timestamp) -> Int64 {
         NotificationIDGenerator(node: 0, highWater: 0).floor(at: instant)
+    }
+}
+
+extension Mailbox.Tombstone {
+    /// Whether another is of the same app, environment and lane.
+    fileprivate func replaced(by other: Mailbox.Tombstone) -> Bool {
+        app == other.app && environment == other.environment && lane == other.lane
     }
 }
 

@@ -1,5 +1,7 @@
 import Mailbox
+import PushEncryption
 import PushModel
+import RegisterCore
 import ServerCore
 
 /// Apps, keys, devices and registrations: a value.
@@ -16,6 +18,9 @@ struct Register: Sendable {
 
     private struct Device: Sendable {
         var secretHash: [UInt8]
+        var enrolledAt: Timestamp
+        var seenAt: Timestamp
+        var blockedAt: Timestamp?
         var revokedAt: Timestamp?
     }
 
@@ -24,8 +29,31 @@ struct Register: Sendable {
     private var keys: [Key] = []
     private var devices: [DeviceID: Device] = [:]
     private(set) var registrations: [RegistrationPlace: Registration] = [:]
+    /// When each registration's newest generation was made.
+    private(set) var registeredAt: [RegistrationPlace: Timestamp] = [:]
+    private(set) var shelf = CertificateShelf()
+    /// The public keys of active registrations.
+    var encryptionKeys: [RegistrationPlace: RecipientPublicKey] = [:]
+    var fcm = FCMShelf()
+    /// The ends of registrations that nobody has read, the oldest first; the newest ``endLimit`` of all.
+    private(set) var ends: [(place: RegistrationPlace, end: EndedRegistration)] = []
+    private var lastEnd: Int64 = 0
+    /// Those of which nobody asks for the ends do not fill the memory.
+    private static let endLimit = 200_000
     /// Counts what directories must hear of.
     private(set) var version: UInt64 = 0
+
+    /// Something changed that directories must hear of, and that is kept elsewhere.
+    mutating func change() { version += 1 }
+
+    /// The active registration of an app on a device; that of production first.
+    func activeRegistration(of app: AppID, on device: DeviceID) -> (PushEnvironment, Registration)? {
+        for environment in [PushEnvironment.production, .sandbox] {
+            let place = RegistrationPlace(device: device, app: app, environment: environment)
+            if let found = registrations[place], found.endedAt == nil { return (environment, found) }
+        }
+        return nil
+    }
 
     // MARK: Apps
 
@@ -48,6 +76,7 @@ struct Register: Sendable {
         guard owner == team else { throw RegisterError.topicKept(topic, for: owner) }
         apps[known].app.policy = policy
         apps[known].isRemoved = false
+        (apps[known].app.name, apps[known].app.isPushEnabled) = (nil, true)
         version += 1
         return apps[known].app
     }
@@ -59,6 +88,25 @@ struct Register: Sendable {
         endRegistrations(at: now) { $0.app == app.id }
         version += 1
         return app
+    }
+
+    mutating func setApp(
+        topic: Topic, name: String?, isPushEnabled: Bool?, policy: MailboxPolicy?
+    ) -> RegisteredApp? {
+        guard let index = apps.firstIndex(where: { $0.app.topic == topic && !$0.isRemoved }) else { return nil }
+        if let name { apps[index].app.name = name.isEmpty ? nil : name }
+        if let policy { apps[index].app.policy = policy }
+        if let isPushEnabled { apps[index].app.isPushEnabled = isPushEnabled }
+        version += 1
+        return apps[index].app
+    }
+
+    // MARK: Certificates
+
+    mutating func changeShelf<Result>(_ change: (inout CertificateShelf) throws -> Result) rethrows -> Result {
+        let result = try change(&shelf)
+        version += 1
+        return result
     }
 
     // MARK: Keys
@@ -73,7 +121,7 @@ struct Register: Sendable {
         version += 1
     }
 
-    mutating func revokeKey(_ keyID: String) -> ProviderKey? {
+    mutating func revokeKey(_ keyID: KeyID) -> ProviderKey? {
         guard let index = keys.firstIndex(where: { $0.key.keyID == keyID && !$0.isRevoked }) else { return nil }
         keys[index].isRevoked = true
         version += 1
@@ -82,19 +130,31 @@ struct Register: Sendable {
 
     // MARK: Devices
 
-    func secretHash(of device: DeviceID) -> [UInt8]? { isRevoked(device) ? nil : devices[device]?.secretHash }
+    func isBlocked(_ device: DeviceID) -> Bool { devices[device]?.blockedAt != nil && !isRevoked(device) }
+
+    func secretHash(of device: DeviceID, evenBlocked: Bool = false) -> [UInt8]? {
+        guard let known = devices[device], known.revokedAt == nil, evenBlocked || known.blockedAt == nil else {
+            return nil
+        }
+        return known.secretHash
+    }
 
     func isRevoked(_ device: DeviceID) -> Bool { devices[device]?.revokedAt != nil }
 
     func devicesRevoked(since instant: Timestamp) -> [DeviceID] {
-        devices.filter { $0.value.revokedAt.map { $0 >= instant } ?? false }.map(\.key)
+        devices.filter { ($0.value.revokedAt ?? $0.value.blockedAt).map { $0 >= instant } ?? false }.map(\.key)
     }
 
-    mutating func add(_ device: DeviceID, secretHash: [UInt8]) -> Bool {
+    mutating func add(_ device: DeviceID, secretHash: [UInt8], at now: Timestamp) -> Bool {
         guard devices[device] == nil else { return false }
-        devices[device] = Device(secretHash: secretHash)
+        devices[device] = Device(secretHash: secretHash, enrolledAt: now, seenAt: now)
         return true
     }
+
+    /// When it was last noted that a device is there.
+    func lastSeen(_ device: DeviceID) -> Timestamp? { devices[device]?.seenAt }
+
+    mutating func noteSeen(_ device: DeviceID, at now: Timestamp) { devices[device]?.seenAt = now }
 
     mutating func revoke(_ device: DeviceID, at now: Timestamp) -> Bool {
         guard devices[device] != nil, !isRevoked(device) else { return false }
@@ -104,15 +164,42 @@ struct Register: Sendable {
         return true
     }
 
+    mutating func setBlocked(_ device: DeviceID, _ isBlocked: Bool, at now: Timestamp) -> Bool {
+        guard let known = devices[device], known.revokedAt == nil, (known.blockedAt == nil) == isBlocked else {
+            return false
+        }
+        devices[device]?.blockedAt = isBlocked ? now : nil
+        version += 1
+        return true
+    }
+
+    func enrolledDevices(after: DeviceID?, limit: Int) -> [EnrolledDevice] {
+        devices.sorted { $0.key.rawValue < $1.key.rawValue }.drop { $0.key.rawValue <= after?.rawValue ?? 0 }
+            .prefix(limit).map { id, device in
+                EnrolledDevice(
+                    device: id, enrolledAt: device.enrolledAt, seenAt: device.seenAt, blockedAt: device.blockedAt,
+                    revokedAt: device.revokedAt,
+                    registrations: registrations.count { $0.key.device == id && $0.value.endedAt == nil })
+            }
+    }
+
     // MARK: Registrations
 
-    mutating func register(_ place: RegistrationPlace) -> Registration {
+    /// Whether a token's registration is the active one.
+    func isActive(_ subject: TokenSubject) -> Bool {
+        let place = RegistrationPlace(device: subject.device, app: subject.app, environment: subject.environment)
+        guard let registration = registrations[place] else { return false }
+        return registration.endedAt == nil && registration.generation == subject.generation
+    }
+
+    mutating func register(_ place: RegistrationPlace, at now: Timestamp) -> Registration {
         let known = registrations[place]
         if let known, known.endedAt == nil { return known }
         // The 15 bits of a generation begin again after 32768 renewals.
         let generation = known.map { ($0.generation &+ 1) & 0x7FFF } ?? 0
         let new = Registration(generation: generation, endedAt: nil, previousEndedAt: known?.endedAt)
         registrations[place] = new
+        registeredAt[place] = now
         return new
     }
 
@@ -124,6 +211,17 @@ struct Register: Sendable {
     private mutating func endRegistrations(at now: Timestamp, where isMeant: (RegistrationPlace) -> Bool) {
         for (place, registration) in registrations where isMeant(place) && registration.endedAt == nil {
             registrations[place]?.endedAt = now
+            encryptionKeys[place] = nil
+            fcm.webRegistrations[place] = nil
+            lastEnd += 1
+            let end = EndedRegistration(
+                number: lastEnd, device: place.device, generation: registration.generation, endedAt: now)
+            ends.append((place, end))
         }
+        if ends.count > Self.endLimit { ends.removeFirst(ends.count - Self.endLimit) }
+    }
+
+    mutating func forgetEnds(app: AppID, environment: PushEnvironment, through number: Int64) {
+        ends.removeAll { $0.place.app == app && $0.place.environment == environment && $0.end.number <= number }
     }
 }

@@ -11,8 +11,33 @@ import Testing
         try await rule.check(NotificationStoreContract(MemoryStore()))
     }
 
+    @Test(arguments: TopicStoreContract<MemoryStore>.rules)
+    func `the topic store's contract holds`(rule: ContractRule<TopicStoreContract<MemoryStore>>) async throws {
+        try await rule.check(TopicStoreContract(MemoryStore()))
+    }
+
     @Test(arguments: RegisterStoreContract.rules)
     func `the register store's contract holds`(rule: ContractRule<RegisterStoreContract>) async throws {
         try await rule.check(RegisterStoreContract(MemoryStore()))
+    }
+
+    @Test(arguments: AppMessageStoreContract.rules)
+    func `the contract of apps' messages holds`(rule: ContractRule<AppMessageStoreContract>) async throws {
+        try await rule.check(AppMessageStoreContract(MemoryStore()))
+    }
+
+    @Test(arguments: FeedbackContract.rules)
+    func `the feedback store's contract holds`(rule: ContractRule<FeedbackContract>) async throws {
+        try await rule.check(FeedbackContract(MemoryStore()))
+    }
+
+    @Test(arguments: InventoryStoreContract<MemoryStore>.rules)
+    func `the contract of lists holds`(rule: ContractRule<InventoryStoreContract<MemoryStore>>) async throws {
+        try await rule.check(InventoryStoreContract(MemoryStore()))
+    }
+
+    @Test(arguments: ReportStoreContract<MemoryStore>.rules)
+    func `the contract of reports holds`(rule: ContractRule<ReportStoreContract<MemoryStore>>) async throws {
+        try await rule.check(ReportStoreContract(MemoryStore()))
     }
 }

@@ -1,0 +1,100 @@
+import PushModel
+import RegisterCore
+import ServerCore
+import WebPushWire
+
+extension MemoryStore: FCMRegister {
+    /// Keeps the registration in place of an earlier one, or takes that away.
+    public func keepWebRegistration(
+        _ registration: WebRegistration?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
+    ) async throws {
+        let place = RegistrationPlace(device: device, app: app, environment: environment)
+        state.withLock { $0.register.fcm.webRegistrations[place] = registration }
+    }
+
+    /// The registrations of a device, in the order of their apps.
+    public func webRegistrations(of device: DeviceID) async throws -> [KeptWebRegistration] {
+        state.withLock { $0.register.fcm.kept { place, _ in place.device == device } }
+    }
+
+    /// The registrations of the team's apps whose keys the installation told.
+    public func webRegistrations(ofInstallation id: String, team: TeamID) async throws -> [KeptWebRegistration] {
+        state.withLock { state in
+            state.register.fcm.kept { place, registration in
+                registration.installation == id && state.register.app(place.app)?.team == team
+            }
+        }
+    }
+
+    /// The devices of all registrations.
+    public func devicesWithWebRegistrations() async throws -> [DeviceID] {
+        state.withLock { Array(Set($0.register.fcm.webRegistrations.keys.map(\.device))) }
+    }
+
+    /// Keeps the installation in place of an earlier one.
+    public func keepInstallation(_ installation: Installation) async throws {
+        let name = FCMShelf.InstallationName(team: installation.team, id: installation.id)
+        state.withLock { $0.register.fcm.installations[name] = installation }
+    }
+
+    /// The installation as it was kept.
+    public func installation(_ id: String, team: TeamID) async throws -> Installation? {
+        state.withLock { $0.register.fcm.installations[.init(team: team, id: id)] }
+    }
+
+    /// Deletes the installation; its registrations are left alone.
+    public func removeInstallation(_ id: String, team: TeamID) async throws -> Bool {
+        state.withLock { $0.register.fcm.installations.removeValue(forKey: .init(team: team, id: id)) != nil }
+    }
+}
+
+extension MemoryStore: EnrolmentKeyRegister {
+    /// Adds a key; also the id of a revoked one is taken.
+    public func addEnrolmentKey(_ key: EnrolmentKey) async throws {
+        try state.withLock { state in
+            guard !state.register.fcm.keys.contains(where: { $0.id == key.id || $0.secretHash == key.secretHash })
+            else {
+                throw RegisterError.enrolmentKeyTaken(key.id)
+            }
+            state.register.fcm.keys.append(key)
+        }
+    }
+
+    /// All keys.
+    public func enrolmentKeys() async throws -> [EnrolmentKey] {
+        state.withLock { $0.register.fcm.keys.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) } }
+    }
+
+    /// Revokes a key; its id stays taken.
+    public func revokeEnrolmentKey(_ id: String, at now: Timestamp) async throws -> Bool {
+        state.withLock { state in
+            guard let index = state.register.fcm.keys.firstIndex(where: { $0.id == id && $0.revokedAt == nil }) else {
+                return false
+            }
+            state.register.fcm.keys[index].revokedAt = now
+            return true
+        }
+    }
+
+    /// Judges and counts at once.
+    public func useEnrolmentKey(
+        secretHash: [UInt8], isCounted: Bool, at now: Timestamp
+    ) async throws -> EnrolmentKeyVerdict {
+        state.withLock { $0.register.fcm.use(secretHash: secretHash, isCounted: isCounted, at: now) }
+    }
+
+    /// Notes or takes away the instant since which the device is kept out; a revoked one is left alone.
+    public func setBlocked(_ device: DeviceID, _ isBlocked: Bool, at now: Timestamp) async throws -> Bool {
+        state.withLock { $0.register.setBlocked(device, isBlocked, at: now) }
+    }
+
+    /// Whether the device is kept out.
+    public func isBlocked(_ device: DeviceID) async throws -> Bool {
+        state.withLock { $0.register.isBlocked(device) }
+    }
+
+    /// A page of the devices.
+    public func devices(after: DeviceID?, limit: Int) async throws -> [EnrolledDevice] {
+        state.withLock { $0.register.enrolledDevices(after: after, limit: limit) }
+    }
+}

@@ -1,0 +1,123 @@
+import Mailbox
+import PushEncryption
+import PushModel
+import RegisterCore
+import Testing
+import WebPushWire
+
+/// What every store must do for FCM's enrolment and for the keys of enrolment.
+extension RegisterStoreContract {
+    private func world() async throws -> (app: AppID, device: DeviceID) {
+        let device = try #require(DeviceID(5))
+        let app = try await store.addApp(topic: topic, team: team, policy: MailboxPolicy(), at: now).id
+        #expect(try await store.addDevice(device, secretHash: [1], at: now))
+        return (app, device)
+    }
+
+    public func `a browser's registration is kept until the registration ends`() async throws {
+        let (app, device) = try await world()
+        func keep(_ registration: WebRegistration?) async throws {
+            _ = try await store.register(device: device, app: app, environment: .sandbox, at: now)
+            try await store.keepWebRegistration(
+                registration, device: device, app: app, environment: .sandbox, at: now)
+        }
+        var web = WebRegistration(category: "org.chromium.linux", subtype: "wp:a#1", sender: "s")
+        try await keep(web)
+        let kept = KeptWebRegistration(device: device, app: app, environment: .sandbox, registration: web)
+        #expect(try await store.webRegistrations(of: device) == [kept])
+        #expect(try await store.devicesWithWebRegistrations() == [device])
+        #expect(try await store.webRegistrations(of: try #require(DeviceID(6))).isEmpty)
+        web.key = RecipientPrivateKey().publicKey
+        web.installation = "fid"
+        try await keep(web)
+        #expect(try await store.webRegistrations(of: device).map(\.registration) == [web])
+        #expect(try await store.webRegistrations(ofInstallation: "fid", team: team).map(\.registration) == [web])
+        #expect(try await store.webRegistrations(ofInstallation: "other", team: team).isEmpty)
+        #expect(
+            try await store.webRegistrations(ofInstallation: "fid", team: TeamID(rawValue: "OTHER12345")).isEmpty)
+        try await keep(nil)
+        #expect(try await store.webRegistrations(of: device).isEmpty)
+        try await keep(web)
+        _ = try await store.endRegistration(device: device, app: app, environment: .sandbox, at: now)
+        #expect(try await store.webRegistrations(of: device).isEmpty)
+        try await keep(web)
+        _ = try await store.removeApp(topic: topic, at: now)
+        #expect(try await store.webRegistrations(of: device).isEmpty)
+        try await keep(web)
+        _ = try await store.revokeDevice(device, at: now)
+        #expect(try await store.devicesWithWebRegistrations().isEmpty)
+    }
+
+    public func `an installation is its team's until it is deleted`() async throws {
+        let installation = Installation(id: "fid", team: team, appID: "1:2:web:3", refreshHash: [1, 2], createdAt: now)
+        #expect(try await store.installation("fid", team: team) == nil)
+        try await store.keepInstallation(installation)
+        #expect(try await store.installation("fid", team: team) == installation)
+        #expect(try await store.installation("fid", team: TeamID(rawValue: "OTHER12345")) == nil)
+        #expect(try await !store.removeInstallation("fid", team: TeamID(rawValue: "OTHER12345")))
+        #expect(try await store.removeInstallation("fid", team: team))
+        #expect(try await !store.removeInstallation("fid", team: team))
+        #expect(try await store.installation("fid", team: team) == nil)
+    }
+
+    public func `an enrolment key counts until its quota, its time or its revocation`() async throws {
+        let end = now.adding(milliseconds: 1000)
+        let key = EnrolmentKey(id: "lab", secretHash: [1], quota: 2, expiresAt: end, createdAt: now)
+        try await store.addEnrolmentKey(key)
+        await #expect(throws: RegisterError.enrolmentKeyTaken("lab")) {
+            try await store.addEnrolmentKey(EnrolmentKey(id: "lab", secretHash: [2], createdAt: now))
+        }
+        func use(_ hash: [UInt8], isCounted: Bool = true, at instant: Timestamp) async throws -> EnrolmentKeyVerdict {
+            try await store.useEnrolmentKey(secretHash: hash, isCounted: isCounted, at: instant)
+        }
+        #expect(try await use([9], at: now) == .unknown)
+        #expect(try await use([1], at: end) == .expired)
+        #expect(try await use([1], isCounted: false, at: now) == .valid)
+        #expect(try await use([1], at: now) == .valid)
+        #expect(try await use([1], at: now) == .valid)
+        #expect(try await use([1], at: now) == .usedUp)
+        #expect(try await store.enrolmentKeys().map(\.used) == [2])
+        try await store.addEnrolmentKey(EnrolmentKey(id: "open", secretHash: [3], createdAt: end))
+        #expect(try await use([3], at: end) == .valid)
+        #expect(try await store.revokeEnrolmentKey("open", at: end))
+        #expect(try await !store.revokeEnrolmentKey("open", at: end))
+        #expect(try await !store.revokeEnrolmentKey("none", at: end))
+        #expect(try await use([3], at: end) == .revoked)
+        #expect(try await store.enrolmentKeys().map(\.id) == ["lab", "open"])
+        #expect(try await store.enrolmentKeys().last?.revokedAt == end)
+    }
+
+    public func `a blocked device has no secret and keeps its registrations`() async throws {
+        let (app, device) = try await world()
+        _ = try await store.register(device: device, app: app, environment: .sandbox, at: now)
+        let version = store.registerVersion
+        let later = now.adding(milliseconds: 5)
+        #expect(try await store.setBlocked(device, true, at: later))
+        #expect(try await !store.setBlocked(device, true, at: later))
+        #expect(store.registerVersion != version)
+        #expect(try await store.secretHash(of: device) == nil)
+        #expect(try await store.isBlocked(device))
+        #expect(try await store.devicesRevoked(since: later) == [device])
+        #expect(try await store.registration(device: device, app: app, environment: .sandbox)?.endedAt == nil)
+        let shown = try #require(try await store.devices(after: nil, limit: 10).first)
+        #expect(shown.blockedAt == later)
+        #expect(shown.registrations == 1)
+        #expect(try await store.setBlocked(device, false, at: later))
+        #expect(try await !store.setBlocked(device, false, at: later))
+        #expect(try await store.secretHash(of: device) == [1])
+        #expect(try await store.devicesRevoked(since: later).isEmpty)
+        #expect(try await !store.isBlocked(device))
+        #expect(try await !store.setBlocked(try #require(DeviceID(6)), true, at: later))
+        _ = try await store.revokeDevice(device, at: later)
+        #expect(try await !store.setBlocked(device, true, at: later))
+    }
+
+    public func `devices are listed page by page`() async throws {
+        let ids = try (1...5).map { try #require(DeviceID($0)) }
+        for id in ids.reversed() { #expect(try await store.addDevice(id, secretHash: [1], at: now)) }
+        let first = try await store.devices(after: nil, limit: 3)
+        #expect(first.map(\.device) == Array(ids[..<3]))
+        #expect(try await store.devices(after: first.last?.device, limit: 3).map(\.device) == Array(ids[3...]))
+        #expect(try await store.devices(after: ids.last, limit: 3).isEmpty)
+    }
+}
