@@ -1,0 +1,86 @@
+import Crypto
+import PushModel
+import RegisterCore
+
+/// Who may enrol a new device. Devices that are known need only their own secret.
+public enum EnrolmentAccess: Sendable {
+    /// Anybody who reaches the listener.
+    case open
+    /// Whoever shows this key, or one of the register's.
+    case key(Secret<String>)
+    /// Nobody but those who show a key of the register's.
+    case closed
+
+    /// Whether the configuration alone lets a new device in that shows a key, or none.
+    func admits(_ shown: String?) -> Bool {
+        switch self {
+        case .open: return true
+        case .closed: return false
+        case .key(let secret):
+            let key = secret.wrappedValue
+            guard let shown, !key.isEmpty else { return false }
+            return Self.isSame(shown.utf8, key.utf8)
+        }
+    }
+
+    /// Compares in a time that depends on the shown text's length only.
+    private static func isSame(_ shown: some Collection<UInt8>, _ secret: some Collection<UInt8>) -> Bool {
+        let secret = Array(secret)
+        var difference: UInt8 = shown.count == secret.count ? 0 : 1
+        for (index, byte) in shown.enumerated() { difference |= byte ^ secret[index % secret.count] }
+        return difference == 0
+    }
+}
+
+/// Judges the keys that new devices show: the configured one, and those of the register.
+public struct EnrolmentAdmission: Sendable {
+    private let access: EnrolmentAccess
+    private let keys: (any EnrolmentKeyRegister)?
+    private let clock: @Sendable () -> Timestamp
+
+    /// Brings the parts together.
+    ///
+    /// - Parameter keys: The register's keys; `nil` for a server that has only the configured one.
+    public init(
+        _ access: EnrolmentAccess, keys: (any EnrolmentKeyRegister)? = nil, clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.access = access
+        self.keys = keys
+        self.clock = clock
+    }
+
+    /// The longest key that is looked up, in bytes.
+    private static let longestKey = 256
+
+    /// Why a key does not let in, for whoever shows it; `nil` when it does.
+    ///
+    /// - Parameter isCounted: Whether a device enrols by it now, which counts for its quota.
+    /// - Throws: when the register cannot be read or written.
+    public func refusal(of shown: String?, isCounted: Bool) async throws -> String? {
+        if access.admits(shown) { return nil }
+        guard let shown, let keys, shown.utf8.count <= Self.longestKey else {
+            return "a new device enrols with the header Authorization: Enrol KEY, or with ?key=KEY"
+        }
+        let hash = Array(SHA256.hash(data: Array(shown.utf8)))
+        switch try await keys.useEnrolmentKey(secretHash: hash, isCounted: isCounted, at: clock()) {
+        case .valid: return nil
+        case .unknown: return "the server has no such enrolment key"
+        case .revoked: return "the enrolment key was revoked"
+        case .expired: return "the enrolment key's time is over"
+        case .usedUp: return "as many devices as the enrolment key is for have enrolled"
+        }
+    }
+
+    /// Whether a device is kept out for now, which is another thing than not being known.
+    ///
+    /// - Throws: when the register cannot be read.
+    public func isBlocked(_ device: DeviceID) async throws -> Bool { try await keys?.isBlocked(device) ?? false }
+
+    /// The key of a header `Authorization: Enrol KEY`; `nil` for another one.
+    public static func key(ofHeader authorization: String?) -> String? {
+        guard let authorization, let space = authorization.firstIndex(of: " "),
+            authorization[..<space].lowercased() == "enrol"
+        else { return nil }
+        return String(authorization[authorization.index(after: space)...])
+    }
+}

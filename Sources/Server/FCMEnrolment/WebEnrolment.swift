@@ -1,0 +1,198 @@
+import APNsWire
+import DeviceEnrolment
+import PushEncryption
+import PushModel
+import RegisterCore
+import ServerCore
+import WebPushWire
+
+/// Registers apps on devices the way browsers do, and lets FCM's libraries tell the keys for them.
+///
+/// Each such registration belongs to the app that its subtype names (``WebRegistration/topic(ofSubtype:)``), or, as
+/// Android's libraries register, to the app of the category, where the sender is its project; and has a device token like
+/// any other. An app has one of them on a device: another subtype takes its place, and the device token
+/// of the one before has ended.
+public struct WebEnrolment: Sendable {
+    /// The longest `sender` that is taken, in bytes.
+    public static let longestSender = WebRegistration.longestText
+
+    private let enrolment: Enrolment
+    private let store: any RegisterStore & FCMRegister
+    private let apps: AppDirectory
+    private let tokens: TokenDirectory
+    private let mailboxes: MailboxService
+    private let registrations: WebRegistrations
+    private let environment: PushEnvironment
+    private let clock: @Sendable () -> Timestamp
+
+    /// Brings the parts together.
+    ///
+    /// - Parameter environment: The server's: browsers do not say one.
+    public init(
+        enrolment: Enrolment, store: any RegisterStore & FCMRegister, apps: AppDirectory, tokens: TokenDirectory,
+        mailboxes: MailboxService, registrations: WebRegistrations, environment: PushEnvironment,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.enrolment = enrolment
+        self.store = store
+        self.apps = apps
+        self.tokens = tokens
+        self.mailboxes = mailboxes
+        self.registrations = registrations
+        self.environment = environment
+        self.clock = clock
+    }
+
+    /// Registers the app that the subtype names.
+    ///
+    /// - Throws: when the store cannot be read or written.
+    public func register(
+        _ credentials: DeviceCredentials, category: String, subtype: String, sender: String
+    ) async throws -> RegistrationOutcome {
+        guard try await enrolment.isAuthentic(credentials) else { return .notAuthenticated }
+        guard let app = try await app(category: category, subtype: subtype, sender: sender) else {
+            return .unknownTopic
+        }
+        var registration = WebRegistration(category: category, subtype: subtype, sender: sender)
+        let known = try await store.webRegistrations(of: credentials.device).first { $0.app == app.id }
+        if let known, known.registration.subtype == subtype {
+            registration.key = known.registration.key
+            registration.installation = known.registration.installation
+        } else {
+            _ = try await enrolment.unregister(credentials, topic: app.topic, environment: environment)
+        }
+        let outcome = try await enrolment.register(
+            credentials, topic: app.topic, team: app.team, environment: environment, encryptionKey: nil)
+        guard case .token = outcome else { return outcome }
+        try await keep(registration, device: credentials.device, app: app.id)
+        return outcome
+    }
+
+    /// Ends the registration of a subtype.
+    ///
+    /// - Throws: when the store cannot be read or written.
+    public func unregister(_ credentials: DeviceCredentials, subtype: String) async throws -> RegistrationOutcome {
+        guard try await enrolment.isAuthentic(credentials) else { return .notAuthenticated }
+        let kept = try await store.webRegistrations(of: credentials.device).first {
+            $0.registration.subtype == subtype
+        }
+        guard let kept, let app = try await apps.find(kept.app) else { return .unknownTopic }
+        return try await enrolment.unregister(credentials, topic: app.topic, environment: kept.environment)
+    }
+
+    /// An app was registered on a device as agents do it: an earlier browser's registration of it is one no longer.
+    ///
+    /// - Throws: when the store cannot be read or written.
+    public func replaced(on device: DeviceID, topic: Topic, environment: PushEnvironment) async throws {
+        guard registrations.mayHave(device), let app = try await apps.find(topic) else { return }
+        try await store.keepWebRegistration(
+            nil, device: device, app: app.id, environment: environment, at: clock())
+        mailboxes.registrationsChanged(of: device)
+    }
+
+    /// What became of keys that were told for a device token.
+    public enum KeyOutcome: Hashable, Sendable {
+        /// They are kept; messages are encrypted to them from now on. The device token is that of the registration.
+        case kept
+        /// It is no device token of this server, or of no browser's registration.
+        case unknownToken
+        /// Its registration has ended.
+        case unregistered
+        /// It is another project's.
+        case foreign
+    }
+
+    /// Keeps the keys of a browser's registration.
+    ///
+    /// - Throws: when the store cannot be read or written.
+    public func keepKeys(
+        _ key: RecipientPublicKey, installation: String, of token: String, team: TeamID
+    ) async throws -> KeyOutcome {
+        let kept: KeptWebRegistration
+        switch try await find(token, team: team) {
+        case .failure(let outcome): return outcome.outcome
+        case .success(let found): kept = found
+        }
+        var registration = kept.registration
+        guard registration.key != key || registration.installation != installation else { return .kept }
+        registration.key = key
+        registration.installation = installation
+        try await keep(registration, device: kept.device, app: kept.app)
+        return .kept
+    }
+
+    /// Ends the registration of a device token that an installation has.
+    ///
+    /// - Throws: when the store cannot be read or written.
+    public func end(_ token: String, installation: String, team: TeamID) async throws -> KeyOutcome {
+        switch try await find(token, team: team) {
+        case .failure(let outcome): return outcome.outcome
+        case .success(let found):
+            guard found.registration.installation == installation else { return .foreign }
+            try await end(found)
+            return .kept
+        }
+    }
+
+    /// Ends every registration of an installation.
+    ///
+    /// - Throws: when the store cannot be read or written.
+    public func endAll(ofInstallation id: String, team: TeamID) async throws {
+        for kept in try await store.webRegistrations(ofInstallation: id, team: team) { try await end(kept) }
+    }
+
+    /// Whether a device token is that of an app's active registration.
+    ///
+    /// - Throws: when the store cannot be read.
+    public func isActive(_ token: String, topic: Topic, team: TeamID) async throws -> Bool {
+        guard let token = DeviceToken(text: token), case .active(let subject) = try await tokens.find(token) else {
+            return false
+        }
+        let app = try await apps.find(subject.app)
+        return app?.topic == topic && app?.team == team
+    }
+
+    // MARK: Inside
+
+    private struct Unfit: Error {
+        var outcome: KeyOutcome
+    }
+
+    private func find(_ text: String, team: TeamID) async throws -> Result<KeptWebRegistration, Unfit> {
+        guard let token = DeviceToken(text: text), let subject = tokens.sealer.open(token),
+            let app = try await apps.find(subject.app)
+        else { return .failure(Unfit(outcome: .unknownToken)) }
+        guard app.team == team else { return .failure(Unfit(outcome: .foreign)) }
+        switch try await tokens.find(token) {
+        case .bad, .needsLookUp: return .failure(Unfit(outcome: .unknownToken))
+        case .ended: return .failure(Unfit(outcome: .unregistered))
+        case .active: break
+        }
+        let kept = try await store.webRegistrations(of: subject.device).first {
+            $0.app == subject.app && $0.environment == subject.environment
+        }
+        return kept.map { .success($0) } ?? .failure(Unfit(outcome: .unknownToken))
+    }
+
+    private func keep(_ registration: WebRegistration, device: DeviceID, app: AppID) async throws {
+        try await store.keepWebRegistration(
+            registration, device: device, app: app, environment: environment, at: clock())
+        registrations.note(device)
+        mailboxes.registrationsChanged(of: device)
+    }
+
+    private func end(_ kept: KeptWebRegistration) async throws {
+        try await enrolment.end(device: kept.device, app: kept.app, environment: kept.environment)
+        mailboxes.registrationsChanged(of: kept.device)
+    }
+
+    /// The app that a subtype names, or a category with its project; `nil` when the register has none of that topic.
+    private func app(category: String, subtype: String, sender: String) async throws -> RegisteredApp? {
+        guard subtype.utf8.count <= WebRegistration.longestText else { return nil }
+        if let topic = WebRegistration.topic(ofSubtype: subtype), let app = try await apps.find(topic) { return app }
+        guard let app = try await apps.find(Topic(rawValue: category)), ProjectName.team(sender) == app.team else {
+            return nil
+        }
+        return app
+    }
+}

@@ -1,0 +1,33 @@
+import Crypto
+import PushModel
+
+/// A device's id and secret. The secret is stored hashed; this is its only plain form.
+public struct DeviceCredentials: Hashable, Sendable {
+    /// The device's id.
+    public var device: DeviceID
+    /// The device's secret, drawn from `1 ... Int64.max`; never logged.
+    @Secret public var secret: UInt64
+
+    /// Takes what was drawn, or what a device sent; nothing is checked.
+    public init(device: DeviceID, secret: UInt64) {
+        self.device = device
+        self.secret = secret
+    }
+}
+
+extension DeviceCredentials {
+    /// The form in which a secret is stored: SHA-256 over the device's id and the secret.
+    public var secretHash: [UInt8] {
+        var hash = SHA256()
+        withUnsafeBytes(of: device.rawValue.bigEndian) { hash.update(bufferPointer: $0) }
+        withUnsafeBytes(of: secret.bigEndian) { hash.update(bufferPointer: $0) }
+        return Array(hash.finalize())
+    }
+
+    /// Compares with a stored hash, in constant time.
+    public func matches(_ stored: [UInt8]) -> Bool {
+        let mine = secretHash
+        guard mine.count == stored.count else { return false }
+        return zip(mine, stored).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

@@ -1,0 +1,138 @@
+import APNsWire
+import PushModel
+import Synchronization
+
+/// What device tokens stand for and whether they are still active, from a bounded cache before the store.
+///
+/// Thread-safe. A token that no key opens is refused without any look-up.
+public final class TokenDirectory: Sendable {
+    /// What a token is worth.
+    public enum Resolution: Hashable, Sendable {
+        /// Its registration is active, and this is what it means.
+        case active(TokenSubject)
+        /// It was active once, and ended at this instant; 1970 where the instant is not known.
+        case ended(Timestamp)
+        /// No key opens it, or its registration never was.
+        case bad
+        /// Ask with ``find(_:)``.
+        case needsLookUp
+    }
+
+    /// What a registration is of; its tokens differ by generation.
+    private struct Place: Hashable {
+        var device: DeviceID
+        var app: AppID
+        var environment: PushEnvironment
+
+        init(_ subject: TokenSubject) {
+            device = subject.device
+            app = subject.app
+            environment = subject.environment
+        }
+    }
+
+    /// The look-ups of one place that have begun and not ended.
+    private struct Flight {
+        var lookUps = 0
+        /// How often the place's registration was told meanwhile.
+        var changes = 0
+    }
+
+    private struct State {
+        var resolutions: GenerationCache<DeviceToken, Resolution>
+        /// The register's version that the answers are of.
+        var version: UInt64 = 0
+        var flights: [Place: Flight] = [:]
+
+        /// Counts a look-up that begins.
+        ///
+        /// - Returns: What ``ended(_:)`` must return if the answer is to be kept.
+        mutating func began(_ place: Place) -> Int {
+            flights[place, default: Flight()].lookUps += 1
+            return flights[place]?.changes ?? 0
+        }
+
+        mutating func ended(_ place: Place) -> Int {
+            guard var flight = flights[place] else { return 0 }
+            flight.lookUps -= 1
+            flights[place] = flight.lookUps > 0 ? flight : nil
+            return flight.changes
+        }
+    }
+
+    private let store: any RegisterStore
+    private let capacity: Int
+    /// Seals and opens device tokens.
+    public let sealer: DeviceTokenSealer
+    private let state: Mutex<State>
+
+    /// A directory that has looked up nothing yet.
+    ///
+    /// - Parameter capacity: Tokens that are remembered, up to twice as many; about 150 bytes each.
+    public init(store: any RegisterStore, sealer: DeviceTokenSealer, capacity: Int = 200_000) {
+        self.store = store
+        self.sealer = sealer
+        self.capacity = capacity
+        state = Mutex(State(resolutions: GenerationCache(capacity: capacity)))
+    }
+
+    /// Answers from memory. What was read before the register changed is forgotten: the change may have ended it.
+    public func known(_ token: DeviceToken) -> Resolution {
+        let version = store.registerVersion
+        return state.withLock { state in
+            guard state.version == version else { return .needsLookUp }
+            return state.resolutions.value(token) ?? .needsLookUp
+        }
+    }
+
+    /// Opens a token and reads its registration.
+    ///
+    /// - Throws: when the store cannot be read; whether the token is active is not known then.
+    public func find(_ token: DeviceToken) async throws -> Resolution {
+        guard let subject = sealer.open(token) else { return .bad }
+        let place = Place(subject)
+        let version = store.registerVersion
+        let changes = state.withLock { $0.began(place) }
+        do {
+            let registration = try await store.registration(
+                device: subject.device, app: subject.app, environment: subject.environment)
+            let resolution = Self.resolution(of: subject, registration)
+            state.withLock { state in
+                guard state.ended(place) == changes, state.version <= version else { return }
+                if state.version < version {
+                    state.version = version
+                    state.resolutions = GenerationCache(capacity: capacity)
+                }
+                state.resolutions.insert(resolution, token)
+            }
+            return resolution
+        } catch {
+            _ = state.withLock { $0.ended(place) }
+            throw error
+        }
+    }
+
+    static func resolution(of subject: TokenSubject, _ registration: Registration?) -> Resolution {
+        guard let registration, subject.generation <= registration.generation else { return .bad }
+        if subject.generation == registration.generation {
+            return registration.endedAt.map { .ended($0) } ?? .active(subject)
+        }
+        return .ended(registration.previousEndedAt ?? Timestamp(rawValue: 0))
+    }
+
+    /// Takes in what a registration is now. Remembered answers for its token that differ are forgotten, and look-ups of
+    /// it that have begun and not ended are not remembered.
+    ///
+    /// Answers for other registrations stay, and so do answers that agree.
+    /// - Parameter subject: What the token of the registration's generation stands for.
+    /// - Throws: what the cryptographic library says; never for a subject that was sealed before.
+    public func registrationIs(_ registration: Registration, of subject: TokenSubject) throws {
+        let tokens = try sealer.everyToken(of: subject)
+        let place = Place(subject)
+        let right = Self.resolution(of: subject, registration)
+        state.withLock { state in
+            state.flights[place]?.changes += 1
+            for token in tokens where state.resolutions.value(token) != right { state.resolutions.remove(token) }
+        }
+    }
+}
