@@ -17,12 +17,13 @@ public protocol DeviceGateway: Sendable {
 
     /// Reads what waits for the session's device, in order, after an id (`nil`: from the start).
     ///
-    /// What has expired is left out. A page shorter than `limit` is the last one as of the read.
+    /// What has expired is left out; notices (`OutgoingNotification.notice`) have their place by their ids. A page shorter than `limit` is the last one as of the read.
     func page(
         _ session: DeviceSessionID, after: NotificationID?, limit: Int,
         then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void)
 
-    /// Notes that these, which wait, were written to the connection (the timeline's `sent`).
+    /// Notes that these, which wait, were written to the connection (the timeline's `sent`). Notices are not among them:
+    /// they have no timeline.
     func sent(_ session: DeviceSessionID, _ ids: [NotificationID])
 
     /// Deletes what the device has stored; completes with `true` once that is durable, `false` when it could not be.
@@ -119,6 +120,8 @@ public enum DeviceLoginVerdict: Sendable {
     case welcome(DeviceSessionID)
     /// Unknown device or wrong secret; which of the two is not said.
     case refused
+    /// The device has proven itself, and is kept out until somebody lets it in again. It keeps its identity.
+    case blocked
     /// The server could not find out (its store did not answer); the device should try again.
     case unavailable
 }
@@ -131,9 +134,27 @@ public protocol DeviceConnection: AnyObject, Sendable {
     /// later) and reports the others with ``DeviceGateway/attempts(_:became:)``.
     func deliver(_ notifications: [OutgoingNotification])
 
+    /// Something waits that ``deliver(_:)`` does not bring, such as a notice: read the next page. Called before what comes
+    /// after it is delivered, on any thread; must not block.
+    func waitingChanged()
+
+    /// Writes something from another device. It waits nowhere; `complete` is called once, on any thread, with whether it
+    /// was written.
+    ///
+    /// - Parameter isBulk: Whether what is not may overtake it.
+    func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (Bool) -> Void)
+
     /// A newer session of the same device was opened: say so to the peer if the wire can, and close.
     func superseded()
 
-    /// The device was revoked: close. Called on any thread.
+    /// The device was revoked or blocked: close. Called on any thread.
     func revoked()
+
+    /// The device has other browsers' registrations than before. Called on any thread; must not block.
+    func registrationsChanged()
+}
+
+extension DeviceConnection {
+    /// Does nothing, as fits a wire whose clients are no browsers.
+    public func registrationsChanged() {}
 }

@@ -1,6 +1,9 @@
 import APNsWire
+import DeviceEnrolment
 import Logging
+import PushEncryption
 import PushModel
+import RegisterCore
 
 /// Enrols devices and registers apps on them.
 public struct Enrolment: EnrolmentService {
@@ -46,7 +49,8 @@ public struct Enrolment: EnrolmentService {
     ///
     /// - Throws: when the store cannot be read or written, or no token can be sealed.
     public func register(
-        _ credentials: DeviceCredentials, topic: Topic, team: TeamID, environment: PushEnvironment
+        _ credentials: DeviceCredentials, topic: Topic, team: TeamID, environment: PushEnvironment,
+        encryptionKey: RecipientPublicKey? = nil
     ) async throws -> RegistrationOutcome {
         guard try await isAuthentic(credentials) else { return .notAuthenticated }
         guard let app = try await apps.find(topic), app.team == team else { return .unknownTopic }
@@ -54,6 +58,12 @@ public struct Enrolment: EnrolmentService {
             device: credentials.device, app: app.id, environment: environment, at: clock())
         let subject = subject(registration, credentials.device, app.id, environment)
         try tokens.registrationIs(registration, of: subject)
+        // Most registrations repeat what is there, and a write costs a sync.
+        let known = try await store.encryptionKey(device: credentials.device, app: app.id, environment: environment)
+        if known != encryptionKey {
+            try await store.keepEncryptionKey(
+                encryptionKey, device: credentials.device, app: app.id, environment: environment, at: clock())
+        }
         return .token(try tokens.sealer.seal(subject).description)
     }
 
@@ -65,12 +75,18 @@ public struct Enrolment: EnrolmentService {
     ) async throws -> RegistrationOutcome {
         guard try await isAuthentic(credentials) else { return .notAuthenticated }
         guard let app = try await apps.find(topic) else { return .unknownTopic }
-        let ended = try await store.endRegistration(
-            device: credentials.device, app: app.id, environment: environment, at: clock())
-        guard let ended else { return .unknownTopic }
-        try tokens.registrationIs(ended, of: subject(ended, credentials.device, app.id, environment))
-        _ = mailboxes.submit(.unregister(credentials.device, app.id, environment))
-        return .unregistered
+        let hasEnded = try await end(device: credentials.device, app: app.id, environment: environment)
+        return hasEnded ? .unregistered : .unknownTopic
+    }
+
+    /// Ends a registration, whoever asks; `false` when there never was one.
+    @discardableResult
+    package func end(device: DeviceID, app: AppID, environment: PushEnvironment) async throws -> Bool {
+        let ended = try await store.endRegistration(device: device, app: app, environment: environment, at: clock())
+        guard let ended else { return false }
+        try tokens.registrationIs(ended, of: subject(ended, device, app, environment))
+        _ = mailboxes.submit(.unregister(device, app, environment))
+        return true
     }
 
     private func subject(
@@ -80,7 +96,8 @@ public struct Enrolment: EnrolmentService {
             cell: cell, device: device, app: app, environment: environment, generation: registration.generation)
     }
 
-    private func isAuthentic(_ credentials: DeviceCredentials) async throws -> Bool {
+    /// Whether a device is enrolled under this secret, and may come in.
+    package func isAuthentic(_ credentials: DeviceCredentials) async throws -> Bool {
         guard let hash = try await store.secretHash(of: credentials.device) else { return false }
         return credentials.matches(hash)
     }

@@ -1,4 +1,6 @@
+import Fanout
 import PushModel
+import RegisterCore
 
 /// What a batch of commands decides: which rows change, in order, and what that causes outside. A value.
 ///
@@ -8,15 +10,27 @@ struct MailboxBatch {
     var effects = MailboxEffects()
     /// A slice is to be pruned once the batch is durable.
     var prunes = false
+    /// The lines of service extensions, each with its notification's app.
+    var extended: [(line: TimelineEntry, app: AppID?)] = []
     private var identities: [NotificationIdentity: NotificationID] = [:]
     private var facts: [NotificationID: NotificationFacts] = [:]
     private var secretHashes: [DeviceID: [UInt8]] = [:]
+    private var blocked: Set<DeviceID> = []
+    private var lastSeen: [DeviceID: Timestamp] = [:]
+    private var audiences: [DeviceID: DeviceAudience] = [:]
+    private(set) var broadcasts: [NotificationID: BroadcastRecord] = [:]
+    private var apps: [AppID: RegisteredApp] = [:]
 
     /// Takes over what was read before the first change.
     mutating func learn(_ prefetched: Prefetched) {
         identities.merge(prefetched.identities) { $1 }
         facts.merge(prefetched.notifications) { $1 }
         secretHashes.merge(prefetched.secretHashes) { $1 }
+        blocked.formUnion(prefetched.blocked)
+        lastSeen.merge(prefetched.lastSeen) { $1 }
+        audiences.merge(prefetched.audiences) { $1 }
+        broadcasts.merge(prefetched.broadcasts) { $1 }
+        apps.merge(prefetched.apps) { $1 }
     }
 
     // MARK: What is known
@@ -25,11 +39,19 @@ struct MailboxBatch {
 
     func facts(of id: NotificationID) -> NotificationFacts? { facts[id] }
 
+    /// What was read of a device's broadcasts; once, since whoever takes it moves the cursor.
+    mutating func takeAudience(_ device: DeviceID) -> DeviceAudience? { audiences.removeValue(forKey: device) }
+
+    func app(_ id: AppID) -> RegisteredApp? { apps[id] }
+
     /// Whether a device proves itself. What was not asked for, or is not enrolled, does not.
     func admits(_ login: DeviceLogin) -> Bool {
         guard let hash = secretHashes[login.device] else { return false }
         return DeviceCredentials(device: login.device, secret: login.secret).matches(hash)
     }
+
+    /// Whether a device is kept out for now.
+    func isBlocked(_ device: DeviceID) -> Bool { blocked.contains(device) }
 
     // MARK: Changes
 
@@ -46,17 +68,36 @@ struct MailboxBatch {
         if facts[id] == nil { facts[id] = NotificationFacts(device: device) }
     }
 
-    /// Adds a line to a timeline, unless that is known to have it.
-    mutating func append(_ line: TimelineEntry, to id: NotificationID) {
-        if facts[id]?.append(line) == false { return }
-        changes.append(.appendLine(line, to: id))
+    /// Notes that a device is there, unless that was noted within a day.
+    ///
+    /// - Returns: When it was noted.
+    mutating func noteSeen(_ device: DeviceID, _ earlier: Timestamp? = nil, at now: Timestamp) -> Timestamp {
+        if let seen = earlier ?? lastSeen[device], now.duration(since: seen) < Self.seenInterval { return seen }
+        add(.noteSeen(device, at: now))
+        return now
     }
 
-    mutating func write(_ queued: CommandQueue.QueuedNote) {
+    /// How often it is noted that a device is there, in milliseconds: a day.
+    static let seenInterval = Duration.seconds(86_400)
+
+    /// Changes a row of which nothing is known here.
+    mutating func add(_ change: RowChange) { changes.append(change) }
+
+    /// Adds a line to a timeline, unless that is known to have it.
+    ///
+    /// - Returns: Whether it was added.
+    @discardableResult
+    mutating func append(_ line: TimelineEntry, to id: NotificationID) -> Bool {
+        if facts[id]?.append(line) == false { return false }
+        changes.append(.appendLine(line, to: id))
+        return true
+    }
+
+    mutating func write(_ queued: MailboxCommandQueue.QueuedNote) {
         switch queued.note {
         case .attempted(let record, let entries):
             changes.append(.insertNotification(record))
-            facts[record.id] = NotificationFacts(device: record.subject.device)
+            facts[record.id] = NotificationFacts(device: record.subject.device, app: record.subject.app)
             for entry in entries { append(entry, to: record.id) }
         case .lines(let entries):
             for entry in entries { append(entry, to: queued.id) }
@@ -64,6 +105,4 @@ struct MailboxBatch {
             changes.append(.insertRefusal(refusal))
         }
     }
-
-    mutating func noteUnrecorded(_ span: UnrecordedSpan) { changes.append(.noteUnrecorded(span)) }
 }

@@ -4,9 +4,11 @@ import PushModel
 struct MailboxEffects {
     private var sinks: [ObjectIdentifier: Int] = [:]
     private var lastSink: Int?
-    private var verdicts: [(sink: any AcceptanceSink, verdicts: [AcceptanceVerdict])] = []
+    private var results: [(sink: any AcceptanceSink, results: [AcceptanceResult])] = []
     private var deliveries: [(connection: any DeviceConnection, notifications: [OutgoingNotification])] = []
     private var deliveryOf: [ObjectIdentifier: Int] = [:]
+    /// The connections for which something waits that no delivery brings.
+    private var changed: [ObjectIdentifier: any DeviceConnection] = [:]
     private var answers: [@Sendable () -> Void] = []
     /// What became of sessions, in order.
     private(set) var sessionChanges: [SessionChange] = []
@@ -16,19 +18,19 @@ struct MailboxEffects {
         case closed(DeviceSessionID)
     }
 
-    mutating func judge(_ verdict: AcceptanceVerdict, _ sink: any AcceptanceSink) {
+    mutating func complete(_ result: AcceptanceResult, _ sink: any AcceptanceSink) {
         // Requests come in bursts of one connection: its place is most often that of the last one.
-        if let lastSink, verdicts[lastSink].sink === sink {
-            verdicts[lastSink].verdicts.append(verdict)
+        if let lastSink, results[lastSink].sink === sink {
+            results[lastSink].results.append(result)
             return
         }
         let key = ObjectIdentifier(sink)
-        lastSink = sinks[key] ?? verdicts.count
+        lastSink = sinks[key] ?? results.count
         if let index = sinks[key] {
-            verdicts[index].verdicts.append(verdict)
+            results[index].results.append(result)
         } else {
-            sinks[key] = verdicts.count
-            verdicts.append((sink, [verdict]))
+            sinks[key] = results.count
+            results.append((sink, [result]))
         }
     }
 
@@ -42,6 +44,10 @@ struct MailboxEffects {
         }
     }
 
+    mutating func changeWaiting(of connection: any DeviceConnection) {
+        changed[ObjectIdentifier(connection)] = connection
+    }
+
     mutating func answer(_ answer: @escaping @Sendable () -> Void) { answers.append(answer) }
 
     mutating func changeSession(_ change: SessionChange) { sessionChanges.append(change) }
@@ -49,7 +55,8 @@ struct MailboxEffects {
     /// The batch is durable, and its sessions are entered: everything else happens.
     func release() {
         for answer in answers { answer() }
-        for (sink, verdicts) in verdicts { sink.judged(verdicts) }
+        for (sink, results) in results { sink.completed(results) }
+        for connection in changed.values { connection.waitingChanged() }
         for (connection, notifications) in deliveries { connection.deliver(notifications) }
     }
 }

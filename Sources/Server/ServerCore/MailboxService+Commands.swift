@@ -1,7 +1,8 @@
 import APNsWire
-import Crypto
+import Fanout
 import Mailbox
 import Metrics
+import NIOCore
 import PushModel
 
 /// What each command does: decided in memory, over what was read for the batch.
@@ -21,13 +22,18 @@ extension MailboxService {
         case .flush(let complete):
             writeSent(sentLines.ids, &batch)
             batch.effects.answer { complete(true) }
-        case .close(let session): batch.effects.changeSession(.closed(session))
+        case .close(let session):
+            if let open = sessions[session.device], open.id == session {
+                _ = batch.noteSeen(session.device, open.seenAt, at: clock())
+            }
+            batch.effects.changeSession(.closed(session))
         case .withdraw(let id, let device, let complete):
             let outcome = withdraw(id, of: device, &batch)
             batch.effects.answer { complete(outcome) }
-        case .expire(let device):
-            let now = clock()
-            change(device, &batch) { $0.change { $0.expired(now: now) } }
+        case .visit(let devices, let complete):
+            visit(devices, &batch)
+            batch.effects.answer(complete)
+        case .expire(let device, let isAway): expire(device, isAway, &batch)
         case .prune: batch.prunes = true
         case .unregister(let device, let app, let environment):
             change(device, &batch) { $0.change { $0.unregistered(app: app, environment: environment) } }
@@ -52,7 +58,7 @@ extension MailboxService {
     /// Looks for lines that have waited long enough, again and again while any wait.
     private func writeSentSoon() {
         guard !isStopped else { return }
-        loop.scheduleTask(in: .milliseconds(SentLines.patienceMilliseconds)) {
+        loop.scheduleTask(in: TimeAmount(SentLines.patience)) {
             self.assumeIsolated { service in
                 let due = service.sentLines.due(at: service.clock())
                 if !due.isEmpty { _ = service.submit(.writeSent(due)) }
@@ -70,30 +76,34 @@ extension MailboxService {
     // MARK: Acceptance
 
     private func accept(_ acceptance: Acceptance, _ sink: any AcceptanceSink, _ batch: inout MailboxBatch) {
-        let now = clock()
-        let ticket = acceptance.ticket
-        let apnsID = acceptance.notification.apnsID
         let identity = NotificationIdentity(acceptance)
-        if let identity, let id = batch.notification(identity) {
-            batch.effects.judge(AcceptanceVerdict(ticket: ticket, id: id, apnsID: apnsID), sink)
-            return
-        }
-        let session = sessions[acceptance.subject.device]
+        let known = identity.flatMap { batch.notification($0) }
+        let id = known ?? admit(acceptance, as: identity, to: sessions[acceptance.subject.device], &batch)
+        batch.effects.complete(
+            AcceptanceResult(ticket: acceptance.ticket, id: id, apnsID: acceptance.notification.apnsID), sink)
+    }
+
+    /// Stores a notification, and has it delivered where its device is connected; `nil` when no id can be made now.
+    ///
+    /// - Parameter broadcast: Where it is a copy: the broadcast, with which it shares its payload and its acceptance.
+    func admit(
+        _ acceptance: Acceptance, as identity: NotificationIdentity?, of broadcast: BroadcastRecord? = nil,
+        to session: LiveSession?, _ batch: inout MailboxBatch
+    ) -> NotificationID? {
+        let now = clock()
         let policy = acceptance.policy(isConnected: session != nil)
         // Made first, so that a tombstone goes before what it made room for.
         let tombstoneID = policy.overflow == .clear ? ids.next(now: now) : nil
-        guard let id = ids.next(now: now), policy.overflow != .clear || tombstoneID != nil else {
-            batch.effects.judge(AcceptanceVerdict(ticket: ticket, id: nil, apnsID: apnsID), sink)
-            return
-        }
+        guard let id = ids.next(now: now), policy.overflow != .clear || tombstoneID != nil else { return nil }
         let expiresAt = expiry(of: acceptance.notification, now: now)
-        var record = Self.record(acceptance, id: id, now: now, expiresAt: expiresAt)
+        let acceptedAt = broadcast?.broadcast.acceptedAt ?? now
+        var record = Self.record(acceptance, id: id, now: acceptedAt, expiresAt: expiresAt)
         record.waits = expiresAt > now
-        batch.effects.judge(AcceptanceVerdict(ticket: ticket, id: id, apnsID: apnsID), sink)
+        if let broadcast { record.payload = .shared(broadcast.payload) }
         batch.insert(record, as: identity)
         guard record.waits else {
             batch.append(TimelineEntry(at: now, state: .expired, source: .server), to: id)
-            return
+            return id
         }
         let entry = Mailbox.Entry(
             id: id, app: acceptance.app.id, environment: acceptance.subject.environment, lane: acceptance.lane,
@@ -104,13 +114,14 @@ extension MailboxService {
         }
         if let session {
             batch.effects.deliver(
-                Self.outgoing(acceptance, id: id, now: now, expiresAt: expiresAt), session.connection)
+                Self.outgoing(acceptance, id: id, now: acceptedAt, expiresAt: expiresAt), session.connection)
         }
+        return id
     }
 
     /// The last instant at which a stored notification may be delivered.
     private func expiry(of notification: Notification, now: Timestamp) -> Timestamp {
-        let longest = now.adding(milliseconds: settings.longestWaitMilliseconds)
+        let longest = now + settings.longestWait
         return switch notification.expiry {
         case .until(let instant): min(instant, longest)
         case .policyDefault, .once: longest
@@ -125,7 +136,7 @@ extension MailboxService {
             id: id, subject: acceptance.subject, apnsID: notification.apnsID, pushType: notification.pushType,
             priority: notification.priority, collapseID: notification.collapseID, acceptedAt: now,
             expiresAt: expiresAt, waits: expiresAt != nil, lane: acceptance.lane,
-            payload: .own(notification.content.bytes))
+            payload: .own(acceptance.payload(as: id)), note: acceptance.note)
     }
 
     nonisolated static func outgoing(
@@ -133,10 +144,10 @@ extension MailboxService {
     ) -> OutgoingNotification {
         let notification = acceptance.notification
         return OutgoingNotification(
-            id: id, apnsID: notification.apnsID ?? ServerAPNsID.text(of: id), team: acceptance.app.team,
+            id: id, apnsID: notification.apnsID ?? ServerAPNsID.apnsID(of: id), team: acceptance.app.team,
             topic: acceptance.app.topic, environment: acceptance.subject.environment, lane: acceptance.lane,
             pushType: notification.pushType, priority: notification.priority, collapseID: notification.collapseID,
-            acceptedAt: now, expiresAt: expiresAt, payload: notification.content.bytes)
+            acceptedAt: now, expiresAt: expiresAt, payload: acceptance.payload(as: id))
     }
 
     // MARK: Mailboxes
@@ -148,15 +159,28 @@ extension MailboxService {
         guard let resident = mailboxes[device], resident.isRead else {
             preconditionFailure("the mailboxes that a batch changes are read before it is decided")
         }
-        if resident.enterBatch() { batchMailboxes.append(resident) }
+        if resident.beginTransaction() { batchMailboxes.append(resident) }
         let directives = counting(resident, event)
         guard !directives.isEmpty else { return }
         let now = clock()
-        for case .remove(let id, let state) in directives {
-            batch.removeWaiting(id, of: device)
-            if let sent = sentLines.take(id) { batch.append(sent, to: id) }
-            batch.append(TimelineEntry(at: now, state: state, source: .server), to: id)
+        for directive in directives {
+            switch directive {
+            case .remove(let id, let state):
+                batch.removeWaiting(id, of: device)
+                if let sent = sentLines.take(id) { batch.append(sent, to: id) }
+                batch.append(TimelineEntry(at: now, state: state, source: .server), to: id)
+            case .tombstone(let tombstone): tell(device, .keepTombstone(tombstone, of: device), &batch)
+            case .removeTombstone(let id): batch.add(.removeTombstone(id, of: device))
+            case .recall(let recall): tell(device, .insertRecall(recall, of: device), &batch)
+            case .removeRecall(let id): batch.add(.removeRecall(id, of: device))
+            }
         }
+    }
+
+    /// Keeps what the device is to be told, and has it read that where it is connected.
+    private func tell(_ device: DeviceID, _ change: RowChange, _ batch: inout MailboxBatch) {
+        batch.add(change)
+        if let session = sessions[device] { batch.effects.changeWaiting(of: session.connection) }
     }
 
     /// Does something with a mailbox and keeps count of what all of them hold.
@@ -176,7 +200,8 @@ extension MailboxService {
         batchMailboxes.removeAll(keepingCapacity: true)
     }
 
-    /// An empty mailbox of a device that is away is worth nothing.
+    /// A mailbox of a device that is away, in which nothing waits, is worth nothing: its tombstones and recalls are in
+    /// the store, and are read with it when it is needed again.
     private func forgetIfEmpty(_ device: DeviceID) {
         if sessions[device] == nil, mailboxes[device]?.count == 0 { mailboxes[device] = nil }
     }
@@ -195,6 +220,16 @@ extension MailboxService {
         }
     }
 
+    private func expire(_ device: DeviceID, _ isAway: Bool, _ batch: inout MailboxBatch) {
+        let now = clock()
+        if let session = sessions[device] { sessions[device]?.seenAt = batch.noteSeen(device, session.seenAt, at: now) }
+        change(device, &batch) { $0.change { $0.expired(now: now) } }
+        guard isAway, sessions[device] == nil, let lanes = mailboxes[device]?.occupiedLanes else { return }
+        // Without an id for each the next sweep comes back to it.
+        let tombstones = (0..<lanes).compactMap { _ in ids.next(now: now) }
+        change(device, &batch) { $0.change { $0.deviceInactive(tombstoneIDs: tombstones, now: now) } }
+    }
+
     private func record(_ receipts: [Receipt], _ session: DeviceSessionID, _ batch: inout MailboxBatch) {
         for receipt in receipts {
             guard let facts = batch.facts(of: receipt.id), facts.device == session.device else { continue }
@@ -203,7 +238,8 @@ extension MailboxService {
                 Counter(label: "aldaba_receipts_beyond_limit_total").increment()
                 continue
             }
-            batch.append(receipt.entry, to: receipt.id)
+            guard batch.append(receipt.entry, to: receipt.id) else { continue }
+            if case .extended = receipt.entry.state { batch.extended.append((receipt.entry, facts.app)) }
         }
     }
 
@@ -217,12 +253,22 @@ extension MailboxService {
             batch.effects.answer { complete(.refused) }
             return
         }
+        guard !batch.isBlocked(login.device) else {
+            batch.effects.answer { complete(.blocked) }
+            return
+        }
         let now = clock()
         acknowledge(login.device, login.received, &batch)
         change(login.device, &batch) { $0.sessionOpened(now: now) }
+        let audience = batch.takeAudience(login.device)
+        if let audience { replay(audience, of: login.device, to: nil, &batch) }
         lastEpoch = max(lastEpoch + 1, UInt64(max(0, now.rawValue)))
         let id = DeviceSessionID(device: login.device, epoch: lastEpoch)
-        batch.effects.changeSession(.opened(LiveSession(id: id, connection: connection), complete))
+        batch.effects.changeSession(
+            .opened(
+                LiveSession(
+                    id: id, connection: connection, seenAt: batch.noteSeen(login.device, at: now),
+                    topics: audience?.topics ?? []), complete))
     }
 
     /// Enters what a committed batch did to sessions. What was accepted in the same batch after a login is not
@@ -232,32 +278,17 @@ extension MailboxService {
         case .opened(let session, let complete):
             let earlier = sessions.updateValue(session, forKey: session.id.device)
             earlier?.connection.superseded()
+            live.connected(session.id.device, topics: session.topics)
             // The welcome first: what an attempt (TTL 0) delivers must find the session open.
             complete(.welcome(session.id))
             presence.changed(session.id.device, session.connection)
         case .closed(let id):
             guard sessions[id.device]?.id == id else { return }
             sessions[id.device] = nil
+            live.disconnected(id.device)
             forgetIfEmpty(id.device)
             presence.changed(id.device, nil)
         }
         Gauge(label: "aldaba_sessions").record(sessions.count)
-    }
-}
-
-extension DeviceCredentials {
-    /// The form in which a secret is stored: SHA-256 over the device's id and the secret.
-    public var secretHash: [UInt8] {
-        var hash = SHA256()
-        withUnsafeBytes(of: device.rawValue.bigEndian) { hash.update(bufferPointer: $0) }
-        withUnsafeBytes(of: secret.bigEndian) { hash.update(bufferPointer: $0) }
-        return Array(hash.finalize())
-    }
-
-    /// Compares in constant time.
-    func matches(_ stored: [UInt8]) -> Bool {
-        let mine = secretHash
-        guard mine.count == stored.count else { return false }
-        return zip(mine, stored).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }

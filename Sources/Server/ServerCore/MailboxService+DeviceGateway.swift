@@ -21,7 +21,12 @@ extension MailboxService: DeviceGateway {
         _ session: DeviceSessionID, after: NotificationID?, limit: Int,
         then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
     ) {
-        store.page(device: session.device, after: after, limit: limit, now: clock(), then: complete)
+        let now = clock()
+        store.page(device: session.device, after: after, limit: limit, now: now) { [health] page in
+            // Damage is often found where what waits is read.
+            if case .failure(let error) = page { health.failed(error, at: now) }
+            complete(page)
+        }
     }
 
     /// Queues the note; its line is written with the notification's next change, or after about a second.
@@ -31,13 +36,16 @@ extension MailboxService: DeviceGateway {
 
     /// Adds to the timelines that are written behind; attempts that are not recorded there are passed over.
     nonisolated public func attempts(_ ids: [NotificationID], became event: AttemptEvent) {
-        scheduleNotes(queue.attempts(ids, became: event, at: clock()))
+        let now = clock()
+        if event == .acknowledged { metrics.acknowledged(ids, at: now) }
+        scheduleNotes(queue.attempts(ids, became: event, at: now))
     }
 
     /// Queues the acknowledgement; ids of other devices' notifications are passed over.
     nonisolated public func acknowledged(
         _ session: DeviceSessionID, _ ids: [NotificationID], then complete: @escaping @Sendable (Bool) -> Void
     ) {
+        metrics.acknowledged(ids, at: clock())
         _ = submit(.acknowledged(session, ids, complete))
     }
 

@@ -11,7 +11,10 @@ extension MailboxService {
     }
 
     /// Does work of the store's, and notes whether the store took it.
+    ///
+    /// - Throws: what the work throws; ``DamagedStore`` without trying, once the store was found to be damaged.
     func noting(_ work: () throws -> Void) throws {
+        try health.requireSound()
         do { try work() } catch {
             health.failed(error, at: clock())
             throw error
@@ -20,7 +23,7 @@ extension MailboxService {
         // The work may have written nothing, and then says nothing of a disk that was full before. This writes a row.
         do {
             try store.apply([.raiseHighWater(to: 0)])
-            health.committed()
+            health.committed(at: clock())
         } catch { health.failed(error, at: clock()) }
     }
 
@@ -35,6 +38,7 @@ extension MailboxService {
             switch command {
             case .sent(let session, let ids, let at): sent(session, ids, at)
             case .close(let session): enter(.closed(session))
+            case .visit(let devices, _): visitFailed(devices)
             default: break
             }
             Self.refuse(command)
@@ -65,14 +69,16 @@ extension MailboxService {
         switch command {
         case .accept(let queued):
             let acceptance = queued.acceptance
-            queued.sink.judged([
-                AcceptanceVerdict(ticket: acceptance.ticket, id: nil, apnsID: acceptance.notification.apnsID)
+            queued.sink.completed([
+                AcceptanceResult(ticket: acceptance.ticket, id: nil, apnsID: acceptance.notification.apnsID)
             ])
         case .open(_, _, let complete): complete(.unavailable)
         case .record(_, _, let complete): complete(false)
         case .acknowledged(_, _, let complete): complete(false)
         case .withdraw(_, _, let complete): complete(.failed)
         case .flush(let complete): complete(false)
+        // The devices stay due.
+        case .visit(_, let complete): complete()
         case .sent, .close, .expire, .unregister, .prune, .writeSent: break
         }
     }

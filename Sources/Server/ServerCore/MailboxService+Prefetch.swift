@@ -4,7 +4,7 @@ import PushModel
 extension MailboxService {
     /// Reads what the commands have to know. A device proves itself before anything is read for it.
     func learn(_ commands: [MailboxCommand], _ batch: inout MailboxBatch) throws {
-        let since = clock().adding(milliseconds: -settings.identityWindowMilliseconds)
+        let since = clock() - settings.identityWindow
         var logins = PrefetchRequest(acceptedSince: since)
         for case .open(let login, _, _) in commands { logins.secretHashes.insert(login.device) }
         try read(logins, &batch)
@@ -22,14 +22,21 @@ extension MailboxService {
             guard batch.admits(login) else { return }
             addMailbox(of: login.device, to: &request)
             addNotifications(login.received, thatDoNotWaitFor: login.device, to: &request)
+            request.audiences.insert(login.device)
         case .acknowledged(let session, let ids, _):
             addMailbox(of: session.device, to: &request)
             addNotifications(ids, thatDoNotWaitFor: session.device, to: &request)
         case .withdraw(let id, let device, _):
             addMailbox(of: device, to: &request)
-            addNotifications([id], thatDoNotWaitFor: device, to: &request)
+            // Also of one that waits: an earlier session may have sent it.
+            request.notifications.insert(id)
         case .record(let receipts, _, _): request.notifications.formUnion(receipts.lazy.map(\.id))
-        case .expire(let device), .unregister(let device, _, _): addMailbox(of: device, to: &request)
+        case .expire(let device, _), .unregister(let device, _, _): addMailbox(of: device, to: &request)
+        case .visit(let devices, _):
+            for device in devices where sessions[device] != nil {
+                addMailbox(of: device, to: &request)
+                request.audiences.insert(device)
+            }
         case .sent, .writeSent, .flush, .close, .prune: break
         }
     }
@@ -52,9 +59,9 @@ extension MailboxService {
         batch.learn(found)
         for device in request.mailboxes {
             let resident = mailboxes[device] ?? ResidentMailbox(device)
-            counting(resident) { $0.read(found.waiting[device] ?? []) }
+            counting(resident) { $0.read(found) }
             mailboxes[device] = resident
-            if resident.enterBatch() { batchMailboxes.append(resident) }
+            if resident.beginTransaction() { batchMailboxes.append(resident) }
         }
     }
 }

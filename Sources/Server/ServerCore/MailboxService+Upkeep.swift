@@ -16,10 +16,8 @@ extension MailboxService {
         var next: SweepPosition?
         do {
             try renewIDs()
-            let slice = try store.expired(at: clock(), from: position, limit: 2000)
-            next = slice.next
-            for device in slice.devices { _ = submit(.expire(device)) }
-            for place in slice.ended { _ = submit(.unregister(place.device, place.app, place.environment)) }
+            noteConnectedDevices()
+            next = try sweep(from: position)
         } catch {
             logger.warning("the store could not be swept", metadata: [LogKey.error: "\(error)"])
         }
@@ -29,10 +27,48 @@ extension MailboxService {
         }
     }
 
+    /// Has what one slice found ended; returns where the next begins.
+    private func sweep(from position: SweepPosition?) throws -> SweepPosition? {
+        let slice = try store.expired(at: clock(), awaySince: awaySince, from: position, limit: 2000)
+        for device in slice.devices.union(slice.away) {
+            _ = submit(.expire(device, isAway: slice.away.contains(device)))
+        }
+        for place in slice.ended { _ = submit(.unregister(place.device, place.app, place.environment)) }
+        if position == nil { waiting = WaitingCount() }
+        waiting.add(slice)
+        if slice.next == nil { metrics.swept(waiting, at: clock()) }
+        return slice.next
+    }
+
+    /// Looks at what waits once, for tests; `flushNotes` waits for what follows.
+    func sweepOnce() {
+        noteConnectedDevices()
+        _ = try? sweep(from: nil)
+    }
+
+    /// Who was not seen after this instant was away for too long.
+    private var awaySince: Timestamp {
+        let now = clock()
+        guard now.duration(since: startedAt) >= settings.timeToReturn else {
+            return Timestamp(rawValue: .min)
+        }
+        return now + (.zero - settings.longestAbsence - MailboxBatch.seenInterval)
+    }
+
+    /// Has it noted, some thousand devices at a time, that those that stay connected are there.
+    private func noteConnectedDevices() {
+        if clock().duration(since: devicesNotedAt) >= MailboxBatch.seenInterval {
+            devicesNotedAt = clock()
+            devicesToNote = Array(sessions.keys)
+        }
+        for device in devicesToNote.suffix(2000) { _ = submit(.expire(device, isAway: false)) }
+        devicesToNote.removeLast(min(2000, devicesToNote.count))
+    }
+
     /// Prunes the next slice of a round after a pause, so that the writer is never held up by it.
     func pruneSoon() {
         guard !isStopped else { return }
-        loop.scheduleTask(in: .nanoseconds(pruningPace.pause)) { _ = self.submit(.prune) }
+        loop.scheduleTask(in: TimeAmount(pruningPace.pause)) { _ = self.submit(.prune) }
     }
 
     /// Prunes the next slice; the pace follows from how long it took. One that fails ends the round.
@@ -43,8 +79,8 @@ extension MailboxService {
         do {
             try noting {
                 isPruning = try store.prune(
-                    timelinesBefore: now.adding(milliseconds: -settings.timelineRetentionMilliseconds),
-                    payloadsBefore: now.adding(milliseconds: -settings.payloadRetentionMilliseconds), now: now,
+                    timelinesBefore: now - settings.timelineRetention,
+                    payloadsBefore: now - settings.payloadRetention, now: now,
                     limit: pruningPace.limit)
             }
         } catch {
@@ -52,7 +88,7 @@ extension MailboxService {
             logger.error("the store could not be pruned", metadata: [LogKey.error: "\(error)"])
             return
         }
-        pruningPace.tookSlice(nanoseconds: (NIODeadline.now() - began).nanoseconds)
+        pruningPace.tookSlice(.nanoseconds((NIODeadline.now() - began).nanoseconds))
         if isPruning { pruneSoon() }
     }
 
@@ -62,6 +98,13 @@ extension MailboxService {
             self.assumeIsolated { service in
                 for device in devices { service.sessions[device]?.connection.revoked() }
             }
+        }
+    }
+
+    /// Tells a connected device's wire that the browsers' registrations of the device are others now.
+    nonisolated package func registrationsChanged(of device: DeviceID) {
+        loop.execute {
+            self.assumeIsolated { $0.sessions[device]?.connection.registrationsChanged() }
         }
     }
 

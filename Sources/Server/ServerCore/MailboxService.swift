@@ -1,14 +1,16 @@
 import Crypto
+import Fanout
 import Logging
 import Mailbox
 import Metrics
 import NIOCore
 import Observability
 import PushModel
+import RegisterCore
 
 /// The one owner of all mailboxes and the one writer of the store.
 ///
-/// Guarantees: commands take effect in the order in which they were queued; what they cause outside (verdicts,
+/// Guarantees: commands take effect in the order in which they were queued; what they cause outside (results,
 /// deliveries, login answers) happens after the synced commit of their batch, in order, or not at all. When a
 /// batch cannot be committed, nothing of it has happened, and its callers are told so; a command without a caller that
 /// would repeat it is tried again before anything that comes later.
@@ -16,12 +18,18 @@ import PushModel
 /// Its executor is an event loop of its own, on which it may block for the store.
 public actor MailboxService {
     nonisolated let loop: any EventLoop
-    nonisolated let queue: CommandQueue
+    nonisolated let queue: MailboxCommandQueue
     nonisolated let presence = PresenceDirectory()
     nonisolated let ids: NotificationIDSource
     /// Whether the store takes what this service commits.
     nonisolated public let health = StoreHealth()
+    nonisolated let metrics = MailboxMetrics()
     let store: any NotificationStore
+    /// Knows the apps by which extensions are counted; `nil` where they are counted together.
+    private let apps: AppDirectory?
+    private var extensionCounts = ExtensionCounts()
+    /// What the sweep under way has passed.
+    var waiting = WaitingCount()
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     var mailboxes: [DeviceID: ResidentMailbox] = [:]
@@ -32,6 +40,16 @@ public actor MailboxService {
     var residentEntries = 0
     var sessions: [DeviceID: LiveSession] = [:]
     var lastEpoch: UInt64 = 0
+    /// When this run of the server began.
+    let startedAt: Timestamp
+    /// Connected devices of which it may have to be noted that they are there; all of them, once a day.
+    var devicesToNote: [DeviceID] = []
+    var devicesNotedAt: Timestamp
+    /// The connected devices by topic, and which of them are due for a look at their broadcasts.
+    var live = LiveAudience()
+    /// A slice of those is being looked at.
+    var isVisiting = false
+    var isVisitScheduled = false
     var isStopped = false
     /// A round of pruning has begun and has more to do.
     var isPruning = false
@@ -49,6 +67,10 @@ public actor MailboxService {
     struct LiveSession {
         var id: DeviceSessionID
         var connection: any DeviceConnection
+        /// When it was last noted that the device is there.
+        var seenAt: Timestamp
+        /// The topics in which the device was when it logged in.
+        var topics: Set<TopicNumber> = []
     }
 
     /// The service's numbers.
@@ -69,15 +91,24 @@ public actor MailboxService {
         public var retryPause = TimeAmount.seconds(1)
         /// Lines of one timeline beyond which no more receipts are recorded.
         public var lineLimit = 128
-        /// How long a timeline is kept, in milliseconds from its notification's acceptance.
-        public var timelineRetentionMilliseconds: Int64 = 30 * 24 * 3_600_000
-        /// How long the payload of a notification that no longer waits is kept, in milliseconds from its timeline's
-        /// last line.
-        public var payloadRetentionMilliseconds: Int64 = 24 * 3_600_000
-        /// How long the same `apns-id` for the same token names the same notification, in milliseconds.
-        public var identityWindowMilliseconds: Int64 = 24 * 3_600_000
-        /// The longest that a notification waits, in milliseconds; also how long it waits without an expiration.
-        public var longestWaitMilliseconds: Int64 = 30 * 24 * 3_600_000
+        /// How long a timeline is kept, from its notification's acceptance.
+        public var timelineRetention = Duration.seconds(30 * 86_400)
+        /// How long the payload of a notification that no longer waits is kept, from its timeline's last line.
+        public var payloadRetention = Duration.seconds(86_400)
+        /// How long the same `apns-id` for the same token names the same notification.
+        public var identityWindow = Duration.seconds(86_400)
+        /// The longest that a notification waits; also how long it waits without an expiration.
+        public var longestWait = Duration.seconds(30 * 86_400)
+        /// After how long an absence what waits for a device is dropped; up to a day more, since it is noted once a day
+        /// that a device is there.
+        public var longestAbsence = Duration.seconds(30 * 86_400)
+        /// For how long after the start nobody counts as away: devices need time to come back.
+        public var timeToReturn = Duration.seconds(3600)
+
+        /// The cell that device tokens name; 0 where there is one server.
+        public var cell: UInt16 = 0
+        /// How many connected devices one transaction gives their turn with broadcasts.
+        public var visitLimit = 256
 
         /// The defaults, each as it stands at its property.
         public init() {}
@@ -91,17 +122,20 @@ public actor MailboxService {
     /// - Parameters:
     ///   - node: This server's number in its ids, `0 ... 511`.
     ///   - loop: An event loop for the service alone: it blocks for the store.
+    ///   - apps: Names the apps in metrics.
     /// - Throws: when the store cannot be read or written.
     public init(
-        store: any NotificationStore, node: UInt16, loop: any EventLoop, settings: Settings,
+        store: any NotificationStore, node: UInt16, loop: any EventLoop, settings: Settings, apps: AppDirectory? = nil,
         clock: @escaping @Sendable () -> Timestamp, logger: Logger
     ) throws {
         self.store = store
         self.loop = loop
         self.settings = settings
-        queue = CommandQueue(bulkLimit: settings.bulkLimit)
+        self.apps = apps
+        queue = MailboxCommandQueue(bulkLimit: settings.bulkLimit)
         self.clock = clock
         self.logger = logger
+        (startedAt, devicesNotedAt) = (clock(), clock())
         ids = try NotificationIDSource(store: store, node: node, clock: clock)
     }
 
@@ -121,20 +155,13 @@ public actor MailboxService {
     }
 
     /// Wakes the writer where a push asks for it.
-    nonisolated func wake(_ push: CommandQueue.Push) {
+    nonisolated func wake(_ push: MailboxCommandQueue.Push) {
         guard case .wake = push else { return }
         loop.execute { self.assumeIsolated { $0.drain() } }
     }
 
-    /// Queues the acceptance, or makes its one attempt at once. Returns `false` while 32,768 acceptances are queued.
-    nonisolated public func accept(_ acceptance: Acceptance, sink: any AcceptanceSink) -> Bool {
-        guard acceptance.isAttempt else { return submit(.accept(QueuedAcceptance(acceptance, sink))) }
-        sink.judged([attempted(acceptance)])
-        return true
-    }
-
-    /// Delivers to the device's connection, on this thread, and queues the timeline.
-    nonisolated public func attempt(_ acceptance: Acceptance) -> NotificationID? {
+    /// Delivers to the device's connection, on this thread, and queues the timeline; `nil` when no id can be made now.
+    nonisolated func attempt(_ acceptance: Acceptance) -> NotificationID? {
         let now = clock()
         guard let id = ids.next(now: now) else { return nil }
         let connection = presence.connection(of: acceptance.subject.device)
@@ -152,7 +179,7 @@ public actor MailboxService {
 
     /// Queues the refusal for its timeline; of the topic 255 characters are kept.
     nonisolated public func noteRefusal(
-        code: String, note: String?, team: TeamID, topic: String, apnsID: String?
+        code: String, note: String?, team: TeamID, topic: String, apnsID: APNsID?
     ) -> NotificationID? {
         let now = clock()
         guard let id = ids.next(now: now) else { return nil }
@@ -167,7 +194,7 @@ public actor MailboxService {
         return id
     }
 
-    nonisolated func scheduleNotes(_ push: CommandQueue.Push) {
+    nonisolated func scheduleNotes(_ push: MailboxCommandQueue.Push) {
         guard case .wake = push else { return }
         loop.execute { self.assumeIsolated { $0.writeNotes() } }
     }
@@ -216,7 +243,7 @@ public actor MailboxService {
 
     private func process(_ commands: [MailboxCommand]) throws {
         let notes =
-            commands.contains(where: \.looksAtNotes) ? queue.takeNotes(limit: CommandQueue.noteLimit) : []
+            commands.contains(where: \.looksAtNotes) ? queue.takeNotes(limit: MailboxCommandQueue.noteLimit) : []
         var batch = MailboxBatch()
         do {
             try noting {
@@ -225,7 +252,7 @@ public actor MailboxService {
                 for queued in notes { batch.write(queued) }
                 for command in commands { decide(command, &batch) }
                 // Commands that change memory alone need no commit, and nobody waits for one.
-                if !batch.changes.isEmpty { try store.apply(batch.changes) }
+                if !batch.changes.isEmpty { try metrics.committing { try store.apply(batch.changes) } }
             }
         } catch {
             queue.putBack(notes)
@@ -238,6 +265,9 @@ public actor MailboxService {
         for change in batch.effects.sessionChanges { enter(change) }
         endBatch { $0.committed() }
         batch.effects.release()
+        metrics.accepted(commands)
+        for (line, app) in batch.extended { extensionCounts.count(line, of: app.flatMap { apps?.lastKnown($0) }) }
+        visitNext()
         if batch.prunes { prune() }
     }
 
@@ -249,8 +279,9 @@ public actor MailboxService {
             var batch = MailboxBatch()
             for queued in notes { batch.write(queued) }
             for (team, entry) in unrecorded {
-                batch.noteUnrecorded(
-                    UnrecordedSpan(team: team, first: entry.first, last: entry.last, count: entry.count))
+                batch.add(
+                    .noteUnrecorded(
+                        UnrecordedSpan(team: team, first: entry.first, last: entry.last, count: entry.count)))
             }
             try noting {
                 try ids.renew()
@@ -278,6 +309,6 @@ public actor MailboxService {
             if residentEntries <= settings.residentLimit / 2 { return }
         }
         // All that is left belongs to connected devices; looking again at once would find the same.
-        nothingToForgetUntil = clock().adding(milliseconds: 1000)
+        nothingToForgetUntil = clock() + .seconds(1)
     }
 }

@@ -13,8 +13,8 @@ final class NotificationIDSource: Sendable {
     private let renewAt = Mutex(Timestamp(rawValue: .min))
 
     /// How far ahead the ceiling is, and how often it is moved.
-    private static let reach: Int64 = 60_000
-    private static let interval: Int64 = 20_000
+    private static let reach = Duration.seconds(60)
+    private static let interval = Duration.seconds(20)
 
     init(store: any NotificationStore, node: UInt16, clock: @escaping @Sendable () -> Timestamp) throws {
         self.store = store
@@ -27,10 +27,10 @@ final class NotificationIDSource: Sendable {
     func renew() throws {
         let now = clock()
         guard renewAt.withLock({ now >= $0 }) else { return }
-        let ceiling = generator.withLock { $0.ceiling(until: now.adding(milliseconds: Self.reach)) }
+        let ceiling = generator.withLock { $0.ceiling(until: now + Self.reach) }
         try store.apply([.raiseHighWater(to: ceiling)])
         generator.withLock { $0.raiseCeiling(to: ceiling) }
-        renewAt.withLock { $0 = now.adding(milliseconds: Self.interval) }
+        renewAt.withLock { $0 = now + Self.interval }
     }
 
     func next(now: Timestamp) -> NotificationID? { generator.withLock { $0.next(now: now) } }

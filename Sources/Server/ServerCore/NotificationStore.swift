@@ -38,17 +38,20 @@ public protocol NotificationStore: Sendable {
         then complete: @escaping @Sendable (Result<Set<NotificationID>, any Error>) -> Void)
 
     /// One slice of a sweep over everything that waits: the devices with notifications that have expired by `now`, and
-    /// the registrations of revoked devices and removed apps. It begins after a position; `nil` is the beginning.
+    /// the registrations of revoked devices and removed apps, and the devices that were not seen after `awaySince`. It
+    /// begins after a position; `nil` is the beginning.
     ///
     /// Reads at most `limit` rows, so that a sweep never stalls anybody; `next` is `nil` at the end.
-    func expired(at now: Timestamp, from position: SweepPosition?, limit: Int) throws -> ExpiredSlice
+    func expired(
+        at now: Timestamp, awaySince: Timestamp, from position: SweepPosition?, limit: Int
+    ) throws -> ExpiredSlice
 
     /// The notifications that an internal id or an `apns-id` names, with their timelines.
     ///
     /// - Parameter team: Only this team's are looked at; `nil` for every team's.
     /// - Returns: The notifications in the order of their ids. Of refused requests only the newest 50 of each team are
     ///   among them, so that no team's refusals hide anything.
-    func timelines(id: NotificationID?, apnsID: String?, team: TeamID?) async throws -> [NotificationTimeline]
+    func timelines(id: NotificationID?, apnsID: APNsID?, team: TeamID?) async throws -> [NotificationTimeline]
 
     /// The team of an ``UnrecordedSpan`` in which an id lies; `nil` when there is none.
     ///
@@ -79,6 +82,12 @@ public struct ExpiredSlice: Hashable, Sendable {
     public var devices: Set<DeviceID>
     /// The registrations for which something waits, and whose device was revoked or app removed.
     public var ended: Set<RegistrationPlace>
+    /// The devices for which something waits and that have been away.
+    public var away: Set<DeviceID> = []
+    /// How many notifications it passed.
+    public var count = 0
+    /// The oldest of them; `nil` where it passed none.
+    public var oldest: NotificationID?
     /// Where the next slice begins; `nil` when this was the last.
     public var next: SweepPosition?
 

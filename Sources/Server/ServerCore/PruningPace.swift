@@ -3,24 +3,24 @@
 /// A slice aims at ``target``, and as much time as it took is left to others before the next. So pruning has at most
 /// half of the writer, whatever a row costs to delete, and no transaction is held up by much more than the target.
 struct PruningPace: Hashable, Sendable {
-    /// Nanoseconds that one slice should take.
-    static let target: Int64 = 8_000_000
+    /// How long one slice should take.
+    static let target = Duration.milliseconds(8)
     /// Rows that a slice may have.
     static let limits = 100...20_000
 
     /// Rows that the next slice may delete of each kind.
     private(set) var limit = 500
-    /// Nanoseconds before the next slice.
-    private(set) var pause: Int64 = target
+    /// The pause before the next slice.
+    private(set) var pause = target
 
     /// A slice of ``limit`` rows was deleted.
-    mutating func tookSlice(nanoseconds: Int64) {
-        let took = max(0, nanoseconds)
-        if took > 2 * Self.target {
+    mutating func tookSlice(_ duration: Duration) {
+        let took = max(.zero, duration)
+        if took > Self.target * 2 {
             limit = max(Self.limits.lowerBound, limit / 2)
         } else if took < Self.target / 2 {
             limit = min(Self.limits.upperBound, limit * 2)
         }
-        pause = max(1_000_000, took)
+        pause = max(.milliseconds(1), took)
     }
 }

@@ -1,6 +1,7 @@
 import Logging
 import Observability
 import PushModel
+import RegisterCore
 import Synchronization
 
 /// Ends the sessions of revoked devices, by looking at the register's version.
@@ -16,26 +17,30 @@ public final class RegisterWatch: Sendable {
 
     /// How far back beyond the last look revocations are asked for. Another process takes the instant of a revocation
     /// before the revocation is durable.
-    static let overlapMilliseconds: Int64 = 60_000
+    static let overlap = Duration.seconds(60)
     /// How often keys and apps are read anew although nothing was told.
-    static let readingMilliseconds: Int64 = 30_000
+    static let readingInterval = Duration.seconds(30)
 
     private let store: any RegisterStore
     private let credentials: CredentialDirectory
     private let apps: AppDirectory
+    private let reloadOthers: @Sendable () async throws -> Void
     private let mailboxes: MailboxService
     private let logger: Logger
     private let state: Mutex<State>
 
     /// A watch that has looked at nothing yet; ``look()`` does it.
+    ///
+    /// - Parameter reloadOthers: Has directories of other rooms read the register again.
     public init(
         store: any RegisterStore, credentials: CredentialDirectory, apps: AppDirectory, mailboxes: MailboxService,
-        logger: Logger
+        reloadOthers: @escaping @Sendable () async throws -> Void = {}, logger: Logger
     ) {
         self.store = store
         self.credentials = credentials
         self.apps = apps
         self.mailboxes = mailboxes
+        self.reloadOthers = reloadOthers
         self.logger = logger
         state = Mutex(State(lookedAt: mailboxes.now, readAt: mailboxes.now))
     }
@@ -46,15 +51,16 @@ public final class RegisterWatch: Sendable {
         let version = store.registerVersion
         let (hasChanged, isDue, since) = state.withLock { state in
             (
-                state.version != version, now.milliseconds(since: state.readAt) >= Self.readingMilliseconds,
+                state.version != version, now.duration(since: state.readAt) >= Self.readingInterval,
                 state.lookedAt
             )
         }
         guard hasChanged || isDue else { return }
         do {
             try await credentials.reload()
+            try await reloadOthers()
             try await apps.reload()
-            let revoked = try await store.devicesRevoked(since: since.adding(milliseconds: -Self.overlapMilliseconds))
+            let revoked = try await store.devicesRevoked(since: since - Self.overlap)
             if !revoked.isEmpty { mailboxes.endSessions(of: revoked) }
             state.withLock { $0 = State(version: version, lookedAt: now, readAt: now) }
         } catch {

@@ -23,12 +23,17 @@ final class ResidentMailbox {
     /// How many notifications are held here.
     var count: Int { isRead ? mailbox.count : inFlight.count }
 
+    /// How many lanes have something that waits.
+    var occupiedLanes: Int { mailbox.occupiedLanes }
+
     /// Whether a notification is known to wait.
     func contains(_ id: NotificationID) -> Bool { mailbox.contains(id) }
 
-    /// Takes over what the store holds for the device, ordered by id.
-    func read(_ entries: [Mailbox.Entry]) {
-        mailbox = Mailbox(entries: entries)
+    /// Takes over what the store holds for the device.
+    func read(_ found: Prefetched) {
+        mailbox = Mailbox(
+            entries: found.waiting[device] ?? [], tombstones: found.tombstones[device] ?? [],
+            recalls: found.recalls[device] ?? [])
         isRead = true
         inFlight = inFlight.filter(mailbox.contains)
         mailbox.sent(Array(inFlight))
@@ -43,7 +48,7 @@ final class ResidentMailbox {
     }
 
     /// A batch is about to read or change the mailbox; `false` when it has done so before.
-    func enterBatch() -> Bool {
+    func beginTransaction() -> Bool {
         guard inFlightBefore == nil else { return false }
         inFlightBefore = inFlight
         return true

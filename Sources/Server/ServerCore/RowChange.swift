@@ -1,3 +1,4 @@
+import Mailbox
 import PushModel
 
 /// One change of what a ``NotificationStore`` keeps.
@@ -11,8 +12,20 @@ public enum RowChange: Hashable, Sendable {
     case insertRefusal(RefusalRecord)
     /// Deletes the waiting row of a notification.
     case removeWaiting(NotificationID, of: DeviceID)
+    /// Stores what the device is to be told was cleared, in place of an earlier one of the same app, environment and lane.
+    case keepTombstone(Mailbox.Tombstone, of: DeviceID)
+    /// Deletes the tombstone of this id.
+    case removeTombstone(NotificationID, of: DeviceID)
+    /// Stores what the device is to be told was withdrawn.
+    case insertRecall(Mailbox.Recall, of: DeviceID)
+    /// Deletes the recall of this id.
+    case removeRecall(NotificationID, of: DeviceID)
+    /// Notes that a device is there.
+    case noteSeen(DeviceID, at: Timestamp)
     /// Adds a line to a timeline, unless it has one of the same moment and state.
     case appendLine(TimelineEntry, to: NotificationID)
+    /// Moves the place up to which a device has looked at broadcasts.
+    case moveCursor(DeviceID, to: Int64)
     /// Makes the ceiling of ids durable; a lower one changes nothing.
     case raiseHighWater(to: Int64)
     /// Notes that timelines of a team were not recorded.
@@ -26,7 +39,7 @@ public struct NotificationRecord: Hashable, Sendable {
     /// What the device token means: device, app, environment and generation.
     public var subject: TokenSubject
     /// As the provider sent it; `nil` when the server made it.
-    public var apnsID: String?
+    public var apnsID: APNsID?
     /// Its push type; `nil` where the provider named none.
     public var pushType: PushType?
     /// How urgent it is.
@@ -43,12 +56,14 @@ public struct NotificationRecord: Hashable, Sendable {
     public var lane: Lane
     /// The payload, or the id of one that it shares.
     public var payload: NotificationPayload
+    /// The note beside `accepted`; `nil` where nothing is to be said.
+    public var note: String?
 
     /// Makes the row of a notification.
     public init(
-        id: NotificationID, subject: TokenSubject, apnsID: String?, pushType: PushType?, priority: Priority,
+        id: NotificationID, subject: TokenSubject, apnsID: APNsID?, pushType: PushType?, priority: Priority,
         collapseID: String?, acceptedAt: Timestamp, expiresAt: Timestamp?, waits: Bool, lane: Lane,
-        payload: NotificationPayload
+        payload: NotificationPayload, note: String? = nil
     ) {
         self.id = id
         self.subject = subject
@@ -61,6 +76,7 @@ public struct NotificationRecord: Hashable, Sendable {
         self.waits = waits
         self.lane = lane
         self.payload = payload
+        self.note = note
     }
 }
 
@@ -73,7 +89,7 @@ public struct RefusalRecord: Hashable, Sendable {
     /// The topic as the provider wrote it, cut to 255 characters; may name no app.
     public var topic: String
     /// The `apns-id` of the request; `nil` where the provider sent none.
-    public var apnsID: String?
+    public var apnsID: APNsID?
     /// When it was refused.
     public var at: Timestamp
     /// The reason's code, such as `BadDeviceToken`.
@@ -83,7 +99,7 @@ public struct RefusalRecord: Hashable, Sendable {
 
     /// Makes the row of a refused request.
     public init(
-        id: NotificationID, team: TeamID, topic: String, apnsID: String?, at: Timestamp, code: String, note: String?
+        id: NotificationID, team: TeamID, topic: String, apnsID: APNsID?, at: Timestamp, code: String, note: String?
     ) {
         self.id = id
         self.team = team

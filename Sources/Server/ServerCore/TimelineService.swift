@@ -16,7 +16,7 @@ public struct NotificationTimeline: Hashable, Sendable {
     /// The notification's internal id.
     public var id: NotificationID
     /// Its `apns-id`: the provider's, or the one that the server made.
-    public var apnsID: String
+    public var apnsID: APNsID
     /// The team that sent it.
     public var team: TeamID
     /// The app's topic; of a refused request the text that the provider sent, of one that was not recorded empty.
@@ -32,11 +32,14 @@ public struct NotificationTimeline: Hashable, Sendable {
     public var recorded: Bool
     /// Its states in order, `accepted` or `failed` first; empty where ``recorded`` is `false`.
     public var entries: [TimelineEntry]
+    /// The sums over its copies where it is a broadcast, whose ``topic`` is empty; `nil` for a notification of one device.
+    public var broadcast: BroadcastSummary?
 
     /// Makes the timeline of one notification.
     public init(
-        id: NotificationID, apnsID: String, team: TeamID, topic: Topic, device: DeviceID?,
-        environment: PushEnvironment?, isAttempt: Bool = false, recorded: Bool = true, entries: [TimelineEntry]
+        id: NotificationID, apnsID: APNsID, team: TeamID, topic: Topic, device: DeviceID?,
+        environment: PushEnvironment?, isAttempt: Bool = false, recorded: Bool = true, entries: [TimelineEntry],
+        broadcast: BroadcastSummary? = nil
     ) {
         self.id = id
         self.apnsID = apnsID
@@ -47,25 +50,6 @@ public struct NotificationTimeline: Hashable, Sendable {
         self.isAttempt = isAttempt
         self.recorded = recorded
         self.entries = entries
+        self.broadcast = broadcast
     }
-}
-
-/// Checks a provider's bearer token for the APIs that take it beside APNs' own.
-public protocol ProviderAuthentication: Sendable {
-    /// The team of a valid token. `authorization` is the header's value, `bearer JWT`.
-    ///
-    /// - Throws: when the store cannot be read; whether the token is valid is not known then.
-    func team(authorization: String) async throws -> ProviderVerdict
-}
-
-/// What a provider's credential is worth.
-public enum ProviderVerdict: Hashable, Sendable {
-    /// The token is valid, and of this team.
-    case team(TeamID)
-    /// There is no token: the header does not begin with `bearer`.
-    case missing
-    /// The token is genuine, and older than an hour.
-    case expired
-    /// The token is not genuine: malformed, of an unknown or revoked key, wrongly signed, or made in the future.
-    case invalid
 }

@@ -1,12 +1,13 @@
 import AldabaTestSupport
 import Logging
 import PushModel
+import RegisterCore
 import Testing
 
 @testable import ServerCore
 
 /// What is told of notifications that are delivered once or never.
-@Suite(.timeLimit(.minutes(1))) struct AttemptTimelineTests {
+@Suite(.timeLimit(.minutes(5))) struct AttemptTimelineTests {
     @Test func `a look-up right after an attempt waits for its timeline`() async throws {
         var settings = MailboxService.Settings()
         settings.notePause = .hours(1)

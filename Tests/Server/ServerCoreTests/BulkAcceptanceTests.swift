@@ -5,12 +5,12 @@ import Testing
 
 @testable import ServerCore
 
-/// Counts verdicts, and says when so many have come.
+/// Counts results, and says when so many have come.
 private final class CountingSink: AcceptanceSink {
     private struct State {
         var accepted: Set<NotificationID> = []
         var tickets: Set<Int32> = []
-        var verdicts = 0
+        var results = 0
     }
 
     private let state = Mutex(State())
@@ -20,19 +20,19 @@ private final class CountingSink: AcceptanceSink {
 
     init(expecting expected: Int) { self.expected = expected }
 
-    func judged(_ verdicts: [AcceptanceVerdict]) {
+    func completed(_ results: [AcceptanceResult]) {
         let count = state.withLock { state in
-            state.accepted.formUnion(verdicts.compactMap(\.id))
-            state.tickets.formUnion(verdicts.map(\.ticket))
-            state.verdicts += verdicts.count
-            return state.verdicts
+            state.accepted.formUnion(results.compactMap(\.id))
+            state.tickets.formUnion(results.map(\.ticket))
+            state.results += results.count
+            return state.results
         }
         if count >= expected { isComplete.open() }
     }
 
     var accepted: Int { state.withLock { $0.accepted.count } }
     var tickets: Int { state.withLock { $0.tickets.count } }
-    var verdicts: Int { state.withLock { $0.verdicts } }
+    var results: Int { state.withLock { $0.results } }
 }
 
 extension TestServer {
@@ -50,12 +50,12 @@ extension TestServer {
         return settings
     }
 
-    @Test func `a campaign of a hundred thousand gets as many verdicts through a small queue`() async throws {
+    @Test func `a campaign of a hundred thousand gets as many results through a small queue`() async throws {
         try await withServer(settings: small) { server in
             let sink = CountingSink(expecting: 100_000)
             #expect(await server.service.acceptAll(server.campaign(100_000), sink: sink) == 100_000)
             await sink.isComplete.wait()
-            #expect(sink.verdicts == 100_000 && sink.accepted == 100_000 && sink.tickets == 100_000)
+            #expect(sink.results == 100_000 && sink.accepted == 100_000 && sink.tickets == 100_000)
         }
     }
 
@@ -65,7 +65,7 @@ extension TestServer {
                 #expect(server.service.queue.counts.commands == 256)
                 #expect(server.service.queue.push(bulk: server.campaign(1)[...], sink: sink).count == 0)
                 #expect(server.service.accept(server.acceptance(), sink: CountingSink(expecting: 1)))
-                #expect(sink.verdicts == 0)
+                #expect(sink.results == 0)
             }
             let sink = CountingSink(expecting: 1000)
             #expect(await server.service.acceptAll(server.campaign(1000), sink: sink) == 1000)
@@ -90,7 +90,7 @@ extension TestServer {
 
     @Test func `a batch takes single ones and a share of those in bulk`() async throws {
         try await withServer { server in
-            let queue = CommandQueue(bulkLimit: 4096)
+            let queue = MailboxCommandQueue(bulkLimit: 4096)
             let sink = CountingSink(expecting: 1)
             for _ in 0..<600 { _ = queue.push(.accept(QueuedAcceptance(server.acceptance(ticket: -1), sink))) }
             var rest = server.campaign(1000)[...]
@@ -116,7 +116,7 @@ extension TestServer {
             let sink = CountingSink(expecting: 3000)
             #expect(await server.service.acceptAll(server.campaign(3000), sink: sink) == 3000)
             await sink.isComplete.wait()
-            #expect(sink.verdicts == 3000 && sink.accepted == 0 && sink.tickets == 3000)
+            #expect(sink.results == 3000 && sink.accepted == 0 && sink.tickets == 3000)
             server.store.isFailing.store(false)
         }
     }
@@ -134,7 +134,7 @@ extension TestServer {
                     #expect(await task.value == 0)
                 }
             }
-            #expect(none.verdicts == 0)
+            #expect(none.results == 0)
             #expect(await server.service.acceptAll(list, sink: none) == 10)
         }
     }
@@ -151,7 +151,7 @@ extension TestServer {
             }
             await server.service.stop()
             #expect(await server.service.acceptAll(list, sink: none) == 0)
-            #expect(none.verdicts == 0)
+            #expect(none.results == 0)
         }
     }
 
@@ -196,6 +196,27 @@ extension TestServer {
             let attempt = try #require(server.service.attempt(server.acceptance(expiry: .once, content: content)))
             let attempted = try #require(await connection.next()?.first)
             #expect(attempted.id == attempt && attempted.lane == lane)
+        }
+    }
+
+    @Test(arguments: [
+        ("{}", true, #"{"gcm.message_id":"ID"}"#), (#"{"k":"v"}"#, true, #"{"gcm.message_id":"ID","k":"v"}"#),
+        (#"{"k":"v"}"#, false, #"{"k":"v"}"#), ("", true, ""), ("[]", true, "[]"),
+    ])
+    func `a message of FCM names itself where its door wants that`(
+        content: String, namesItself: Bool, travels: String
+    ) async throws {
+        try await withServer { server in
+            let connection = RecordingConnection()
+            _ = try await server.login(connection)
+            for expiry in [Expiry.policyDefault, .once] {
+                var acceptance = server.acceptance(expiry: expiry, content: .fcm(Array(content.utf8)))
+                acceptance.namesItself = namesItself
+                let id = try #require(try await server.accept(acceptance).id)
+                let delivered = try #require(await connection.next()?.first)
+                #expect(delivered.payload == Array(travels.replacing("ID", with: "\(id)").utf8))
+            }
+            #expect(try await server.page().count == 1)
         }
     }
 }

@@ -1,6 +1,8 @@
 import AldabaTestSupport
 import Mailbox
+import PushEncryption
 import PushModel
+import RegisterCore
 import Synchronization
 
 @testable import ServerCore
@@ -81,7 +83,7 @@ final class CountingRegister: RegisterStore {
 
     func removeApp(topic: Topic, at now: Timestamp) async throws -> RegisteredApp? { throw Failure() }
 
-    func revokeProviderKey(_ keyID: String, at now: Timestamp) async throws -> ProviderKey? { throw Failure() }
+    func revokeProviderKey(_ keyID: KeyID, at now: Timestamp) async throws -> ProviderKey? { throw Failure() }
 
     func revokeDevice(_ device: DeviceID, at now: Timestamp) async throws -> Bool { throw Failure() }
 
@@ -96,6 +98,14 @@ final class CountingRegister: RegisterStore {
     func register(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration { throw Failure() }
+
+    func keepEncryptionKey(
+        _ key: RecipientPublicKey?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
+    ) async throws { throw Failure() }
+
+    func encryptionKey(
+        device: DeviceID, app: AppID, environment: PushEnvironment
+    ) async throws -> RecipientPublicKey? { throw Failure() }
 
     func endRegistration(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp

@@ -5,23 +5,25 @@ import Mailbox
 import PushModel
 import Testing
 
+@testable import RegisterCore
 @testable import ServerCore
 
 /// What the directories of keys and apps ask the store, and how often.
-@Suite(.timeLimit(.minutes(1))) struct DirectoryTests {
+@Suite(.timeLimit(.minutes(5))) struct DirectoryTests {
     private let register = CountingRegister()
     private let clock = ManualClock()
     private let team = TeamID(rawValue: "TEAM123456")
     private let key = P256.Signing.PrivateKey()
 
     private func token(_ keyID: String) throws -> ArraySlice<UInt8> {
-        let token = try ProviderToken.make(key: key, keyID: keyID, team: team, issuedAt: clock.now)
+        let token = try ProviderToken.make(key: key, keyID: KeyID(rawValue: keyID), team: team, issuedAt: clock.now)
         return ArraySlice("bearer \(token)".utf8)
     }
 
     private func addKey(_ keyID: String) {
         let key = ProviderKey(
-            keyID: keyID, team: team, publicKeyPEM: key.publicKey.pemRepresentation, createdAt: clock.now)
+            keyID: KeyID(rawValue: keyID), team: team, publicKeyPEM: key.publicKey.pemRepresentation,
+            createdAt: clock.now)
         register.change { $0.keys.append(key) }
     }
 
@@ -97,7 +99,8 @@ import Testing
         var reasons: [APNsReason] = []
         for second in 0..<40 as Range<Int64> {
             let forged = try ProviderToken.make(
-                key: forger, keyID: "KEY1234567", team: team, issuedAt: clock.now.adding(milliseconds: -second * 1000))
+                key: forger, keyID: KeyID(rawValue: "KEY1234567"), team: team,
+                issuedAt: clock.now.adding(milliseconds: -second * 1000))
             guard case .refused(let refusal, _) = directory.known(ArraySlice("bearer \(forged)".utf8), &memory) else {
                 Issue.record("a forged token was taken")
                 return

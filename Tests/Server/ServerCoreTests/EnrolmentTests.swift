@@ -1,6 +1,8 @@
 import APNsWire
 import AldabaTestSupport
+import PushEncryption
 import PushModel
+import RegisterCore
 import Testing
 
 @testable import ServerCore
@@ -41,6 +43,24 @@ import Testing
             #expect(try await register() == future)
             #expect(try await tokens.find(future) == .active(next))
             #expect(tokens.known(first) == .ended(server.clock.now))
+        }
+    }
+
+    @Test func `a registration publishes its key, another one its own, and one without takes it away`() async throws {
+        try await withServer { server in
+            let sealer = try #require(DeviceTokenSealer(keys: [[UInt8](repeating: 1, count: 32)]))
+            let enrolment = Enrolment(
+                store: server.store.base, apps: AppDirectory(store: server.store.base, clock: server.clock.function),
+                tokens: TokenDirectory(store: server.store.base, sealer: sealer), mailboxes: server.service, cell: 0,
+                clock: server.clock.function)
+            for key in [RecipientPrivateKey().publicKey, RecipientPrivateKey().publicKey, nil] {
+                _ = try await enrolment.register(
+                    server.credentials, topic: server.app.topic, team: server.app.team, environment: .sandbox,
+                    encryptionKey: key)
+                let kept = try await server.store.base.encryptionKey(
+                    device: server.credentials.device, app: server.app.id, environment: .sandbox)
+                #expect(kept == key)
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import ServerCore
 
 /// A batch is decided before anything of it is stored: it knows itself what its earlier commands have changed.
-@Suite(.timeLimit(.minutes(1))) struct MailboxBatchTests {
+@Suite(.timeLimit(.minutes(5))) struct MailboxBatchTests {
     private let id = NotificationID(rawValue: 5)
     private let device: DeviceID
 
@@ -49,14 +49,16 @@ import Testing
     @Test func `the same apns-id twice in a batch is one notification`() async throws {
         try await withServer { server in
             let name = "C0FFEE00-0000-4000-8000-000000000001"
-            let (verdicts, continuation) = AsyncStream<AcceptanceVerdict>.makeStream()
+            let (results, continuation) = AsyncStream<AcceptanceResult>.makeStream()
             try await inOneBatch(server) {
                 for text in [name, name.lowercased()] {
-                    #expect(server.service.accept(server.acceptance(apnsID: text), sink: EveryVerdict(continuation)))
+                    #expect(
+                        server.service.accept(
+                            server.acceptance(apnsID: APNsID(rawValue: text)), sink: EveryVerdict(continuation)))
                 }
             }
             var ids: [NotificationID?] = []
-            for await verdict in verdicts.prefix(2) { ids.append(verdict.id) }
+            for await result in results.prefix(2) { ids.append(result.id) }
             #expect(ids[0] != nil && ids[0] == ids[1])
             #expect(try await server.page().map(\.id) == [ids[0]])
         }
@@ -77,9 +79,9 @@ import Testing
     }
 }
 
-/// A sink that hands on every verdict.
+/// A sink that hands on every result.
 private final class EveryVerdict: AcceptanceSink {
-    private let continuation: AsyncStream<AcceptanceVerdict>.Continuation
-    init(_ continuation: AsyncStream<AcceptanceVerdict>.Continuation) { self.continuation = continuation }
-    func judged(_ verdicts: [AcceptanceVerdict]) { for verdict in verdicts { continuation.yield(verdict) } }
+    private let continuation: AsyncStream<AcceptanceResult>.Continuation
+    init(_ continuation: AsyncStream<AcceptanceResult>.Continuation) { self.continuation = continuation }
+    func completed(_ results: [AcceptanceResult]) { for result in results { continuation.yield(result) } }
 }

@@ -72,7 +72,7 @@ private struct FailureSimulation {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct MailboxFailureSimulationTests {
+@Suite(.timeLimit(.minutes(5))) struct MailboxFailureSimulationTests {
     @Test(arguments: 0..<40 as Range<UInt64>)
     func `what waits is what was accepted and neither replaced nor acknowledged, whatever fails`(
         seed: UInt64

@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a store that goes on failing does not keep the service from stopping`() async throws {
         try await withServer { server in
             let session = try await server.login(RecordingConnection())

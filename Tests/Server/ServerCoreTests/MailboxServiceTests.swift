@@ -49,16 +49,16 @@ import Testing
 
     @Test func `the same apns-id for the same token is the same notification`() async throws {
         try await withServer { server in
-            let id = "C0FFEE00-0000-4000-8000-000000000001"
+            let id: APNsID = "C0FFEE00-0000-4000-8000-000000000001"
             let first = try await server.accept(server.acceptance(apnsID: id))
-            let second = try await server.accept(server.acceptance(apnsID: id.lowercased()))
+            let second = try await server.accept(server.acceptance(apnsID: APNsID(rawValue: id.lookUpKey)))
             #expect(first.id != nil)
             #expect(first.id == second.id)
             #expect(try await server.page().count == 1)
             server.clock.advance(milliseconds: 24 * 3_600_000 + 1)
             let third = try await server.accept(server.acceptance(apnsID: id))
             #expect(third.id != nil && third.id != first.id)
-            #expect(try await server.timelines.timelines(of: id, team: nil).count == 2)
+            #expect(try await server.timelines.timelines(of: id.rawValue, team: nil).count == 2)
         }
     }
 
@@ -148,7 +148,7 @@ import Testing
         // One look at the queue while it fills, and no other.
         settings.notePause = .hours(1)
         try await withServer(settings: settings) { server in
-            let ids = (0..<(CommandQueue.noteLimit * 3)).compactMap { _ in
+            let ids = (0..<(MailboxCommandQueue.noteLimit * 3)).compactMap { _ in
                 server.service.attempt(server.acceptance(expiry: .once))
             }
             let last = try #require(ids.last)

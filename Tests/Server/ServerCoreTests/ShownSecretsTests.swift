@@ -1,5 +1,6 @@
 import AldabaTestSupport
 import PushModel
+import RegisterCore
 import ServerCore
 import Testing
 

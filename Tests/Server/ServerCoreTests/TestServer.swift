@@ -5,6 +5,7 @@ import Mailbox
 import NIOCore
 import NIOPosix
 import PushModel
+import RegisterCore
 import StoreContract
 import StoreMemory
 import Testing
@@ -16,6 +17,7 @@ typealias FailingStore = StoreContract.FailingStore<MemoryStore>
 /// A device's connection that keeps what it is given.
 final class RecordingConnection: DeviceConnection {
     let wasSuperseded = Flag()
+    let waitingHasChanged = Flag()
     let wasRevoked = Flag()
     private let stream: AsyncStream<[OutgoingNotification]>
     private let continuation: AsyncStream<[OutgoingNotification]>.Continuation
@@ -23,6 +25,7 @@ final class RecordingConnection: DeviceConnection {
     init() { (stream, continuation) = AsyncStream.makeStream() }
 
     func deliver(_ notifications: [OutgoingNotification]) { continuation.yield(notifications) }
+    func waitingChanged() { waitingHasChanged.store(true) }
     func superseded() { wasSuperseded.store(true) }
     func revoked() { wasRevoked.store(true) }
 
@@ -33,11 +36,11 @@ final class RecordingConnection: DeviceConnection {
     }
 }
 
-/// A provider connection's sink with one expected verdict.
+/// A provider connection's sink with one expected result.
 final class OneVerdict: AcceptanceSink {
-    private let continuation: CheckedContinuation<AcceptanceVerdict, Never>
-    init(_ continuation: CheckedContinuation<AcceptanceVerdict, Never>) { self.continuation = continuation }
-    func judged(_ verdicts: [AcceptanceVerdict]) { for verdict in verdicts { continuation.resume(returning: verdict) } }
+    private let continuation: CheckedContinuation<AcceptanceResult, Never>
+    init(_ continuation: CheckedContinuation<AcceptanceResult, Never>) { self.continuation = continuation }
+    func completed(_ results: [AcceptanceResult]) { for result in results { continuation.resume(returning: result) } }
 }
 
 /// A mailbox service on a store of its own, with one app and one device.
@@ -50,7 +53,7 @@ struct TestServer {
     let credentials: DeviceCredentials
 
     func acceptance(
-        apnsID: String? = nil, expiry: Expiry = .policyDefault, collapseID: String? = nil, device: UInt64? = nil,
+        apnsID: APNsID? = nil, expiry: Expiry = .policyDefault, collapseID: String? = nil, device: UInt64? = nil,
         ticket: Int32 = 1, content: PushContent = .apns(Array(#"{"aps":{}}"#.utf8))
     ) -> Acceptance {
         Acceptance(
@@ -63,7 +66,7 @@ struct TestServer {
             ticket: ticket)
     }
 
-    func accept(_ acceptance: Acceptance) async throws -> AcceptanceVerdict {
+    func accept(_ acceptance: Acceptance) async throws -> AcceptanceResult {
         await withCheckedContinuation { continuation in
             #expect(service.accept(acceptance, sink: OneVerdict(continuation)))
         }

@@ -1,12 +1,13 @@
 import APNsWire
 import AldabaTestSupport
 import PushModel
+import RegisterCore
 import Testing
 
 @testable import ServerCore
 
 /// What is remembered of device tokens, and what a registration's change makes of it.
-@Suite(.timeLimit(.minutes(1))) struct TokenDirectoryTests {
+@Suite(.timeLimit(.minutes(5))) struct TokenDirectoryTests {
     private let register = CountingRegister()
     private let tokens: TokenDirectory
     private let end = Timestamp(seconds: 1_780_272_000)

@@ -35,12 +35,45 @@ import Testing
             let sent = try #require(try await server.accept(server.acceptance()).id)
             server.service.sent(session, [sent])
             #expect(await withdraw(sent, server) == .mayHaveArrived)
-            #expect(try await server.page().isEmpty)
+            #expect(try await server.page().map(\.notice) == [.withdrawn(fresh), .withdrawn(sent)])
             #expect(try await server.timeline(sent)?.entries.map(\.state) == [.accepted, .stored, .sent, .withdrawn])
             let acknowledged = try #require(try await server.accept(server.acceptance()).id)
             #expect(await server.acknowledge(session, [acknowledged]))
             #expect(await withdraw(acknowledged, server) == .mayHaveArrived)
             #expect(try await server.timeline(acknowledged)?.entries.map(\.state) == [.accepted, .stored, .acked])
+        }
+    }
+
+    @Test func `a device that may have it is told until it has acknowledged that, and told once`() async throws {
+        try await withServer { server in
+            let connection = RecordingConnection()
+            let session = try await server.login(connection)
+            let id = try #require(try await server.accept(server.acceptance()).id)
+            #expect(await server.acknowledge(session, [id]))
+            #expect(await withdraw(id, server) == .mayHaveArrived)
+            #expect(connection.waitingHasChanged.load())
+            #expect(await withdraw(id, server) == .mayHaveArrived)
+            let page = try await server.page()
+            #expect(page.map(\.notice) == [.withdrawn(id)])
+            let again = try await server.login(RecordingConnection())
+            #expect(try await server.page() == page)
+            #expect(await server.acknowledge(again, page.map(\.id)))
+            #expect(try await server.page().isEmpty)
+            #expect(try await server.timeline(id)?.entries.map(\.state) == [.accepted, .stored, .acked])
+        }
+    }
+
+    @Test func `what an earlier session sent may have arrived, though nothing is in flight any more`() async throws {
+        try await withServer { server in
+            let session = try await server.login(RecordingConnection())
+            let id = try #require(try await server.accept(server.acceptance()).id)
+            server.service.sent(session, [id])
+            let second = try await server.login(RecordingConnection())
+            server.service.close(second)
+            #expect(await withdraw(id, server) == .mayHaveArrived)
+            #expect(try await server.page().map(\.notice) == [.withdrawn(id)])
+            #expect(await withdraw(id, server) == .ended, "the device is told already")
+            #expect(try await server.page().count == 1)
         }
     }
 
@@ -81,7 +114,7 @@ import Testing
                 #expect(first == [.accepted, .stored])
             } else {
                 #expect(first == [.accepted, .stored, .dropped(.overflow)])
-                #expect(try await server.page().map(\.id) == [own, ids[100]])
+                #expect(try await server.page().filter { $0.notice == nil }.map(\.id) == [own, ids[100]])
             }
         }
     }

@@ -14,7 +14,7 @@ import Synchronization
 ///
 /// What becomes of an attempt (TTL 0) is added to its note while that is queued, so that most attempts are written
 /// once, whole; ``attemptLimit`` of them are kept track of.
-final class CommandQueue: Sendable {
+final class MailboxCommandQueue: Sendable {
     /// How many timelines of a team were not recorded, and between which ids.
     struct Unrecorded: Sendable {
         var first: NotificationID
@@ -263,12 +263,11 @@ final class CommandQueue: Sendable {
 
 // MARK: - In bulk
 
-extension CommandQueue {
-    /// Queues some acceptances of a list, from the first one on, at most as many as there is room for.
+extension MailboxCommandQueue {
+    /// Queues some acceptances of a list of those that are stored, from the first one on, at most as many as there is room for.
     func push(bulk acceptances: ArraySlice<Acceptance>, sink: any AcceptanceSink) -> (count: Int, push: Push) {
         // Made before the lock is taken: whoever has a single one waits for that.
-        let commands = acceptances.prefix(Self.bulkChunk).prefix { !$0.isAttempt }
-            .map { MailboxCommand.accept(QueuedAcceptance($0, sink)) }
+        let commands = acceptances.prefix(Self.bulkChunk).map { MailboxCommand.accept(QueuedAcceptance($0, sink)) }
         return state.withLock { state in
             let room = state.isBulkEnded ? 0 : bulkLimit - state.bulk.count
             let taken = commands.prefix(max(0, room))

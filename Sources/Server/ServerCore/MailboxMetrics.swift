@@ -1,0 +1,72 @@
+import Metrics
+import NIOCore
+import Observability
+import PushModel
+import RegisterCore
+
+/// What the service measures; labels from bounded sets only. Thread-safe.
+struct MailboxMetrics: Sendable {
+    private let acceptance = Timer(label: "aldaba_acceptance_seconds")
+    private let commit = Timer(label: "aldaba_commit_seconds")
+    private let delivery = Timer(label: "aldaba_delivery_seconds")
+    private let waiting = Gauge(label: "aldaba_notifications_waiting")
+    private let oldest = Gauge(label: "aldaba_oldest_waiting_seconds")
+
+    /// What was queued as these commands is durable, and its callers know.
+    func accepted(_ commands: [MailboxCommand]) {
+        let now = NIODeadline.now()
+        for case .accept(let queued) in commands { acceptance.record(nanoseconds: now - queued.queuedAt) }
+    }
+
+    /// Measures a transaction, which ends when it is synced.
+    func committing(_ transaction: () throws -> Void) rethrows {
+        let began = NIODeadline.now()
+        try transaction()
+        commit.record(nanoseconds: NIODeadline.now() - began)
+    }
+
+    /// A device has said that it has stored these notifications.
+    func acknowledged(_ ids: [NotificationID], at now: Timestamp) {
+        for id in ids {
+            let elapsed = max(0, now.milliseconds(since: NotificationIDGenerator.instant(of: id)))
+            delivery.recordMilliseconds(elapsed)
+        }
+    }
+
+    /// A sweep has passed everything that waits.
+    func swept(_ count: WaitingCount, at now: Timestamp) {
+        waiting.record(count.count)
+        let age = count.oldest.map { now.milliseconds(since: NotificationIDGenerator.instant(of: $0)) } ?? 0
+        oldest.record(Double(max(0, age)) / 1000)
+    }
+}
+
+extension Timer {
+    fileprivate func record(nanoseconds time: TimeAmount) { recordNanoseconds(time.nanoseconds) }
+}
+
+/// How much waits, and since when, of what a sweep has passed so far.
+struct WaitingCount: Sendable {
+    private(set) var count = 0
+    private(set) var oldest: NotificationID?
+
+    mutating func add(_ slice: ExpiredSlice) {
+        count += slice.count
+        if let first = slice.oldest { oldest = min(oldest ?? first, first) }
+    }
+}
+
+/// Counts what became of notifications that waited for service extensions, by app and version. Devices say which version.
+struct ExtensionCounts {
+    private var pairs = BoundedPairs(perFirst: 8, limit: 64)
+
+    /// Counts a line with the state `extended`; `app` is `nil` where that is not registered any more.
+    mutating func count(_ line: TimelineEntry, of app: RegisteredApp?) {
+        guard case .extended(let text) = line.state, let outcome = ExtensionOutcome(text: text) else { return }
+        let (topic, version) = pairs.labels(app?.topic.rawValue, ExtensionOutcome.version(note: line.note) ?? "none")
+        Counter(
+            label: "aldaba_app_extensions_total",
+            dimensions: [("app", topic), ("version", version), ("outcome", outcome.rawValue)]
+        ).increment()
+    }
+}
