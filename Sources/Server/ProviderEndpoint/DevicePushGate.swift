@@ -1,10 +1,13 @@
 import APNsWire
+import MemberCentre
 import PushModel
+import RegisterCore
 import ServerCore
 
 /// The checks of a device push, in the order that this room's page gives.
 struct DevicePushGate: Sendable {
     let credentials: CredentialDirectory
+    let certificates: CertificateDirectory
     let apps: AppDirectory
     let tokens: TokenDirectory
     /// The world that this endpoint serves.
@@ -14,7 +17,7 @@ struct DevicePushGate: Sendable {
     enum Decision {
         case accept(Acceptance)
         case refuse(APNsRefusal, of: Requester?)
-        /// The credential is no good; with the key that its token names, where there is such a key.
+        /// The credential is no good; with the key that its token names, or the certificate, where the register has it.
         case refuseCredential(APNsRefusal, CredentialDirectory.KnownKey?)
         /// Something must be read from the store first; then ask again.
         case lookUp(LookUp)
@@ -24,12 +27,13 @@ struct DevicePushGate: Sendable {
     struct Requester: Sendable {
         var team: TeamID
         var topic: String
-        var apnsID: String?
+        var apnsID: APNsID?
     }
 
     /// What must be read first.
     enum LookUp: Sendable {
         case credential([UInt8])
+        case certificate([UInt8])
         case topic(Topic)
         case token(DeviceToken)
     }
@@ -37,12 +41,13 @@ struct DevicePushGate: Sendable {
     /// What a look-up found; stands in for the directories' answer when they could not keep it.
     enum Found: Sendable {
         case credential(CredentialDirectory.Knowledge)
+        case certificate(CertificateDirectory.Knowledge)
         case topic(AppDirectory.Knowledge)
         case token(TokenDirectory.Resolution)
     }
 
     /// Why there is no body to look at.
-    enum BodyFault {
+    enum MissingBodyReason {
         case tooLarge
         /// It did not end in time.
         case late
@@ -51,56 +56,114 @@ struct DevicePushGate: Sendable {
     /// What a connection remembers between its requests.
     struct Memory {
         var credential = CredentialDirectory.Memory()
+        /// The certificate that the provider showed, if it showed one: then that is its credential, and no token is.
+        var certificate: CertificateDirectory.Memory?
         var app = AppDirectory.Memory()
     }
 
     /// Judges a request. Takes the body over only when it accepts.
     func decide(
-        _ head: APNsRequestHead, body: [UInt8], fault: BodyFault?, found: Found?, memory: inout Memory,
+        _ head: APNsRequestHead, body: [UInt8], fault: MissingBodyReason?, found: Found?, memory: inout Memory,
         ticket: Int32
     ) -> Decision {
         guard head.isPost else { return .refuse(APNsRefusal(.methodNotAllowed), of: nil) }
         let path = head.path
         if case .other = path { return .refuse(APNsRefusal(.badPath), of: nil) }
-        let team: TeamID
-        var credential = credentials.known(head.authorization, &memory.credential)
-        if case .needsLookUp = credential, case .credential(let found)? = found { credential = found }
-        switch credential {
-        case .credential(let credential): team = credential.team
+        let sender: Sender
+        switch self.sender(head, found: found, memory: &memory) {
+        case .known(let known): sender = known
         case .refused(let refusal, let key): return .refuseCredential(refusal, key)
-        case .needsLookUp: return .lookUp(.credential(Array(head.authorization ?? [])))
+        case .lookUp(let lookUp): return .lookUp(lookUp)
         }
         do throws(APNsRefusal) {
             return try decide(
-                head, path, team, body: body, fault: fault, found: found, memory: &memory,
+                head, path, sender, body: body, fault: fault, found: found, memory: &memory,
                 ticket: ticket)
         } catch {
-            let topic = try? head.topic()
+            let topic = try? sender.topic(of: head)
             return .refuse(
                 error,
                 of: Requester(
-                    team: team, topic: topic.map { String(decoding: $0, as: UTF8.self) } ?? "",
-                    apnsID: head.validID.map { String(decoding: $0, as: UTF8.self) }))
+                    team: sender.team, topic: topic.map { String(decoding: $0, as: UTF8.self) } ?? "",
+                    apnsID: head.validAPNsID))
+        }
+    }
+
+    /// Who sends: a team, by a provider token or by a certificate.
+    private struct Sender {
+        var team: TeamID
+        /// The certificate; `nil` where there is a token.
+        var certificate: CertificateDirectory.Credential?
+
+        /// The topic of a request. A certificate may imply it, and bounds what it may be.
+        func topic(of head: APNsRequestHead) throws(APNsRefusal) -> ArraySlice<UInt8> {
+            guard let certificate else { return try head.topic() }
+            guard head.hasTopic else { return ArraySlice(try certificate.topic(nil).rawValue.utf8) }
+            let topic = try head.topic()
+            _ = try certificate.topic(Topic(rawValue: String(decoding: topic, as: UTF8.self)))
+            return topic
+        }
+
+        func check(_ type: PushType?) throws(APNsRefusal) {
+            guard certificate != nil, let type, !CertificateDirectory.Credential.allows(type) else { return }
+            throw APNsRefusal(
+                .topicDisallowed, note: "apns-push-type \(type.rawValue) takes a provider token, not a certificate")
+        }
+    }
+
+    private enum SenderKnowledge {
+        case known(Sender)
+        case refused(APNsRefusal, CredentialDirectory.KnownKey?)
+        case lookUp(LookUp)
+    }
+
+    /// With both a certificate and a token APNs goes by the certificate.
+    private func sender(_ head: APNsRequestHead, found: Found?, memory: inout Memory) -> SenderKnowledge {
+        guard var shown = memory.certificate else { return sender(byToken: head, found: found, memory: &memory) }
+        var knowledge = certificates.known(&shown, in: environment)
+        memory.certificate = shown
+        if case .needsLookUp = knowledge, case .certificate(let found)? = found { knowledge = found }
+        switch knowledge {
+        case .credential(let credential): return .known(Sender(team: credential.team, certificate: credential))
+        case .refused(let refusal, let key): return .refused(refusal, key)
+        case .needsLookUp: return .lookUp(.certificate(shown.der))
+        }
+    }
+
+    private func sender(
+        byToken head: APNsRequestHead, found: Found?, memory: inout Memory
+    ) -> SenderKnowledge {
+        var credential = credentials.known(head.authorization, &memory.credential)
+        if case .needsLookUp = credential, case .credential(let found)? = found { credential = found }
+        switch credential {
+        case .credential(let credential): return .known(Sender(team: credential.team))
+        case .refused(let refusal, let key): return .refused(refusal, key)
+        case .needsLookUp: return .lookUp(.credential(Array(head.authorization ?? [])))
         }
     }
 
     /// The steps behind the credential.
     private func decide(
-        _ head: APNsRequestHead, _ path: APNsRequestHead.Path, _ team: TeamID, body: [UInt8], fault: BodyFault?,
+        _ head: APNsRequestHead, _ path: APNsRequestHead.Path, _ sender: Sender, body: [UInt8],
+        fault: MissingBodyReason?,
         found: Found?, memory: inout Memory, ticket: Int32
     ) throws(APNsRefusal) -> Decision {
         if let refusal = head.duplicateRefusal { throw refusal }
         let fields = try head.fields()
         let app: RegisteredApp
         let pushType: PushType?
-        switch try addressee(try head.topic(), fields.pushType, found: found, memory: &memory) {
+        switch try addressee(try sender.topic(of: head), fields.pushType, found: found, memory: &memory) {
         case .app(let known, let type): (app, pushType) = (known, type)
         case .lookUp(let topic): return .lookUp(.topic(topic))
         }
-        guard app.team == team else {
-            throw APNsRefusal(.topicDisallowed, note: "the topic \(app.topic) is not one of team \(team)")
+        guard app.team == sender.team else {
+            throw APNsRefusal(.topicDisallowed, note: "the topic \(app.topic) is not one of team \(sender.team)")
         }
-        try checkPayload(body, fault, pushType)
+        guard app.isPushEnabled else {
+            throw APNsRefusal(.topicDisallowed, note: "\(app.topic) does not have the capability of push notifications")
+        }
+        try sender.check(pushType)
+        let note = try checkPayload(body, fault, pushType)
         guard case .device(let digits) = path else {
             throw APNsRefusal(.missingDeviceToken, note: "the path ends before the device token")
         }
@@ -123,7 +186,7 @@ struct DevicePushGate: Sendable {
                     notification: Notification(
                         apnsID: fields.apnsID, topic: app.topic, pushType: pushType,
                         priority: fields.priority, expiry: fields.expiry, collapseID: fields.collapseID,
-                        content: .apns(body)), ticket: ticket))
+                        content: .apns(body)), ticket: ticket, note: note))
         }
     }
 
@@ -155,7 +218,10 @@ struct DevicePushGate: Sendable {
         throw APNsRefusal(.topicDisallowed, note: "no app has the topic \(named(addressed.topic))")
     }
 
-    private func checkPayload(_ body: [UInt8], _ fault: BodyFault?, _ type: PushType?) throws(APNsRefusal) {
+    /// - Returns: What the timeline is to say of the payload; mostly nothing.
+    private func checkPayload(
+        _ body: [UInt8], _ fault: MissingBodyReason?, _ type: PushType?
+    ) throws(APNsRefusal) -> String? {
         let limit = APNsPayloadLimit.bytes(for: type)
         func tooLarge(_ count: String) -> APNsRefusal {
             APNsRefusal(.payloadTooLarge, note: "the payload has \(count) bytes, at most \(limit) are allowed")
@@ -166,9 +232,11 @@ struct DevicePushGate: Sendable {
         case nil: break
         }
         guard body.count <= limit else { throw tooLarge(String(body.count)) }
-        if let fault = JSONScanner.fault(inObject: body) {
+        let survey = JSONScanner.survey(ofObject: body)
+        if let fault = survey.fault {
             throw APNsRefusal(.payloadEmpty, note: "the payload is not a JSON object: \(fault)")
         }
+        return PayloadDiagnosis.note(on: survey, pushType: type)
     }
 
     private func check(_ subject: TokenSubject, _ app: RegisteredApp) throws(APNsRefusal) {

@@ -3,12 +3,13 @@ import Foundation
 import HTTP2Transport
 import HTTPWire
 import Logging
+import MemberCentre
 import Metrics
 import NIOCore
 import PushModel
 import ServerCore
 
-/// One provider's connection. Confined to its event loop; the sink beside it brings verdicts there.
+/// One provider's connection. Confined to its event loop; the sink beside it brings results there.
 final class ProviderConnection: HTTP2RequestHandler {
     private let gate: DevicePushGate
     private let acceptor: any NotificationAcceptor
@@ -18,6 +19,8 @@ final class ProviderConnection: HTTP2RequestHandler {
     /// Used for every answer, so that none allocates a block of its own.
     private var answer = HeaderBlock()
     private var memory = DevicePushGate.Memory()
+    /// Whether the connection was asked for its certificate, which it has once its first request is here.
+    private var isIdentified = false
 
     init(
         gate: DevicePushGate, acceptor: any NotificationAcceptor, metrics: ProviderMetrics,
@@ -42,9 +45,13 @@ final class ProviderConnection: HTTP2RequestHandler {
     func connectionClosed(_ connection: HTTP2ServerConnection) { sink.detach() }
 
     private func handle(
-        _ headers: HeaderBlock, body: [UInt8], fault: DevicePushGate.BodyFault?, stream: Int32,
+        _ headers: HeaderBlock, body: [UInt8], fault: DevicePushGate.MissingBodyReason?, stream: Int32,
         found: DevicePushGate.Found?, round: Int, on connection: HTTP2ServerConnection
     ) {
+        if !isIdentified {
+            isIdentified = true
+            memory.certificate = connection.peerCertificate.map(CertificateDirectory.Memory.init)
+        }
         let head = APNsRequestHead(headers)
         let decision = gate.decide(
             head, body: body, fault: fault, found: found, memory: &memory,
@@ -61,7 +68,7 @@ final class ProviderConnection: HTTP2RequestHandler {
             if let key, refusedTokens.report(refusal, of: key, from: connection.remoteAddress) {
                 requester = DevicePushGate.Requester(
                     team: key.team, topic: head.topicText,
-                    apnsID: head.validID.map { String(decoding: $0, as: UTF8.self) })
+                    apnsID: head.validAPNsID)
             }
             refuse(refusal, requester, sentID: head.validID, stream, hasBody: !head.isHead, on: connection)
         case .lookUp(let lookUp):
@@ -83,42 +90,32 @@ final class ProviderConnection: HTTP2RequestHandler {
     }
 
     private func accept(_ acceptance: Acceptance, on connection: HTTP2ServerConnection) {
-        let stream = acceptance.ticket
-        if acceptance.isAttempt {
-            guard let id = acceptor.attempt(acceptance) else {
-                return refuse(
-                    APNsRefusal(.serviceUnavailable), nil, sentID: acceptance.notification.apnsID.map { $0.utf8[...] },
-                    stream, on: connection)
-            }
-            succeed(id, acceptance.notification.apnsID, stream, on: connection)
-        } else if !acceptor.accept(acceptance, sink: sink) {
-            refuse(
-                APNsRefusal(.serviceUnavailable), nil, sentID: acceptance.notification.apnsID.map { $0.utf8[...] },
-                stream, on: connection)
-        }
+        guard !acceptor.accept(acceptance, sink: sink) else { return }
+        refuse(
+            APNsRefusal(.serviceUnavailable), nil, sentID: acceptance.notification.apnsID?.rawValue.utf8[...],
+            acceptance.ticket, on: connection)
     }
 
-    /// Answers what was judged.
-    func judged(_ verdicts: [AcceptanceVerdict], on connection: HTTP2ServerConnection) {
-        for verdict in verdicts {
-            if let id = verdict.id {
-                succeed(id, verdict.apnsID, verdict.ticket, on: connection)
+    /// Answers what is completed; the caller flushes.
+    func completed(_ results: [AcceptanceResult], on connection: HTTP2ServerConnection) {
+        for result in results {
+            if let id = result.id {
+                succeed(id, result.apnsID, result.ticket, on: connection)
             } else {
                 refuse(
-                    APNsRefusal(.serviceUnavailable), nil, sentID: verdict.apnsID.map { $0.utf8[...] },
-                    verdict.ticket, on: connection)
+                    APNsRefusal(.serviceUnavailable), nil, sentID: result.apnsID?.rawValue.utf8[...],
+                    result.ticket, on: connection)
             }
         }
-        connection.flush()
     }
 
     private func succeed(
-        _ id: NotificationID, _ apnsID: String?, _ stream: Int32, on connection: HTTP2ServerConnection
+        _ id: NotificationID, _ apnsID: APNsID?, _ stream: Int32, on connection: HTTP2ServerConnection
     ) {
         answer.removeAll()
         answer.append(":status", bytes: StaticBytes.ok)
         if let apnsID {
-            answer.append("apns-id", bytes: apnsID.utf8)
+            answer.append("apns-id", bytes: apnsID.rawValue.utf8)
         } else {
             answer.append("apns-id", bytes: ServerAPNsID.bytes(of: id))
         }
@@ -143,6 +140,7 @@ final class ProviderConnection: HTTP2RequestHandler {
         answer.append("apns-id", bytes: id ?? StaticBytes.randomID())
         answer.append("content-type", bytes: StaticBytes.json)
         if refusal.reason == .methodNotAllowed { answer.append("allow", bytes: StaticBytes.post) }
+        if refusal.reason == .serviceUnavailable { answer.append("retry-after", bytes: StaticBytes.retryAfter) }
         // The answer to HEAD has the fields alone (RFC 9110, section 9.3.2).
         connection.respond(stream, headers: answer, body: hasBody ? refusal.body : [])
     }
@@ -171,6 +169,8 @@ extension DevicePushGate {
         switch lookUp {
         case .credential(let bytes):
             return .credential(try await credentials.find(bytes[...]))
+        case .certificate(let der):
+            return .certificate(try await certificates.find(der, in: environment))
         case .topic(let topic):
             return .topic(try await apps.find(topic).map { .app($0) } ?? .unknownTopic)
         case .token(let token):
@@ -184,12 +184,14 @@ private enum StaticBytes {
     static let ok: [UInt8] = Array("200".utf8)
     static let post: [UInt8] = Array("POST".utf8)
     static let json: [UInt8] = Array("application/json".utf8)
+    /// After how many seconds to send again what could not be taken: a store that failed is tried again by then.
+    static let retryAfter: [UInt8] = Array("5".utf8)
 
     /// An id for an answer to nobody in particular: no team is known, so nothing is recorded under it.
     static func randomID() -> [UInt8] { Array(UUID().uuidString.lowercased().utf8) }
 }
 
-/// Brings verdicts from any thread to a connection's event loop.
+/// Brings results from any thread to a connection's event loop.
 final class ProviderSink: AcceptanceSink {
     private let loop: any EventLoop
     private let target: NIOLoopBoundBox<(connection: ProviderConnection, stream: HTTP2ServerConnection)?>
@@ -205,10 +207,15 @@ final class ProviderSink: AcceptanceSink {
 
     func detach() { target.value = nil }
 
-    func judged(_ verdicts: [AcceptanceVerdict]) {
-        loop.execute {
-            guard let target = self.target.value else { return }
-            target.connection.judged(verdicts, on: target.stream)
-        }
+    func completed(_ results: [AcceptanceResult]) {
+        // An attempt (TTL 0) is completed while its request is handled: what was read with it is answered in one flush.
+        if loop.inEventLoop { return answer(results) { _ in } }
+        loop.execute { self.answer(results) { $0.flush() } }
+    }
+
+    private func answer(_ results: [AcceptanceResult], then finish: (HTTP2ServerConnection) -> Void) {
+        guard let target = target.value else { return }
+        target.connection.completed(results, on: target.stream)
+        finish(target.stream)
     }
 }

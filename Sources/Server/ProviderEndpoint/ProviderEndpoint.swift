@@ -1,7 +1,10 @@
 import HTTP2Transport
+import MemberCentre
 import NIOCore
 import NIOSSL
+import Observability
 import PushModel
+import RegisterCore
 import ServerCore
 
 /// The listener of the provider API.
@@ -19,16 +22,23 @@ public final class ProviderEndpoint: Sendable {
     /// - Throws: what the socket says, such as `EADDRINUSE`.
     public static func bind(
         _ configuration: HTTP2Listener.Configuration, environment: PushEnvironment, credentials: CredentialDirectory,
-        apps: AppDirectory, tokens: TokenDirectory, acceptor: any NotificationAcceptor, on group: any EventLoopGroup
+        certificates: CertificateDirectory, apps: AppDirectory, tokens: TokenDirectory,
+        acceptor: any NotificationAcceptor, on group: any EventLoopGroup
     ) async throws -> ProviderEndpoint {
-        let gate = DevicePushGate(credentials: credentials, apps: apps, tokens: tokens, environment: environment)
+        let gate = DevicePushGate(
+            credentials: credentials, certificates: certificates, apps: apps, tokens: tokens, environment: environment)
         let metrics = ProviderMetrics()
+        var configuration = configuration
+        configuration.leavesCertificatesToHandler = true
         let refusedTokens = RefusedTokenReport(logger: configuration.logger, clock: { acceptor.now })
         let listener = try await HTTP2Listener.bind(configuration, on: group) { connection in
             ProviderConnection(
                 gate: gate, acceptor: acceptor, metrics: metrics, refusedTokens: refusedTokens,
                 connection: connection)
         }
+        let address = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+        configuration.logger.info(
+            "listening for providers", metadata: [LogKey.address: "\(address):\(listener.port)"])
         return ProviderEndpoint(listener: listener)
     }
 

@@ -3,11 +3,11 @@ import Logging
 import NIOCore
 import Observability
 import PushModel
-import ServerCore
+import RegisterCore
 import Synchronization
 
-/// Tells of provider tokens that name a known key and are refused: to its team by a timeline, to the operator by a log
-/// line. Thread-safe.
+/// Tells of provider tokens that name a known key, and of known certificates, that are refused: to its team by a timeline,
+/// to the operator by a log line. Thread-safe.
 ///
 /// Such a token may be the team's own, too old or signed wrongly, or anybody's: the key's id is no secret. So there are
 /// at most ten notes a minute for each key and one log line in ten seconds.
@@ -20,7 +20,7 @@ final class RefusedTokenReport: Sendable {
     }
 
     static let notesPerMinute = 10
-    private static let silenceMilliseconds: Int64 = 10_000
+    private static let silence = Duration.seconds(10)
     /// Keys that are kept track of; there are as many as teams made.
     private static let keyLimit = 4096
 
@@ -33,7 +33,7 @@ final class RefusedTokenReport: Sendable {
         self.clock = clock
     }
 
-    /// A token was refused.
+    /// A token or a certificate was refused.
     ///
     /// - Returns: Whether a timeline of the key's team should have it.
     func report(
@@ -51,13 +51,13 @@ final class RefusedTokenReport: Sendable {
             let isSaid = now >= budget.silentUntil
             let unsaid = budget.unsaid
             budget.unsaid = isSaid ? 0 : budget.unsaid + 1
-            if isSaid { budget.silentUntil = now.adding(milliseconds: Self.silenceMilliseconds) }
+            if isSaid { budget.silentUntil = now + Self.silence }
             budgets[key] = budget
             return (budget.notes <= Self.notesPerMinute, isSaid ? unsaid : nil)
         }
         if let unsaid {
             logger.warning(
-                "a provider token was refused: \(refusal.reason.rawValue), \(refusal.note ?? refusal.reason.sentence)",
+                "a provider's credential was refused: \(refusal.reason.rawValue), \(refusal.note ?? refusal.reason.sentence)",
                 metadata: [
                     LogKey.key: "\(key.keyID)", LogKey.team: "\(key.team)",
                     LogKey.address: "\(address.map { "\($0)" } ?? "unknown")", LogKey.count: "\(unsaid + 1)",

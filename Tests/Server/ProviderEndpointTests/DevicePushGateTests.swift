@@ -4,6 +4,7 @@ import Crypto
 import HTTPWire
 import Logging
 import PushModel
+import RegisterCore
 import ServerCore
 import Testing
 
@@ -49,6 +50,17 @@ import Testing
         #expect(acceptance.subject.device == DeviceID(7))
         #expect(acceptance.notification.content == .apns(world.body))
         #expect(acceptance.notification.collapseID == "c")
+    }
+
+    @Test(arguments: [(#"{"aps":{}}"#, false), (#"{"todo":{"aps":1}}"#, true), ("{}", true)])
+    func `a payload without aps is accepted, and the timeline is told`(payload: String, isNoted: Bool) async throws {
+        var world = try await ProviderWorld()
+        world.body = Array(payload.utf8)
+        guard case .accept(let acceptance) = try await decide(world) else {
+            Issue.record("the request was not accepted")
+            return
+        }
+        #expect((acceptance.note != nil) == isNoted)
     }
 
     @Test(arguments: Fault.all)

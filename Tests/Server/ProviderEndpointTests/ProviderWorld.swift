@@ -2,7 +2,9 @@ import APNsWire
 import AldabaTestSupport
 import Crypto
 import Mailbox
+import MemberCentre
 import PushModel
+import RegisterCore
 import ServerCore
 import StoreMemory
 import Testing
@@ -11,7 +13,7 @@ import Testing
 
 /// A store with a few apps and a device of both environments, and the directories over it; nothing in memory yet.
 struct ProviderWorld {
-    static let keyID = "KEY1234567"
+    static let keyID = KeyID(rawValue: "KEY1234567")
     static let team = TeamID(rawValue: "TEAM123456")
     static let now = Timestamp(seconds: 1_780_272_000)
 
@@ -22,7 +24,7 @@ struct ProviderWorld {
     /// The header fields of a right request.
     var fields: [(String, String)]
     var body = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
-    var fault: DevicePushGate.BodyFault?
+    var fault: DevicePushGate.MissingBodyReason?
 
     init() async throws {
         store = MemoryStore()
@@ -50,6 +52,7 @@ struct ProviderWorld {
         let clock: @Sendable () -> Timestamp = { Self.now }
         gate = DevicePushGate(
             credentials: CredentialDirectory(store: store, clock: clock),
+            certificates: CertificateDirectory(store: store, clock: clock),
             apps: AppDirectory(store: store, clock: clock), tokens: TokenDirectory(store: store, sealer: sealer),
             environment: .sandbox)
         let bearer = try ProviderToken.make(key: key, keyID: Self.keyID, team: Self.team, issuedAt: Self.now)

@@ -47,7 +47,7 @@ struct RunningEndpoint {
         }
     }
 
-    /// An acceptance as a connection's would be, with the sink that takes its verdict.
+    /// An acceptance as a connection's would be, with the sink that takes its result.
     func accept(_ sink: any AcceptanceSink) -> Bool {
         mailboxes.accept(
             Acceptance(
@@ -60,7 +60,7 @@ struct RunningEndpoint {
 
 /// A sink that nobody listens to.
 final class NoSink: AcceptanceSink {
-    func judged(_ verdicts: [AcceptanceVerdict]) {}
+    func completed(_ results: [AcceptanceResult]) {}
 }
 
 /// Says when the server's end of a connection is gone; all else is the real connection's.
@@ -98,7 +98,8 @@ func withEndpoint(
         store: store, node: 0, loop: group.next(), settings: MailboxService.Settings(),
         clock: { ProviderWorld.now }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     let gate = DevicePushGate(
-        credentials: world.gate.credentials, apps: world.gate.apps, tokens: world.gate.tokens, environment: environment)
+        credentials: world.gate.credentials, certificates: world.gate.certificates, apps: world.gate.apps,
+        tokens: world.gate.tokens, environment: environment)
     let metrics = ProviderMetrics()
     let listener = try await HTTP2Listener.bind(
         HTTP2Listener.Configuration(host: "127.0.0.1", port: 0, tls: nil), on: MultiThreadedEventLoopGroup.singleton
