@@ -1,0 +1,93 @@
+import PushModel
+import Synchronization
+
+/// How many messages of FCM's API one device may be sent: so many a minute, in an hour about twenty times that, and of those with a
+/// collapse key twenty at once for an app and then one in three minutes. FCM's own figures are 240, 5,000, 20 and one.
+package struct DeviceThrottle: Hashable, Sendable {
+    /// Messages with a collapse key that an app may send a device at once.
+    package static let collapsibleBurst = 20.0
+    /// After how many milliseconds it may send one more.
+    package static let collapsiblePause: Int64 = 180_000
+
+    /// A bucket that fills steadily.
+    private struct Bucket: Hashable, Sendable {
+        var tokens: Double
+        var filledAt: Timestamp
+
+        /// - Returns: `nil` when there was one; else the seconds after which there is.
+        mutating func wait(at now: Timestamp, capacity: Double, perMillisecond rate: Double) -> Int? {
+            let elapsed = Double(max(0, now.milliseconds(since: filledAt)))
+            tokens = min(capacity, tokens + elapsed * rate)
+            filledAt = now
+            return tokens >= 1 ? nil : max(1, Int(((1 - tokens) / rate / 1000).rounded(.up)))
+        }
+    }
+
+    private let perMinute: Double
+    private var minute: Bucket
+    private var hour: Bucket
+    private var collapsible: [AppID: Bucket] = [:]
+
+    /// A device that was sent nothing yet.
+    package init(perMinute: Int, now: Timestamp) {
+        self.perMinute = Double(max(1, perMinute))
+        minute = Bucket(tokens: self.perMinute, filledAt: now)
+        hour = Bucket(tokens: self.perMinute * 125 / 6, filledAt: now)
+    }
+
+    /// Takes a message's place in all limits, or in none.
+    ///
+    /// - Returns: `nil` when it may be sent; else the seconds after which it may.
+    package mutating func take(_ app: AppID, isCollapsible: Bool, at now: Timestamp) -> Int? {
+        var waits = [
+            minute.wait(at: now, capacity: perMinute, perMillisecond: perMinute / 60_000),
+            hour.wait(at: now, capacity: perMinute * 125 / 6, perMillisecond: perMinute * 125 / 6 / 3_600_000),
+        ]
+        var bucket = collapsible[app] ?? Bucket(tokens: Self.collapsibleBurst, filledAt: now)
+        if isCollapsible {
+            waits.append(
+                bucket.wait(
+                    at: now, capacity: Self.collapsibleBurst, perMillisecond: 1 / Double(Self.collapsiblePause)))
+        }
+        if let wait = waits.compactMap({ $0 }).max() { return wait }
+        minute.tokens -= 1
+        hour.tokens -= 1
+        if isCollapsible {
+            bucket.tokens -= 1
+            collapsible[app] = bucket
+        }
+        return nil
+    }
+}
+
+/// The throttles of the devices that were sent something lately. Thread-safe, and bounded: a device that is forgotten begins anew.
+final class DeviceThrottles: Sendable {
+    private struct State {
+        var current: [DeviceID: DeviceThrottle] = [:]
+        var older: [DeviceID: DeviceThrottle] = [:]
+    }
+
+    private static let capacity = 100_000
+    private let perMinute: Int
+    private let state = Mutex(State())
+
+    /// - Parameter perMinute: 0 for no throttle.
+    init(perMinute: Int) { self.perMinute = perMinute }
+
+    /// As ``DeviceThrottle/take(_:isCollapsible:at:)``.
+    func take(_ subject: TokenSubject, isCollapsible: Bool, at now: Timestamp) -> Int? {
+        guard perMinute > 0 else { return nil }
+        return state.withLock { state in
+            if state.current.count >= Self.capacity {
+                state.older = state.current
+                state.current = [:]
+            }
+            let older = state.older.removeValue(forKey: subject.device)
+            var throttle =
+                state.current.removeValue(forKey: subject.device) ?? older
+                ?? DeviceThrottle(perMinute: perMinute, now: now)
+            defer { state.current[subject.device] = throttle }
+            return throttle.take(subject.app, isCollapsible: isCollapsible, at: now)
+        }
+    }
+}

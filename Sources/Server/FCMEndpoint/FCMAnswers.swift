@@ -1,0 +1,44 @@
+import ControlHTTP
+import FCMWire
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import Observability
+
+extension Response {
+    /// An answer in JSON, which nobody keeps.
+    static func fcm(_ body: [UInt8], status: Int = 200, retryAfter: Int? = nil) -> Response {
+        var headers: HTTPFields = [.contentType: "application/json; charset=UTF-8", .cacheControl: "no-store"]
+        if let retryAfter { headers[.retryAfter] = String(retryAfter) }
+        if status == 401 { headers[.wwwAuthenticate] = "Bearer" }
+        return Response(
+            status: HTTPResponse.Status(code: status), headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    /// A refusal as Google's libraries parse it.
+    static func fcm(_ refusal: FCMRefusal, noted: String? = nil) -> Response {
+        .fcm(refusal.body(noted: noted), status: refusal.status.http, retryAfter: refusal.retryAfter)
+    }
+}
+
+extension FCMRefusal {
+    /// What an error of a request comes to. What nobody foresaw is logged, and answered without its details.
+    static func of(_ error: any Error, logger: Logger) -> FCMRefusal {
+        switch error {
+        case let refusal as FCMRefusal: return refusal
+        case let error as ControlError: return FCMRefusal(.invalidArgument, error.message)
+        case let error as any HTTPResponseError where error.status == .contentTooLarge:
+            return FCMRefusal(.invalidArgument, "the body is larger than 65536 bytes")
+        default:
+            logger.error("a request of FCM's API could not be answered", metadata: [LogKey.error: "\(error)"])
+            return .notNow
+        }
+    }
+
+    /// The server cannot take it now; it may be sent again.
+    static let notNow = FCMRefusal(
+        .unavailable, "the server cannot take the message now; send it again after the time of Retry-After",
+        retryAfter: 5)
+}

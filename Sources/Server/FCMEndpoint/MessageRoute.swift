@@ -1,0 +1,134 @@
+import ControlHTTP
+import FCMWire
+import Hummingbird
+import Logging
+import PushModel
+import ServerCore
+
+/// `POST /v1/projects/{project}/messages:send`.
+struct MessageRoute: Sendable {
+    let access: FCMAccess
+    let gate: MessageGate
+    let quotas: SendQuotas
+    let throttles: DeviceThrottles
+    let acceptor: any NotificationAcceptor
+    let audiences: (any AudienceSender)?
+    let metrics: FCMMetrics
+
+    func respond(_ request: Request, project: String, logger: Logger) async -> Response {
+        let team: TeamID
+        do { team = try await access.account(request).team } catch {
+            let refusal = FCMRefusal.of(error, logger: logger)
+            metrics.refused(refusal)
+            return .fcm(refusal)
+        }
+        do {
+            let name = try await send(request, project: project, team: team)
+            return .fcm(JSONValue.object([.init("name", .string(name))]).bytes)
+        } catch let refused as MessageGate.Refused {
+            metrics.refused(refused.refusal)
+            return .fcm(refused.refusal, noted: note(refused, team))
+        } catch {
+            let refusal = FCMRefusal.of(error, logger: logger)
+            metrics.refused(refusal)
+            // What the server could not do is no refusal: it is sent again.
+            guard refusal.status != .unavailable else { return .fcm(refusal) }
+            return .fcm(refusal, noted: note(MessageGate.Refused(refusal: refusal), team))
+        }
+    }
+
+    private func note(_ refused: MessageGate.Refused, _ team: TeamID) -> String? {
+        acceptor.noteRefusal(
+            code: refused.refusal.timelineCode, note: refused.refusal.note, team: team, topic: refused.topic,
+            apnsID: nil)?.description
+    }
+
+    /// - Returns: The message's name.
+    private func send(_ request: Request, project: String, team: TeamID) async throws -> String {
+        guard ProjectName.names(project, team) else {
+            throw FCMRefusal(
+                .permissionDenied,
+                "the service account sends for project \(ProjectName.id(of: team)), not for \(project.prefix(64))",
+                reason: "IAM_PERMISSION_DENIED")
+        }
+        if let seconds = quotas.take(team, at: acceptor.now) {
+            throw FCMRefusal(
+                .quotaExceeded,
+                "the project has sent its messages of this minute; send again after the time of Retry-After",
+                retryAfter: seconds)
+        }
+        let body = try await request.wholeBody()
+        let asked = try FCMRequest(body: Array(buffer: body))
+        let message = asked.message
+        let content = try message.content()
+        let (addressees, refused): ([MessageGate.Addressee], [MessageGate.Refused])
+        switch message.target {
+        case .token(let token): (addressees, refused) = try await gate.addressees(of: token, team: team)
+        case .fid(let id) where gate.register != nil:
+            (addressees, refused) = (try await gate.addressees(ofInstallation: id, team: team), [])
+        case .topic, .condition, .fid:
+            guard let audiences else {
+                throw FCMRefusal.invalid("message", "this server sends to tokens and device groups alone")
+            }
+            return name(of: try await audiences.send(message, team: team, isDryRun: asked.isDryRun), team)
+        }
+        if let package = message.android?.package {
+            for addressee in addressees where addressee.app.topic.rawValue != package {
+                throw MessageGate.Refused(
+                    refusal: .invalid(
+                        "message.android.restricted_package_name", "the registration token is not one of this app"),
+                    topic: addressee.app.topic.rawValue)
+            }
+        }
+        guard !asked.isDryRun else { return name(of: nil, team) }
+        let delivery = FCMDelivery(message, isShown: content.isShown, now: acceptor.now)
+        try throttle(addressees, delivery)
+        let bytes = content.bytes(team: team, delivery: delivery)
+        for each in refused { _ = note(each, team) }
+        var acceptances: [Acceptance] = []
+        for addressee in addressees {
+            acceptances.append(
+                try await acceptance(addressee, delivery, bytes, ticket: Int32(acceptances.count)))
+        }
+        let ids = await AcceptanceAnswers.of(acceptances, by: acceptor)
+        guard let first = ids.first, let first, ids.allSatisfy({ $0 != nil }) else { throw FCMRefusal.notNow }
+        return name(of: first, team)
+    }
+
+    private func throttle(_ addressees: [MessageGate.Addressee], _ delivery: FCMDelivery) throws {
+        for each in addressees {
+            let seconds = throttles.take(each.subject, isCollapsible: delivery.collapseID != nil, at: acceptor.now)
+            guard let seconds else { continue }
+            throw MessageGate.Refused(
+                refusal: FCMRefusal(
+                    .quotaExceeded, "the device was sent too many messages; send again after the time of Retry-After",
+                    retryAfter: seconds), topic: each.app.topic.rawValue)
+        }
+    }
+
+    /// Counts a message that was taken.
+    ///
+    /// - Parameter id: `nil` for one that was only checked, which has the name that FCM gives those.
+    private func name(of id: NotificationID?, _ team: TeamID) -> String {
+        guard let id else {
+            metrics.checked.increment()
+            return "projects/\(ProjectName.id(of: team))/messages/fake_message_id"
+        }
+        metrics.accepted.increment()
+        return ProjectName.message(id, of: team)
+    }
+
+    private func acceptance(
+        _ addressee: MessageGate.Addressee, _ delivery: FCMDelivery, _ content: [UInt8], ticket: Int32
+    ) async throws -> Acceptance {
+        var acceptance = Acceptance(
+            app: addressee.app, subject: addressee.subject,
+            notification: Notification(
+                apnsID: delivery.apnsID, topic: addressee.app.topic, pushType: delivery.pushType,
+                priority: delivery.priority, expiry: delivery.expiry, collapseID: delivery.collapseID,
+                content: .fcm(content)), ticket: ticket,
+            note: addressee.group.map { "to the device group \($0)" })
+        acceptance.namesItself = true
+        return acceptance
+    }
+}

@@ -1,0 +1,102 @@
+import ControlHTTP
+import FCMWire
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import Observability
+import PushModel
+
+/// `POST /token`: an access token for a service account's assertion (RFC 7523; the errors are those of RFC 6749, section
+/// 5.2).
+struct TokenRoute: Sendable {
+    let access: FCMAccess
+
+    /// Why there is no token.
+    struct Refused: Error {
+        var code: String
+        var description: String
+    }
+
+    static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    /// One of them must be asked for.
+    static let scopes: Set<String> = [
+        "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
+    ]
+    /// What libraries write as the audience, whatever their `token_uri` is.
+    static let customaryAudiences: Set<String> = [
+        "https://oauth2.googleapis.com/token", "https://accounts.google.com/o/oauth2/token",
+        "https://www.googleapis.com/oauth2/v4/token",
+    ]
+
+    func respond(_ request: Request, logger: Logger) async -> Response {
+        do {
+            let token = try await token(request)
+            return .fcm(
+                JSONValue.object([
+                    .init("access_token", .string(token)),
+                    .init("expires_in", .number(String(AccessTokenSealer.lifetime.components.seconds))),
+                    .init("token_type", .string("Bearer")),
+                ]).bytes)
+        } catch let refused as Refused {
+            return Self.answer(refused, status: 400)
+        } catch let error as ControlError {
+            return Self.answer(Refused(code: "invalid_request", description: error.message), status: 400)
+        } catch let error as any HTTPResponseError {
+            return Self.answer(
+                Refused(code: "invalid_request", description: "the body cannot be read"), status: error.status.code)
+        } catch {
+            logger.error("the register could not be read", metadata: [LogKey.error: "\(error)"])
+            return Self.answer(
+                Refused(code: "temporarily_unavailable", description: "the server could not find out; try again later"),
+                status: 503)
+        }
+    }
+
+    private static func answer(_ refused: Refused, status: Int) -> Response {
+        .fcm(
+            JSONValue.object([
+                .init("error", .string(refused.code)), .init("error_description", .string(refused.description)),
+            ]).bytes, status: status, retryAfter: status == 503 ? 5 : nil)
+    }
+
+    private func token(_ request: Request) async throws -> String {
+        let form = FormFields(String(buffer: try await request.wholeBody()))
+        guard form.first("grant_type") == Self.grantType else {
+            throw Refused(code: "unsupported_grant_type", description: "grant_type must be \(Self.grantType)")
+        }
+        guard let text = form.first("assertion") else {
+            throw Refused(code: "invalid_request", description: "the assertion is missing")
+        }
+        func invalid(_ description: String) -> Refused { Refused(code: "invalid_grant", description: description) }
+        let assertion: ServiceAssertion
+        do { assertion = try ServiceAssertion(text) } catch { throw invalid(error.reason) }
+        guard let (account, isGenuine) = try await access.accounts.signer(of: assertion) else {
+            throw invalid("the register has no service account \(assertion.issuer.prefix(128)) with this key")
+        }
+        guard isGenuine else { throw invalid("the assertion's signature is not that of the service account's key") }
+        let now = access.clock()
+        if let fault = assertion.timeFault(at: now) { throw invalid(fault) }
+        guard Self.isForUs(assertion.audience, host: request.head.authority) else {
+            throw invalid("the assertion's aud must be this address, the token_uri of the service account")
+        }
+        guard !Self.scopes.isDisjoint(with: assertion.scopes) else {
+            throw Refused(
+                code: "invalid_scope",
+                description: "scope must have one of \(Self.scopes.sorted().joined(separator: " "))")
+        }
+        return access.sealer.seal(AccessGrant(keyID: account.keyID, expiresAt: now + AccessTokenSealer.lifetime))
+    }
+
+    /// Whether an assertion is meant for this endpoint, under the name that the request has for it. A proxy may have
+    /// taken the beginning of the path away.
+    static func isForUs(_ audience: String, host: String?) -> Bool {
+        if customaryAudiences.contains(audience) { return true }
+        for scheme in ["https://", "http://"] where audience.hasPrefix(scheme) {
+            guard let host else { return false }
+            let rest = audience.dropFirst(scheme.count).lowercased()
+            return rest.hasPrefix("\(host.lowercased())/") && rest.hasSuffix("/token")
+        }
+        return false
+    }
+}

@@ -1,0 +1,65 @@
+import ControlHTTP
+import FCMWire
+import Fanout
+import PushModel
+import RegisterCore
+import TopicEndpoint
+import Topics
+
+/// Sends FCM's messages to topics and conditions.
+package struct TopicAudience: AudienceSender {
+    private let sender: any TopicSender
+    private let clock: @Sendable () -> Timestamp
+
+    /// Sends by the topics' own port.
+    package init(_ sender: any TopicSender, clock: @escaping @Sendable () -> Timestamp) {
+        self.sender = sender
+        self.clock = clock
+    }
+
+    /// Stores the message once, for whoever is subscribed now.
+    package func send(_ message: FCMMessage, team: TeamID, isDryRun: Bool) async throws -> NotificationID? {
+        let target: TopicTarget
+        let topic: String?
+        do {
+            switch message.target {
+            case .topic(let name): (target, topic) = (try .topic(named: name), name)
+            case .condition(let text): (target, topic) = (try .condition(parsing: text), nil)
+            case .token, .fid:
+                throw FCMRefusal.invalid("message.fid", "this server sends to tokens, topics and conditions")
+            }
+        } catch let fault as TopicNameFault {
+            throw FCMRefusal.invalid("message.topic", "\(fault)")
+        } catch let fault as ConditionFault {
+            throw FCMRefusal.invalid("message.condition", "\(fault)")
+        }
+        let content = try message.content()
+        let delivery = FCMDelivery(message, isShown: content.isShown, now: clock())
+        guard !isDryRun else { return nil }
+        return try await sender.send(
+            TopicMessage(
+                to: target, expiry: delivery.expiry, priority: delivery.priority, collapseID: delivery.collapseID
+            ) { .fcm(content.bytes(team: team, delivery: delivery, topic: topic, id: $0)) }, from: team)
+    }
+}
+
+/// Who may manage topics and send to them: a service account by its access token, or a provider by its own.
+package struct TopicAccess: ProjectAuthentication {
+    private let accounts: FCMAccess
+    private let providers: ProviderAccess
+
+    /// Judges both kinds of credentials.
+    package init(accounts: FCMAccess, providers: ProviderAccess) {
+        self.accounts = accounts
+        self.providers = providers
+    }
+
+    /// The team of a credential of either kind. A refusal says what is wrong with it as an access token.
+    package func team(authorization: String?) async throws -> TeamID? {
+        do { return try await accounts.account(authorization).team } catch let refusal as FCMRefusal {
+            do { return try await providers.team(authorization) } catch is ControlError {
+                throw ControlError.notAuthorized(refusal.message)
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import ControlHTTP
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOFoundationCompat
+import Observability
+import PushModel
+import Topics
+
+/// The routes by which providers manage topics: the Instance ID service's, and the newer ones under `v1/projects`.
+///
+/// A provider's libraries reach them when their Instance ID address is this server's.
+package struct TopicInterface: ControlInterface {
+    private let subscriptions: TopicSubscriptions
+    private let sender: any TopicSender
+    private let authentication: any ProjectAuthentication
+
+    /// Serves topics.
+    ///
+    /// - Parameter authentication: Judges callers of the secured listener; on the development listener everybody may act for
+    ///   every team.
+    package init(
+        subscriptions: TopicSubscriptions, sender: any TopicSender, authentication: any ProjectAuthentication
+    ) {
+        self.sender = sender
+        self.subscriptions = subscriptions
+        self.authentication = authentication
+    }
+
+    /// Adds the routes of topics.
+    package func add(to router: Router<ControlContext>, isSecured: Bool) {
+        let access: any ProjectAuthentication = isSecured ? authentication : ProviderAccess(authentication: nil)
+        let instances = InstanceRoutes(subscriptions: subscriptions, access: access)
+        let projects = ProjectTopicRoutes(subscriptions: subscriptions, access: access)
+        let broadcasts = BroadcastRoute(sender: sender, access: access)
+        router.post("v1/broadcasts") { request, _ in try await broadcasts.send(request) }
+        router.post("iid/v1:batchAdd") { request, context in
+            await instances.answer(context) { try await instances.batch(request, isLeaving: false) }
+        }
+        router.post("iid/v1:batchRemove") { request, context in
+            await instances.answer(context) { try await instances.batch(request, isLeaving: true) }
+        }
+        router.post("iid/v1:batchImport") { request, context in
+            await instances.answer(context) { try await instances.batchImport(request) }
+        }
+        router.post("iid/v1/:token/rel/topics/:topic") { request, context in
+            await instances.answer(context) {
+                try await instances.join(
+                    request, token: context.parameters.require("token"), topic: context.parameters.require("topic"))
+            }
+        }
+        router.get("iid/info/:token") { request, context in
+            await instances.answer(context) {
+                try await instances.info(request, token: context.parameters.require("token"))
+            }
+        }
+        router.post("v1/projects/:project/registrations/:token/topicSubscriptions") { request, context in
+            await projects.answer(context) {
+                try await projects.create(
+                    request, project: context.parameters.require("project"), token: context.parameters.require("token"))
+            }
+        }
+        router.delete("v1/projects/:project/registrations/:token/topicSubscriptions/:topic") { request, context in
+            await projects.answer(context) {
+                try await projects.delete(
+                    request, project: context.parameters.require("project"),
+                    token: context.parameters.require("token"), topic: context.parameters.require("topic"))
+            }
+        }
+    }
+}
+
+extension Request {
+    /// The body as JSON, at most 256 KiB: a thousand registration tokens, and room to spare.
+    func json<Value: Decodable>(_ type: Value.Type) async throws -> Value? {
+        let body = try await body.collect(upTo: 262_144)
+        return try? JSONDecoder().decode(type, from: Data(buffer: body))
+    }
+
+    /// The value of a query's field.
+    func query(_ name: String) -> String? { uri.queryParameters[Substring(name)].map(String.init) }
+}
