@@ -1,0 +1,174 @@
+import ControlHTTP
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import PushModel
+import RegisterCore
+import ServerCore
+
+/// `GET /v1/reports`: how many notifications came how far, by app, day and label; `GET /v1/reports/messages/{id}`: of one send;
+/// `GET /v1/events`: every event, as JSON Lines or CSV; and FCM's delivery data.
+package struct ReportsInterface: ControlInterface {
+    private let store: any ReportStore
+    private let sweep: ReportSweep
+    private let timelines: any TimelineService
+    private let authentication: any ProviderAuthentication
+    private let clock: @Sendable () -> Timestamp
+    /// Has what is written behind made durable, so that an answer holds what was accepted before its question.
+    private let flush: @Sendable () async throws -> Void
+
+    private static let rowLimit = 10_000
+    private static let longestReport: Int64 = 400
+    private static let eventSlice = 200
+
+    /// Brings the parts together.
+    package init(
+        store: any ReportStore, sweep: ReportSweep, timelines: any TimelineService,
+        authentication: any ProviderAuthentication, clock: @escaping @Sendable () -> Timestamp,
+        flush: @escaping @Sendable () async throws -> Void
+    ) {
+        self.store = store
+        self.sweep = sweep
+        self.timelines = timelines
+        self.authentication = authentication
+        self.clock = clock
+        self.flush = flush
+    }
+
+    /// Adds the reports, the export and FCM's delivery data.
+    package func add(to router: Router<ControlContext>, isSecured: Bool) {
+        let access = ProviderAccess(authentication: isSecured ? authentication : nil)
+        router.get("v1/reports") { request, _ in try await report(request, access) }
+        router.get("v1/reports/messages/:id") { request, context in
+            try await message(request, access, context.parameters.require("id"))
+        }
+        router.get("v1/events") { request, _ in try await events(request, access) }
+        router.get("v1beta1/projects/:project/androidApps/:app/deliveryData") { request, context in
+            try await deliveryData(
+                request, access, project: context.parameters.require("project"),
+                app: context.parameters.require("app"))
+        }
+    }
+
+    // MARK: Reports
+
+    private func report(_ request: Request, _ access: ProviderAccess) async throws -> Response {
+        let team = try await access.team(request.headers[.authorization])
+        let query = request.uri.queryParameters
+        var choice = ReportChoice(team: team, days: try days(request))
+        choice.topic = query["app"].map { Topic(rawValue: String($0)) }
+        choice.label = query["label"].map(String.init)
+        if let lane = query["lane"] {
+            guard ["apns", "fcm"].contains(lane) else { throw ControlError.invalid("lane is neither apns nor fcm") }
+            choice.lane = lane == "fcm" ? Lane.fcm : Lane.apns
+        }
+        return .json(ReportAnswer(try await rows(choice), choice))
+    }
+
+    private func rows(_ choice: ReportChoice) async throws -> [ReportRow] {
+        try await flush()
+        try await sweep.catchUp()
+        let rows = try await store.reports(choice, limit: Self.rowLimit + 1)
+        guard rows.count <= Self.rowLimit else {
+            throw ControlError.invalid("there are more than \(Self.rowLimit) rows; ask for one app, or for fewer days")
+        }
+        return rows
+    }
+
+    /// The days from `from` to `to`, both included: the last seven unless said.
+    private func days(_ request: Request) throws -> ClosedRange<ReportDay> {
+        func day(_ name: String) throws -> ReportDay? {
+            guard let text = request.uri.queryParameters[Substring(name)] else { return nil }
+            guard let day = ReportDay(text: text) else {
+                throw ControlError.invalid("\(name) is \"\(text.prefix(20))\"; a day such as 2026-11-22 would be right")
+            }
+            return day
+        }
+        let to = try day("to") ?? ReportDay(clock())
+        let from = try day("from") ?? to + -6
+        guard from <= to else { throw ControlError.invalid("from is \(from), which is after \(to)") }
+        guard to.number - from.number < Self.longestReport else {
+            throw ControlError.invalid("there are more than \(Self.longestReport) days from \(from) to \(to)")
+        }
+        return from...to
+    }
+
+    private func message(_ request: Request, _ access: ProviderAccess, _ id: String) async throws -> Response {
+        let team = try await access.team(request.headers[.authorization])
+        guard !id.isEmpty, id.utf8.count <= 128 else { throw ControlError.notFound }
+        if let broadcast = NotificationID(text: id) {
+            try await flush()
+            try await sweep.catchUp()
+            if let counts = try await store.broadcastCounts(broadcast, team: team) {
+                return .json(MessageReportAnswer(id, counts))
+            }
+        }
+        let found = try await timelines.timelines(of: id, team: team).compactMap { timeline in
+            timeline.entries.first { $0.state == .accepted }.map { ($0.at, timeline.entries) }
+        }
+        guard !found.isEmpty else { throw ControlError.notFound }
+        return .json(MessageReportAnswer(id, found))
+    }
+
+    // MARK: Events
+
+    private func events(_ request: Request, _ access: ProviderAccess) async throws -> Response {
+        let team = try await access.team(request.headers[.authorization])
+        let query = request.uri.queryParameters
+        guard let format = EventFormat(rawValue: query["format"].map(String.init) ?? "jsonl") else {
+            throw ControlError.invalid("format is neither jsonl nor csv")
+        }
+        guard let after = query["after"].map({ NotificationID(text: $0) }) ?? Self.beginning else {
+            throw ControlError.invalid("after is no notification's id")
+        }
+        let days = try days(request)
+        let choice = EventChoice(
+            team: team, topic: query["app"].map { Topic(rawValue: String($0)) },
+            accepted: days.lowerBound.beginning..<(days.upperBound + 1).beginning)
+        try await flush()
+        let (store, slice) = (self.store, Self.eventSlice)
+        return Response(
+            status: .ok, headers: [.contentType: format.mediaType, .cacheControl: "no-store"],
+            body: ResponseBody { writer in
+                if after.rawValue == 0, !format.heading.isEmpty {
+                    try await writer.write(ByteBuffer(string: format.heading))
+                }
+                var cursor: NotificationID? = after
+                while let from = cursor {
+                    let page = try await store.events(choice, after: from, limit: slice)
+                    let text = try page.notifications.map(format.lines).joined()
+                    if !text.isEmpty { try await writer.write(ByteBuffer(string: text)) }
+                    cursor = page.next
+                }
+                try await writer.finish(nil)
+            })
+    }
+
+    /// Before every notification.
+    private static let beginning = NotificationID(rawValue: 0)
+
+    // MARK: FCM's delivery data
+
+    /// What FCM's data API answers for an app, of the last seven days; the app is named by its topic.
+    private func deliveryData(
+        _ request: Request, _ access: ProviderAccess, project: String, app: String
+    ) async throws -> Response {
+        let team = try await access.team(request.headers[.authorization])
+        guard team.map({ ProjectName.names(project, $0) }) ?? true else { throw ControlError.notFound }
+        let query = request.uri.queryParameters
+        let size = query["pageSize"].flatMap { Int($0) } ?? 1000
+        let start = query["pageToken"].map { Int($0) } ?? 0
+        guard size >= 0, let start, start >= 0 else {
+            throw ControlError.invalid("pageSize or pageToken is not what an answer said")
+        }
+        let today = ReportDay(clock())
+        let choice = ReportChoice(
+            team: team, topic: Topic(rawValue: app), lane: .fcm, days: (today + -6)...today)
+        let rows = try await rows(choice)
+        let page = rows.dropFirst(start).prefix(size == 0 ? 1000 : min(size, 1000))
+        return .json(
+            DeliveryDataAnswer(
+                androidDeliveryData: page.map(DeliveryDataAnswer.Row.init),
+                nextPageToken: page.endIndex < rows.endIndex ? String(page.endIndex) : nil))
+    }
+}
