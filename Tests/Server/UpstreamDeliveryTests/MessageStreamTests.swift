@@ -1,0 +1,82 @@
+import AldabaTestSupport
+import ControlHTTP
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import PushModel
+import RegisterCore
+import Testing
+
+@testable import UpstreamDelivery
+
+/// Keeps what a stream writes.
+private struct RecordingWriter: ResponseBodyWriter {
+    let written = Inbox<String>()
+
+    mutating func write(_ buffer: ByteBuffer) async throws { written.put(String(buffer: buffer)) }
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}
+
+/// Finds every credential to be of an age.
+private struct Ageing: ProviderAuthentication {
+    let isExpired: Bool
+
+    func team(authorization: String) async throws -> ProviderVerdict {
+        isExpired ? .expired : .team(TeamID(rawValue: "TEAM123456"))
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct MessageStreamTests {
+    private func feed(_ world: MessageWorld) -> MessageFeed {
+        MessageFeed(
+            store: world.store, apps: world.apps, sealer: world.sealer, cell: 0, bell: world.bell,
+            clock: world.clock.function)
+    }
+
+    @Test func `a stream writes what waits and what comes, and says that it is there, until its reader may not read`()
+        async throws
+    {
+        let world = try await MessageWorld()
+        #expect(try await world.say("before") == .durable())
+        let mayRead = Flag()
+        mayRead.store(true)
+        let writer = RecordingWriter()
+        let stream = MessageStream(
+            feed: feed(world), scope: MessageScope(), cursor: 0, heartbeat: .milliseconds(20)
+        ) { mayRead.load() }
+        let writing = Task {
+            var body: any ResponseBodyWriter = writer
+            try await stream.write(to: &body)
+        }
+        #expect(await writer.written.next()?.hasPrefix("retry: ") == true)
+        let first = await writer.written.next { !$0.hasPrefix(":") }
+        #expect(first?.hasPrefix("id: 1\nevent: message\ndata: {") == true)
+        #expect(first?.hasSuffix("}\n\n") == true)
+        #expect(await writer.written.next { $0 == ": still here\n\n" } != nil)
+        #expect(try await world.say("after") == .durable())
+        #expect(await writer.written.next { $0.contains("\"id\":\"after\"") } != nil)
+        mayRead.store(false)
+        try await writing.value
+    }
+
+    @Test func `whoever reaches the development listener may read, and an expired token may not`() async {
+        #expect(await UpstreamInterface.isAllowed(ProviderAccess(authentication: nil), nil))
+        #expect(await UpstreamInterface.isAllowed(ProviderAccess(authentication: Ageing(isExpired: false)), "bearer x"))
+        #expect(await !UpstreamInterface.isAllowed(ProviderAccess(authentication: Ageing(isExpired: true)), "bearer x"))
+        #expect(await !UpstreamInterface.isAllowed(ProviderAccess(authentication: Ageing(isExpired: false)), nil))
+    }
+
+    @Test func `a place is free again when it was given back, or let go`() {
+        let slots = StreamSlots(limit: 2, label: "test_streams")
+        var first = slots.take()
+        let second = slots.take()
+        #expect(slots.take() == nil)
+        first = nil
+        #expect(first == nil)
+        let third = slots.take()
+        #expect(third != nil)
+        second?.giveBack()
+        second?.giveBack()
+        #expect(slots.take() != nil)
+    }
+}
