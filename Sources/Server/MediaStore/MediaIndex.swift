@@ -1,0 +1,96 @@
+import PushModel
+
+/// What is kept, and how much room is left. A value: files and time are its caller's.
+struct MediaIndex: Sendable {
+    /// The most bytes that all files may take, those on their way in included.
+    let quota: Int64
+    /// The most files.
+    let countLimit: Int
+
+    private var files: [MediaName: MediaFile] = [:]
+    private var names: [Content: MediaName] = [:]
+    /// What expires within one hour, by that hour: the sweep looks at those that are over.
+    private var hours: [Int64: Set<MediaName>] = [:]
+    private(set) var kept: Int64 = 0
+    private(set) var arriving: Int64 = 0
+
+    /// What makes two files one: the same bytes, of the same team.
+    private struct Content: Hashable {
+        var digest: String
+        var team: TeamID?
+
+        init(_ digest: String, _ team: TeamID?) { (self.digest, self.team) = (digest, team) }
+    }
+
+    init(quota: Int64, countLimit: Int) {
+        self.quota = quota
+        self.countLimit = countLimit
+    }
+
+    /// How many files there are.
+    var count: Int { files.count }
+
+    // MARK: Room
+
+    /// Sets room aside for bytes that arrive.
+    mutating func reserve(_ bytes: Int64) throws(MediaRefusal) {
+        guard count < countLimit else { throw .count(countLimit) }
+        guard bytes <= quota - kept - arriving else { throw .quota(quota) }
+        arriving += bytes
+    }
+
+    /// Gives room back that was set aside.
+    mutating func release(_ bytes: Int64) { arriving -= bytes }
+
+    // MARK: Files
+
+    /// The file of a name, unless it has expired.
+    func file(_ name: MediaName, at now: Timestamp) -> MediaFile? {
+        files[name].flatMap { $0.expires > now ? $0 : nil }
+    }
+
+    /// The team's file with those bytes, unless it has expired.
+    func file(digest: String, team: TeamID?, at now: Timestamp) -> MediaFile? {
+        names[Content(digest, team)].flatMap { file($0, at: now) }
+    }
+
+    /// Enters a file, in place of what had its name.
+    mutating func insert(_ file: MediaFile) {
+        remove(file.name)
+        files[file.name] = file
+        names[Content(file.digest, file.team)] = file.name
+        hours[Self.hour(file.expires), default: []].insert(file.name)
+        kept += file.bytes
+    }
+
+    /// Takes a file out; what it was, if it was there.
+    @discardableResult
+    mutating func remove(_ name: MediaName) -> MediaFile? {
+        guard let file = files.removeValue(forKey: name) else { return nil }
+        let content = Content(file.digest, file.team)
+        if names[content] == name { names[content] = nil }
+        let hour = Self.hour(file.expires)
+        hours[hour]?.remove(name)
+        if hours[hour]?.isEmpty == true { hours[hour] = nil }
+        kept -= file.bytes
+        return file
+    }
+
+    /// The names of files whose last hour is over.
+    func expired(at now: Timestamp) -> [MediaName] {
+        let present = Self.hour(now)
+        return hours.filter { $0.key < present }.flatMap(\.value)
+    }
+
+    /// At most `limit` files in the order of their names, from after one on; of one team, or of all.
+    ///
+    /// Every file is looked at: this is for people who look into the store.
+    func list(team: TeamID?, after: MediaName?, limit: Int, at now: Timestamp) -> [MediaFile] {
+        let found = files.values.filter { file in
+            file.expires > now && (team == nil || file.team == team) && after.map { file.name > $0 } != false
+        }
+        return Array(found.sorted { $0.name < $1.name }.prefix(limit))
+    }
+
+    private static func hour(_ time: Timestamp) -> Int64 { time.rawValue / 3_600_000 }
+}

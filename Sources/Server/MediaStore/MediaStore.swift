@@ -1,0 +1,190 @@
+import Foundation
+import Machine
+import MediaFormat
+import PushModel
+import Synchronization
+
+/// Keeps the files of notifications; see the room's page for what it guarantees.
+public final class MediaStore: Sendable {
+    /// What an operator chooses.
+    public struct Settings: Sendable {
+        /// The most bytes that all files together may take.
+        public var quota: Int64
+        /// For how long a file is kept after it was last uploaded, in milliseconds.
+        public var lifetime: Int64
+        /// The most files.
+        var countLimit = 100_000
+
+        /// Brings the two together; those below one count as one.
+        public init(quota: Int64, lifetime: Int64) {
+            self.quota = max(1, quota)
+            self.lifetime = max(1, lifetime)
+        }
+    }
+
+    /// How many files may arrive at once.
+    static let arrivals = 8
+
+    let folder: MediaFolder
+    private let settings: Settings
+    private let clock: @Sendable () -> Timestamp
+    private let makeName: @Sendable () -> MediaName
+    private let index: Mutex<MediaIndex>
+    private let arriving = Mutex(0)
+    /// Held by whoever changes files and index together; readers need only the index.
+    private let change = Mutex<Void>(())
+    private let metrics = MediaMetrics()
+
+    /// Opens a folder, which is made where it is missing, and reads what is kept there.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder's path; nothing else may be kept in it.
+    ///   - clock: The present.
+    ///   - makeName: Names that nobody guesses.
+    /// - Throws: what the system said of the folder.
+    public init(
+        folder: String, settings: Settings, clock: @escaping @Sendable () -> Timestamp,
+        makeName: @escaping @Sendable () -> MediaName = {
+            var generator = SystemRandomNumberGenerator()
+            return MediaName(using: &generator)
+        }
+    ) throws {
+        self.folder = try MediaFolder(folder)
+        self.settings = settings
+        self.clock = clock
+        self.makeName = makeName
+        var found = MediaIndex(quota: settings.quota, countLimit: settings.countLimit)
+        for file in try self.folder.load() { found.insert(file) }
+        metrics.holds(found)
+        index = Mutex(found)
+    }
+
+    var now: Timestamp { clock() }
+
+    // MARK: In
+
+    /// Begins to take a file.
+    ///
+    /// - Parameters:
+    ///   - team: Whose it is; `nil` where teams are not asked for.
+    ///   - announced: How many bytes are said to come, where that is said.
+    /// - Throws: ``MediaRefusal``, or what the system said.
+    public func begin(team: TeamID?, announced: Int64?) throws -> MediaUpload {
+        if let announced {
+            guard announced <= MediaKind.largest else { throw MediaRefusal.tooLarge(nil) }
+            // Room is set aside as the bytes come; what cannot fit is told before they do.
+            try index.withLock { index in
+                try index.reserve(max(0, announced))
+                index.release(max(0, announced))
+            }
+        }
+        try arriving.withLock { arriving in
+            guard arriving < Self.arrivals else { throw MediaRefusal.busy }
+            arriving += 1
+        }
+        do {
+            return try MediaUpload(self, name: makeName(), team: team, at: now)
+        } catch {
+            ended(reserved: 0)
+            throw error
+        }
+    }
+
+    /// An upload is over, well or not.
+    func ended(reserved: Int64) {
+        arriving.withLock { $0 -= 1 }
+        release(reserved)
+    }
+
+    func release(_ bytes: Int64) { index.withLock { $0.release(bytes) } }
+
+    func reserve(_ bytes: Int64) throws(MediaRefusal) {
+        try index.withLock { index throws(MediaRefusal) in try index.reserve(bytes) }
+    }
+
+    func keep(
+        _ verdict: MediaIntake.Verdict, named name: MediaName, team: TeamID?, from arrived: String
+    ) throws -> TakenMedia {
+        try change.withLock { _ in
+            let now = now
+            let expires = now.adding(milliseconds: settings.lifetime)
+            if var known = index.withLock({ $0.file(digest: verdict.digest, team: team, at: now) }) {
+                // Never sooner: the setting may have become shorter.
+                known.expires = max(known.expires, expires)
+                try folder.write(known)
+                index.withLock { $0.insert(known) }
+                return TakenMedia(file: known, isNew: false)
+            }
+            let file = MediaFile(
+                name: name, format: verdict.format, bytes: verdict.bytes, digest: verdict.digest, team: team,
+                made: now, expires: expires)
+            do { try folder.keep(file, from: arrived) } catch {
+                folder.remove(name)
+                throw error
+            }
+            index.withLock {
+                $0.insert(file)
+                metrics.holds($0)
+            }
+            return TakenMedia(file: file, isNew: true)
+        }
+    }
+
+    // MARK: Out
+
+    /// The file that an address ends with, `NAME.ENDING`; `nil` where there is none, and where it has expired.
+    public func open(_ addressName: String) throws -> OpenMedia? {
+        guard let (name, format) = MediaName.read(inAddress: addressName),
+            let file = index.withLock({ $0.file(name, at: now) }), file.format == format
+        else { return nil }
+        let descriptor = Foundation.open(folder.place(of: name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        // Deleted since the index was asked.
+        if descriptor < 0, errno == ENOENT { return nil }
+        return OpenMedia(file, try Descriptor(descriptor, "file \(name)"))
+    }
+
+    /// At most `limit` files in the order of their names, from after one on; a team's, or everybody's (`nil`).
+    public func list(team: TeamID?, after: MediaName?, limit: Int) -> [MediaFile] {
+        index.withLock { $0.list(team: team, after: after, limit: max(0, limit), at: now) }
+    }
+
+    /// Deletes a file; of another team's than the one that asks (`nil`: everybody's) there is none.
+    ///
+    /// - Returns: What it was; `nil` when there is none of that name.
+    public func delete(_ name: MediaName, team: TeamID?) -> MediaFile? {
+        change.withLock { _ in
+            guard let file = index.withLock({ $0.file(name, at: now) }), team == nil || file.team == team else {
+                return nil
+            }
+            remove([name])
+            return file
+        }
+    }
+
+    /// Deletes what has expired; to be called now and then.
+    public func sweep() {
+        change.withLock { _ in remove(index.withLock { $0.expired(at: now) }) }
+    }
+
+    private func remove(_ names: [MediaName]) {
+        for name in names {
+            index.withLock { _ = $0.remove(name) }
+            folder.remove(name)
+        }
+        index.withLock { metrics.holds($0) }
+    }
+
+    // MARK: Counting
+
+    /// Counts an answer to a request for a file.
+    public func count(_ answer: MediaAnswer) { metrics.answered(answer) }
+
+    /// Counts bytes that were sent.
+    public func countServed(_ bytes: Int64, of file: MediaFile) { metrics.served(bytes, of: file.format.kind) }
+
+    /// Counts an upload that was taken, new or known.
+    public func countUpload(isNew: Bool) { metrics.uploaded(isNew ? "taken" : "known") }
+
+    /// Counts an upload that was not taken: a refusal, or one that broke off (`nil`).
+    public func countUpload(refused refusal: MediaRefusal?) { metrics.uploaded(refusal?.code ?? "broken") }
+}

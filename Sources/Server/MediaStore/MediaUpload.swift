@@ -1,0 +1,79 @@
+import Foundation
+import Machine
+import PushModel
+import Synchronization
+
+/// A file that was taken.
+public struct TakenMedia: Hashable, Sendable {
+    /// What is kept.
+    public var file: MediaFile
+    /// Whether the team had not uploaded these bytes before.
+    public var isNew: Bool
+}
+
+/// One file on its way in. What was not finished leaves nothing behind when the last reference goes.
+///
+/// Its calls block for the disk and come one after the other.
+public final class MediaUpload: Sendable {
+    private let store: MediaStore
+    private let team: TeamID?
+    private let name: MediaName
+    private let began: Timestamp
+    private let place: String
+    private let target: Descriptor
+    private let state = Mutex(State())
+
+    private struct State {
+        var intake = MediaIntake()
+        var reserved: Int64 = 0
+        var isFinished = false
+    }
+
+    /// How long a file may take to arrive, in milliseconds.
+    static let patience: Int64 = 600_000
+
+    init(_ store: MediaStore, name: MediaName, team: TeamID?, at now: Timestamp) throws {
+        self.store = store
+        self.team = team
+        self.name = name
+        began = now
+        place = store.folder.placeWhileArriving(name)
+        target = try MediaFolder.create(place)
+    }
+
+    deinit {
+        let (reserved, isFinished) = state.withLock { ($0.reserved, $0.isFinished) }
+        if !isFinished { unlink(place) }
+        store.ended(reserved: reserved)
+    }
+
+    /// Takes the next bytes to the disk.
+    ///
+    /// - Throws: ``MediaRefusal``, which is the provider's matter, or what the system said.
+    public func take(_ bytes: UnsafeRawBufferPointer) throws {
+        guard store.now.milliseconds(since: began) <= Self.patience else { throw MediaRefusal.slow }
+        try state.withLock { state in
+            try state.intake.take(bytes)
+            try store.reserve(Int64(bytes.count))
+            state.reserved += Int64(bytes.count)
+            try MediaFolder.write(bytes, to: target.number, path: place)
+        }
+    }
+
+    /// There is no more: the file is kept, or the team's one with the same bytes kept for longer.
+    ///
+    /// - Returns: The file, which is on the disk.
+    /// - Throws: as ``take(_:)`` does.
+    public func finish() throws -> TakenMedia {
+        try state.withLock { state in
+            let verdict = try state.intake.finish()
+            try MediaFolder.sync(target.number, place)
+            let taken = try store.keep(verdict, named: name, team: team, from: place)
+            state.isFinished = taken.isNew
+            // What is kept counts as kept from now on.
+            store.release(state.reserved)
+            state.reserved = 0
+            return taken
+        }
+    }
+}
