@@ -1,0 +1,139 @@
+import APNsWire
+import HubWire
+import PushModel
+import RegisterCore
+import ServerCore
+import Synchronization
+
+/// Sends to this server's own devices, by the door that every entry uses.
+package struct GatewaySender: PushSender {
+    private let acceptor: any NotificationAcceptor
+    private let apps: AppDirectory
+    private let tokens: TokenDirectory
+    private let environment: PushEnvironment
+
+    /// Sends device tokens of one environment.
+    package init(
+        acceptor: any NotificationAcceptor, apps: AppDirectory, tokens: TokenDirectory, environment: PushEnvironment
+    ) {
+        self.acceptor = acceptor
+        self.apps = apps
+        self.tokens = tokens
+        self.environment = environment
+    }
+
+    /// Examines each notification as the provider API does, and has those that pass accepted in bulk.
+    package func deliver(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?] {
+        var verdicts = [PushVerdict?](repeating: nil, count: pushes.count)
+        let app: RegisteredApp?
+        do { app = try await apps.find(hub.topic) } catch { return pushes.map { _ in nil } }
+        guard let app, app.team == hub.team, app.isPushEnabled else {
+            return pushes.map { _ in PushVerdict(.invalidCredentials) }
+        }
+        var acceptances: [Acceptance] = []
+        for (index, push) in pushes.enumerated() {
+            switch await examined(push, app) {
+            case .refused(let verdict): verdicts[index] = verdict
+            case .unknown: break
+            case .fit(let subject, let notification):
+                acceptances.append(
+                    Acceptance(app: app, subject: subject, notification: notification, ticket: Int32(index)))
+            }
+        }
+        let sink = ResultSink()
+        let taken = await acceptor.acceptAll(acceptances, sink: sink)
+        for result in await sink.results(taken) {
+            verdicts[Int(result.ticket)] = result.id.map { _ in .traced }
+        }
+        return verdicts
+    }
+
+    private enum Examination {
+        case refused(PushVerdict)
+        /// The register could not be read.
+        case unknown
+        case fit(TokenSubject, Notification)
+    }
+
+    private func examined(_ push: HubPush, _ app: RegisteredApp) async -> Examination {
+        guard case .handle(let handle) = push.channel, let token = DeviceToken(text: handle) else {
+            return .refused(PushVerdict(.badChannel))
+        }
+        var resolution = tokens.known(token)
+        if case .needsLookUp = resolution {
+            do { resolution = try await tokens.find(token) } catch { return .unknown }
+        }
+        switch resolution {
+        case .bad, .needsLookUp: return .refused(PushVerdict(.badChannel))
+        case .ended(let instant): return .refused(PushVerdict(.expiredChannel, diedAt: instant))
+        case .active(let subject):
+            guard subject.environment == environment else { return .refused(PushVerdict(.wrongToken)) }
+            guard subject.app == app.id else { return .refused(PushVerdict(.wrongChannel)) }
+            return notification(push, app, subject)
+        }
+    }
+
+    private func notification(_ push: HubPush, _ app: RegisteredApp, _ subject: TokenSubject) -> Examination {
+        let options: PushOptions
+        do { options = try PushOptions(push.headers, now: acceptor.now) } catch {
+            return .refused(PushVerdict(.invalidNotificationFormat))
+        }
+        guard push.body.count <= APNsPayloadLimit.bytes(for: options.pushType) else {
+            return .refused(PushVerdict(.invalidNotificationSize))
+        }
+        guard JSONScanner.fault(inObject: push.body) == nil else {
+            return .refused(PushVerdict(.invalidNotificationFormat))
+        }
+        return .fit(
+            subject,
+            Notification(
+                apnsID: push.id, topic: app.topic, pushType: options.pushType, priority: options.priority,
+                expiry: options.expiry, collapseID: options.collapseID, content: .apns(push.body)))
+    }
+}
+
+/// Gathers the results of a list of acceptances.
+private final class ResultSink: AcceptanceSink {
+    private struct State {
+        var results: [AcceptanceResult] = []
+        var wanted: Int?
+        var waiting: CheckedContinuation<[AcceptanceResult], Never>?
+    }
+
+    private let state = Mutex(State())
+
+    func completed(_ results: [AcceptanceResult]) {
+        finish { $0.results += results }
+    }
+
+    /// The results, when there are as many as were taken.
+    func results(_ count: Int) async -> [AcceptanceResult] {
+        await withCheckedContinuation { continuation in
+            finish {
+                $0.wanted = count
+                $0.waiting = continuation
+            }
+        }
+    }
+
+    private func finish(_ change: (inout sending State) -> Void) {
+        let done = state.withLock { state -> (CheckedContinuation<[AcceptanceResult], Never>, [AcceptanceResult])? in
+            change(&state)
+            guard let wanted = state.wanted, state.results.count >= wanted, let waiting = state.waiting else {
+                return nil
+            }
+            state.waiting = nil
+            return (waiting, state.results)
+        }
+        if let (continuation, results) = done { continuation.resume(returning: results) }
+    }
+}
+
+extension PushVerdict {
+    /// Taken by this server, which keeps its timeline.
+    fileprivate static var traced: PushVerdict {
+        var verdict = PushVerdict(.success)
+        verdict.isTraced = true
+        return verdict
+    }
+}

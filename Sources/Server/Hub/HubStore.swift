@@ -1,0 +1,153 @@
+import Audience
+import HubWire
+import PushModel
+
+/// Where hubs, their keys, installations and sends are durable; the port that a store implements.
+///
+/// Every write is one transaction, and is on the disk when it returns. `committed` is called on the writer's own queue after
+/// the commit, in the order of the commits.
+package protocol HubStore: Sendable {
+    /// Tells what commits changed for audiences.
+    typealias Committed = @Sendable ([AudienceChange]) -> Void
+
+    /// The hub of that name, compared without case.
+    func hub(named name: String) async throws -> HubRecord?
+    /// Every hub, by name.
+    func hubs() async throws -> [HubRecord]
+    /// The keys of a hub, by name.
+    func keys(of hub: Int64) async throws -> [HubKey]
+    /// The credentials with which a hub sends by other push services, by number.
+    func credentials(of hub: Int64) async throws -> [PushCredential]
+    /// The key of our own API whose SHA-256 this is.
+    func apiKey(hash: [UInt8]) async throws -> HubAPIKey?
+    /// Where events are sent, by the hubs' numbers.
+    func webhooks() async throws -> [HubWebhook]
+    /// Has a hub's events sent to an address; `nil` for nowhere, which forgets those that wait.
+    func setWebhook(_ webhook: HubWebhook?, of hub: Int64) async throws
+    /// The events of a hub that wait, in their order.
+    func events(of hub: Int64, limit: Int) async throws -> [HubEvent]
+    /// Ends an event that was taken.
+    func endEvent(_ number: Int64) async throws
+    /// Ends events of before an instant, and the oldest where there are too many.
+    func deleteEvents(before instant: Timestamp) async throws
+    /// The hub and the name of the key for backends whose SHA-256 this is.
+    func backendKey(hash: [UInt8]) async throws -> (HubRecord, String)?
+
+    /// Reads everyone who can be reached on the writer's queue, where nothing is written meanwhile; `nil` after the last.
+    func audience(of hub: Int64, _ body: @escaping @Sendable (AudienceEntry?) -> Void) async throws
+
+    /// Puts an installation in place of an earlier one of its id. Another one of the same channel loses it.
+    ///
+    /// - Returns: The installation, and whether it is new; `nil` where the condition does not hold.
+    func put(
+        _ installation: Installation, hub: Int64, condition: EntityCondition, at now: Timestamp,
+        committed: @escaping Committed
+    ) async throws -> (StoredInstallation, isNew: Bool)?
+    /// Reads an installation; its id is compared without case.
+    func installation(_ id: String, hub: Int64) async throws -> StoredInstallation?
+    /// Deletes an installation; `nil` where there is none, `false` where the condition does not hold.
+    func delete(
+        _ id: String, hub: Int64, condition: EntityCondition, committed: @escaping Committed
+    ) async throws -> Bool?
+    /// Reads installations by number, those that are gone left out.
+    func installations(_ numbers: [UInt32], hub: Int64) async throws -> [StoredInstallation]
+    /// The installations after a number, rising.
+    func installations(
+        hub: Int64, after number: UInt32, isDead: Bool?, limit: Int
+    ) async throws -> [StoredInstallation]
+    /// The installations of a channel.
+    func installations(hub: Int64, channel: String) async throws -> [StoredInstallation]
+    /// The numbers of a user's installations, the id compared without case.
+    func numbers(ofUser user: String, hub: Int64) async throws -> [UInt32]
+    /// Deletes what expired, a slice at a time; whether there is more.
+    func deleteExpired(before instant: Timestamp, limit: Int, committed: @escaping Committed) async throws -> Bool
+
+    /// Adds a send; one with the same key and the same request is the one that is there.
+    ///
+    /// - Returns: The send; `nil` where the key names another request.
+    func addSend(
+        id: String, hub: Int64, _ request: SendRequest, state: SendState, at now: Timestamp
+    ) async throws -> SendRecord?
+    /// Reads a send.
+    func send(_ id: String, hub: Int64) async throws -> SendRecord?
+    /// The sends before a number, newest first.
+    func sends(hub: Int64, before number: Int64, states: [SendState]?, limit: Int) async throws -> [SendRecord]
+    /// The sends that can go on now, oldest first.
+    func runnableSends(at now: Timestamp, limit: Int) async throws -> [SendRecord]
+    /// Deletes sends that ended before an instant, a slice at a time; whether there is more.
+    func deleteSends(endedBefore instant: Timestamp, limit: Int) async throws -> Bool
+    /// When the next of the scheduled sends is due.
+    func nextDue() async throws -> Timestamp?
+    /// Changes the state where it is one of some; `nil` where it is not.
+    func setState(
+        _ state: SendState, of send: Int64, from states: [SendState], at now: Timestamp
+    ) async throws -> SendRecord?
+    /// Notes who is meant, and that the send began.
+    ///
+    /// - Parameter waves: Who has a turn when; `nil` for a send without waves.
+    func begin(
+        _ send: Int64, audience: Bitmap, targeted: Int, waves: WaveChange?, at now: Timestamp
+    ) async throws
+    /// The wave of a send whose turn is next; `nil` where there is none.
+    func nextWave(ofSend send: Int64) async throws -> SendWave?
+    /// Who is in a wave.
+    func audience(of wave: SendWave) async throws -> Bitmap
+    /// Notes who is still in a wave that is opened, who has a later turn, and how many are left out.
+    func open(_ wave: SendWave, audience: Bitmap, _ change: WaveChange, at now: Timestamp) async throws
+    /// Has a send whose waves are over wait for what is tried again, or ends it; `false` where it had no waves.
+    func endWaves(ofSend send: Int64, at now: Timestamp) async throws -> Bool
+    /// Has a send wait for an instant, or for an earlier one at which something is tried again.
+    func rest(_ send: Int64, until instant: Timestamp) async throws
+    /// Whom each campaign of a hub reached, or is going to reach, whose turn is after an instant; but for one campaign.
+    func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> [Bitmap]
+    /// How many are left out of a send, by ``LeftOut``.
+    func leftOut(of send: Int64) async throws -> [LeftOut: Int]
+    /// How many got which variant of a send.
+    func variants(of send: Int64) async throws -> [String: Int]
+    /// Notes up to where the size of renderings was looked at; at the end the send goes on from its first recipient.
+    func noteCheck(_ send: Int64, cursor: UInt32, isEnd: Bool, at now: Timestamp) async throws
+    /// Gives up a send that has not ended.
+    func abandon(_ send: Int64, reason: String, at now: Timestamp) async throws
+    /// Who is meant by a send that began.
+    func audience(ofSend send: Int64) async throws -> Bitmap
+    /// Notes what was handed over.
+    func advance(_ send: Int64, hub: Int64, _ progress: SendProgress, committed: @escaping Committed) async throws
+    /// Those of a send who are to be tried again by now, the earliest first.
+    func dueRetries(of send: Int64, at now: Timestamp, limit: Int) async throws -> [SendRecipient]
+    /// Those of a send whose turn has come, after one of them in the order of numbers and parts.
+    func recipients(
+        of send: Int64, after place: (installation: UInt32, part: String)?, limit: Int
+    ) async throws -> [SendRecipient]
+    /// Notes what became of some; each is found by its number and part. With it the time at which it was looked up.
+    func note(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws
+    /// Those of a send of whom more may become known, those first that were looked up longest ago.
+    func openRecipients(of send: Int64, lookedUpBefore instant: Timestamp, limit: Int) async throws -> [SendRecipient]
+    /// How many recipients of a send have what in common, and how many installations they are.
+    func recipientCounts(of send: Int64) async throws -> (counts: [RecipientCount], installations: Int)
+    /// The counts of a send.
+    func outcomes(of send: Int64) async throws -> [OutcomeCount]
+    /// What did not succeed, after a number of an installation.
+    func faults(of send: Int64, after number: UInt32, limit: Int) async throws -> [SendFault]
+}
+
+/// Under which condition something is changed (RFC 9110, section 13.1).
+package enum EntityCondition: Hashable, Sendable {
+    /// Under none.
+    case none
+    /// It is there.
+    case exists
+    /// It is not there.
+    case isMissing
+    /// It is there in this version.
+    case version(Int64)
+
+    /// Whether it holds for what is there.
+    package func holds(_ version: Int64?) -> Bool {
+        switch self {
+        case .none: true
+        case .exists: version != nil
+        case .isMissing: version == nil
+        case .version(let wanted): version == wanted
+        }
+    }
+}

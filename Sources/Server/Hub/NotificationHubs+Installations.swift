@@ -1,0 +1,124 @@
+import Audience
+import HubWire
+import PushModel
+
+extension NotificationHubs {
+    /// Puts an installation in place of an earlier one.
+    ///
+    /// - Throws: ``HubFault`` where the condition does not hold.
+    package func put(
+        _ installation: Installation, of hub: HubRecord, condition: EntityCondition = .none
+    ) async throws -> (StoredInstallation, isNew: Bool) {
+        guard
+            let done = try await store.put(
+                installation, hub: hub.number, condition: condition, at: clock(), committed: committed)
+        else { throw HubFault.conditionFailed }
+        return done
+    }
+
+    /// An installation.
+    ///
+    /// - Throws: ``HubFault`` where there is none.
+    package func installation(_ id: String, of hub: HubRecord) async throws -> StoredInstallation {
+        guard let found = try await store.installation(id, hub: hub.number) else {
+            throw HubFault.missing("the installation \(id)")
+        }
+        return found
+    }
+
+    /// Deletes an installation; whether it was there.
+    @discardableResult
+    package func delete(
+        _ id: String, of hub: HubRecord, condition: EntityCondition = .none
+    ) async throws -> Bool {
+        switch try await store.delete(id, hub: hub.number, condition: condition, committed: committed) {
+        case true?: return true
+        case false?: throw HubFault.conditionFailed
+        case nil:
+            guard condition == .none else { throw HubFault.conditionFailed }
+            return false
+        }
+    }
+
+    /// Changes an installation's document; tries again where another change came in between.
+    ///
+    /// - Parameter change: Makes the new document of the present one.
+    package func change(
+        _ id: String, of hub: HubRecord, condition: EntityCondition = .none,
+        _ change: @Sendable (JSONTree) throws(InstallationFault) -> JSONTree
+    ) async throws -> StoredInstallation {
+        for _ in 0..<8 {
+            let found = try await installation(id, of: hub)
+            guard condition.holds(found.version) else { throw HubFault.conditionFailed }
+            let changed: Installation
+            do {
+                changed = try InstallationJSON.read(
+                    try change(InstallationJSON.document(found.installation)), id: found.installation.id)
+            } catch { throw HubFault.document(error) }
+            if let done = try await store.put(
+                changed, hub: hub.number, condition: .version(found.version), at: clock(), committed: committed)
+            {
+                return done.0
+            }
+        }
+        throw HubFault.conflict("the installation is changed by others again and again; try again later")
+    }
+
+    /// Deletes everything of a person: every installation of a user id. The receipt is the ids.
+    package func erase(user: String, of hub: HubRecord) async throws -> [String] {
+        var erased: [String] = []
+        let numbers = try await store.numbers(ofUser: user.lowercased(), hub: hub.number)
+        for found in try await store.installations(numbers, hub: hub.number)
+        where try await delete(found.installation.id, of: hub) {
+            erased.append(found.installation.id)
+        }
+        return erased
+    }
+
+    /// Which installations are listed.
+    package struct Query: Sendable {
+        /// Only those of an expression; dead ones are of none.
+        package var expression: String?
+        /// Only those whose channel is dead, or is not.
+        package var isDead: Bool?
+        /// Those with higher numbers.
+        package var after: UInt32
+        /// How many at most.
+        package var limit: Int
+
+        /// Brings the parts together.
+        package init(expression: String? = nil, isDead: Bool? = nil, after: UInt32 = 0, limit: Int = 100) {
+            self.expression = expression
+            self.isDead = isDead
+            self.after = after
+            self.limit = limit
+        }
+    }
+
+    /// Lists installations by rising number.
+    package func list(_ query: Query, of hub: HubRecord) async throws -> [StoredInstallation] {
+        guard let text = query.expression else {
+            return try await store.installations(
+                hub: hub.number, after: query.after, isDead: query.isDead, limit: query.limit)
+        }
+        let audience = try await audience(text, of: hub, for: nil, readsFields: true)
+        let (start, overflow) = query.after.addingReportingOverflow(1)
+        guard !overflow, query.isDead != true else { return [] }
+        return try await store.installations(audience.numbers(from: start, limit: query.limit), hub: hub.number)
+    }
+
+    /// How long a send is kept after its end: 30 days.
+    static let retention: Int64 = 30 * 86_400_000
+
+    /// Deletes installations whose time is over, and sends that ended long ago, a slice at a time.
+    package func deleteExpired() async throws {
+        try await store.deleteEvents(before: clock().adding(milliseconds: -HubEvent.lifetime))
+        let old = clock().adding(milliseconds: -Self.retention)
+        while try await store.deleteSends(endedBefore: old, limit: 50) {
+            if Task.isCancelled { return }
+        }
+        while try await store.deleteExpired(before: clock(), limit: 500, committed: committed) {
+            if Task.isCancelled { return }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import APNsWire
+import Audience
+import Crypto
+import HubWire
+import PushModel
+
+extension NotificationHubs {
+    /// Accepts a send; it is durable when this returns, and begins at once or when it is due.
+    ///
+    /// - Throws: ``HubFault`` for what cannot be sent so.
+    package func accept(_ request: SendRequest, for hub: HubRecord) async throws -> SendRecord {
+        if case .audience(let text) = request.target {
+            _ = try expression(text, of: hub, readsFields: request.readsFields)
+        }
+        let now = clock()
+        do {
+            _ = try PushOptions(request.headers, now: now)
+            switch request.format {
+            case .native: break
+            case .template: _ = try PushTemplate.properties(request.body)
+            case .content: try check(content: request.body)
+            }
+            try check(request.plan)
+            for variant in request.plan.experiment?.variants ?? [] { try check(content: variant.document.bytes) }
+        } catch { throw HubFault.document(error) }
+        guard
+            let record = try await store.addSend(
+                id: freshID(), hub: hub.number, request, state: request.dueAt == nil ? .enqueued : .scheduled, at: now)
+        else { throw HubFault.keyReused }
+        bell.yield()
+        return record
+    }
+
+    /// Refuses what is too large in any language, before the first is sent.
+    private func check(content: [UInt8]) throws(InstallationFault) {
+        let read = try CampaignContent.read(content)
+        guard read.largestPayload <= APNsPayloadLimit.bytes(for: nil) else {
+            throw InstallationFault(
+                "",
+                "the largest payload would have \(read.largestPayload) bytes, \(APNsPayloadLimit.bytes(for: nil)) at most are taken"
+            )
+        }
+    }
+
+    /// Takes a scheduled send back.
+    ///
+    /// - Throws: ``HubFault`` where there is none, or it has begun.
+    package func cancel(_ id: String, of hub: HubRecord) async throws -> SendRecord {
+        try await move(id, of: hub, to: .canceled, from: [.scheduled, .enqueued, .paused, .processing])
+    }
+
+    /// Holds a send that has not ended.
+    package func pause(_ id: String, of hub: HubRecord) async throws -> SendRecord {
+        try await move(id, of: hub, to: .paused, from: [.scheduled, .enqueued, .processing])
+    }
+
+    /// Lets a send go on.
+    package func resume(_ id: String, of hub: HubRecord) async throws -> SendRecord {
+        let found = try await send(id, of: hub)
+        let state: SendState =
+            if found.startedAt != nil { .processing } else if found.request.dueAt != nil { .scheduled } else {
+                .enqueued
+            }
+        let record = try await move(id, of: hub, to: state, from: [.paused])
+        bell.yield()
+        return record
+    }
+
+    private func move(
+        _ id: String, of hub: HubRecord, to state: SendState, from states: [SendState]
+    ) async throws -> SendRecord {
+        let found = try await send(id, of: hub)
+        guard let done = try await store.setState(state, of: found.number, from: states, at: clock()) else {
+            throw HubFault.conflict("the send is \(found.state.rawValue), so it cannot be \(state.rawValue)")
+        }
+        return done
+    }
+
+    /// A send.
+    ///
+    /// - Throws: ``HubFault`` where there is none.
+    package func send(_ id: String, of hub: HubRecord) async throws -> SendRecord {
+        guard let found = try await store.send(id, hub: hub.number) else {
+            throw HubFault.missing("the notification \(id)")
+        }
+        return found
+    }
+
+    /// What is known of a send.
+    ///
+    /// - Parameter location: Makes the absolute address of an id.
+    package func details(_ id: String, of hub: HubRecord, location: (String) -> String) async throws -> SendDetails {
+        let record = try await send(id, of: hub)
+        let outcomes = try await store.outcomes(of: record.number)
+        let suffix = record.request.format == .template ? "template" : ""
+        let tags: String
+        if case .audience(let text?) = record.request.target { tags = text } else { tags = "" }
+        return SendDetails(
+            id: record.id, location: location(record.id), state: record.state, enqueuedAt: record.enqueuedAt,
+            startedAt: record.startedAt, endedAt: record.endedAt,
+            body: String(decoding: record.request.body, as: UTF8.self), tags: tags,
+            platforms: Set(outcomes.map { $0.platform.detailName + suffix }).sorted(), outcomes: outcomes)
+    }
+
+    /// Sends to at most ten installations, picked at random, and waits for what becomes of it.
+    package func test(_ request: SendRequest, for hub: HubRecord) async throws -> (SendRecord, [TestResult]) {
+        var picked: [UInt32] = []
+        if case .audience(let text) = request.target {
+            var numbers = try await audience(text, of: hub, for: request.format, readsFields: request.readsFields)
+                .numbers(limit: 10_000)
+            while picked.count < 10, !numbers.isEmpty {
+                picked.append(numbers.remove(at: Int(random() % UInt64(numbers.count))))
+            }
+        }
+        return try await test(request, on: picked, of: hub)
+    }
+
+    /// Sends to some installations at once, and waits for what becomes of it.
+    func test(
+        _ request: SendRequest, on numbers: [UInt32], of hub: HubRecord
+    ) async throws -> (SendRecord, [TestResult]) {
+        var request = request
+        request.dueAt = nil
+        do { _ = try PushOptions(request.headers, now: clock()) } catch { throw HubFault.document(error) }
+        guard
+            let record = try await store.addSend(
+                id: freshID(), hub: hub.number, request, state: .processing, at: clock())
+        else { throw HubFault.keyReused }
+        let picked = Bitmap(numbers)
+        try await store.begin(record.number, audience: picked, targeted: numbers.count, waves: nil, at: clock())
+        let slice = SendSlice(hubs: self, hub: hub, record: record)
+        let (progress, results) = try await slice.run(picked, collects: true)
+        try await store.advance(record.number, hub: hub.number, progress, committed: committed)
+        return (record, results)
+    }
+}

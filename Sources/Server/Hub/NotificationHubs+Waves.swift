@@ -1,0 +1,106 @@
+import Audience
+import HubWire
+import LocalSchedule
+import PushModel
+
+extension NotificationHubs {
+    /// Finds time zones by their names; `nil` for what is none.
+    package typealias Zones = @Sendable (String) -> ZoneRules?
+
+    /// Refuses zones that are not known.
+    func check(_ plan: CampaignPlan) throws(InstallationFault) {
+        for (part, choice) in [("local", plan.local?.unknownZone), ("quiet", plan.quiet?.unknownZone)] {
+            if case .of(let name)? = choice, zones(name) == nil {
+                throw InstallationFault("/\(part)/unknownZone", "there is no time zone \"\(name)\"")
+            }
+        }
+    }
+
+    /// The zone of those who name one, or of those whose zone is not known; `nil` where these are left out.
+    func rules(_ name: String?, _ unknown: UnknownZone) -> ZoneRules? {
+        if let found = name.flatMap(zones) { return found }
+        if case .of(let name) = unknown { return zones(name) }
+        return nil
+    }
+
+    /// Who of a campaign's audience has a turn, and when.
+    ///
+    /// - Returns: Those who are meant, and their waves.
+    func waves(
+        of record: SendRecord, _ hub: HubRecord, audience: Bitmap
+    ) async throws -> (meant: Bitmap, WaveChange) {
+        var change = WaveChange()
+        let plan = record.request.plan
+        var meant = audience
+        if let experiment = plan.experiment {
+            let out = try await heldOut(meant, experiment, campaign: PersonNumber(record.id), of: hub)
+            change.leave(out, .heldOut)
+            meant = meant.subtracting(out)
+        }
+        guard let local = plan.local else {
+            if !meant.isEmpty { change.add(meant, at: now) }
+            return (meant, change)
+        }
+        for (zone, part) in try await byZone(meant, of: hub) {
+            guard let rules = rules(zone, local.unknownZone) else {
+                change.leave(part, .unknownZone)
+                continue
+            }
+            switch local.due(in: rules, accepted: record.enqueuedAt) {
+            case .at(let instant): change.add(part, at: instant)
+            case .never(let why): change.leave(part, why)
+            }
+        }
+        return (meant, change)
+    }
+
+    /// How long a wave goes on before quiet hours are looked at again: a minute, in which they begin.
+    static let quietRound: Int64 = 60_000
+
+    /// Whether it is to be looked who of a wave is to wait or is left out.
+    func isToBeOpened(_ wave: SendWave, _ plan: CampaignPlan) -> Bool {
+        guard let openedAt = wave.openedAt else { return true }
+        return plan.quiet != nil && now.milliseconds(since: openedAt) >= Self.quietRound
+    }
+
+    /// Takes those out of a wave who have had their number of campaigns, and those who are in quiet hours.
+    func open(_ wave: SendWave, of record: SendRecord, _ hub: HubRecord) async throws {
+        let plan = record.request.plan
+        let audience = try await store.audience(of: wave)
+        let before = Bitmap(below: record.cursor)
+        let handed = wave.openedAt == nil ? Bitmap() : audience.intersection(before)
+        var rest = audience.subtracting(handed)
+        var change = WaveChange()
+        if wave.openedAt == nil, let cap = plan.cap {
+            let since = now.adding(milliseconds: -cap.hours * 3_600_000)
+            let others = try await store.reached(hub: hub.number, since: since, but: record.number)
+            let full = Self.reached(cap.most, others)
+            change.leave(rest.intersection(full), .capped)
+            rest = rest.subtracting(full)
+        }
+        if let quiet = plan.quiet {
+            for (zone, part) in try await byZone(rest, of: hub) {
+                if let rules = rules(zone, quiet.unknownZone) {
+                    guard let end = quiet.end(in: rules, now: now) else { continue }
+                    if quiet.then == .wait { change.add(part, at: end) } else { change.leave(part, .quiet) }
+                } else {
+                    change.leave(part, .unknownZone)
+                }
+                rest = rest.subtracting(part)
+            }
+        }
+        try await store.open(wave, audience: handed.union(rest), change, at: now)
+    }
+
+    /// Who is in at least so many of some sets.
+    static func reached(_ most: Int, _ sets: [Bitmap]) -> Bitmap {
+        var levels = [Bitmap](repeating: Bitmap(), count: most)
+        for set in sets {
+            for level in stride(from: most - 1, to: 0, by: -1) {
+                levels[level] = levels[level].union(levels[level - 1].intersection(set))
+            }
+            levels[0] = levels[0].union(set)
+        }
+        return levels[most - 1]
+    }
+}

@@ -1,0 +1,181 @@
+import Audience
+import HubWire
+import LocalSchedule
+import PushModel
+import Synchronization
+
+/// The hubs of a server: installations, audiences and sends.
+package final class NotificationHubs: Sendable {
+    /// Where everything is durable.
+    package let store: any HubStore
+    /// The senders by platform.
+    let senders: [HubPlatform: any PushSender]
+    let clock: @Sendable () -> Timestamp
+    let random: @Sendable () -> UInt64
+    let zones: Zones
+    /// The audiences of the hubs that were read.
+    private let indexes = Mutex<[Int64: AudienceIndex]>([:])
+    /// Of which generation of their hubs the audiences are, at least.
+    private let generations = Mutex<[Int64: Int64]>([:])
+    /// Wakes whoever runs the sends.
+    let bell: AsyncStream<Void>.Continuation
+    let rings: AsyncStream<Void>
+    /// Rings when the next scheduled send is due.
+    let alarm = Alarm()
+
+    /// Hubs whose sends go nowhere until ``run()`` runs.
+    ///
+    /// - Parameters:
+    ///   - senders: The push services that are reached; sends for others have the outcome `InvalidCredentials`.
+    ///   - zones: The time zones of recipients; UTC alone where nothing else is given.
+    package init(
+        store: any HubStore, senders: [HubPlatform: any PushSender], clock: @escaping @Sendable () -> Timestamp,
+        random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
+        zones: @escaping Zones = { $0 == "UTC" ? .utc : nil }
+    ) {
+        self.store = store
+        self.senders = senders
+        self.clock = clock
+        self.random = random
+        self.zones = zones
+        (rings, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// The present.
+    package var now: Timestamp { clock() }
+
+    /// Takes in what commits changed.
+    var committed: HubStore.Committed {
+        { [self] changes in
+            indexes.withLock { indexes in
+                for change in changes {
+                    // Of a hub that was not read yet, the store is asked later.
+                    if let before = change.before { indexes[change.hub]?.remove(before) }
+                    if let after = change.after { indexes[change.hub]?.insert(after) }
+                }
+            }
+        }
+    }
+
+    /// Reads the audience of a hub: once, and again when another process has changed it.
+    package func prepare(_ hub: HubRecord) async throws {
+        guard generations.withLock({ $0[hub.number] ?? -1 }) < hub.generation else { return }
+        let reading = Mutex(AudienceIndex())
+        // The store calls nobody else while it reads, so nothing is missed between its last entry and the next commit.
+        try await store.audience(of: hub.number) { [self] entry in
+            if let entry {
+                reading.withLock { $0.insert(entry) }
+            } else {
+                let index = reading.withLock { index in
+                    defer { index = AudienceIndex() }
+                    return index
+                }
+                // Whoever reads at the same time has read what is newer, or the same.
+                indexes.withLock { $0[hub.number] = index }
+                generations.withLock { $0[hub.number] = max($0[hub.number] ?? -1, hub.generation) }
+            }
+        }
+    }
+
+    /// Who is meant by an expression now; a snapshot.
+    ///
+    /// - Throws: ``HubFault`` for an expression that cannot be read, and what the store says.
+    package func audience(
+        _ text: String?, of hub: HubRecord, for format: SendFormat?, readsFields: Bool
+    ) async throws -> Bitmap {
+        let expression = try expression(text, of: hub, readsFields: readsFields)
+        try await prepare(hub)
+        var found: [TagExpression: Bitmap] = [:]
+        if let expression { try await find(expression, hub, &found) }
+        let now = clock()
+        return indexes.withLock { indexes in
+            guard let index = indexes[hub.number] else { return Bitmap() }
+            guard let format else { return index.audience(expression, now: now, found: found) }
+            guard format != .template else {
+                return index.audience(expression, countsTemplates: true, now: now, found: found)
+            }
+            let platforms = HubPlatform.allCases.filter(format.isNative)
+                .reduce(Bitmap()) { $0.union(index.installations(of: $1)) }
+            return index.audience(expression, now: now, found: found).intersection(platforms)
+        }
+    }
+
+    /// Parts of an audience by the time zones that installations name now.
+    func byZone(_ audience: Bitmap, of hub: HubRecord) async throws -> [(zone: String?, Bitmap)] {
+        try await prepare(hub)
+        return indexes.withLock { $0[hub.number]?.byZone(audience) } ?? []
+    }
+
+    /// Those of an audience whose part of an experiment gets nothing.
+    func heldOut(
+        _ audience: Bitmap, _ experiment: CampaignExperiment, campaign: PersonNumber, of hub: HubRecord
+    ) async throws -> Bitmap {
+        try await prepare(hub)
+        return indexes.withLock { $0[hub.number]?.heldOut(audience, experiment, campaign: campaign) } ?? Bitmap()
+    }
+
+    /// How many installations a hub has that can be reached, and how many bytes its audiences take.
+    package func size(of hub: HubRecord) async throws -> (installations: Int, memory: Int) {
+        try await prepare(hub)
+        return indexes.withLock { ($0[hub.number]?.count ?? 0, $0[hub.number]?.memory ?? 0) }
+    }
+
+    /// Reads an expression by the limits of a hub; `nil` for everyone.
+    package func expression(
+        _ text: String?, of hub: HubRecord, readsFields: Bool
+    ) throws(HubFault) -> TagExpression? {
+        guard let text, !text.allSatisfy({ $0 == " " }) else { return nil }
+        var limits = hub.isStrict ? TagExpression.Limits.azure : TagExpression.Limits()
+        limits.readsFields = readsFields
+        do { return try TagExpression(text, limits: limits) } catch { throw .expression(error) }
+    }
+
+    private func find(_ expression: TagExpression, _ hub: HubRecord, _ found: inout [TagExpression: Bitmap])
+        async throws
+    {
+        switch expression {
+        case .installation(let id):
+            let stored = try await store.installation(id, hub: hub.number)
+            found[expression] = Bitmap(stored.map { [$0.number] } ?? [])
+        case .user(let user): found[expression] = Bitmap(try await store.numbers(ofUser: user, hub: hub.number))
+        case .not(let part): try await find(part, hub, &found)
+        case .all(let parts), .any(let parts): for part in parts { try await find(part, hub, &found) }
+        case .tag, .field: break
+        }
+    }
+
+    /// 32 random hexadecimal digits.
+    func freshID() -> String {
+        [random(), random()].map { word in
+            let digits = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+}
+
+/// Why a hub refused something.
+package enum HubFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The expression cannot be read.
+    case expression(TagExpression.Fault)
+    /// A document or a field cannot be read.
+    case document(InstallationFault)
+    /// There is nothing of that name.
+    case missing(String)
+    /// The condition of the request does not hold.
+    case conditionFailed
+    /// The idempotency key names another request.
+    case keyReused
+    /// It is not possible in the present state.
+    case conflict(String)
+
+    package var description: String {
+        switch self {
+        case .expression(let fault): "the tag expression cannot be read: \(fault)"
+        case .document(let fault): fault.path.isEmpty ? fault.message : "\(fault)"
+        case .missing(let what): "\(what) does not exist"
+        case .conditionFailed: "it was changed meanwhile, or is not there: the condition of the request does not hold"
+        case .keyReused: "the idempotency key was used for another request"
+        case .conflict(let what): what
+        }
+    }
+}

@@ -1,0 +1,360 @@
+import APNsWire
+import Audience
+import Crypto
+import HubWire
+import PushModel
+
+/// Hands over the next notifications of a send.
+struct SendSlice: Sendable {
+    let hubs: NotificationHubs
+    let hub: HubRecord
+    let record: SendRecord
+
+    /// Installations or channels in one slice.
+    static let largest = 512
+
+    private var size: Int { min(Self.largest, max(1, record.request.rate ?? Self.largest)) }
+
+    /// When the next slice may begin, so that no more than the rate are handed over in a second.
+    private func nextAt(_ count: Int) -> Timestamp? {
+        record.request.rate.map { hubs.now.adding(milliseconds: Int64(count) * 1000 / Int64(max(1, $0))) }
+    }
+
+    /// A push service could not be asked about all.
+    struct Interrupted: Error, CustomStringConvertible {
+        var description: String { "it is not known what became of a slice; it is handed over again" }
+    }
+
+    /// One notification with whose it is.
+    private struct Item {
+        var push: HubPush
+        /// `nil` for a channel that was named in the request.
+        var owner: StoredInstallation?
+        /// Tells it from the owner's other notifications.
+        var part = ""
+        /// The attempt before; `nil` where there was none.
+        var before: SendRecipient?
+        /// The variant of an experiment.
+        var variant: String?
+
+        var name: String { owner?.installation.id ?? push.channel.key }
+    }
+
+    /// Hands over one slice.
+    ///
+    /// - Returns: What is to be noted; and, where that is asked for, what became of each.
+    /// - Throws: ``Interrupted`` where it is not known what became of some: nothing is noted, and all are handed over again.
+    func run(_ audience: Bitmap, collects: Bool = false) async throws -> (SendProgress, [TestResult]) {
+        var items: [Item] = []
+        var cursor = record.cursor
+        var isEnd: Bool
+        var isSkipped: [Bool] = []
+        var absent: [SendRecipient] = []
+        switch record.request.target {
+        case .channels(let channels):
+            let next = channels.dropFirst(Int(cursor)).prefix(size)
+            items = try await self.items(Array(next), from: Int(cursor))
+            cursor += UInt32(next.count)
+            isEnd = Int(cursor) >= channels.count
+            isSkipped = items.map { _ in false }
+        case .audience(let text):
+            let numbers = audience.numbers(from: cursor, limit: size)
+            let installations = try await hubs.store.installations(numbers, hub: hub.number)
+            let content = try content(text)
+            items = installations.flatMap { self.items($0, content) }
+            absent = self.absent(numbers, installations, items)
+            isEnd = numbers.count < size
+            if let last = numbers.last { cursor = last &+ 1 }
+            var channels: Set<PushChannel> = []
+            isSkipped = items.map { record.request.format != .template && !channels.insert($0.push.channel).inserted }
+        }
+        guard let verdicts = await deliver(items, isSkipped) else { throw Interrupted() }
+        var progress = progress(items, verdicts, cursor, isEnd, triesAgain: !collects)
+        progress.recipients += absent
+        progress.nextAt = nextAt(items.count)
+        return (progress, collects ? Self.results(items, verdicts) : [])
+    }
+
+    /// Hands over once more what a push service could not take.
+    ///
+    /// - Throws: ``Interrupted``, as ``run(_:collects:)``.
+    func run(again due: [SendRecipient]) async throws -> SendProgress {
+        var items: [Item] = []
+        switch record.request.target {
+        case .channels(let channels):
+            for recipient in due {
+                guard let place = Int(recipient.part.dropFirst()), channels.indices.contains(place) else { continue }
+                items += try await self.items([channels[place]], from: place)
+            }
+        case .audience(let text):
+            let content = try content(text)
+            let numbers = Array(Set(due.map(\.installation)))
+            items = try await hubs.store.installations(numbers, hub: hub.number).flatMap { self.items($0, content) }
+        }
+        struct Key: Hashable {
+            var installation: UInt32
+            var part: String
+        }
+        var waiting = Dictionary(
+            due.map { (Key(installation: $0.installation, part: $0.part), $0) }, uniquingKeysWith: { $1 })
+        items = items.compactMap { item in
+            guard let before = waiting.removeValue(forKey: Key(installation: item.owner?.number ?? 0, part: item.part))
+            else { return nil }
+            var item = item
+            item.before = before
+            return item
+        }
+        guard let verdicts = await deliver(items, items.map { _ in false }) else { throw Interrupted() }
+        var progress = progress(items, verdicts, record.cursor, false, triesAgain: true)
+        progress.recipients += waiting.values.map { gone in
+            var gone = gone
+            (gone.end, gone.reason, gone.retryAt) = (.ineligible, "Gone", nil)
+            return gone
+        }
+        return progress
+    }
+
+    /// Those who were meant, and of whom there is no notification.
+    private func absent(
+        _ numbers: [UInt32], _ installations: [StoredInstallation], _ items: [Item]
+    ) -> [SendRecipient] {
+        let found = Dictionary(installations.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
+        let present = Set(items.compactMap(\.owner?.number))
+        let now = hubs.now
+        return numbers.filter { !present.contains($0) }.map { number in
+            let owner = found[number]
+            let why =
+                switch owner {
+                case nil: "Gone"
+                case let owner? where owner.fault != nil || owner.installation.channel == nil: "DeadChannel"
+                case let owner? where owner.installation.expiresAt.map { $0 <= now } ?? false: "Expired"
+                default: "NoTemplate"
+                }
+            return .ineligible(number, owner, why: why, at: now)
+        }
+    }
+
+    private func content(_ expression: String?) throws -> Content {
+        try Content(
+            record.request, expression: hubs.expression(expression, of: hub, readsFields: record.request.readsFields))
+    }
+
+    /// Looks at the sizes of the next renderings.
+    ///
+    /// - Returns: Where to go on, and whether that was all.
+    /// - Throws: ``InstallationFault`` where one is too large.
+    func check(_ audience: Bitmap) async throws -> (cursor: UInt32, isEnd: Bool) {
+        guard case .audience(let text) = record.request.target else { return (0, true) }
+        let numbers = audience.numbers(from: record.cursor, limit: Self.largest)
+        let content = try content(text)
+        let limit = APNsPayloadLimit.bytes(for: try PushOptions(record.request.headers, now: hubs.now).pushType)
+        for found in try await hubs.store.installations(numbers, hub: hub.number) {
+            for item in items(found, content) where item.push.body.count > limit {
+                throw InstallationFault(
+                    "/properties",
+                    "the payload for the installation \(item.name) would have \(item.push.body.count) bytes, \(limit) at most are taken; nothing was sent"
+                )
+            }
+        }
+        return (numbers.last.map { $0 &+ 1 } ?? record.cursor, numbers.count < Self.largest)
+    }
+
+    /// The notifications for channels that were named.
+    private func items(_ channels: [String], from start: Int) async throws -> [Item] {
+        guard case .native(let platform) = record.request.format else { return [] }
+        var items: [Item] = []
+        for (index, channel) in channels.enumerated() {
+            let owner = try await hubs.store.installations(hub: hub.number, channel: channel).first
+            items.append(
+                Item(
+                    push: HubPush(
+                        channel: owner?.installation.channel ?? .handle(channel), platform: platform,
+                        body: record.request.body, headers: record.request.headers, id: id("\(start + index)"),
+                        environment: owner?.installation.environment),
+                    owner: owner, part: "#\(start + index)"))
+        }
+        return items
+    }
+
+    /// What a send says, read once for a slice.
+    private enum Content {
+        case native([UInt8])
+        case campaign(CampaignContent)
+        case properties([String: String], TagExpression?)
+
+        init(_ request: SendRequest, expression: TagExpression?) throws {
+            switch request.format {
+            case .native: self = .native(request.body)
+            case .content: self = .campaign(try CampaignContent.read(request.body))
+            case .template: self = .properties(try PushTemplate.properties(request.body), expression)
+            }
+        }
+    }
+
+    /// The notifications for an installation: one, or one for each template that matches.
+    private func items(_ found: StoredInstallation, _ content: Content) -> [Item] {
+        let now = hubs.now
+        let installation = found.installation
+        guard let channel = installation.channel, found.fault == nil, installation.expiresAt.map({ $0 > now }) ?? true
+        else { return [] }
+        let body: [UInt8]
+        var variant: String?
+        switch content {
+        case .native(let bytes): body = bytes
+        case .campaign(var campaign):
+            if let chosen = self.variant(for: installation) {
+                campaign = chosen.content
+                variant = chosen.name
+            }
+            body = campaign.payload(locale: installation.locale, for: installation.platform)
+        case .properties(let properties, let expression):
+            return templated(found, channel, properties, expression, now)
+        }
+        guard installation.takesNative else { return [] }
+        return [
+            Item(
+                push: HubPush(
+                    channel: channel, platform: installation.platform, body: body, headers: record.request.headers,
+                    id: id("\(found.number)"), environment: installation.environment), owner: found, variant: variant)
+        ]
+    }
+
+    /// The variant of an experiment that somebody gets. Who was put into the part that gets nothing since the send began, as a
+    /// new user, gets the first.
+    private func variant(for installation: Installation) -> CampaignExperiment.Variant? {
+        guard let experiment = record.request.plan.experiment, let first = experiment.variants.first else { return nil }
+        switch experiment.group(campaign: PersonNumber(record.id), person: installation.person) {
+        case .heldOut: return first
+        case .variant(let place): return experiment.variants[place]
+        }
+    }
+
+    private func templated(
+        _ found: StoredInstallation, _ channel: PushChannel, _ properties: [String: String],
+        _ expression: TagExpression?,
+        _ now: Timestamp
+    ) -> [Item] {
+        var properties = properties
+        for (name, value) in found.installation.pushVariables { properties[name.lowercased()] = value }
+        return found.installation.templates.compactMap { template in
+            let read: PushTemplate
+            do { read = try PushTemplate(template, locale: found.installation.locale) } catch { return nil }
+            guard expression?.holds({ found.holds($0, more: read.tags, now: now) }) ?? true else { return nil }
+            let rendering = read.rendered(properties)
+            var headers = rendering.headers.filter { PushOptions.names.contains($0.key) }
+            headers.merge(record.request.headers) { own, _ in own }
+            if let expiry = rendering.expiry { headers["servicebusnotification-apns-expiry"] = expiry }
+            return Item(
+                push: HubPush(
+                    channel: channel, platform: found.installation.platform, body: rendering.body, headers: headers,
+                    id: id("\(found.number)/\(template.name)"), environment: found.installation.environment),
+                owner: found, part: "/\(template.name)")
+        }
+    }
+
+    /// The same for the same notification, whenever it is handed over (a UUID of version 8, RFC 9562).
+    private func id(_ part: String) -> APNsID { Self.id(hub, record, part) }
+
+    /// The id of what a recipient got.
+    static func id(_ hub: HubRecord, _ record: SendRecord, _ recipient: SendRecipient) -> APNsID {
+        let isPlace = recipient.part.first == "#"
+        return id(
+            hub, record,
+            isPlace ? String(recipient.part.dropFirst()) : "\(recipient.installation)\(recipient.part)")
+    }
+
+    /// The id of a part of a send: of an installation's number for one that is no template's.
+    static func id(_ hub: HubRecord, _ record: SendRecord, _ part: String) -> APNsID {
+        var bytes = Array(SHA256.hash(data: Array("\(hub.number)/\(record.id)/\(part)".utf8)).prefix(16))
+        bytes[6] = bytes[6] & 0x0F | 0x80
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        let groups = [digits[0..<4], digits[4..<6], digits[6..<8], digits[8..<10], digits[10..<16]]
+        return APNsID(rawValue: groups.map { $0.joined() }.joined(separator: "-"))
+    }
+
+    /// Hands items to their senders.
+    ///
+    /// - Returns: One verdict for each; `nil` where something is not known.
+    private func deliver(_ items: [Item], _ isSkipped: [Bool]) async -> [PushVerdict]? {
+        var verdicts = items.indices.map { index in
+            isSkipped[index]
+                ? PushVerdict(.skipped) : PushVerdict(.invalidCredentials)
+        }
+        for platform in HubPlatform.allCases {
+            let places = items.indices.filter { items[$0].push.platform == platform && !isSkipped[$0] }
+            guard let sender = hubs.senders[platform], !places.isEmpty else { continue }
+            let told = await sender.deliver(places.map { items[$0].push }, of: hub)
+            for (place, verdict) in zip(places, told) {
+                guard let verdict else { return nil }
+                verdicts[place] = verdict
+            }
+        }
+        return verdicts
+    }
+
+    private func progress(
+        _ items: [Item], _ verdicts: [PushVerdict], _ cursor: UInt32, _ isEnd: Bool, triesAgain: Bool
+    ) -> SendProgress {
+        struct Key: Hashable {
+            var platform: HubPlatform
+            var outcome: SendOutcome
+        }
+        let now = hubs.now
+        var counts: [Key: Int] = [:]
+        var progress = SendProgress(cursor: cursor, isEnd: isEnd, counts: [], faults: [], deadChannels: [], at: now)
+        for (item, verdict) in zip(items, verdicts) {
+            let recipient = recipient(item, verdict, now, triesAgain: triesAgain)
+            progress.recipients.append(recipient)
+            guard let outcome = recipient.outcome else { continue }
+            counts[Key(platform: item.push.platform, outcome: outcome), default: 0] += 1
+            guard outcome != .success else {
+                if let variant = item.variant { progress.variants[variant, default: 0] += 1 }
+                continue
+            }
+            progress.faults.append(
+                SendFault(installation: recipient.installation, name: item.name, outcome: outcome, at: now))
+            guard let owner = item.owner, outcome == .badChannel || outcome == .expiredChannel else {
+                continue
+            }
+            progress.deadChannels.append(
+                DeadChannel(
+                    installation: owner.number, channel: owner.installation.channelKey ?? item.push.channel.key,
+                    fault: ChannelFault(word: outcome.rawValue, at: now), diedAt: verdict.diedAt))
+        }
+        progress.counts = counts.map { OutcomeCount(platform: $0.platform, outcome: $0.outcome, count: $1) }
+        return progress
+    }
+
+    private func recipient(
+        _ item: Item, _ verdict: PushVerdict, _ now: Timestamp, triesAgain: Bool
+    ) -> SendRecipient {
+        let attempts = (item.before?.attempts ?? 0) + (verdict.outcome == .skipped ? 0 : 1)
+        let firstAt = item.before?.firstAt ?? now
+        let retryAt = verdict.retryAfter.flatMap { wish in
+            triesAgain ? RetryRule.next(after: wish, attempts: attempts, firstAt: firstAt, now: now) : nil
+        }
+        let end: SendReport.End =
+            switch verdict.outcome {
+            case .success: verdict.isTraced ? .waiting : .accepted
+            case .skipped: .ineligible
+            default: retryAt == nil ? .refused : .pending
+            }
+        var recipient = SendRecipient(
+            installation: item.owner?.number ?? 0, part: item.part, name: item.name, platform: item.push.platform,
+            locale: item.owner?.installation.locale?.lowercased(), appVersion: item.owner?.installation.appVersion,
+            outcome: retryAt == nil ? verdict.outcome : nil, reason: verdict.reason ?? verdict.outcome.rawValue,
+            end: end,
+            at: now, attempts: attempts, firstAt: firstAt, retryAt: retryAt)
+        recipient.isTraced = verdict.isTraced
+        return recipient
+    }
+
+    private static func results(_ items: [Item], _ verdicts: [PushVerdict]) -> [TestResult] {
+        zip(items, verdicts).map { item, verdict in
+            TestResult(
+                platform: item.push.platform, channel: item.push.channel.key, installation: item.name,
+                outcome: verdict.outcome)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Audience
+import PushModel
+
+/// A part of a campaign's audience whose turn comes at one instant.
+package struct SendWave: Hashable, Sendable {
+    /// The send's number.
+    package var send: Int64
+    /// When the turn comes; no two waves of a send have the same.
+    package var dueAt: Timestamp
+    /// When it was last looked who is to wait or is left out; `nil` before the turn.
+    package var openedAt: Timestamp?
+
+    /// Brings the parts together.
+    package init(send: Int64, dueAt: Timestamp, openedAt: Timestamp?) {
+        self.send = send
+        self.dueAt = dueAt
+        self.openedAt = openedAt
+    }
+}
+
+/// How a send is divided, to be noted in one transaction.
+package struct WaveChange: Sendable {
+    /// Who has a turn at which instant.
+    package var waves: [Timestamp: Bitmap] = [:]
+    /// How many are left out, and why.
+    package var leftOut: [LeftOut: Int] = [:]
+
+    /// No change.
+    package init() {}
+
+    /// Gives some a turn.
+    mutating func add(_ part: Bitmap, at instant: Timestamp) {
+        waves[instant] = waves[instant].map { $0.union(part) } ?? part
+    }
+
+    /// Leaves some out.
+    mutating func leave(_ part: Bitmap, _ why: LeftOut) {
+        if !part.isEmpty { leftOut[why, default: 0] += part.count }
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import GRDB
+import Hub
+import HubWire
+import PushModel
+
+extension HubDatabase {
+    /// Notes an event in the transaction that makes it, where somebody is to be told.
+    static func tell(
+        _ kind: HubEvent.Kind, _ data: [JSONTree.Member], hub: Int64, at now: Timestamp, _ database: Database
+    )
+        throws
+    {
+        try database.execute(
+            sql: """
+                INSERT INTO hub_event(hub, kind, data, at)
+                SELECT hub, ?, ?, ? FROM hub_webhook WHERE hub = ?
+                """, arguments: [kind.rawValue, JSONTree.object(data).json, now.rawValue, hub])
+    }
+
+    /// Reads by the primary key.
+    package func apiKey(hash: [UInt8]) async throws -> HubAPIKey? {
+        try await pool.read { database in
+            try Row.fetchOne(database, sql: "SELECT * FROM api_key WHERE hash = ?", arguments: [Data(hash)])
+                .map(HubAPIKey.init)
+        }
+    }
+
+    /// A hub's keys of our own API.
+    package func apiKeys(of hub: Int64) async throws -> [HubAPIKey] {
+        try await pool.read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM api_key WHERE hub = ? ORDER BY name", arguments: [hub])
+                .map(HubAPIKey.init)
+        }
+    }
+
+    /// Adds a key of which the hash alone is kept, in place of one of its name.
+    package func addAPIKey(_ key: HubAPIKey, hash: [UInt8]) async throws {
+        try await pool.write { database in
+            try database.execute(
+                sql: """
+                    INSERT OR REPLACE INTO api_key(hash, hub, name, rights, expires_at, created_at)
+                    VALUES (?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    Data(hash), key.hub, key.name, key.rights.text, key.expiresAt?.rawValue, key.createdAt.rawValue,
+                ])
+        }
+    }
+
+    /// Reads all rows.
+    package func webhooks() async throws -> [HubWebhook] {
+        try await pool.read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM hub_webhook ORDER BY hub").map { row in
+                HubWebhook(
+                    hub: row["hub"], url: row["url"], secret: row["secret"], setAt: Timestamp(rawValue: row["set_at"]))
+            }
+        }
+    }
+
+    /// Writes the row, or deletes it with the events that wait.
+    package func setWebhook(_ webhook: HubWebhook?, of hub: Int64) async throws {
+        try await pool.write { database in
+            guard let webhook else {
+                try database.execute(sql: "DELETE FROM hub_webhook WHERE hub = ?", arguments: [hub])
+                return try database.execute(sql: "DELETE FROM hub_event WHERE hub = ?", arguments: [hub])
+            }
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO hub_webhook(hub, url, secret, set_at) VALUES (?, ?, ?, ?)",
+                arguments: [hub, webhook.url, webhook.secret, webhook.setAt.rawValue])
+        }
+    }
+
+    /// Reads the index of a hub's events.
+    package func events(of hub: Int64, limit: Int) async throws -> [HubEvent] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database, sql: "SELECT * FROM hub_event WHERE hub = ? ORDER BY number LIMIT ?", arguments: [hub, limit]
+            ).compactMap { row -> HubEvent? in
+                guard let kind = HubEvent.Kind(rawValue: row["kind"]), let data = try? JSONTree(text: row["data"])
+                else {
+                    return nil
+                }
+                return HubEvent(
+                    number: row["number"], hub: row["hub"], kind: kind, data: data, at: Timestamp(rawValue: row["at"]))
+            }
+        }
+    }
+
+    /// Deletes the row.
+    package func endEvent(_ number: Int64) async throws {
+        try await pool.write { try $0.execute(sql: "DELETE FROM hub_event WHERE number = ?", arguments: [number]) }
+    }
+
+    /// Deletes by the index of times, and by number.
+    package func deleteEvents(before instant: Timestamp) async throws {
+        try await pool.write { database in
+            try database.execute(sql: "DELETE FROM hub_event WHERE at < ?", arguments: [instant.rawValue])
+            try database.execute(
+                sql: "DELETE FROM hub_event WHERE number <= (SELECT MAX(number) FROM hub_event) - ?",
+                arguments: [HubEvent.most])
+        }
+    }
+}
+
+extension HubAPIKey {
+    init(_ row: Row) {
+        self.init(
+            hub: row["hub"], name: row["name"], rights: HubRights(text: row["rights"]) ?? [],
+            expiresAt: (row["expires_at"] as Int64?).map { Timestamp(rawValue: $0) },
+            createdAt: Timestamp(rawValue: row["created_at"]))
+    }
+}

@@ -1,0 +1,259 @@
+import Audience
+import Foundation
+import GRDB
+import Hub
+import HubWire
+import PushModel
+
+extension HubDatabase {
+    /// Reads the columns that audiences ask, not the documents.
+    package func audience(of hub: Int64, _ body: @escaping @Sendable (AudienceEntry?) -> Void) async throws {
+        try await pool.writeWithoutTransaction { database in
+            let rows = try Row.fetchCursor(
+                database,
+                sql: """
+                    SELECT number, platform, tags, template_tags, locale, country, app_version, time_zone, user, id,
+                        updated_at
+                    FROM installation WHERE hub = ? AND channel IS NOT NULL AND fault IS NULL ORDER BY number
+                    """, arguments: [hub])
+            while let row = try rows.next() {
+                if let entry = AudienceEntry(row) { body(entry) }
+            }
+            body(nil)
+        }
+    }
+
+    /// Writes the document and its columns.
+    package func put(
+        _ installation: Installation, hub: Int64, condition: EntityCondition, at now: Timestamp,
+        committed: @escaping Committed
+    ) async throws -> (StoredInstallation, isNew: Bool)? {
+        try await change(committed) { database, changes -> (StoredInstallation, isNew: Bool)?? in
+            let old = try Self.one(database, hub: hub, id: installation.foldedID)
+            guard condition.holds(old?.version) else { return .some(nil) }
+            try Self.takeChannel(of: installation, hub: hub, at: now, database, &changes)
+            var stored = StoredInstallation(
+                number: old?.number ?? 0, installation: installation, version: (old?.version ?? 0) + 1,
+                createdAt: old?.createdAt ?? now, updatedAt: now, fault: nil)
+            if old == nil {
+                try database.cachedStatement(sql: Self.inserting).execute(
+                    arguments: Self.values(stored) + [hub, installation.foldedID, now.rawValue])
+                guard let number = UInt32(exactly: database.lastInsertedRowID) else {
+                    throw DatabaseError(
+                        resultCode: .SQLITE_FULL, message: "there are no numbers left for installations")
+                }
+                stored.number = number
+            } else {
+                try database.cachedStatement(sql: Self.updating).execute(
+                    arguments: Self.values(stored) + [Int64(stored.number)])
+            }
+            changes.append(AudienceChange(hub: hub, before: old?.entry, after: stored.entry))
+            return .some((stored, old == nil))
+        }.flatMap { $0 }
+    }
+
+    /// The values of the columns that every put writes.
+    static func values(_ stored: StoredInstallation) -> StatementArguments {
+        let installation = stored.installation
+        let entry = stored.entry
+        return [
+            installation.userID?.lowercased(), installation.channelKey, InstallationJSON.document(installation).json,
+            installation.platform.rawValue, installation.tags.map(\.text).joined(separator: " "),
+            installation.templates.isEmpty ? nil : (entry?.templateTags ?? []).map(\.text).joined(separator: " "),
+            installation.locale?.lowercased(), installation.country?.lowercased(), installation.appVersion,
+            installation.timeZone, stored.version, stored.updatedAt.rawValue, installation.expiresAt?.rawValue,
+        ]
+    }
+
+    static let inserting = """
+        INSERT INTO installation(
+            user, channel, document, platform, tags, template_tags, locale, country, app_version, time_zone, version, updated_at,
+            expires_at, hub, id, created_at
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+
+    private static let updating = """
+        UPDATE installation SET
+            user = ?, channel = ?, document = ?, platform = ?, tags = ?, template_tags = ?, locale = ?, country = ?,
+            app_version = ?, time_zone = ?, version = ?, updated_at = ?, expires_at = ?, fault = NULL, fault_at = NULL
+        WHERE number = ?
+        """
+
+    /// A channel is that of the installation that named it last.
+    private static func takeChannel(
+        of installation: Installation, hub: Int64, at now: Timestamp, _ database: Database,
+        _ changes: inout [AudienceChange]
+    ) throws {
+        guard let channel = installation.channelKey,
+            let row = try Row.fetchOne(
+                database,
+                sql: "SELECT * FROM installation WHERE hub = ? AND channel = ? AND id <> ?",
+                arguments: [hub, channel, installation.foldedID]), let other = StoredInstallation(row)
+        else { return }
+        try mark(other, hub: hub, ChannelFault(word: "TakenOver", at: now), database, &changes)
+    }
+
+    /// Marks an installation's channel as dead; it is meant by no expression any more.
+    static func mark(
+        _ stored: StoredInstallation, hub: Int64, _ fault: ChannelFault, _ database: Database,
+        _ changes: inout [AudienceChange]
+    ) throws {
+        try database.execute(
+            sql: """
+                UPDATE installation SET channel = NULL, fault = ?, fault_at = ?, version = version + 1 WHERE number = ?
+                """, arguments: [fault.word, fault.at.rawValue, Int64(stored.number)])
+        changes.append(AudienceChange(hub: hub, before: stored.entry, after: nil))
+        try tell(
+            .channelDead,
+            [
+                .init("installationId", .string(stored.installation.id)),
+                .init("platform", .string(stored.installation.platform.text)), .init("word", .string(fault.word)),
+            ], hub: hub, at: fault.at, database)
+    }
+
+    private static func one(_ database: Database, hub: Int64, id: String) throws -> StoredInstallation? {
+        try database.cachedStatement(sql: "SELECT * FROM installation WHERE hub = ? AND id = ?")
+            .fetchOne(arguments: [hub, id])
+    }
+
+    /// Finds it by its folded id.
+    package func installation(_ id: String, hub: Int64) async throws -> StoredInstallation? {
+        try await pool.read { try Self.one($0, hub: hub, id: id.lowercased()) }
+    }
+
+    /// Deletes the row; its number is never given again.
+    package func delete(
+        _ id: String, hub: Int64, condition: EntityCondition, committed: @escaping Committed
+    ) async throws -> Bool? {
+        try await change(committed) { database, changes -> Bool?? in
+            guard let old = try Self.one(database, hub: hub, id: id.lowercased()) else { return .some(nil) }
+            guard condition.holds(old.version) else { return .some(false) }
+            try Self.delete(Int64(old.number), database)
+            changes.append(AudienceChange(hub: hub, before: old.entry, after: nil))
+            return .some(true)
+        }.flatMap { $0 }
+    }
+
+    /// Deletes an installation, and what sends noted of it.
+    private static func delete(_ number: Int64, _ database: Database) throws {
+        try database.execute(sql: "DELETE FROM send_fault WHERE installation = ?", arguments: [number])
+        // The counts of a report stay; who it was does not.
+        try database.execute(
+            sql: """
+                UPDATE send_recipient SET name = '', locale = NULL, looked_up_at = NULL, retry_at = NULL,
+                    ending = CASE WHEN retry_at IS NULL THEN ending ELSE 'ineligible' END
+                WHERE installation = ?
+                """, arguments: [number])
+        try database.execute(sql: "DELETE FROM installation WHERE number = ?", arguments: [number])
+    }
+
+    /// Reads one row for each number.
+    package func installations(_ numbers: [UInt32], hub: Int64) async throws -> [StoredInstallation] {
+        guard !numbers.isEmpty else { return [] }
+        return try await pool.read { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT * FROM installation WHERE number = ? AND hub = ?")
+            return try numbers.compactMap { try statement.fetchOne(arguments: [Int64($0), hub]) }
+        }
+    }
+
+    /// Reads a page by the index of numbers.
+    package func installations(
+        hub: Int64, after number: UInt32, isDead: Bool?, limit: Int
+    ) async throws -> [StoredInstallation] {
+        let state =
+            switch isDead {
+            case true?: "AND fault IS NOT NULL"
+            case false?: "AND fault IS NULL"
+            case nil: ""
+            }
+        return try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM installation WHERE hub = ? AND number > ? \(state) ORDER BY number LIMIT ?",
+                arguments: [hub, Int64(number), limit]
+            ).compactMap(StoredInstallation.init)
+        }
+    }
+
+    /// Finds the one that has the channel now.
+    package func installations(hub: Int64, channel: String) async throws -> [StoredInstallation] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM installation WHERE hub = ? AND \(HubSchema.handle) = ? AND channel IS NOT NULL
+                    ORDER BY number LIMIT 1000
+                    """, arguments: [hub, channel]
+            ).compactMap(StoredInstallation.init)
+        }
+    }
+
+    /// Reads the index of users.
+    package func numbers(ofUser user: String, hub: Int64) async throws -> [UInt32] {
+        try await pool.read { database in
+            try Int64.fetchAll(
+                database, sql: "SELECT number FROM installation WHERE hub = ? AND user = ? ORDER BY number",
+                arguments: [hub, user.lowercased()]
+            ).compactMap { UInt32(exactly: $0) }
+        }
+    }
+
+    /// Deletes by the index of expirations.
+    package func deleteExpired(
+        before instant: Timestamp, limit: Int, committed: @escaping Committed
+    ) async throws -> Bool {
+        try await change(committed) { database, changes in
+            let rows = try Row.fetchAll(
+                database, sql: "SELECT * FROM installation WHERE expires_at < ? LIMIT ?",
+                arguments: [instant.rawValue, limit])
+            for row in rows {
+                try Self.delete(row["number"], database)
+                guard let old = StoredInstallation(row) else { continue }
+                changes.append(AudienceChange(hub: row["hub"], before: old.entry, after: nil))
+            }
+            return rows.count == limit
+        }
+    }
+}
+
+extension Statement {
+    fileprivate func fetchOne(arguments: StatementArguments) throws -> StoredInstallation? {
+        try Row.fetchOne(self, arguments: arguments).flatMap(StoredInstallation.init)
+    }
+}
+
+extension StoredInstallation {
+    /// Reads a row; `nil` for one whose document cannot be read, which no put has written.
+    init?(_ row: Row) {
+        guard let number = UInt32(exactly: row["number"] as Int64),
+            let tree = try? JSONTree(text: row["document"]),
+            let installation = try? InstallationJSON.read(tree, id: nil)
+        else { return nil }
+        let word: String? = row["fault"]
+        let at: Int64? = row["fault_at"]
+        self.init(
+            number: number, installation: installation, version: row["version"],
+            createdAt: Timestamp(rawValue: row["created_at"]), updatedAt: Timestamp(rawValue: row["updated_at"]),
+            fault: word.map { ChannelFault(word: $0, at: Timestamp(rawValue: at ?? 0)) })
+    }
+}
+
+extension AudienceEntry {
+    init?(_ row: Row) {
+        guard let number = UInt32(exactly: row["number"] as Int64),
+            let platform = HubPlatform(rawValue: row["platform"])
+        else { return nil }
+        func tags(_ text: String?) -> [TagName] {
+            text?.split(separator: " ").compactMap { TagName(String($0)) } ?? []
+        }
+        let templateTags: String? = row["template_tags"]
+        let version: String? = row["app_version"]
+        let user: String? = row["user"]
+        self.init(
+            number: number, platform: platform, tags: tags(row["tags"]), templateTags: tags(templateTags),
+            hasTemplates: templateTags != nil, locale: row["locale"], country: row["country"],
+            appVersion: version.flatMap(AppVersion.init), timeZone: row["time_zone"],
+            person: PersonNumber(user ?? row["id"]), seenAt: Timestamp(rawValue: row["updated_at"]))
+    }
+}

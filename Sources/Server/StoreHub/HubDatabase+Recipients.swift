@@ -1,0 +1,151 @@
+import Foundation
+import GRDB
+import Hub
+import HubWire
+import PushModel
+
+extension HubDatabase {
+    /// Writes what became of recipients; one that is there already is changed.
+    ///
+    /// Of what was traced more becomes known later, so that row is to be looked up.
+    static func write(_ recipients: [SendRecipient], of send: Int64, _ database: Database) throws {
+        guard !recipients.isEmpty else { return }
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO send_recipient(send, installation, part, name, platform, locale, app_version, outcome, reason,
+                    ending, reached, at, attempts, first_at, retry_at, looked_up_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET outcome = excluded.outcome, reason = excluded.reason, ending = excluded.ending,
+                    reached = excluded.reached, at = excluded.at, attempts = excluded.attempts,
+                    retry_at = excluded.retry_at, looked_up_at = excluded.looked_up_at
+                """)
+        for recipient in recipients {
+            try statement.execute(
+                arguments: [
+                    send, Int64(recipient.installation), recipient.part, recipient.name, recipient.platform.rawValue,
+                    recipient.locale, recipient.appVersion, recipient.outcome?.rawValue, recipient.reason,
+                    recipient.end.rawValue, recipient.reached.rawValue, recipient.at.rawValue, recipient.attempts,
+                    recipient.firstAt.rawValue, recipient.retryAt?.rawValue,
+                    recipient.isTraced ? 0 : nil,
+                ])
+        }
+    }
+
+    static func nextRetry(of send: Int64, _ database: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            database, sql: "SELECT MIN(retry_at) FROM send_recipient WHERE send = ? AND retry_at IS NOT NULL",
+            arguments: [send])
+    }
+
+    /// What waited for another attempt of a send that ended waits no more.
+    static func endRetries(of send: Int64, word: String, _ database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE send_recipient SET ending = ?, reason = ?, retry_at = NULL
+                WHERE send = ? AND retry_at IS NOT NULL
+                """, arguments: [SendReport.End.ended.rawValue, word, send])
+    }
+
+    /// Reads the index of retries.
+    package func dueRetries(of send: Int64, at now: Timestamp, limit: Int) async throws -> [SendRecipient] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM send_recipient WHERE send = ? AND retry_at IS NOT NULL AND retry_at <= ?
+                    ORDER BY retry_at LIMIT ?
+                    """, arguments: [send, now.rawValue, limit]
+            ).compactMap(SendRecipient.init)
+        }
+    }
+
+    /// Reads a page by the primary key.
+    package func recipients(
+        of send: Int64, after place: (installation: UInt32, part: String)?, limit: Int
+    ) async throws -> [SendRecipient] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM send_recipient WHERE send = ? AND (installation, part) > (?, ?)
+                    ORDER BY installation, part LIMIT ?
+                    """, arguments: [send, place.map { Int64($0.installation) } ?? -1, place?.part ?? "", limit]
+            ).compactMap(SendRecipient.init)
+        }
+    }
+
+    /// Reads the index of those who are not at their end.
+    package func openRecipients(
+        of send: Int64, lookedUpBefore instant: Timestamp, limit: Int
+    ) async throws -> [SendRecipient] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM send_recipient WHERE send = ? AND looked_up_at IS NOT NULL AND looked_up_at < ?
+                    ORDER BY looked_up_at LIMIT ?
+                    """, arguments: [send, instant.rawValue, limit]
+            ).compactMap(SendRecipient.init)
+        }
+    }
+
+    /// Changes the rows in one transaction.
+    package func note(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws {
+        try await pool.write { database in
+            let statement = try database.cachedStatement(
+                sql: """
+                    UPDATE send_recipient SET ending = ?, reached = ?, looked_up_at = ?
+                    WHERE send = ? AND installation = ? AND part = ?
+                    """)
+            for recipient in recipients {
+                try statement.execute(
+                    arguments: [
+                        recipient.end.rawValue, recipient.reached.rawValue, recipient.end.isFinal ? nil : now.rawValue,
+                        send, Int64(recipient.installation), recipient.part,
+                    ])
+            }
+        }
+    }
+
+    /// Counts by everything that reports tell apart.
+    package func recipientCounts(of send: Int64) async throws -> (counts: [RecipientCount], installations: Int) {
+        try await pool.read { database in
+            let installations = try Int.fetchOne(
+                database, sql: "SELECT COUNT(DISTINCT installation) FROM send_recipient WHERE send = ?",
+                arguments: [send])
+            let counts = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT platform, locale, app_version, outcome, reason, ending, reached, attempts > 0 AS tried,
+                        COUNT(*) AS count
+                    FROM send_recipient WHERE send = ? GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+                    """, arguments: [send]
+            ).compactMap { row -> RecipientCount? in
+                guard let platform = HubPlatform(rawValue: row["platform"]),
+                    let end = SendReport.End(rawValue: row["ending"])
+                else { return nil }
+                return RecipientCount(
+                    platform: platform, locale: row["locale"], appVersion: row["app_version"],
+                    outcome: (row["outcome"] as String?).flatMap(SendOutcome.init), reason: row["reason"], end: end,
+                    reached: .init(rawValue: row["reached"]), isTried: row["tried"], count: row["count"])
+            }
+            return (counts, installations ?? 0)
+        }
+    }
+}
+
+extension SendRecipient {
+    /// Reads a row; `nil` for one that was not written here.
+    init?(_ row: Row) {
+        guard let number = UInt32(exactly: row["installation"] as Int64),
+            let platform = HubPlatform(rawValue: row["platform"]), let end = SendReport.End(rawValue: row["ending"])
+        else { return nil }
+        self.init(
+            installation: number, part: row["part"], name: row["name"], platform: platform, locale: row["locale"],
+            appVersion: row["app_version"], outcome: (row["outcome"] as String?).flatMap(SendOutcome.init),
+            reason: row["reason"], end: end, at: Timestamp(rawValue: row["at"]), attempts: row["attempts"],
+            firstAt: Timestamp(rawValue: row["first_at"]),
+            retryAt: (row["retry_at"] as Int64?).map { Timestamp(rawValue: $0) })
+        reached = Reached(rawValue: row["reached"])
+    }
+}

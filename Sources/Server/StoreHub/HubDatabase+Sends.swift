@@ -1,0 +1,258 @@
+import Audience
+import Crypto
+import Foundation
+import GRDB
+import Hub
+import HubWire
+import PushModel
+
+extension HubDatabase {
+    /// Adds the row, unless the key names one.
+    package func addSend(
+        id: String, hub: Int64, _ request: SendRequest, state: SendState, at now: Timestamp
+    ) async throws -> SendRecord? {
+        let digest = Data(Self.digest(request))
+        return try await pool.write { database in
+            if let key = request.idempotencyKey,
+                let row = try Row.fetchOne(
+                    database, sql: "SELECT * FROM send WHERE hub = ? AND idempotency_key = ?", arguments: [hub, key])
+            {
+                return row["digest"] == digest ? SendRecord(row) : nil
+            }
+            var expression: String?
+            var channels: String?
+            switch request.target {
+            case .audience(let text): expression = text
+            case .channels(let list): channels = JSONTree.array(list.map { .string($0) }).json
+            }
+            try database.execute(
+                sql: """
+                    INSERT INTO send(id, hub, format, body, headers, expression, channels, reads_fields, due_at,
+                        idempotency_key, digest, campaign, state, enqueued_at, rate, plan, targeted, cursor)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)
+                    """,
+                arguments: [
+                    id, hub, request.format.text, Data(request.body), Self.headers(request), expression, channels,
+                    request.readsFields, request.dueAt?.rawValue, request.idempotencyKey, digest, request.campaign,
+                    state.rawValue, now.rawValue, request.rate,
+                    request.plan.isEmpty ? nil : request.plan.tree.json,
+                ])
+            return SendRecord(
+                number: database.lastInsertedRowID, id: id, hub: hub, request: request, state: state, enqueuedAt: now)
+        }
+    }
+
+    private static func headers(_ request: SendRequest) -> String {
+        JSONTree.object(request.headers.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) }).json
+    }
+
+    /// What tells one request from another under the same key.
+    private static func digest(_ request: SendRequest) -> [UInt8] {
+        let parts: [String] =
+            [
+                request.format.text, headers(request), "\(request.dueAt?.rawValue ?? 0)", request.campaign ?? "",
+                "\(request.rate ?? 0)",
+            ] + (request.plan.isEmpty ? [] : [request.plan.tree.json])
+            + {
+                switch request.target {
+                case .audience(let text): ["audience", text ?? ""]
+                case .channels(let list): ["channels"] + list
+                }
+            }()
+        let text = JSONTree.array(parts.map { .string($0) }).bytes
+        return Array(SHA256.hash(data: text + request.body))
+    }
+
+    /// Finds it by its id.
+    package func send(_ id: String, hub: Int64) async throws -> SendRecord? {
+        try await pool.read { database in
+            try Row.fetchOne(database, sql: "SELECT * FROM send WHERE hub = ? AND id = ?", arguments: [hub, id])
+                .flatMap(SendRecord.init)
+        }
+    }
+
+    /// Reads a page, newest first.
+    package func sends(
+        hub: Int64, before number: Int64, states: [SendState]?, limit: Int
+    ) async throws -> [SendRecord] {
+        let wanted = states.map { "AND state IN (\($0.map { "'\($0.rawValue)'" }.joined(separator: ",")))" } ?? ""
+        return try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM send WHERE hub = ? AND number < ? \(wanted) ORDER BY number DESC LIMIT ?",
+                arguments: [hub, number, limit]
+            ).compactMap(SendRecord.init)
+        }
+    }
+
+    /// Reads the index of open sends.
+    package func runnableSends(at now: Timestamp, limit: Int) async throws -> [SendRecord] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM send WHERE ended_at IS NULL
+                        AND (state IN ('Enqueued', 'Processing') OR state = 'Scheduled' AND due_at <= :now)
+                        AND (next_at IS NULL OR next_at <= :now)
+                    ORDER BY number LIMIT :limit
+                    """, arguments: ["now": now.rawValue, "limit": limit]
+            ).compactMap(SendRecord.init)
+        }
+    }
+
+    /// Reads the index of open sends.
+    package func nextDue() async throws -> Timestamp? {
+        try await pool.read { database in
+            try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT MIN(CASE state WHEN 'Scheduled' THEN due_at ELSE next_at END) FROM send
+                    WHERE ended_at IS NULL AND state IN ('Scheduled', 'Processing')
+                    """
+            ).map { Timestamp(rawValue: $0) }
+        }
+    }
+
+    /// Changes the row where its state allows it.
+    package func setState(
+        _ state: SendState, of send: Int64, from states: [SendState], at now: Timestamp
+    ) async throws -> SendRecord? {
+        try await pool.write { database in
+            let from = states.map { "'\($0.rawValue)'" }.joined(separator: ",")
+            try database.execute(
+                sql:
+                    "UPDATE send SET state = ?, ended_at = ? WHERE number = ? AND ended_at IS NULL AND state IN (\(from))",
+                arguments: [state.rawValue, state.isFinal ? now.rawValue : nil, send])
+            guard database.changesCount == 1 else { return nil }
+            if state.isFinal { try Self.endRetries(of: send, word: state.rawValue, database) }
+            return try Row.fetchOne(database, sql: "SELECT * FROM send WHERE number = ?", arguments: [send])
+                .flatMap(SendRecord.init)
+        }
+    }
+
+    /// Reads the audience that was kept.
+    package func audience(ofSend send: Int64) async throws -> Bitmap {
+        try await pool.read { database in
+            let blob = try Data.fetchOne(
+                database, sql: "SELECT audience FROM send WHERE number = ?", arguments: [send])
+            return blob.flatMap { Bitmap(portable: Array($0)) } ?? Bitmap()
+        }
+    }
+
+    /// Adds to the counts, and moves the cursor.
+    package func advance(
+        _ send: Int64, hub: Int64, _ progress: SendProgress, committed: @escaping Committed
+    ) async throws {
+        try await change(committed) { database, changes in
+            try database.execute(
+                sql: "UPDATE send SET cursor = ?, next_at = ? WHERE number = ?",
+                arguments: [Int64(progress.cursor), progress.nextAt?.rawValue, send])
+            try Self.write(progress.recipients, of: send, database)
+            for (name, count) in progress.variants { try Self.add(count, to: "variant \(name)", of: send, database) }
+            if progress.isEnd, let wave = progress.wave {
+                try Self.end(wave, nextAt: progress.nextAt, at: progress.at, database)
+            } else if progress.isEnd, let next = try Self.nextRetry(of: send, database) {
+                try database.execute(
+                    sql: "UPDATE send SET next_at = ? WHERE number = ?", arguments: [next, send])
+            } else if progress.isEnd {
+                try database.execute(
+                    sql: "UPDATE send SET state = ?, ended_at = ? WHERE number = ? AND ended_at IS NULL",
+                    arguments: [SendState.completed.rawValue, progress.at.rawValue, send])
+            }
+            for count in progress.counts {
+                try database.execute(
+                    sql: """
+                        INSERT INTO send_outcome(send, platform, outcome, count) VALUES (?, ?, ?, ?)
+                        ON CONFLICT DO UPDATE SET count = count + excluded.count
+                        """,
+                    arguments: [send, count.platform.rawValue, count.outcome.rawValue, count.count])
+            }
+            for fault in progress.faults {
+                try database.execute(
+                    sql: "INSERT INTO send_fault(send, installation, name, outcome, at) VALUES (?, ?, ?, ?, ?)",
+                    arguments: [
+                        send, Int64(fault.installation), fault.name, fault.outcome.rawValue, fault.at.rawValue,
+                    ])
+            }
+            for dead in progress.deadChannels { try Self.bury(dead, hub: hub, database, &changes) }
+        }
+    }
+
+    /// Marks a dead channel, unless it was changed or put again after its death.
+    private static func bury(
+        _ dead: DeadChannel, hub: Int64, _ database: Database, _ changes: inout [AudienceChange]
+    ) throws {
+        guard
+            let row = try Row.fetchOne(
+                database, sql: "SELECT * FROM installation WHERE number = ? AND hub = ? AND channel = ?",
+                arguments: [Int64(dead.installation), hub, dead.channel]), let stored = StoredInstallation(row),
+            dead.diedAt.map({ $0.rawValue == 0 || $0 >= stored.updatedAt }) ?? true
+        else { return }
+        try mark(stored, hub: hub, dead.fault, database, &changes)
+    }
+
+    /// Reads the counts.
+    package func outcomes(of send: Int64) async throws -> [OutcomeCount] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database, sql: "SELECT platform, outcome, count FROM send_outcome WHERE send = ?", arguments: [send]
+            ).compactMap { row in
+                guard let platform = HubPlatform(rawValue: row["platform"]),
+                    let outcome = SendOutcome(rawValue: row["outcome"])
+                else { return nil }
+                return OutcomeCount(platform: platform, outcome: outcome, count: row["count"])
+            }
+        }
+    }
+
+    /// Deletes by the index of ends; counts and faults go with their sends.
+    package func deleteSends(endedBefore instant: Timestamp, limit: Int) async throws -> Bool {
+        try await pool.write { database in
+            try database.execute(
+                sql: """
+                    DELETE FROM send WHERE number IN (SELECT number FROM send WHERE ended_at < ? ORDER BY ended_at LIMIT ?)
+                    """, arguments: [instant.rawValue, limit])
+            return database.changesCount == limit
+        }
+    }
+
+    /// Reads a page by the index of faults.
+    package func faults(of send: Int64, after number: UInt32, limit: Int) async throws -> [SendFault] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT installation, name, outcome, at FROM send_fault WHERE send = ? AND installation > ?
+                    ORDER BY installation LIMIT ?
+                    """, arguments: [send, Int64(number), limit]
+            ).compactMap { row in
+                guard let outcome = SendOutcome(rawValue: row["outcome"]) else { return nil }
+                return SendFault(
+                    installation: UInt32(truncatingIfNeeded: row["installation"] as Int64), name: row["name"],
+                    outcome: outcome, at: Timestamp(rawValue: row["at"]))
+            }
+        }
+    }
+}
+
+extension SendRecord {
+    /// Reads a row; `nil` for one that was not written here.
+    init?(_ row: Row) {
+        guard let format = SendFormat(row["format"]), let state = SendState(rawValue: row["state"]) else { return nil }
+        func instant(_ column: String) -> Timestamp? { (row[column] as Int64?).map { Timestamp(rawValue: $0) } }
+        var headers: [String: String] = [:]
+        for member in (try? JSONTree(text: row["headers"]))?.members ?? [] { headers[member.name] = member.value.text }
+        let listed = (row["channels"] as String?).flatMap { try? JSONTree(text: $0) }?.items?.compactMap(\.text)
+        let request = SendRequest(
+            format: format, body: Array(row["body"] as Data), headers: headers,
+            target: listed.map { .channels($0) } ?? .audience(row["expression"]), dueAt: instant("due_at"),
+            idempotencyKey: row["idempotency_key"], campaign: row["campaign"], readsFields: row["reads_fields"],
+            rate: row["rate"], plan: (row["plan"] as String?).flatMap { try? CampaignPlan(text: $0) } ?? CampaignPlan())
+        self.init(
+            number: row["number"], id: row["id"], hub: row["hub"], request: request, state: state,
+            enqueuedAt: Timestamp(rawValue: row["enqueued_at"]), startedAt: instant("started_at"),
+            endedAt: instant("ended_at"), targeted: row["targeted"],
+            cursor: UInt32(truncatingIfNeeded: row["cursor"] as Int64), checkedAt: instant("checked_at"),
+            reason: row["reason"])
+    }
+}

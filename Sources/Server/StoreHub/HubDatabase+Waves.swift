@@ -1,0 +1,218 @@
+import Audience
+import Foundation
+import GRDB
+import Hub
+import HubWire
+import PushModel
+
+extension HubDatabase {
+    /// Keeps the audience, and those of the waves, in the portable format of Roaring bitmaps.
+    package func begin(
+        _ send: Int64, audience: Bitmap, targeted: Int, waves: WaveChange?, at now: Timestamp
+    ) async throws {
+        let isOver = targeted == 0 || waves?.waves.isEmpty == true
+        let state: SendState = targeted == 0 ? .noTargetFound : isOver ? .completed : .processing
+        let blob = Data(audience.portable)
+        try await pool.write { database in
+            // One that was cancelled or paused meanwhile does not begin.
+            try database.execute(
+                sql: """
+                    UPDATE send SET state = ?, started_at = ?, ended_at = ?, targeted = ?, audience = ?
+                    WHERE number = ? AND started_at IS NULL AND state IN ('Enqueued', 'Scheduled', 'Processing')
+                    """,
+                arguments: [state.rawValue, now.rawValue, isOver ? now.rawValue : nil, targeted, blob, send])
+            guard database.changesCount == 1, let waves else { return }
+            try Self.note(waves, of: send, database)
+        }
+    }
+
+    private static func note(_ change: WaveChange, of send: Int64, _ database: Database) throws {
+        for (instant, part) in change.waves {
+            // A wave whose turn has not come takes in more; those that were opened are over or before the present.
+            let known = try Data.fetchOne(
+                database, sql: "SELECT audience FROM send_wave WHERE send = ? AND due_at = ?",
+                arguments: [send, instant.rawValue])
+            let audience = known.flatMap { Bitmap(portable: Array($0)) }.map { $0.union(part) } ?? part
+            try database.execute(
+                sql: """
+                    INSERT INTO send_wave(send, due_at, audience) VALUES (?, ?, ?)
+                    ON CONFLICT (send, due_at) DO UPDATE SET audience = excluded.audience
+                    """, arguments: [send, instant.rawValue, Data(audience.portable)])
+        }
+        for (why, count) in change.leftOut { try add(count, to: "left \(why.rawValue)", of: send, database) }
+    }
+
+    static func add(_ count: Int, to name: String, of send: Int64, _ database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO send_count(send, name, count) VALUES (?, ?, ?)
+                ON CONFLICT DO UPDATE SET count = count + excluded.count
+                """, arguments: [send, name, count])
+    }
+
+    /// Reads the index of waves.
+    package func nextWave(ofSend send: Int64) async throws -> SendWave? {
+        try await pool.read { database in
+            try Row.fetchOne(
+                database,
+                sql: """
+                    SELECT due_at, opened_at FROM send_wave WHERE send = ? AND ended_at IS NULL ORDER BY due_at LIMIT 1
+                    """, arguments: [send]
+            ).map { row in
+                SendWave(
+                    send: send, dueAt: Timestamp(rawValue: row["due_at"]),
+                    openedAt: (row["opened_at"] as Int64?).map { Timestamp(rawValue: $0) })
+            }
+        }
+    }
+
+    /// Reads the wave's audience; the one that was read last is kept.
+    package func audience(of wave: SendWave) async throws -> Bitmap {
+        if let known = lastWave.withLock({ $0 }), known.wave == wave { return known.audience }
+        let audience = try await pool.read { database in
+            let blob = try Data.fetchOne(
+                database, sql: "SELECT audience FROM send_wave WHERE send = ? AND due_at = ?",
+                arguments: [wave.send, wave.dueAt.rawValue])
+            return blob.flatMap { Bitmap(portable: Array($0)) } ?? Bitmap()
+        }
+        // Before a wave is opened it may still grow.
+        if wave.openedAt != nil { lastWave.withLock { $0 = (wave, audience) } }
+        return audience
+    }
+
+    /// Changes the wave and adds the later ones.
+    package func open(_ wave: SendWave, audience: Bitmap, _ change: WaveChange, at now: Timestamp) async throws {
+        let blob = Data(audience.portable)
+        lastWave.withLock { $0 = nil }
+        try await pool.write { database in
+            try database.execute(
+                sql: """
+                    UPDATE send_wave SET audience = ?, opened_at = ? WHERE send = ? AND due_at = ? AND opened_at IS ?
+                    """,
+                arguments: [blob, now.rawValue, wave.send, wave.dueAt.rawValue, wave.openedAt?.rawValue])
+            guard database.changesCount == 1 else { return }
+            try Self.note(change, of: wave.send, database)
+        }
+    }
+
+    /// Ends a wave whose last slice was handed over: the send waits for the next one, or ends.
+    static func end(_ wave: SendWave, nextAt: Timestamp?, at now: Timestamp, _ database: Database) throws {
+        try database.execute(
+            sql: "UPDATE send_wave SET ended_at = ? WHERE send = ? AND due_at = ?",
+            arguments: [now.rawValue, wave.send, wave.dueAt.rawValue])
+        if let next = try nextTurn(of: wave.send, database) {
+            try database.execute(
+                sql: "UPDATE send SET cursor = 0, next_at = ? WHERE number = ?",
+                arguments: [max(next, nextAt?.rawValue ?? next), wave.send])
+        } else {
+            try complete(wave.send, at: now, database)
+        }
+    }
+
+    /// When the next wave has its turn, or what was not taken is tried again.
+    private static func nextTurn(of send: Int64, _ database: Database) throws -> Int64? {
+        let wave = try Int64.fetchOne(
+            database, sql: "SELECT MIN(due_at) FROM send_wave WHERE send = ? AND ended_at IS NULL", arguments: [send])
+        let retry = try nextRetry(of: send, database)
+        return [wave, retry].compactMap { $0 }.min()
+    }
+
+    private static func complete(_ send: Int64, at now: Timestamp, _ database: Database) throws {
+        try database.execute(
+            sql: "UPDATE send SET state = ?, ended_at = ? WHERE number = ? AND ended_at IS NULL",
+            arguments: [SendState.completed.rawValue, now.rawValue, send])
+    }
+
+    /// Has the send wait for what is tried again, or ends it.
+    package func endWaves(ofSend send: Int64, at now: Timestamp) async throws -> Bool {
+        try await pool.write { database in
+            let hasWaves = try Int.fetchOne(
+                database, sql: "SELECT 1 FROM send_wave WHERE send = ? LIMIT 1", arguments: [send])
+            guard hasWaves != nil else { return false }
+            if let next = try Self.nextTurn(of: send, database) {
+                try database.execute(sql: "UPDATE send SET next_at = ? WHERE number = ?", arguments: [next, send])
+            } else {
+                try Self.complete(send, at: now, database)
+            }
+            return true
+        }
+    }
+
+    /// Notes when the send goes on.
+    package func rest(_ send: Int64, until instant: Timestamp) async throws {
+        try await pool.write { database in
+            try database.execute(
+                sql: "UPDATE send SET next_at = ? WHERE number = ? AND ended_at IS NULL",
+                arguments: [min(instant.rawValue, try Self.nextRetry(of: send, database) ?? .max), send])
+        }
+    }
+
+    /// Reads the waves by their instants. Of a campaign that was ended, those count whose turn had come.
+    package func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> [Bitmap] {
+        try await pool.read { database in
+            let rows = try Row.fetchCursor(
+                database,
+                sql: """
+                    SELECT send, send_wave.audience, cursor, send.ended_at IS NOT NULL AND send_wave.ended_at IS NULL AS cut
+                    FROM send_wave JOIN send ON send.number = send
+                    WHERE send_wave.due_at > ? AND hub = ? AND send <> ?
+                        AND (send.ended_at IS NULL OR opened_at IS NOT NULL)
+                    """, arguments: [instant.rawValue, hub, send])
+            var found: [Int64: Bitmap] = [:]
+            while let row = try rows.next() {
+                guard var audience = Bitmap(portable: Array(row["audience"] as Data)) else { continue }
+                if row["cut"] {
+                    audience = audience.intersection(
+                        Bitmap(below: UInt32(truncatingIfNeeded: row["cursor"] as Int64)))
+                }
+                let number: Int64 = row["send"]
+                found[number] = found[number].map { $0.union(audience) } ?? audience
+            }
+            return Array(found.values)
+        }
+    }
+
+    /// Reads the counts of those who are left out.
+    package func leftOut(of send: Int64) async throws -> [LeftOut: Int] {
+        Dictionary(
+            try await counts(of: send, prefix: "left ").compactMap { name, count in
+                LeftOut(rawValue: name).map { ($0, count) }
+            }, uniquingKeysWith: +)
+    }
+
+    /// Reads the counts of variants.
+    package func variants(of send: Int64) async throws -> [String: Int] {
+        Dictionary(try await counts(of: send, prefix: "variant "), uniquingKeysWith: +)
+    }
+
+    private func counts(of send: Int64, prefix: String) async throws -> [(String, Int)] {
+        try await pool.read { database in
+            try Row.fetchAll(database, sql: "SELECT name, count FROM send_count WHERE send = ?", arguments: [send])
+                .compactMap { row in
+                    let name: String = row["name"]
+                    return name.hasPrefix(prefix) ? (String(name.dropFirst(prefix.count)), row["count"]) : nil
+                }
+        }
+    }
+
+    /// Moves the cursor, or puts it back and notes the instant.
+    package func noteCheck(_ send: Int64, cursor: UInt32, isEnd: Bool, at now: Timestamp) async throws {
+        try await pool.write { database in
+            try database.execute(
+                sql: "UPDATE send SET cursor = ?, checked_at = ? WHERE number = ? AND checked_at IS NULL",
+                arguments: [isEnd ? 0 : Int64(cursor), isEnd ? now.rawValue : nil, send])
+        }
+    }
+
+    /// Notes the state and the reason.
+    package func abandon(_ send: Int64, reason: String, at now: Timestamp) async throws {
+        try await pool.write { database in
+            try database.execute(
+                sql: "UPDATE send SET state = ?, ended_at = ?, reason = ? WHERE number = ? AND ended_at IS NULL",
+                arguments: [SendState.abandoned.rawValue, now.rawValue, reason, send])
+            if database.changesCount == 1 {
+                try Self.endRetries(of: send, word: SendState.abandoned.rawValue, database)
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Audience
+import Foundation
+import GRDB
+import Hub
+import PushModel
+import Synchronization
+
+/// The hubs' store on one SQLite file, apart from the server's own.
+package final class HubDatabase: HubStore {
+    let pool: DatabasePool
+    /// The audience of the wave that was read last: one campaign's slices follow each other.
+    let lastWave = Mutex<(wave: SendWave, audience: Bitmap)?>(nil)
+
+    /// Why the file cannot be used.
+    package struct Unusable: Error, CustomStringConvertible {
+        /// The file.
+        package var path: String
+        /// The system's or SQLite's words.
+        package var reason: String
+        package var description: String { "the database \(path) cannot be opened: \(reason)" }
+    }
+
+    /// Opens (or makes) the database and brings its schema up to date.
+    ///
+    /// - Parameter path: Its folder must exist. The file is made readable by its owner alone.
+    package init(path: String) throws {
+        if !FileManager.default.fileExists(atPath: path),
+            !FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+        {
+            throw Unusable(path: path, reason: "the file cannot be made; is the folder writable?")
+        }
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        configuration.maximumReaderCount = 4
+        configuration.foreignKeysEnabled = true
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -32768") }
+        do {
+            pool = try DatabasePool(path: path, configuration: configuration)
+            // GRDB sets NORMAL on the writer after the preparation above: FULL only holds when set from here.
+            try pool.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 10000")
+            }
+            try HubSchema.migrator.migrate(pool)
+        } catch { throw Unusable(path: path, reason: "\(error)") }
+    }
+
+    /// Copies what the log holds into the database file and closes everything.
+    package func close() throws {
+        try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        try pool.close()
+    }
+
+    /// Makes a change in one transaction; what it returns is told on the writer's queue after the commit.
+    func change<Result: Sendable>(
+        _ committed: @escaping Committed,
+        _ body: @escaping @Sendable (Database, inout [AudienceChange]) throws -> Result
+    ) async throws -> Result {
+        try await pool.writeWithoutTransaction { database in
+            var changes: [AudienceChange] = []
+            var result: Result?
+            try database.inTransaction(.immediate) {
+                result = try body(database, &changes)
+                return .commit
+            }
+            committed(changes)
+            guard let result else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+            return result
+        }
+    }
+
+    /// Reads a backend key's hub.
+    package func backendKey(hash: [UInt8]) async throws -> (HubRecord, String)? {
+        try await pool.read { database in
+            let row = try Row.fetchOne(
+                database,
+                sql:
+                    "SELECT hub.*, backend_key.name AS key FROM backend_key JOIN hub ON hub.number = hub WHERE hash = ?",
+                arguments: [Data(hash)])
+            return row.map { (HubRecord($0), $0["key"]) }
+        }
+    }
+
+    /// Finds a hub by its unique name.
+    package func hub(named name: String) async throws -> HubRecord? {
+        try await pool.read { database in
+            try Row.fetchOne(database, sql: "SELECT * FROM hub WHERE name = ?", arguments: [name]).map(HubRecord.init)
+        }
+    }
+
+    /// Reads all rows.
+    package func hubs() async throws -> [HubRecord] {
+        try await pool.read { try Row.fetchAll($0, sql: "SELECT * FROM hub ORDER BY name").map(HubRecord.init) }
+    }
+
+    /// Reads the hub's keys of Azure's kind.
+    package func keys(of hub: Int64) async throws -> [HubKey] {
+        try await pool.read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM hub_key WHERE hub = ? ORDER BY name", arguments: [hub])
+                .map { row in
+                    HubKey(
+                        name: row["name"], rights: HubRights(text: row["rights"]) ?? [], primary: row["primary_key"],
+                        secondary: row["secondary_key"], createdAt: Timestamp(rawValue: row["created_at"]))
+                }
+        }
+    }
+
+    /// Adds a hub with its first keys; `nil` where the name is taken.
+    package func addHub(
+        name: String, team: TeamID, topic: Topic, isStrict: Bool, keys: [HubKey], at now: Timestamp
+    ) async throws -> HubRecord? {
+        try await pool.write { database in
+            guard try Row.fetchOne(database, sql: "SELECT 1 FROM hub WHERE name = ?", arguments: [name]) == nil else {
+                return nil
+            }
+            try database.execute(
+                sql: "INSERT INTO hub(name, team, topic, is_strict, created_at) VALUES (?, ?, ?, ?, ?)",
+                arguments: [name, team.rawValue, topic.rawValue, isStrict, now.rawValue])
+            let hub = HubRecord(
+                number: database.lastInsertedRowID, name: name, team: team, topic: topic, isStrict: isStrict,
+                createdAt: now)
+            for key in keys { try Self.write(key, of: hub.number, database) }
+            return hub
+        }
+    }
+
+    /// Adds a key to a hub, in place of one of its name.
+    package func setKey(_ key: HubKey, of hub: Int64) async throws {
+        try await pool.write { try Self.write(key, of: hub, $0) }
+    }
+
+    private static func write(_ key: HubKey, of hub: Int64, _ database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT OR REPLACE INTO hub_key(hub, name, rights, primary_key, secondary_key, created_at)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [hub, key.name, key.rights.text, key.primary, key.secondary, key.createdAt.rawValue])
+    }
+
+    /// Takes a key of a hub away, of whatever kind; whether it was there.
+    package func removeKey(_ name: String, of hub: Int64) async throws -> Bool {
+        try await pool.write { database in
+            try database.execute(sql: "DELETE FROM hub_key WHERE hub = ? AND name = ?", arguments: [hub, name])
+            var count = database.changesCount
+            try database.execute(sql: "DELETE FROM backend_key WHERE hub = ? AND name = ?", arguments: [hub, name])
+            count += database.changesCount
+            try database.execute(sql: "DELETE FROM api_key WHERE hub = ? AND name = ?", arguments: [hub, name])
+            count += database.changesCount
+            return count > 0
+        }
+    }
+
+    /// The names of a hub's keys for backends.
+    package func backendKeys(of hub: Int64) async throws -> [String] {
+        try await pool.read { database in
+            try String.fetchAll(
+                database, sql: "SELECT name FROM backend_key WHERE hub = ? ORDER BY name", arguments: [hub])
+        }
+    }
+
+    /// Adds a backend's key, of which the hash alone is kept, in place of one of its name.
+    package func addBackendKey(name: String, hash: [UInt8], of hub: Int64, at now: Timestamp) async throws {
+        try await pool.write { database in
+            try database.execute(sql: "DELETE FROM backend_key WHERE hub = ? AND name = ?", arguments: [hub, name])
+            try database.execute(
+                sql: "INSERT INTO backend_key(hash, hub, name, created_at) VALUES (?, ?, ?, ?)",
+                arguments: [Data(hash), hub, name, now.rawValue])
+        }
+    }
+}
+
+extension HubRecord {
+    init(_ row: Row) {
+        self.init(
+            number: row["number"], name: row["name"], team: TeamID(rawValue: row["team"]),
+            topic: Topic(rawValue: row["topic"]), isStrict: row["is_strict"],
+            createdAt: Timestamp(rawValue: row["created_at"]), generation: row["generation"])
+    }
+}

@@ -1,0 +1,164 @@
+import Audience
+import Hub
+import HubWire
+import PushModel
+import StoreHub
+import Synchronization
+
+/// A store beside which the power goes off at one write: before it, or behind it.
+final class DyingStore: HubStore {
+    struct Dead: Error {}
+
+    private let store: HubDatabase
+    private let isBefore: Bool
+    private let left: Mutex<Int>
+    private let dead = Mutex(false)
+
+    init(_ store: HubDatabase, atWrite number: Int, isBefore: Bool) {
+        self.store = store
+        self.isBefore = isBefore
+        left = Mutex(number)
+    }
+
+    var isDead: Bool { dead.withLock { $0 } }
+
+    private func write<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+        guard !isDead else { throw Dead() }
+        let isLast = left.withLock { left in
+            left -= 1
+            return left == 0
+        }
+        guard isLast else { return try await body() }
+        dead.withLock { $0 = true }
+        if !isBefore { _ = try await body() }
+        throw Dead()
+    }
+
+    // MARK: Writes of sends
+
+    func addSend(
+        id: String, hub: Int64, _ request: SendRequest, state: SendState, at now: Timestamp
+    ) async throws -> SendRecord? {
+        try await write { try await store.addSend(id: id, hub: hub, request, state: state, at: now) }
+    }
+    func setState(
+        _ state: SendState, of send: Int64, from states: [SendState], at now: Timestamp
+    ) async throws -> SendRecord? {
+        try await write { try await store.setState(state, of: send, from: states, at: now) }
+    }
+    func begin(_ send: Int64, audience: Bitmap, targeted: Int, waves: WaveChange?, at now: Timestamp) async throws {
+        try await write {
+            try await store.begin(send, audience: audience, targeted: targeted, waves: waves, at: now)
+        }
+    }
+    func open(_ wave: SendWave, audience: Bitmap, _ change: WaveChange, at now: Timestamp) async throws {
+        try await write { try await store.open(wave, audience: audience, change, at: now) }
+    }
+    func endWaves(ofSend send: Int64, at now: Timestamp) async throws -> Bool {
+        try await write { try await store.endWaves(ofSend: send, at: now) }
+    }
+    func note(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws {
+        try await write { try await store.note(recipients, of: send, lookedUpAt: now) }
+    }
+    func rest(_ send: Int64, until instant: Timestamp) async throws {
+        try await write { try await store.rest(send, until: instant) }
+    }
+    func noteCheck(_ send: Int64, cursor: UInt32, isEnd: Bool, at now: Timestamp) async throws {
+        try await write { try await store.noteCheck(send, cursor: cursor, isEnd: isEnd, at: now) }
+    }
+    func abandon(_ send: Int64, reason: String, at now: Timestamp) async throws {
+        try await write { try await store.abandon(send, reason: reason, at: now) }
+    }
+    func advance(_ send: Int64, hub: Int64, _ progress: SendProgress, committed: @escaping Committed) async throws {
+        try await write { try await store.advance(send, hub: hub, progress, committed: committed) }
+    }
+
+    // MARK: Everything else
+
+    func hub(named name: String) async throws -> HubRecord? { try await store.hub(named: name) }
+    func hubs() async throws -> [HubRecord] { try await store.hubs() }
+    func keys(of hub: Int64) async throws -> [HubKey] { try await store.keys(of: hub) }
+    func backendKey(hash: [UInt8]) async throws -> (HubRecord, String)? { try await store.backendKey(hash: hash) }
+    func audience(of hub: Int64, _ body: @escaping @Sendable (AudienceEntry?) -> Void) async throws {
+        try await store.audience(of: hub, body)
+    }
+    func put(
+        _ installation: Installation, hub: Int64, condition: EntityCondition, at now: Timestamp,
+        committed: @escaping Committed
+    ) async throws -> (StoredInstallation, isNew: Bool)? {
+        try await store.put(installation, hub: hub, condition: condition, at: now, committed: committed)
+    }
+    func installation(_ id: String, hub: Int64) async throws -> StoredInstallation? {
+        try await store.installation(id, hub: hub)
+    }
+    func delete(
+        _ id: String, hub: Int64, condition: EntityCondition, committed: @escaping Committed
+    ) async throws -> Bool? {
+        try await store.delete(id, hub: hub, condition: condition, committed: committed)
+    }
+    func installations(_ numbers: [UInt32], hub: Int64) async throws -> [StoredInstallation] {
+        try await store.installations(numbers, hub: hub)
+    }
+    func installations(
+        hub: Int64, after number: UInt32, isDead: Bool?, limit: Int
+    ) async throws -> [StoredInstallation] {
+        try await store.installations(hub: hub, after: number, isDead: isDead, limit: limit)
+    }
+    func installations(hub: Int64, channel: String) async throws -> [StoredInstallation] {
+        try await store.installations(hub: hub, channel: channel)
+    }
+    func numbers(ofUser user: String, hub: Int64) async throws -> [UInt32] {
+        try await store.numbers(ofUser: user, hub: hub)
+    }
+    func deleteExpired(before instant: Timestamp, limit: Int, committed: @escaping Committed) async throws -> Bool {
+        try await store.deleteExpired(before: instant, limit: limit, committed: committed)
+    }
+    func send(_ id: String, hub: Int64) async throws -> SendRecord? { try await store.send(id, hub: hub) }
+    func sends(hub: Int64, before number: Int64, states: [SendState]?, limit: Int) async throws -> [SendRecord] {
+        try await store.sends(hub: hub, before: number, states: states, limit: limit)
+    }
+    func runnableSends(at now: Timestamp, limit: Int) async throws -> [SendRecord] {
+        try await store.runnableSends(at: now, limit: limit)
+    }
+    func deleteSends(endedBefore instant: Timestamp, limit: Int) async throws -> Bool {
+        try await store.deleteSends(endedBefore: instant, limit: limit)
+    }
+    func nextDue() async throws -> Timestamp? { try await store.nextDue() }
+    func audience(ofSend send: Int64) async throws -> Bitmap { try await store.audience(ofSend: send) }
+    func nextWave(ofSend send: Int64) async throws -> SendWave? { try await store.nextWave(ofSend: send) }
+    func audience(of wave: SendWave) async throws -> Bitmap { try await store.audience(of: wave) }
+    func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> [Bitmap] {
+        try await store.reached(hub: hub, since: instant, but: send)
+    }
+    func leftOut(of send: Int64) async throws -> [LeftOut: Int] { try await store.leftOut(of: send) }
+    func variants(of send: Int64) async throws -> [String: Int] { try await store.variants(of: send) }
+    func credentials(of hub: Int64) async throws -> [PushCredential] { try await store.credentials(of: hub) }
+    func dueRetries(of send: Int64, at now: Timestamp, limit: Int) async throws -> [SendRecipient] {
+        try await store.dueRetries(of: send, at: now, limit: limit)
+    }
+    func recipients(
+        of send: Int64, after place: (installation: UInt32, part: String)?, limit: Int
+    ) async throws -> [SendRecipient] {
+        try await store.recipients(of: send, after: place, limit: limit)
+    }
+    func openRecipients(
+        of send: Int64, lookedUpBefore instant: Timestamp, limit: Int
+    ) async throws -> [SendRecipient] {
+        try await store.openRecipients(of: send, lookedUpBefore: instant, limit: limit)
+    }
+    func recipientCounts(of send: Int64) async throws -> (counts: [RecipientCount], installations: Int) {
+        try await store.recipientCounts(of: send)
+    }
+    func apiKey(hash: [UInt8]) async throws -> HubAPIKey? { try await store.apiKey(hash: hash) }
+    func webhooks() async throws -> [HubWebhook] { try await store.webhooks() }
+    func setWebhook(_ webhook: HubWebhook?, of hub: Int64) async throws {
+        try await store.setWebhook(webhook, of: hub)
+    }
+    func events(of hub: Int64, limit: Int) async throws -> [HubEvent] { try await store.events(of: hub, limit: limit) }
+    func endEvent(_ number: Int64) async throws { try await store.endEvent(number) }
+    func deleteEvents(before instant: Timestamp) async throws { try await store.deleteEvents(before: instant) }
+    func outcomes(of send: Int64) async throws -> [OutcomeCount] { try await store.outcomes(of: send) }
+    func faults(of send: Int64, after number: UInt32, limit: Int) async throws -> [SendFault] {
+        try await store.faults(of: send, after: number, limit: limit)
+    }
+}

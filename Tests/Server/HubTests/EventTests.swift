@@ -1,0 +1,135 @@
+import ControlHTTP
+import Hub
+import HubWebhooks
+import HubWire
+import Hummingbird
+import Logging
+import PushModel
+import ServerCore
+import Synchronization
+import Testing
+import UpstreamDelivery
+
+@testable import HubEndpoint
+
+/// A receiver that keeps what it is told and answers what the test says.
+private final class RecordingReceiver: WebhookSender {
+    private let state = Mutex<(told: [JSONTree], status: Int)>(([], 200))
+
+    var told: [JSONTree] { state.withLock { $0.told } }
+    func answer(_ status: Int) { state.withLock { $0.status = status } }
+
+    func send(_ body: [UInt8], signature: String, to address: WebhookAddress) async throws -> Int {
+        let tree = try JSONTree(body)
+        return state.withLock { state in
+            state.told.append(tree)
+            return state.status
+        }
+    }
+}
+
+private func courier(_ world: HubWorld, _ receiver: RecordingReceiver) -> HubWebhookCourier {
+    HubWebhookCourier(
+        store: world.database, sender: receiver, clock: world.clock.function,
+        logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+}
+
+private func setWebhook(_ world: HubWorld) async throws {
+    try await world.database.setWebhook(
+        HubWebhook(hub: world.hub.number, url: "https://example.com/a", secret: "s", setAt: world.clock.now),
+        of: world.hub.number)
+}
+
+@Test func `a webhook is told of ends and deaths, in their order, once`() async throws {
+    let world = try await HubWorld()
+    let receiver = RecordingReceiver()
+    let courier = courier(world, receiver)
+    try await world.put("one")
+    _ = try await world.send(nil)
+    _ = try await world.runner.runAll()
+    try await setWebhook(world)
+    world.sender.refuse("token of one", PushVerdict(.expiredChannel))
+    let record = try await world.send(nil)
+    _ = try await world.runner.runAll()
+    try await courier.round()
+    try await courier.round()
+    // What was before the webhook is not told.
+    #expect(receiver.told.compactMap { $0["type"]?.text }.sorted() == ["channel.dead", "send.ended"])
+    let end = try #require(receiver.told.first { $0["type"]?.text == "send.ended" })
+    #expect(end["data"]?["send"]?.text == record.id)
+    #expect(end["data"]?["state"]?.text == "Completed")
+    #expect(end["hub"]?.text == "todo")
+    let death = try #require(receiver.told.first { $0["type"]?.text == "channel.dead" })
+    #expect(death["data"]?["installationId"]?.text == "one")
+}
+
+@Test func `a receiver that fails is left alone for a while and told again`() async throws {
+    let world = try await HubWorld()
+    let receiver = RecordingReceiver()
+    let courier = courier(world, receiver)
+    try await setWebhook(world)
+    _ = try await world.send("nobody")
+    _ = try await world.runner.runAll()
+    receiver.answer(500)
+    try await courier.round()
+    try await courier.round()
+    #expect(receiver.told.count == 1)
+    receiver.answer(204)
+    world.clock.advance(milliseconds: 1000)
+    try await courier.round()
+    try await courier.round()
+    #expect(receiver.told.map { $0["id"]?.text } == [receiver.told[0]["id"]?.text, receiver.told[0]["id"]?.text])
+    #expect(receiver.told[0]["data"]?["state"]?.text == "NoTargetFound")
+}
+
+@Test func `a key of the API has its rights alone, of its hub, until its end`() async throws {
+    let world = try await HubWorld()
+    let access = HubAccess(store: world.database)
+    let key = HubAPIKey(
+        hub: world.hub.number, name: "reader", rights: .report,
+        expiresAt: world.clock.now.adding(milliseconds: 1000), createdAt: world.clock.now)
+    try await world.database.addAPIKey(key, hash: HubAccess.hash("aldaba_hub_x"))
+    try await access.check(apiKey: "aldaba_hub_x", for: [.send, .report], of: world.hub, now: world.clock.now)
+    await #expect(throws: HubAccess.Refusal.forbidden) {
+        try await access.check(apiKey: "aldaba_hub_x", for: .send, of: world.hub, now: world.clock.now)
+    }
+    var other = world.hub
+    other.number += 1
+    for (text, hub, now) in [
+        ("aldaba_hub_y", world.hub, world.clock.now), ("aldaba_hub_x", other, world.clock.now),
+        ("aldaba_hub_x", world.hub, world.clock.now.adding(milliseconds: 1000)),
+    ] {
+        await #expect(throws: HubAccess.Refusal.self) {
+            try await access.check(apiKey: text, for: .report, of: hub, now: now)
+        }
+    }
+    #expect(try await world.database.removeKey("reader", of: world.hub.number))
+    #expect(try await world.database.apiKeys(of: world.hub.number).isEmpty)
+}
+
+private struct NoTimelines: TimelineService {
+    func timelines(of reference: String, team: TeamID?) async throws -> [NotificationTimeline] { [] }
+}
+
+private struct NoWithdrawal: NotificationWithdrawal {
+    func withdraw(
+        _ id: NotificationID, of device: DeviceID, then done: @escaping @Sendable (WithdrawalOutcome) -> Void
+    ) {}
+}
+
+@Test func `the document describes every route of the own API, and no other`() async throws {
+    let world = try await HubWorld()
+    let router = Router(context: ControlContext.self)
+    OwnRoutes(
+        hubs: world.hubs, access: HubAccess(store: world.database), providers: ProviderAccess(authentication: nil),
+        timelines: NoTimelines(), withdrawal: NoWithdrawal(), slots: StreamSlots(limit: 1, label: "test_streams")
+    ).add(to: router)
+    let served = Set(
+        router.routes.map { "\($0.method.rawValue.lowercased()) \($0.path)" }.filter { $0.contains("hubs") }
+            .map { $0.replacing("//", with: "/") })
+    var described: Set<String> = []
+    for path in OpenAPIDocument.tree["paths"]?.members ?? [] {
+        for operation in path.value.members ?? [] { described.insert("\(operation.name) \(path.name)") }
+    }
+    #expect(served == described)
+}
