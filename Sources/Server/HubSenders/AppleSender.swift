@@ -1,0 +1,148 @@
+import APNsWire
+import Foundation
+import Hub
+import HubWire
+import Logging
+import OutboundHTTP
+import PushModel
+
+/// Sends to Apple devices by APNs' provider API, with the hub's credential of each environment.
+package struct AppleSender: PushSender {
+    private let store: any HubStore
+    private let http: GuardedHTTP
+    private let gateway: any PushSender
+    private let isOwn: @Sendable (String) -> Bool
+    private let tokens: ProviderTokens
+    private let clock: @Sendable () -> Timestamp
+    private let logger: Logger
+
+    /// A sender.
+    ///
+    /// - Parameters:
+    ///   - gateway: Sends to this server's own devices, which is all that a hub without a credential of Apple's does.
+    ///   - isOwn: Whether a device token is one of this server's.
+    package init(
+        store: any HubStore, http: GuardedHTTP, gateway: any PushSender, isOwn: @escaping @Sendable (String) -> Bool,
+        clock: @escaping @Sendable () -> Timestamp, logger: Logger
+    ) {
+        self.store = store
+        self.http = http
+        self.gateway = gateway
+        self.isOwn = isOwn
+        self.clock = clock
+        self.logger = logger
+        tokens = ProviderTokens(clock: clock)
+    }
+
+    /// Sends what is of this server to its own devices, and the rest to Apple.
+    package func deliver(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?] {
+        let credentials: [PushCredential]
+        do {
+            credentials = try await store.credentials(of: hub.number).filter { $0.kind.service == "apns" }
+        } catch { return pushes.map { _ in nil } }
+        guard !credentials.isEmpty else { return await gateway.deliver(pushes, of: hub) }
+        var verdicts = [PushVerdict?](repeating: nil, count: pushes.count)
+        let own = pushes.indices.filter { isOwn(pushes[$0].channel.key) }
+        if !own.isEmpty {
+            for (place, verdict) in zip(own, await gateway.deliver(own.map { pushes[$0] }, of: hub)) {
+                verdicts[place] = verdict
+            }
+            // What the gateway does not know is handed over again as a whole, so Apple is not asked in vain before.
+            if own.contains(where: { verdicts[$0] == nil }) { return pushes.map { _ in nil } }
+        }
+        let others = pushes.indices.filter { !isOwn(pushes[$0].channel.key) }
+        let told = await concurrently(others.map { pushes[$0] }) { push in
+            guard let credential = Self.credential(for: push.environment, of: credentials) else {
+                return PushVerdict(.invalidCredentials, reason: "NoCredential")
+            }
+            return await send(push, hub, credential)
+        }
+        for (place, verdict) in zip(others, told) { verdicts[place] = verdict }
+        return verdicts
+    }
+
+    /// The credential of an environment; where an installation names none, that of production, or the only one.
+    static func credential(
+        for environment: PushEnvironment?, of credentials: [PushCredential]
+    ) -> PushCredential? {
+        guard let environment else {
+            return credentials.first { $0.environment == .production } ?? credentials.first
+        }
+        return credentials.first { $0.environment == environment }
+    }
+
+    private func send(_ push: HubPush, _ hub: HubRecord, _ credential: PushCredential) async -> PushVerdict {
+        guard case .handle(let handle) = push.channel, Self.isToken(handle) else {
+            return PushVerdict(.badChannel, diedAt: clock(), reason: "BadDeviceToken")
+        }
+        let options: PushOptions
+        do { options = try PushOptions(push.headers, now: clock()) } catch {
+            return PushVerdict(.invalidNotificationFormat, reason: "\(error)")
+        }
+        guard push.body.count <= APNsPayloadLimit.bytes(for: options.pushType) else {
+            return PushVerdict(.invalidNotificationSize, reason: "PayloadTooLarge")
+        }
+        var headers = Self.headers(push, hub, options)
+        let identity = GuardedHTTP.Identity(
+            id: credential.number, authority: credential.authority,
+            certificate: credential.kind == .apnsCertificate ? credential.secret : nil)
+        // A token that ran out on the way is made anew, once.
+        for isLast in [false, true] {
+            var token: String?
+            if credential.kind == .apns {
+                do { token = try tokens.token(credential) } catch {
+                    return PushVerdict(.invalidCredentials, reason: "UnreadableKey")
+                }
+                headers["authorization"] = token.map { "bearer \($0)" }
+            }
+            let askedAt = clock()
+            do {
+                let answer = try await http.send(
+                    OutboundRequest(
+                        url: "\(credential.address)/3/device/\(handle)",
+                        headers: headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, body: push.body),
+                    as: identity)
+                let verdict = AppleVerdict.read(answer, askedAt: askedAt)
+                if let token, verdict.reason == APNsReason.expiredProviderToken.rawValue, !isLast {
+                    tokens.forget(token, of: credential)
+                    continue
+                }
+                return verdict
+            } catch {
+                logger.warning("Apple's push service could not be asked: \(error)")
+                return AppleVerdict.failed(error)
+            }
+        }
+        return PushVerdict(.invalidCredentials, reason: APNsReason.expiredProviderToken.rawValue)
+    }
+
+    /// A token stands in a path, so it must be nothing but digits; how many is Apple's affair.
+    private static func isToken(_ handle: String) -> Bool {
+        (1...400).contains(handle.utf8.count) && handle.utf8.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
+    }
+
+    private static func headers(_ push: HubPush, _ hub: HubRecord, _ options: PushOptions) -> [String: String] {
+        let type = options.pushType ?? implied(push.body)
+        var headers = [
+            "apns-topic": hub.topic.rawValue + (type.topicSuffix.map { "\($0)" } ?? ""),
+            "apns-push-type": type.rawValue, "apns-id": push.id.rawValue,
+            "apns-priority": String(
+                type == .background && options.priority == .immediate ? 5 : options.priority.rawValue),
+        ]
+        switch options.expiry {
+        case .policyDefault: break
+        case .once: headers["apns-expiration"] = "0"
+        case .until(let instant): headers["apns-expiration"] = String(max(1, instant.rawValue / 1000))
+        }
+        headers["apns-collapse-id"] = options.collapseID
+        return headers
+    }
+
+    /// The push type of a payload that came without one.
+    private static func implied(_ body: [UInt8]) -> PushType {
+        guard let aps = (try? JSONTree(body))?["aps"], aps["content-available"]?.integer == 1,
+            aps["alert"] == nil, aps["badge"] == nil, aps["sound"] == nil
+        else { return .alert }
+        return .background
+    }
+}

@@ -1,0 +1,43 @@
+import APNsWire
+import Hub
+import HubWire
+import OutboundHTTP
+import PushModel
+
+/// What Apple says of a notification.
+enum AppleVerdict {
+    /// Reads an answer.
+    ///
+    /// - Parameter askedAt: When the request was made: a token that Apple calls dead without a time was so by then.
+    static func read(_ answer: OutboundAnswer, askedAt: Timestamp) -> PushVerdict {
+        guard answer.status != 200 else { return PushVerdict(.success) }
+        let tree = try? JSONTree(answer.body)
+        let word = tree?["reason"]?.text ?? "HTTP \(answer.status)"
+        guard let reason = APNsReason(rawValue: word) else {
+            let isLater = answer.status == 429 || answer.status >= 500
+            return PushVerdict(
+                isLater ? .unavailable : .unknownError, reason: word,
+                retryAfter: isLater ? answer.retryAfter ?? 0 : nil)
+        }
+        switch reason {
+        case .unregistered, .expiredToken:
+            let died = tree?["timestamp"]?.integer.map { Timestamp(rawValue: $0) } ?? askedAt
+            return PushVerdict(.expiredChannel, diedAt: died, reason: word)
+        case .badDeviceToken, .missingDeviceToken: return PushVerdict(.badChannel, diedAt: askedAt, reason: word)
+        case .deviceTokenNotForTopic: return PushVerdict(.wrongChannel, reason: word)
+        case .payloadTooLarge: return PushVerdict(.invalidNotificationSize, reason: word)
+        default: break
+        }
+        if reason.retry == .later { return PushVerdict(.unavailable, reason: word, retryAfter: answer.retryAfter ?? 0) }
+        let isCredential = answer.status == 403 || reason == .topicDisallowed || reason == .badTopic
+        return PushVerdict(isCredential ? .invalidCredentials : .invalidNotificationFormat, reason: word)
+    }
+
+    /// What it comes to that a push service could not be asked.
+    static func failed(_ error: any Error) -> PushVerdict {
+        if let failure = error as? OutboundFailure, failure.isForbidden {
+            return PushVerdict(.invalidCredentials, reason: "AddressRefused")
+        }
+        return PushVerdict(.unavailable, reason: "Unreachable", retryAfter: 0)
+    }
+}
