@@ -1,0 +1,128 @@
+import ControlHTTP
+import HTTPTypes
+import Hub
+import HubWire
+import Hummingbird
+
+/// The backend of the tutorial for push notifications over a hub: `PUT` and `DELETE /api/notifications/installations`,
+/// `POST /api/notifications/requests`, with the key in a header or in the query.
+///
+/// Each answer has the tutorial's status and, where that has none, no body; a refusal says why.
+struct BackendRoutes: Sendable {
+    let hubs: NotificationHubs
+    let access: HubAccess
+
+    private struct Refusal: Error {
+        var status: HTTPResponse.Status
+        var code: String
+        var message: String
+
+        static func malformed(_ message: String) -> Refusal {
+            Refusal(status: .badRequest, code: "invalid", message: message)
+        }
+    }
+
+    func add(to router: Router<ControlContext>) {
+        router.put("api/notifications/installations", use: handler(put))
+        router.delete(
+            "api/notifications/installations/:id",
+            use: handler { request, hub, id in try await hubs.delete(Request.plain(id ?? ""), of: hub) })
+        router.post("api/notifications/requests", use: handler(send))
+    }
+
+    private func handler(
+        _ body: @escaping @Sendable (Request, HubRecord, String?) async throws -> Void
+    ) -> @Sendable (Request, ControlContext) async throws -> Response {
+        { request, context in
+            do {
+                let key =
+                    request.field("apikey") ?? request.uri.query.flatMap { FormFields($0).first("apikey") } ?? ""
+                guard !key.isEmpty, let hub = try await access.hub(backendKey: key) else {
+                    throw ControlError.notAuthorized("the key of a backend is missing or wrong: apikey: KEY")
+                }
+                try await body(request, hub, context.parameters.get("id"))
+                return Response(status: .ok)
+            } catch let refusal as Refusal {
+                throw ControlError(status: refusal.status, code: refusal.code, message: refusal.message)
+            } catch let fault as InstallationFault {
+                throw ControlError(status: .unprocessableContent, code: "unprocessable", message: fault.description)
+            } catch let fault as HubFault {
+                throw ControlError(status: .unprocessableContent, code: "unprocessable", message: fault.description)
+            }
+        }
+    }
+
+    /// A document that lacks a member is malformed; one that the hub does not take is not.
+    private func put(_ request: Request, _ hub: HubRecord, _: String?) async throws {
+        let tree = try await document(request)
+        for name in ["installationId", "platform", "pushChannel"] where (tree[name]?.text ?? "").isEmpty {
+            throw Refusal.malformed("\(name) is missing")
+        }
+        let platform = tree["platform"]?.text ?? ""
+        guard ["apns", "fcm", "aldaba"].contains(platform) else {
+            throw InstallationFault("/platform", "there is no platform \"\(platform)\"; there are apns, fcm and aldaba")
+        }
+        _ = try await hubs.put(try InstallationJSON.read(tree, id: nil), of: hub)
+    }
+
+    private func document(_ request: Request) async throws -> JSONTree {
+        let tree: JSONTree
+        do { tree = try await request.tree() } catch let fault as InstallationFault {
+            throw Refusal.malformed(fault.message)
+        }
+        guard tree.members != nil else { throw Refusal.malformed("the body is to be a JSON object") }
+        return tree
+    }
+
+    /// One send, however many tags there are, so that nobody is told twice.
+    private func send(_ request: Request, _ hub: HubRecord, _: String?) async throws {
+        let tree = try await document(request)
+        let text = tree["text"]?.text ?? ""
+        let action = tree["action"]?.text ?? ""
+        let isSilent = tree["silent"]?.isTrue ?? false
+        guard !Self.isBlank(isSilent ? action : text) else {
+            throw Refusal.malformed(isSilent ? "a silent request needs an action" : "a request needs a text")
+        }
+        var tags: [TagName] = []
+        for (index, item) in (tree["tags"]?.items ?? []).enumerated() {
+            guard let name = item.text, let tag = TagName(name) else {
+                throw InstallationFault("/tags/\(index)", item.text.flatMap(TagName.fault) ?? "a tag is a string")
+            }
+            tags.append(tag)
+        }
+        let expression = tags.isEmpty ? nil : tags.map(\.text).joined(separator: " || ")
+        for send in Self.sends(text: text, action: action, isSilent: isSilent, expression: expression) {
+            _ = try await hubs.accept(send, for: hub)
+        }
+    }
+
+    /// The same words for Apple's and FCM's devices, as the tutorial has them; values are put into trees.
+    static func sends(text: String, action: String, isSilent: Bool, expression: String?) -> [SendRequest] {
+        let actionMember = isBlank(action) ? [] : [JSONTree.Member("action", .string(action))]
+        let apple: JSONTree
+        let google: JSONTree
+        var headers: [String: String] = ["apns-push-type": "alert", "apns-priority": "10"]
+        if isSilent {
+            apple = .object(
+                [.init("aps", .object([.init("content-available", .number("1"))])), .init("message", .string(text))]
+                    + actionMember)
+            google = .object([.init("data", .object([.init("message", .string(text))] + actionMember))])
+            headers = ["apns-push-type": "background", "apns-priority": "5"]
+        } else {
+            apple = .object([.init("aps", .object([.init("alert", .string(text))]))] + actionMember)
+            google = .object([
+                .init(
+                    "notification",
+                    .object([.init("title", .string("PushDemo")), .init("body", .string(text))])),
+                .init("data", .object(actionMember)),
+            ])
+        }
+        let target = SendTarget.audience(expression)
+        return [
+            SendRequest(format: .native(.apns), body: apple.bytes, headers: headers, target: target),
+            SendRequest(format: .native(.gcm), body: google.bytes, target: target),
+        ]
+    }
+
+    private static func isBlank(_ text: String) -> Bool { text.allSatisfy(\.isWhitespace) }
+}

@@ -1,0 +1,55 @@
+import ControlHTTP
+import Foundation
+import HTTPTypes
+import Hub
+import Hummingbird
+import PushModel
+import RegisterCore
+import ServerCore
+
+/// The hub's addresses on the control API's listeners: Azure's data plane under `/{hub}/`, the API of the tutorial's backend
+/// under `/api/notifications/`, and our own under `/v1/hubs/`.
+package struct HubInterface: ControlInterface {
+    let hubs: NotificationHubs
+    let access: HubAccess
+    let timelines: any TimelineService
+    let withdrawal: any NotificationWithdrawal
+    let authentication: any ProviderAuthentication
+    let slots: StreamSlots
+
+    /// Serves some hubs.
+    ///
+    /// - Parameters:
+    ///   - timelines: Knows what became of each notification.
+    ///   - withdrawal: Takes notifications back.
+    ///   - authentication: Judges provider tokens, which our own API takes beside signatures.
+    package init(
+        hubs: NotificationHubs, timelines: any TimelineService, withdrawal: any NotificationWithdrawal,
+        authentication: any ProviderAuthentication
+    ) {
+        self.hubs = hubs
+        access = HubAccess(store: hubs.store)
+        self.timelines = timelines
+        self.withdrawal = withdrawal
+        self.authentication = authentication
+        slots = StreamSlots(limit: 32, label: "aldaba_hub_report_streams")
+    }
+
+    /// Adds all three faces.
+    package func add(to router: Router<ControlContext>, isSecured: Bool) {
+        AzureRoutes(hubs: hubs, access: access, scheme: isSecured ? "https" : "http").add(to: router)
+        BackendRoutes(hubs: hubs, access: access).add(to: router)
+        OwnRoutes(
+            hubs: hubs, access: access, providers: ProviderAccess(authentication: isSecured ? authentication : nil),
+            timelines: timelines, withdrawal: withdrawal, slots: slots
+        ).add(to: router)
+    }
+}
+
+extension Request {
+    /// The path's parts as they were meant: percent signs are read.
+    static func plain(_ parameter: String) -> String { parameter.removingPercentEncoding ?? parameter }
+
+    /// A header field by its name.
+    func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
+}

@@ -1,0 +1,130 @@
+import ControlHTTP
+import HTTPTypes
+import Hub
+import HubWire
+import Hummingbird
+import PushModel
+
+extension OwnRoutes {
+    /// Installations: put, patch, get, delete, list; audiences; erasure.
+    func addInstallations(to router: Router<ControlContext>) {
+        router.get("v1/hubs/:hub/installations", use: handler(.manage, list))
+        router.put("v1/hubs/:hub/installations/:id", use: handler(.listen, put))
+        router.patch("v1/hubs/:hub/installations/:id", use: handler(.listen, patch))
+        router.get(
+            "v1/hubs/:hub/installations/:id",
+            use: handler(.listen) { call in
+                let stored = try await hubs.installation(call.name, of: call.hub)
+                return stored.tagged(.json(tree: stored.ownAnswer))
+            })
+        router.delete(
+            "v1/hubs/:hub/installations/:id",
+            use: handler(.listen) { call in
+                guard try await hubs.delete(call.name, of: call.hub, condition: try call.condition()) else {
+                    throw HubFault.missing("the installation \(call.name)")
+                }
+                return Response(status: .noContent)
+            })
+        router.delete(
+            "v1/hubs/:hub/users/:id",
+            use: handler(.manage) { call in
+                let erased = try await hubs.erase(user: call.name, of: call.hub)
+                return .json(
+                    tree: .object([
+                        .init("user", .string(call.name)), .init("erasedAt", .string(WireTime.write(hubs.now))),
+                        .init("installations", .array(erased.map { .string($0) })),
+                    ]))
+            })
+        router.post("v1/hubs/:hub/audience", use: handler(.manage, estimate))
+        router.post("v1/hubs/:hub/preview", use: handler(.send, preview))
+    }
+
+    private func list(_ call: Call) async throws -> Response {
+        let limit = try call.limit()
+        let isDead: Bool?
+        switch call.query.first("state") {
+        case nil: isDead = nil
+        case "dead"?: isDead = true
+        case "live"?: isDead = false
+        default: throw InstallationFault("state", "a state is dead or live")
+        }
+        let after = try call.cursor().map { UInt32(clamping: $0) } ?? 0
+        let found = try await hubs.list(
+            .init(expression: call.query.first("expression"), isDead: isDead, after: after, limit: limit), of: call.hub)
+        var members: [JSONTree.Member] = [.init("installations", .array(found.map(\.ownAnswer)))]
+        if found.count == limit, let last = found.last { members.append(.init("next", .string("\(last.number)"))) }
+        return .json(tree: .object(members))
+    }
+
+    private func put(_ call: Call) async throws -> Response {
+        let installation = try InstallationJSON.read(try await call.request.tree(), id: call.name)
+        let (stored, isNew) = try await hubs.put(installation, of: call.hub, condition: try call.condition())
+        return stored.tagged(.json(tree: stored.ownAnswer, status: isNew ? .created : .ok))
+    }
+
+    private func patch(_ call: Call) async throws -> Response {
+        let patch = try await call.request.tree()
+        let isMerge = patch.members != nil
+        let stored = try await hubs.change(call.name, of: call.hub, condition: try call.condition()) {
+            document throws(InstallationFault) in
+            isMerge ? InstallationPatch.merge(patch, into: document) : try InstallationPatch.apply(patch, to: document)
+        }
+        return stored.tagged(.json(tree: stored.ownAnswer))
+    }
+
+    /// How many an expression means, by platform, and some of them.
+    private func estimate(_ call: Call) async throws -> Response {
+        let tree = try await call.request.tree()
+        let text = tree["expression"]?.text
+        let audience = try await hubs.audience(text, of: call.hub, for: nil, readsFields: true)
+        let sample = try await hubs.list(.init(expression: text ?? "", limit: 10), of: call.hub)
+        return .json(
+            tree: .object([
+                .init("count", .number(String(audience.count))),
+                .init("sample", .array(sample.map { .string($0.installation.id) })),
+            ]))
+    }
+
+    /// What properties become on an installation: each of its templates that matches.
+    private func preview(_ call: Call) async throws -> Response {
+        let tree = try await call.request.tree()
+        guard let id = tree["installationId"]?.text else {
+            throw InstallationFault("/installationId", "the id of an installation is missing")
+        }
+        let stored = try await hubs.installation(id, of: call.hub)
+        var properties = try PushTemplate.properties((tree["properties"] ?? .object([])).bytes)
+        for (name, value) in stored.installation.pushVariables { properties[name.lowercased()] = value }
+        var renderings: [JSONTree] = []
+        for template in stored.installation.templates {
+            guard let read = try? PushTemplate(template, locale: stored.installation.locale) else { continue }
+            let rendering = read.rendered(properties)
+            renderings.append(
+                .object([
+                    .init("template", .string(template.name)),
+                    .init("payload", (try? JSONTree(rendering.body)) ?? .null),
+                    .init("bytes", .number(String(rendering.body.count))),
+                    .init(
+                        "headers",
+                        .object(
+                            rendering.headers.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) })),
+                ]))
+        }
+        return .json(tree: .object([.init("renderings", .array(renderings))]))
+    }
+}
+
+extension StoredInstallation {
+    /// As our own API answers: with what the hub knows of the channel.
+    var ownAnswer: JSONTree {
+        var tree = InstallationJSON.document(installation)
+        tree.set("createdAt", .string(WireTime.write(createdAt)))
+        tree.set("updatedAt", .string(WireTime.write(updatedAt)))
+        tree.set("state", .string(fault == nil ? "live" : "dead"))
+        if let fault {
+            tree.set(
+                "fault",
+                .object([.init("word", .string(fault.word)), .init("at", .string(WireTime.write(fault.at)))]))
+        }
+        return tree
+    }
+}

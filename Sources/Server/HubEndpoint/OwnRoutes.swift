@@ -1,0 +1,183 @@
+import ControlHTTP
+import Foundation
+import HTTPTypes
+import Hub
+import HubWire
+import Hummingbird
+import PushModel
+import ServerCore
+
+/// Our own API, `/v1/hubs/{hub}/`: JSON, problems (RFC 9457), entity tags, pages by cursor, idempotency keys.
+///
+/// A request carries a key of the hub's, a shared access signature, or a provider token of its team; on the development listener
+/// it needs none.
+struct OwnRoutes: Sendable {
+    let hubs: NotificationHubs
+    let access: HubAccess
+    let providers: ProviderAccess
+    let timelines: any TimelineService
+    let withdrawal: any NotificationWithdrawal
+    let slots: StreamSlots
+
+    /// One request that is allowed.
+    struct Call: Sendable {
+        let request: Request
+        let hub: HubRecord
+        let query: FormFields
+        /// The part of the path that names something.
+        let name: String
+
+        /// How many items a page has: 100, or what the query asks for, 1000 at most.
+        func limit() throws -> Int {
+            guard let text = query.first("limit") else { return 100 }
+            guard let limit = Int(text), (1...1000).contains(limit) else {
+                throw InstallationFault("limit", "a page has 1 to 1000 items")
+            }
+            return limit
+        }
+
+        /// The number after which a page begins.
+        func cursor() throws -> Int64? {
+            guard let text = query.first("cursor"), !text.isEmpty else { return nil }
+            guard let number = Int64(text), number >= 0 else {
+                throw InstallationFault("cursor", "a cursor is what the page before told as \"next\"")
+            }
+            return number
+        }
+
+        /// `If-Match` and `If-None-Match` (RFC 9110, section 13.1).
+        func condition() throws -> EntityCondition {
+            if let text = request.headers[.ifNoneMatch] {
+                guard text == "*" else { throw InstallationFault("If-None-Match", "only * is taken") }
+                return .isMissing
+            }
+            guard let text = request.headers[.ifMatch] else { return .none }
+            if text == "*" { return .exists }
+            guard let version = Int64(text.replacing("W/", with: "").filter { $0 != "\"" }) else {
+                throw InstallationFault("If-Match", "expected an entity tag that was answered before, or *")
+            }
+            return .version(version)
+        }
+    }
+
+    func add(to router: Router<ControlContext>) {
+        router.get("v1/hubs/:hub", use: handler(.manage) { try await summary($0) })
+        addInstallations(to: router)
+        addSends(to: router)
+        addTrials(to: router)
+        addWebhook(to: router)
+        router.get("v1/openapi.json") { _, _ in Response.json(tree: OpenAPIDocument.tree) }
+    }
+
+    private func summary(_ call: Call) async throws -> Response {
+        let size = try await hubs.size(of: call.hub)
+        return .json(
+            tree: .object([
+                .init("name", .string(call.hub.name)), .init("team", .string(call.hub.team.rawValue)),
+                .init("topic", .string(call.hub.topic.rawValue)),
+                .init("createdAt", .string(WireTime.write(call.hub.createdAt))),
+                .init("reachableInstallations", .number(String(size.installations))),
+                .init("audienceBytes", .number(String(size.memory))),
+            ]))
+    }
+
+    /// A handler that lets in whoever has one of some rights.
+    func handler(
+        _ right: HubRights, _ answer: @escaping @Sendable (Call) async throws -> Response
+    ) -> @Sendable (Request, ControlContext) async throws -> Response {
+        { request, context in
+            do { return try await answer(try await admitted(request, context, right)) } catch {
+                guard let problem = HubProblem(error) else { throw error }
+                return problem.response
+            }
+        }
+    }
+
+    private func admitted(_ request: Request, _ context: ControlContext, _ right: HubRights) async throws -> Call {
+        let name = Request.plain(try context.parameters.require("hub"))
+        let authorization = request.headers[.authorization]
+        let hub = try await hubs.store.hub(named: name)
+        if let authorization, authorization.lowercased().hasPrefix("sharedaccesssignature") {
+            guard let hub else { throw HubAccess.Refusal.unauthorized("the signature is of no key of this hub") }
+            // The path that was signed is that of the hub under Azure's addresses, or of this one.
+            let path = request.uri.path
+            let short = "/" + path.split(separator: "/").dropFirst(2).joined(separator: "/")
+            do {
+                try await check(authorization, right, hub, request, path)
+            } catch HubAccess.Refusal.unauthorized {
+                try await check(authorization, right, hub, request, short)
+            }
+            return call(request, context, hub)
+        }
+        if let authorization, let key = Self.apiKey(authorization) {
+            try await access.check(apiKey: key, for: right, of: hub, now: hubs.now)
+            guard let hub else { throw HubFault.missing("the hub \(name)") }
+            return call(request, context, hub)
+        }
+        let team = try await providers.team(authorization)
+        // A hub of another team is not there.
+        guard let hub, team == nil || team == hub.team else { throw HubFault.missing("the hub \(name)") }
+        return call(request, context, hub)
+    }
+
+    /// The key of `Authorization: Bearer aldaba_hub_…`; `nil` for what is no such key.
+    private static func apiKey(_ authorization: String) -> String? {
+        guard authorization.lowercased().hasPrefix("bearer \(HubAPIKey.mark)") else { return nil }
+        return String(authorization.dropFirst("bearer ".count))
+    }
+
+    private func check(
+        _ authorization: String, _ right: HubRights, _ hub: HubRecord, _ request: Request, _ path: String
+    ) async throws {
+        try await access.check(
+            authorization, for: right, of: hub, authority: request.head.authority ?? "", path: path, now: hubs.now)
+    }
+
+    private func call(_ request: Request, _ context: ControlContext, _ hub: HubRecord) -> Call {
+        Call(
+            request: request, hub: hub, query: FormFields(request.uri.query ?? ""),
+            name: Request.plain(context.parameters.get("id") ?? ""))
+    }
+}
+
+/// A refusal of our own API (RFC 9457).
+struct HubProblem {
+    var status: HTTPResponse.Status
+    var code: String
+    var detail: String
+    /// Where, in the document that was sent.
+    var pointer: String?
+
+    /// Puts an error into the terms of a problem; `nil` for one that nobody foresaw.
+    init?(_ error: any Error) {
+        func fault(_ fault: InstallationFault) -> (HTTPResponse.Status, String, String, String?) {
+            (.badRequest, "invalid", fault.message, fault.path)
+        }
+        let parts: (HTTPResponse.Status, String, String, String?)
+        switch error {
+        case let found as InstallationFault: parts = fault(found)
+        case HubFault.document(let found): parts = fault(found)
+        case HubFault.expression(let found): parts = (.badRequest, "invalidExpression", found.description, nil)
+        case HubFault.missing(let what): parts = (.notFound, "notFound", "\(what) does not exist", nil)
+        case let found as HubFault where found == .conditionFailed:
+            parts = (.preconditionFailed, "conditionFailed", found.description, nil)
+        case let found as HubFault: parts = (.conflict, "conflict", found.description, nil)
+        case HubAccess.Refusal.unauthorized(let why): parts = (.unauthorized, "notAuthorized", why, nil)
+        case HubAccess.Refusal.forbidden: parts = (.forbidden, "forbidden", "the key lacks a right", nil)
+        case let found as ControlError: parts = (found.status, found.code, found.message, nil)
+        default: return nil
+        }
+        (status, code, detail, pointer) = parts
+    }
+
+    /// The answer.
+    var response: Response {
+        var members: [JSONTree.Member] = [
+            .init("type", .string("about:blank")), .init("title", .string(status.reasonPhrase)),
+            .init("status", .number(String(status.code))), .init("code", .string(code)),
+            .init("detail", .string(detail)),
+        ]
+        if let pointer, !pointer.isEmpty { members.append(.init("pointer", .string(pointer))) }
+        return .json(tree: .object(members), status: status, type: "application/problem+json")
+    }
+}

@@ -1,0 +1,84 @@
+import ControlHTTP
+import HTTPTypes
+import Hub
+import HubWire
+import Hummingbird
+import PushModel
+
+extension OwnRoutes {
+    /// Campaigns that are looked at, or tried on test devices, before they are sent.
+    func addTrials(to router: Router<ControlContext>) {
+        router.post("v1/hubs/:hub/campaigns/preview", use: handler(.send, previewCampaign))
+        router.post("v1/hubs/:hub/campaigns/test", use: handler(.send, tryCampaign))
+    }
+
+    /// What a campaign is for the installation `installationId`, and when it would come.
+    private func previewCampaign(_ call: Call) async throws -> Response {
+        let document = try await call.request.tree()
+        guard let id = document["installationId"]?.text else {
+            throw InstallationFault("/installationId", "the id of an installation is missing")
+        }
+        let request = try CampaignDocument.read(document, more: ["installationId"])
+        let preview = try await hubs.preview(request, for: id, of: call.hub)
+        var members: [JSONTree.Member] = [
+            .init("renderings", .array(preview.renderings.map(tree))),
+            .init("mostBytes", .number(String(preview.limit))),
+        ]
+        func add(_ name: String, _ text: String?) { if let text { members.append(.init(name, .string(text))) } }
+        add("comesAt", preview.comesAt.map(WireTime.write))
+        add("quietUntil", preview.quietUntil.map(WireTime.write))
+        add("leftOut", preview.leftOut?.rawValue)
+        return .json(tree: .object(members))
+    }
+
+    private func tree(_ rendering: NotificationHubs.Preview.Rendering) -> JSONTree {
+        var members: [JSONTree.Member] = []
+        if let name = rendering.name { members.append(.init("name", .string(name))) }
+        let payload: JSONTree
+        do { payload = try JSONTree(rendering.body) } catch { payload = .null }
+        members.append(.init("payload", payload))
+        members.append(.init("bytes", .number(String(rendering.body.count))))
+        if !rendering.headers.isEmpty {
+            members.append(
+                .init(
+                    "headers",
+                    .object(rendering.headers.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) })))
+        }
+        return .object(members)
+    }
+
+    /// Sends each variant to the test devices: those in `devices`, or those with the tag for it.
+    private func tryCampaign(_ call: Call) async throws -> Response {
+        let tree = try await call.request.tree()
+        var devices: [String]?
+        if let value = tree["devices"], value != .null {
+            guard let items = value.items, items.allSatisfy({ $0.text != nil }) else {
+                throw InstallationFault("/devices", "this is to be a list of ids of installations")
+            }
+            devices = items.compactMap(\.text)
+        }
+        let request = try CampaignDocument.read(tree, more: ["devices"])
+        let trials = try await hubs.tryOut(request, on: devices, of: call.hub)
+        return .json(
+            tree: .object([
+                .init(
+                    "trials",
+                    .array(
+                        trials.map { trial in
+                            var members: [JSONTree.Member] = [.init("send", .string(trial.send.id))]
+                            if let variant = trial.variant { members.append(.init("variant", .string(variant))) }
+                            members.append(
+                                .init(
+                                    "results",
+                                    .array(
+                                        trial.results.map {
+                                            .object([
+                                                .init("installationId", .string($0.installation)),
+                                                .init("outcome", .string($0.outcome.rawValue)),
+                                            ])
+                                        })))
+                            return .object(members)
+                        }))
+            ]))
+    }
+}

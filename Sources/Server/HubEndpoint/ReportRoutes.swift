@@ -1,0 +1,210 @@
+import ControlHTTP
+import Foundation
+import HTTPTypes
+import Hub
+import HubWire
+import Hummingbird
+import NIOCore
+import PushModel
+import ServerCore
+import ServiceLifecycle
+
+extension OwnRoutes {
+    /// How a send fared: its funnel, each recipient, all of them for export, and the funnel as it grows.
+    func addReports(to router: Router<ControlContext>, of path: String) {
+        let root = "v1/hubs/:hub/\(path)/:id"
+        router.get("\(root)/report", use: handler([.send, .report], report))
+        router.get("\(root)/recipients", use: handler([.send, .report], recipients))
+        router.get("\(root)/export", use: handler([.send, .report], export))
+        router.get("\(root)/live", use: handler([.send, .report], live))
+    }
+
+    private func report(_ call: Call) async throws -> Response {
+        .json(tree: try await hubs.report(call.name, of: call.hub, by: timelines).tree)
+    }
+
+    /// The place of a recipient as a cursor: what is in it is nobody's business.
+    private static func cursor(_ recipient: SendRecipient) -> String {
+        Base64URL.encode(Array("\(recipient.installation)\(recipient.part)".utf8))
+    }
+
+    private static func place(_ call: Call) throws -> (installation: UInt32, part: String)? {
+        guard let text = call.query.first("cursor"), !text.isEmpty else { return nil }
+        guard let bytes = Base64URL.decode(text.utf8) else {
+            throw InstallationFault("cursor", "a cursor is what the page before told as \"next\"")
+        }
+        let decoded = String(decoding: bytes, as: UTF8.self)
+        let digits = decoded.prefix { $0.isASCII && $0.isNumber }
+        guard let number = UInt32(digits) else {
+            throw InstallationFault("cursor", "a cursor is what the page before told as \"next\"")
+        }
+        return (number, String(decoded.dropFirst(digits.count)))
+    }
+
+    private func recipients(_ call: Call) async throws -> Response {
+        let record = try await hubs.send(call.name, of: call.hub)
+        let limit = try call.limit()
+        let page = try await hubs.recipients(
+            of: record, hub: call.hub, after: try Self.place(call), limit: limit, by: timelines)
+        var members: [JSONTree.Member] = [
+            .init("recipients", .array(page.map { $0.tree(hubs.notificationID(of: $0, in: record, hub: call.hub)) }))
+        ]
+        if page.count == limit, let last = page.last { members.append(.init("next", .string(Self.cursor(last)))) }
+        return .json(tree: .object(members))
+    }
+
+    /// Recipients in one export are read a page at a time, so that it takes the same memory whatever its length.
+    private static let exportPage = 500
+
+    private func export(_ call: Call) async throws -> Response {
+        let record = try await hubs.send(call.name, of: call.hub)
+        let isCSV: Bool
+        switch call.query.first("format") ?? "jsonl" {
+        case "jsonl": isCSV = false
+        case "csv": isCSV = true
+        default: throw InstallationFault("format", "a format is jsonl or csv")
+        }
+        let (hubs, hub, timelines) = (hubs, call.hub, timelines)
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: isCSV ? "text/csv; charset=utf-8" : "application/jsonl; charset=utf-8",
+                .cacheControl: "no-store",
+            ],
+            body: ResponseBody { writer in
+                if isCSV { try await writer.write(ByteBuffer(string: CSVField.line(SendRecipient.columns))) }
+                var place: (installation: UInt32, part: String)?
+                while true {
+                    let page = try await hubs.recipients(
+                        of: record, hub: hub, after: place, limit: Self.exportPage, by: timelines)
+                    var buffer = ByteBuffer()
+                    for recipient in page {
+                        let tree = recipient.tree(hubs.notificationID(of: recipient, in: record, hub: hub))
+                        if isCSV {
+                            buffer.writeString(CSVField.line(SendRecipient.columns.map { tree[$0]?.plain ?? "" }))
+                        } else {
+                            buffer.writeBytes(tree.bytes)
+                            buffer.writeString("\n")
+                        }
+                    }
+                    try await writer.write(buffer)
+                    guard page.count == Self.exportPage, let last = page.last else { break }
+                    place = (last.installation, last.part)
+                }
+                try await writer.finish(nil)
+            })
+    }
+
+    /// The report as server-sent events, one whenever it is another, until the send is over and nothing more can come.
+    private func live(_ call: Call) async throws -> Response {
+        let record = try await hubs.send(call.name, of: call.hub)
+        guard let slot = slots.take() else {
+            throw ControlError(
+                status: .serviceUnavailable, code: "tooManyStreams",
+                message: "all \(slots.limit) streams are taken; try again later")
+        }
+        let (hubs, hub, timelines) = (hubs, call.hub, timelines)
+        var headers: HTTPFields = [.contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store"]
+        if let name = HTTPField.Name("X-Accel-Buffering") { headers[name] = "no" }
+        return Response(
+            status: .ok, headers: headers,
+            body: ResponseBody { writer in
+                defer { slot.giveBack() }
+                try await writer.write(ByteBuffer(string: "retry: 2000\n\n"))
+                var last: SendReport?
+                var silent = 0
+                while !Task.isShuttingDownGracefully {
+                    let report = try await hubs.report(record.id, of: hub, by: timelines)
+                    if report != last {
+                        try await writer.write(ByteBuffer(string: "event: report\ndata: \(report.tree.json)\n\n"))
+                        (last, silent) = (report, 0)
+                    } else {
+                        silent += 1
+                        if silent % 15 == 0 { try await writer.write(ByteBuffer(string: ": still here\n\n")) }
+                    }
+                    if report.isOver { break }
+                    let pause: Void? = try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(1)) }
+                    guard pause != nil else { break }
+                }
+                try await writer.finish(nil)
+            })
+    }
+}
+
+extension SendReport {
+    /// Whether nothing more can become known.
+    var isOver: Bool { state.isFinal && ends.keys.allSatisfy(\.isFinal) }
+
+    /// As our own API answers: each step names who says so.
+    var tree: JSONTree {
+        let parts = Dimension.allCases.compactMap { dimension -> JSONTree.Member? in
+            guard let values = self.parts[dimension] else { return nil }
+            return .init(
+                dimension.rawValue,
+                .object(
+                    values.sorted { $0.key < $1.key }.map { value, funnel in
+                        .init(
+                            value,
+                            .object(
+                                SendFunnel.Step.allCases.map { .init($0.rawValue, .number(String(funnel[$0]))) }))
+                    }))
+        }
+        return .object([
+            .init("state", .string(state.rawValue)),
+            .init(
+                "funnel",
+                .array(
+                    SendFunnel.Step.allCases.map { step in
+                        .object([
+                            .init("step", .string(step.rawValue)), .init("count", .number(String(funnel[step]))),
+                            .init("source", .string(step.source)),
+                            .init("kind", .string(step.isEngagement ? "engagement" : "delivery")),
+                        ])
+                    })),
+            .init(
+                "ends",
+                .object(
+                    End.allCases.compactMap { end in ends[end].map { .init(end.rawValue, .number(String($0))) } })),
+            .init("parts", .object(parts)),
+        ])
+    }
+}
+
+extension SendRecipient {
+    /// The members of ``tree(_:)``, in their order: the columns of an export.
+    static let columns = [
+        "installationId", "platform", "locale", "appVersion", "part", "notificationId", "end", "outcome", "reason",
+        "attempts", "at", "retryAt", "reached",
+    ]
+
+    /// As our own API answers.
+    ///
+    /// - Parameter id: The notification's id, under which there is a timeline on this server's own devices.
+    func tree(_ id: String) -> JSONTree {
+        let names: [(Reached, String)] = [
+            (.delivered, "delivered"), (.presented, "presented"), (.opened, "opened"), (.action, "action"),
+            (.dismissed, "dismissed"), (.expired, "expired"),
+        ]
+        func text(_ value: String?) -> JSONTree { value.map { .string($0) } ?? .null }
+        return .object([
+            .init("installationId", .string(name)), .init("platform", .string(platform.text)),
+            .init("locale", text(locale)), .init("appVersion", text(appVersion)),
+            .init("part", text(part.isEmpty ? nil : String(part.dropFirst()))), .init("notificationId", .string(id)),
+            .init("end", .string(end.rawValue)), .init("outcome", text(outcome?.rawValue)),
+            .init("reason", text(reason)), .init("attempts", .number(String(attempts))),
+            .init("at", .string(WireTime.write(at))), .init("retryAt", text(retryAt.map(WireTime.write))),
+            .init("reached", .string(names.filter { reached.contains($0.0) }.map(\.1).joined(separator: " "))),
+        ])
+    }
+}
+
+extension JSONTree {
+    /// The text of a string, a number as it is written, and nothing of `null`.
+    fileprivate var plain: String {
+        switch self {
+        case .null: ""
+        case .string(let text): text
+        default: json
+        }
+    }
+}
