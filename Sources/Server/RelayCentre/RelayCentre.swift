@@ -1,0 +1,173 @@
+import Crypto
+import Logging
+import Metrics
+import Observability
+import PushModel
+import Relay
+import RelayWire
+import ServerCore
+import Synchronization
+
+/// The broker between the devices of one person: it knows which are connected, tells them of each other, and passes on what one
+/// sends to another. Thread-safe.
+///
+/// Of a device it keeps what the device tells of itself (``RelayRegister``), so that those that are away are known after a restart.
+/// Whose a device is, the device proves in each session by the account's access token, of which a hash is kept.
+public final class RelayCentre: UpstreamReceiver, SessionListener {
+    /// Runs something on any thread after so many milliseconds.
+    public typealias Schedule = @Sendable (Int64, @escaping @Sendable () -> Void) -> Void
+
+    private struct State {
+        var directory = RelayDirectory()
+        var connections: [RelaySession: any DeviceConnection] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let register: any RelayRegister
+    private let clock: @Sendable () -> Timestamp
+    private let schedule: Schedule
+    private let logger: Logger
+    private let forwarded = Counter(label: "aldaba_relay_forwarded_total")
+    private let refused = Counter(label: "aldaba_relay_undelivered_total")
+
+    /// A centre without devices.
+    public init(
+        register: any RelayRegister, clock: @escaping @Sendable () -> Timestamp, schedule: @escaping Schedule,
+        logger: Logger
+    ) {
+        self.register = register
+        self.clock = clock
+        self.schedule = schedule
+        self.logger = logger
+    }
+
+    // MARK: Sessions
+
+    /// Notes where a device can be reached. The others hear of it once it has said whose it is.
+    public func opened(_ session: DeviceSessionID, _ connection: any DeviceConnection) {
+        state.withLock { $0.connections[RelaySession(session)] = connection }
+    }
+
+    /// Tells the person's other devices that what was under way to this one may be lost.
+    public func closed(_ session: DeviceSessionID) {
+        let session = RelaySession(session)
+        let now = clock().rawValue
+        state.withLock { state in
+            state.connections[session] = nil
+            follow(state.directory.closed(session, at: now), &state)
+        }
+    }
+
+    // MARK: Frames
+
+    /// Takes a frame of a device. What cannot be read ends the session, since the two do not speak the same protocol.
+    public func receive(
+        _ message: UpstreamMessage, of session: DeviceSessionID,
+        then complete: @escaping @Sendable (UpstreamOutcome) -> Void
+    ) {
+        let frame: RelayFrame
+        do { frame = try RelayFrame(message.raw) } catch {
+            return complete(.violation("no frame of the relay: \(error)"))
+        }
+        let sender = RelaySession(session)
+        let now = clock().rawValue
+        switch frame {
+        case .route(let route): forward(route, from: sender, at: now)
+        case .hello(let token, let device):
+            // The token itself is not kept: what is, proves nothing to anybody.
+            let account = Array(SHA256.hash(data: token))
+            state.withLock { state in
+                load(account, &state, at: now)
+                follow(state.directory.hello(sender, account: account, device, at: now), &state)
+            }
+        case .dismiss(let device):
+            state.withLock { follow($0.directory.dismiss(device, by: sender), &$0) }
+        case .meet(let place):
+            state.withLock { follow($0.directory.meet(sender, at: place, now: now), &$0) }
+        case .goodbye: state.withLock { follow($0.directory.goodbye(sender), &$0) }
+        case .welcome, .changed, .removed, .interrupted, .undelivered, .refused, .met:
+            return complete(.violation("a device does not say this to its server"))
+        case .unknown: break
+        }
+        complete(.durable())
+    }
+
+    private func load(_ account: [UInt8], _ state: inout State, at now: Int64) {
+        guard !state.directory.knows(account) else { return }
+        do { follow(state.directory.load(account, try register.devices(of: account), at: now), &state) } catch {
+            logger.error("The devices of an account could not be read.", metadata: [LogKey.error: "\(error)"])
+        }
+    }
+
+    /// The frame is written outside the lock; one sender's frames keep their order since they come one after the other.
+    private func forward(_ route: RelayRoute, from sender: RelaySession, at now: Int64) {
+        let (directive, connection) = state.withLock { state -> (RelayDirectory.Directive?, (any DeviceConnection)?) in
+            let directive = state.directory.route(route, from: sender, at: now)
+            switch directive {
+            case .forward(_, let target, _): return (directive, state.connections[target])
+            case .send(_, let target): return (directive, state.connections[target])
+            case .wake(let moment):
+                wake(at: moment)
+                return (directive, nil)
+            case .keep, .forget, nil: return (directive, nil)
+            }
+        }
+        switch directive {
+        case .forward(let route, _, _):
+            guard let connection else { return tell(sender, .undelivered(id: route.id, .unavailable)) }
+            forward(route, connection) { [weak self] in self?.tell(sender, .undelivered(id: route.id, .overloaded)) }
+        case .send(let frame, _): send(frame, connection)
+        case .wake, .keep, .forget, nil: break
+        }
+    }
+
+    private func forward(
+        _ route: RelayRoute, _ connection: any DeviceConnection, otherwise refuse: @escaping @Sendable () -> Void
+    ) {
+        guard let bytes = try? RelayFrame.route(route).encoded() else { return refuse() }
+        forwarded.increment()
+        connection.relay(bytes, isBulk: route.isBulk) { isWritten in if !isWritten { refuse() } }
+    }
+
+    private func tell(_ session: RelaySession, _ frame: RelayFrame) {
+        refused.increment()
+        send(frame, state.withLock { $0.connections[session] })
+    }
+
+    private func send(_ frame: RelayFrame, _ connection: (any DeviceConnection)?) {
+        guard let connection, let bytes = try? frame.encoded() else { return }
+        connection.relay(bytes, isBulk: false) { _ in }
+    }
+
+    /// Within the lock, so that each device hears of the others' states in their order.
+    private func follow(_ directives: [RelayDirectory.Directive], _ state: inout State) {
+        for directive in directives {
+            switch directive {
+            case .send(let frame, let session): send(frame, state.connections[session])
+            case .forward(let route, let target, let sender):
+                guard let connection = state.connections[target] else { break }
+                forward(route, connection) { [weak self] in
+                    self?.tell(sender, .undelivered(id: route.id, .overloaded))
+                }
+            case .keep(let device, let account, let seen): register.keep(device, of: account, seen: seen)
+            case .forget(let device): register.forget(device)
+            case .wake(let moment): wake(at: moment)
+            }
+        }
+    }
+
+    private func wake(at moment: Int64) {
+        schedule(max(1, moment - clock().rawValue)) { [weak self] in self?.lookForAbsent() }
+    }
+
+    private func lookForAbsent() {
+        let now = clock().rawValue
+        state.withLock { follow($0.directory.due(at: now), &$0) }
+    }
+}
+
+extension RelaySession {
+    fileprivate init(_ session: DeviceSessionID) {
+        self.init(device: session.device.description, epoch: session.epoch)
+    }
+}

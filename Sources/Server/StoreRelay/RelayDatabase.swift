@@ -1,0 +1,130 @@
+import Foundation
+import GRDB
+import Logging
+import RelayCentre
+import RelayWire
+import Synchronization
+
+/// Which devices an account has, on one SQLite file.
+package final class RelayDatabase: RelayRegister {
+    private enum Change {
+        case keep([UInt8], account: [UInt8], seen: Int64)
+        case forget
+    }
+
+    private struct State {
+        /// What is not written yet, by device.
+        var changes: [String: Change] = [:]
+        var isWriting = false
+    }
+
+    private let queue: DatabaseQueue
+    private let state = Mutex(State())
+    private let logger: Logger
+
+    /// Opens (or makes) the database, which only its owner may read, and brings its schema up to date.
+    package init(path: String, logger: Logger) throws {
+        if !FileManager.default.fileExists(atPath: path) {
+            // What keeps it from being made is told by who opens it.
+            _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+        }
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        configuration.prepareDatabase {
+            try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4096")
+        }
+        queue = try DatabaseQueue(path: path, configuration: configuration)
+        self.logger = logger
+        try RelaySchema.migrator.migrate(queue)
+    }
+
+    /// Writes what waits and closes the file.
+    package func close() throws {
+        write()
+        try queue.close()
+    }
+
+    /// Reads an account's devices, the last seen first.
+    package func devices(of account: [UInt8]) throws -> [(device: RelayDevice, seen: Int64)] {
+        let rows = try queue.read { database in
+            try Row.fetchAll(
+                database,
+                sql:
+                    "SELECT device, described, seen_at FROM relay_device WHERE account = ? ORDER BY seen_at DESC LIMIT 64",
+                arguments: [Data(account)])
+        }
+        var found: [String: ([UInt8], Int64)] = [:]
+        for row in rows { found[row["device"]] = ([UInt8](row["described"] as Data), row["seen_at"]) }
+        for (device, change) in state.withLock({ $0.changes }) {
+            if case .keep(let bytes, account, let seen) = change {
+                found[device] = (bytes, seen)
+            } else {
+                found[device] = nil
+            }
+        }
+        // What a later version wrote is passed by.
+        return found.values.compactMap { bytes, seen in (try? RelayDevice(bytes)).map { ($0, seen) } }
+            .sorted { $0.seen > $1.seen }
+    }
+
+    /// Keeps a device; it is written in a moment.
+    package func keep(_ device: RelayDevice, of account: [UInt8], seen: Int64) {
+        guard let bytes = try? device.encoded() else { return }
+        add(.keep(bytes, account: account, seen: seen), device.id)
+    }
+
+    /// Keeps a device no more.
+    package func forget(_ device: String) { add(.forget, device) }
+
+    private func add(_ change: Change, _ device: String) {
+        let begins = state.withLock { state in
+            state.changes[device] = change
+            defer { state.isWriting = true }
+            return !state.isWriting
+        }
+        if begins { queue.asyncWriteWithoutTransaction { [self] _ in write() } }
+    }
+
+    /// Writes what waits, all of it in one transaction. It stays in memory until it is written.
+    private func write() {
+        let changes = state.withLock { state in
+            state.isWriting = false
+            return state.changes
+        }
+        guard !changes.isEmpty else { return }
+        do {
+            try queue.unsafeReentrantWrite { database in
+                try database.inTransaction(.immediate) {
+                    for (device, change) in changes { try Self.write(change, device, database) }
+                    return .commit
+                }
+            }
+        } catch {
+            logger.error("What devices told of themselves was not kept.", metadata: ["error": "\(error)"])
+        }
+        state.withLock { state in
+            for (device, change) in changes where Self.isSame(state.changes[device], change) {
+                state.changes[device] = nil
+            }
+        }
+    }
+
+    private static func isSame(_ one: Change?, _ other: Change) -> Bool {
+        switch (one, other) {
+        case (.forget, .forget): true
+        case (.keep(let a, let b, let c), .keep(let x, let y, let z)): a == x && b == y && c == z
+        default: false
+        }
+    }
+
+    private static func write(_ change: Change, _ device: String, _ database: Database) throws {
+        switch change {
+        case .keep(let bytes, let account, let seen):
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO relay_device (device, account, described, seen_at) VALUES (?, ?, ?, ?)",
+                arguments: [device, Data(account), Data(bytes), seen])
+        case .forget:
+            try database.execute(sql: "DELETE FROM relay_device WHERE device = ?", arguments: [device])
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Logging
+import PushModel
+import RelayCentre
+import RelayWire
+import ServerCore
+import Synchronization
+import Testing
+
+@Suite struct RelayCentreTests {
+    final class Connection: DeviceConnection {
+        let frames = Mutex<[RelayFrame]>([])
+        let isChoked: Bool
+
+        init(isChoked: Bool = false) { self.isChoked = isChoked }
+
+        func deliver(_ notifications: [OutgoingNotification]) {}
+        func waitingChanged() {}
+        func superseded() {}
+        func revoked() {}
+        func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (Bool) -> Void) {
+            if !isChoked, let read = try? RelayFrame(frame) { frames.withLock { $0.append(read) } }
+            complete(!isChoked)
+        }
+    }
+
+    final class Register: RelayRegister {
+        let devices = Mutex<[String: (RelayDevice, [UInt8], Int64)]>([:])
+
+        func devices(of account: [UInt8]) -> [(device: RelayDevice, seen: Int64)] {
+            devices.withLock { $0.values.filter { $0.1 == account }.map { ($0.0, $0.2) } }
+        }
+        func keep(_ device: RelayDevice, of account: [UInt8], seen: Int64) {
+            devices.withLock { $0[device.id] = (device, account, seen) }
+        }
+        func forget(_ device: String) { devices.withLock { $0[device] = nil } }
+    }
+
+    final class Alarms: Sendable {
+        let set = Mutex<[(Int64, @Sendable () -> Void)]>([])
+    }
+
+    let alarms = Alarms()
+    let centre: RelayCentre
+
+    init() {
+        centre = RelayCentre(
+            register: Register(),
+            clock: { Timestamp(rawValue: 1000) },
+            schedule: { [alarms] delay, work in alarms.set.withLock { $0.append((delay, work)) } },
+            logger: Logger(label: "test"))
+    }
+
+    func session(_ number: UInt64) throws -> DeviceSessionID {
+        DeviceSessionID(device: try #require(DeviceID(number)), epoch: 1)
+    }
+
+    func say(_ frame: RelayFrame, as number: UInt64) throws -> UpstreamOutcome? {
+        let outcome = Mutex<UpstreamOutcome?>(nil)
+        let message = UpstreamMessage(persistentID: "", category: "aldaba.relay", raw: try frame.encoded())
+        centre.receive(message, of: try session(number)) { result in outcome.withLock { $0 = result } }
+        return outcome.withLock { $0 }
+    }
+
+    func join(_ number: UInt64, account: UInt8 = 1, choked: Bool = false) throws -> Connection {
+        let connection = Connection(isChoked: choked)
+        centre.opened(try session(number), connection)
+        let device = RelayDevice(id: "", name: "n\(number)", kind: "desktop")
+        let outcome = try say(.hello(token: [UInt8](repeating: account, count: 32), device), as: number)
+        #expect(outcome == .durable())
+        return connection
+    }
+
+    @Test("What one device says is written to the other of the same account, in order")
+    func forwarding() throws {
+        _ = try join(1)
+        let other = try join(2)
+        let stranger = try join(3, account: 9)
+        let ids = (0..<3).map { _ in UUID() }
+        for id in ids { _ = try say(.route(RelayRoute(peer: "2", id: id, deadline: nil, body: [7])), as: 1) }
+        let arrived = other.frames.withLock { $0 }.compactMap { frame -> RelayRoute? in
+            if case .route(let route) = frame { route } else { nil }
+        }
+        #expect(arrived.map(\.id) == ids)
+        #expect(arrived.allSatisfy { $0.peer == "1" && $0.body == [7] })
+        #expect(stranger.frames.withLock { $0 }.count == 1)
+    }
+
+    @Test("What cannot be written is told to its sender")
+    func overload() throws {
+        let sender = try join(1)
+        _ = try join(2, choked: true)
+        let id = UUID()
+        _ = try say(.route(RelayRoute(peer: "2", id: id, deadline: nil, body: [])), as: 1)
+        #expect(sender.frames.withLock { $0.last } == .undelivered(id: id, .overloaded))
+    }
+
+    @Test("The end of a session is told at once, and asks for an alarm at the end of the grace")
+    func ending() throws {
+        let watcher = try join(1)
+        _ = try join(2)
+        centre.closed(try session(2))
+        #expect(watcher.frames.withLock { $0.last } == .interrupted(device: "2"))
+        #expect(alarms.set.withLock { $0.map(\.0) } == [5000])
+    }
+
+    @Test("Bytes that are no frame, and frames that only a server says, end the session")
+    func violations() throws {
+        let outcome = Mutex<UpstreamOutcome?>(nil)
+        centre.receive(UpstreamMessage(persistentID: "", category: "aldaba.relay", raw: [1]), of: try session(1)) {
+            result in outcome.withLock { $0 = result }
+        }
+        guard case .violation = outcome.withLock({ $0 }) else { return #expect(Bool(false), "it was taken") }
+        guard case .violation = try say(.refused("x"), as: 1) else { return #expect(Bool(false), "it was taken") }
+        #expect(try say(.unknown("later"), as: 1) == .durable())
+    }
+}
