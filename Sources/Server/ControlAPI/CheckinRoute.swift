@@ -1,9 +1,12 @@
+import ControlHTTP
+import DeviceEnrolment
 import Foundation
 import HTTPTypes
 import Hummingbird
 import MCSWire
 import NIOCore
 import PushModel
+import RegisterCore
 import ServerCore
 import SwiftProtobuf
 
@@ -12,17 +15,25 @@ import SwiftProtobuf
 /// Takes the protobuf form (Android, Chromium) and the JSON form (the iOS library); answers in the same.
 struct CheckinRoute: Sendable {
     let enrolment: any EnrolmentService
-    let access: EnrolmentAccess
+    let admission: EnrolmentAdmission
     let clock: @Sendable () -> Timestamp
 
     func respond(_ request: Request) async throws -> Response {
         let body = try await request.wholeBody()
         let isJSON = request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true
         let known = isJSON ? try Self.readJSON(body) : try Self.readProtobuf(body)
-        if known == nil, !access.admits(request.headers[.authorization]) {
-            throw ControlError.notAuthorized("a new device enrols with the header Authorization: Enrol KEY")
+        // Libraries that cannot be told to send a header can be told another address.
+        let key =
+            EnrolmentAdmission.key(ofHeader: request.headers[.authorization])
+            ?? request.uri.queryParameters["key"].map { String($0) }
+        if known == nil, let refusal = try await admission.refusal(of: key, isCounted: true) {
+            throw ControlError.notAuthorized(refusal)
         }
         guard let credentials = try await enrolment.checkIn(known: known) else {
+            // Who hears 401 enrols anew; a device that is blocked is not to.
+            if let known, try await admission.isBlocked(known.device) {
+                throw ControlError(status: .forbidden, code: "blocked", message: "the device is blocked")
+            }
             throw ControlError.notAuthorized("there is no such device, or its security token is another")
         }
         return isJSON ? json(credentials) : try protobuf(credentials)

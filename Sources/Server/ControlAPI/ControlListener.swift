@@ -19,8 +19,8 @@ public struct ControlListener: Service, CustomStringConvertible {
         case secured(ControlServices, tls: @Sendable () -> NIOSSLContext)
         /// The same in plain http and without tokens, for development on loopback.
         case development(ControlServices)
-        /// `/metrics` and `/health` in plain http on loopback.
-        case metrics(PrometheusRegistry, StoreHealth)
+        /// `/metrics`, `/health` and `/ready` in plain http, for whoever reaches the address.
+        case metrics(PrometheusRegistry, ServerStatus)
     }
 
     /// A listener that could not be bound, or that failed later.
@@ -44,7 +44,7 @@ public struct ControlListener: Service, CustomStringConvertible {
     /// Makes a listener; ``run()`` binds it.
     ///
     /// - Parameters:
-    ///   - host: The IP address to bind; plain listeners bind `127.0.0.1` whatever it says.
+    ///   - host: The IP address to bind; the development interface binds `127.0.0.1` whatever it says.
     ///   - port: 0 for a free one.
     ///   - grace: How long open requests may take to end once the listener is asked to stop.
     ///   - admission: Which connections the secured interface keeps; those that were served are proven.
@@ -61,7 +61,7 @@ public struct ControlListener: Service, CustomStringConvertible {
         limiter = ConnectionLimiter(listener: "control", admission, logger: logger)
         self.logger = logger
         self.bound = bound
-        if case .secured = interface { self.host = host } else { self.host = "127.0.0.1" }
+        if case .development = interface { self.host = "127.0.0.1" } else { self.host = host }
     }
 
     /// The interface's name. The parts are left out, since some are secret.
@@ -90,7 +90,9 @@ public struct ControlListener: Service, CustomStringConvertible {
                 }
             }
             let application = Application(
-                router: ControlRouter.router(interface, limiter: limiter, port: { boundPort.value }), server: server,
+                router: ControlRouter.router(
+                    interface, limiter: limiter, isLoopback: ["127.0.0.1", "::1"].contains(host),
+                    port: { boundPort.value }), server: server,
                 configuration: ApplicationConfiguration(
                     address: .hostname(host, port: port), serverName: nil,
                     availableConnectionsDelegate: MaximumAvailableConnections(4096)),

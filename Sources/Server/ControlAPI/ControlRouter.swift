@@ -1,50 +1,90 @@
 import ConnectionAdmission
+import ControlHTTP
+import DeviceEnrolment
 import Hummingbird
 import Observability
+import RegisterCore
 import ServerCore
 
 /// The routes of each interface.
 enum ControlRouter {
     static func router(
-        _ interface: ControlListener.Interface, limiter: ConnectionLimiter, port: @escaping @Sendable () -> Int?
+        _ interface: ControlListener.Interface, limiter: ConnectionLimiter, isLoopback: Bool,
+        port: @escaping @Sendable () -> Int?
     ) -> Router<ControlContext> {
         let router = Router(context: ControlContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ProofOfConnections(limiter: limiter))
         router.add(middleware: ErrorAnswers())
         switch interface {
         case .secured(let services, _):
-            add(services, authentication: services.authentication, to: router)
+            add(services, authentication: services.authentication, limiter, to: router)
         case .development(let services):
             router.add(middleware: LoopbackGuard(port: port))
-            add(services, authentication: nil, to: router)
-        case .metrics(let registry, let health):
-            router.add(middleware: LoopbackGuard(port: port))
-            router.get("metrics") { _, _ in
-                Response.text(registry.text(), type: PrometheusRegistry.contentType)
+            add(services, authentication: nil, limiter, to: router)
+        case .metrics(let registry, let status):
+            // Elsewhere it has names that are not known here.
+            if isLoopback { router.add(middleware: LoopbackGuard(port: port)) }
+            router.get("metrics") { request, _ in
+                let format = MetricsFormat(accept: request.headers[.accept])
+                return Response.text(await registry.scrape(format), type: format.contentType)
             }
-            add(health, to: router)
+            add(status, to: router)
         }
         return router
     }
 
-    private static func add(_ health: StoreHealth, to router: Router<ControlContext>) {
-        router.get("health") { _, _ in HealthAnswer.response(to: health.failure) }
+    private static func add(_ status: ServerStatus, to router: Router<ControlContext>) {
+        router.get("health") { _, _ in HealthAnswer.health(status) }
+        router.get("ready") { _, _ in HealthAnswer.readiness(status) }
     }
 
     private static func add(
-        _ services: ControlServices, authentication: (any ProviderAuthentication)?,
+        _ services: ControlServices, authentication: (any ProviderAuthentication)?, _ limiter: ConnectionLimiter,
         to router: Router<ControlContext>
     ) {
-        add(services.health, to: router)
+        add(services.status, to: router)
         let checkin = CheckinRoute(
-            enrolment: services.enrolment, access: services.enrolmentAccess, clock: services.clock)
-        let register = RegisterRoute(enrolment: services.enrolment)
-        let notifications = NotificationsRoute(timelines: services.timelines, authentication: authentication)
+            enrolment: services.enrolment,
+            admission: EnrolmentAdmission(
+                services.enrolmentAccess, keys: services.enrolmentKeys, clock: services.clock),
+            clock: services.clock)
+        let register = RegisterRoute(enrolment: services.enrolment, web: services.webEnrolment, topics: services.topics)
+        let access = ProviderAccess(authentication: authentication)
+        let notifications = NotificationsRoute(
+            timelines: services.timelines, withdrawal: services.withdrawal,
+            broadcasts: services.broadcasts, access: access)
+        let keys = EncryptionKeyRoute(keys: services.encryptionKeys, access: access)
         router.post("checkin") { request, _ in try await checkin.respond(request) }
         router.post("c2dm/register3") { request, context in try await register.respond(request, logger: context.logger)
         }
+        router.get("v1/registrations/:token/encryption-key") { request, context in
+            try await keys.respond(request, token: context.parameters.require("token"))
+        }
         router.get("v1/notifications/:id") { request, context in
             try await notifications.respond(request, reference: context.parameters.require("id"))
+        }
+        router.delete("v1/notifications/:id") { request, context in
+            try await notifications.withdraw(request, reference: context.parameters.require("id"))
+        }
+        if let media = services.media { add(media, access, limiter, to: router) }
+        for interface in services.interfaces { interface.add(to: router, isSecured: authentication != nil) }
+    }
+
+    private static func add(
+        _ media: MediaServices, _ access: ProviderAccess, _ limiter: ConnectionLimiter,
+        to router: Router<ControlContext>
+    ) {
+        let route = MediaRoute(media: media, access: access)
+        let serving = MediaServing(store: media.store)
+        router.post("v1/media") { request, context in
+            try await route.upload(request) { limiter.proven(context.channel) }
+        }
+        router.get("v1/media") { request, _ in try await route.list(request) }
+        router.delete("v1/media/:name") { request, context in
+            try await route.delete(request, name: context.parameters.require("name"))
+        }
+        router.get("media/:name") { request, context in
+            try await serving.respond(request, addressName: context.parameters.require("name"))
         }
     }
 }

@@ -1,17 +1,51 @@
+import ControlHTTP
 import Hummingbird
 import ServerCore
 
-/// The answer of `/health`: whether what is accepted can be made durable.
+/// The answer of `/health`: whether what is accepted can be made durable; and of `/ready`: whether to send anything here.
 struct HealthAnswer: Encodable {
     var status: String
+    var version: String?
     var since: String?
     var reason: String?
+    /// What to do about it, where it does not end by itself.
+    var remedy: String?
 
     /// 200 while the store commits, 503 while it does not.
-    static func response(to failure: StoreHealth.Failure?) -> Response {
-        guard let failure else { return .json(HealthAnswer(status: "ok")) }
-        return .json(
-            HealthAnswer(status: "failing", since: failure.since.description, reason: failure.reason),
-            status: .serviceUnavailable)
+    static func health(_ status: ServerStatus) -> Response {
+        guard let failure = status.failure() else { return .json(HealthAnswer(status: "ok", version: status.version)) }
+        return .json(HealthAnswer(failure, status.version), status: .serviceUnavailable)
+    }
+
+    /// 200 while every listener accepts and the store commits; 503 before, while the server stops, and while it does not.
+    static func readiness(_ status: ServerStatus) -> Response {
+        if let failure = status.failure() {
+            return .json(HealthAnswer(failure, status.version), status: .serviceUnavailable)
+        }
+        guard status.isReady() else {
+            return .json(
+                HealthAnswer(
+                    status: "notReady", version: status.version,
+                    reason: "not every listener accepts connections: the server begins or stops"),
+                status: .serviceUnavailable)
+        }
+        return .json(HealthAnswer(status: "ready", version: status.version))
+    }
+
+    private init(
+        status: String, version: String?, since: String? = nil, reason: String? = nil, remedy: String? = nil
+    ) {
+        self.status = status
+        self.version = version
+        self.since = since
+        self.reason = reason
+        self.remedy = remedy
+    }
+
+    private init(_ failure: StoreHealth.Failure, _ version: String?) {
+        self.init(
+            status: "failing", version: version, since: failure.since.description, reason: failure.reason,
+            remedy: failure.isDamage
+                ? "the database is damaged: stop the server, keep a copy of the file, restore a backup" : nil)
     }
 }

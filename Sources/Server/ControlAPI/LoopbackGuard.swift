@@ -1,3 +1,4 @@
+import ControlHTTP
 import HTTPTypes
 import Hummingbird
 

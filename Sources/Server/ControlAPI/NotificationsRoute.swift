@@ -1,34 +1,58 @@
+import ControlHTTP
 import HTTPTypes
 import Hummingbird
 import PushModel
 import ServerCore
 
 /// `GET /v1/notifications/{id}`: the notifications that an internal id or an `apns-id` names, with their timelines.
+/// `DELETE` takes them back.
 struct NotificationsRoute: Sendable {
     let timelines: any TimelineService
-    /// Who may ask: whoever reaches the listener (`nil`), or the holder of a provider token.
-    let authentication: (any ProviderAuthentication)?
+    let withdrawal: any NotificationWithdrawal
+    var broadcasts: (any BroadcastWithdrawal)?
+    let access: ProviderAccess
 
     func respond(_ request: Request, reference: String) async throws -> Response {
-        let team = try await team(request.headers[.authorization])
+        .json(try await found(request, reference).map(NotificationAnswer.init))
+    }
+
+    /// Takes back every notification of that name. The answer says of each what became of it; when the server could not
+    /// take one back, it is 503, and the request may be made again.
+    func withdraw(_ request: Request, reference: String) async throws -> Response {
+        let found = try await found(request, reference)
+        let outcomes = await withTaskGroup(of: (Int, WithdrawalOutcome).self) { group in
+            for (place, timeline) in found.enumerated() {
+                group.addTask { (place, await takeBack(timeline)) }
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        guard !outcomes.values.contains(.failed) else { throw ControlError.unavailable }
+        return .json(
+            found.enumerated().map { place, timeline in
+                WithdrawalAnswer(timeline, outcomes[place] ?? .ended)
+            })
+    }
+
+    private func takeBack(_ timeline: NotificationTimeline) async -> WithdrawalOutcome {
+        guard timeline.broadcast != nil, let broadcasts else { return await withdraw(timeline) }
+        return (try? await broadcasts.withdrawBroadcast(timeline.id)) ?? .failed
+    }
+
+    /// A refused request, and what was not recorded, waits nowhere.
+    private func withdraw(_ timeline: NotificationTimeline) async -> WithdrawalOutcome {
+        guard let device = timeline.device else { return .ended }
+        return await withCheckedContinuation { continuation in
+            withdrawal.withdraw(timeline.id, of: device) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// The notifications of a name that whoever asks may see.
+    private func found(_ request: Request, _ reference: String) async throws -> [NotificationTimeline] {
+        let team = try await access.team(request.headers[.authorization])
         guard !reference.isEmpty, reference.utf8.count <= 128 else { throw ControlError.notFound }
         let found = try await timelines.timelines(of: reference, team: team)
         guard !found.isEmpty else { throw ControlError.notFound }
-        return .json(found.map(NotificationAnswer.init))
-    }
-
-    /// The team whose notifications may be seen; `nil` for every team's.
-    private func team(_ authorization: String?) async throws -> TeamID? {
-        guard let authentication else { return nil }
-        guard let authorization else {
-            throw ControlError.notAuthorized("a provider token is missing: Authorization: bearer TOKEN")
-        }
-        switch try await authentication.team(authorization: authorization) {
-        case .team(let team): return team
-        case .missing: throw ControlError.notAuthorized("a provider token is missing: Authorization: bearer TOKEN")
-        case .expired: throw ControlError.notAuthorized("the provider token is older than one hour")
-        case .invalid: throw ControlError.notAuthorized("the provider token is not valid")
-        }
+        return found
     }
 }
 
@@ -42,6 +66,17 @@ private struct NotificationAnswer: Encodable {
     var environment: String?
     var recorded: Bool
     var timeline: [Entry]
+    /// The sums over the copies of a broadcast.
+    var broadcast: Sums?
+
+    struct Sums: Encodable {
+        var audience: String
+        var expiresAt: String
+        /// The copies that were made so far.
+        var targeted: Int
+        /// How many of them reached each state.
+        var states: [String: Int]
+    }
 
     struct Entry: Encodable {
         var state: String
@@ -52,14 +87,47 @@ private struct NotificationAnswer: Encodable {
 
     init(_ timeline: NotificationTimeline) {
         id = timeline.id.description
-        apnsId = timeline.apnsID
+        apnsId = timeline.apnsID.rawValue
         team = timeline.team.rawValue
         topic = timeline.topic.rawValue
         device = timeline.device?.description
         environment = timeline.environment?.rawValue
         recorded = timeline.recorded
+        broadcast = timeline.broadcast.map {
+            Sums(
+                audience: $0.audience, expiresAt: $0.expiresAt.description, targeted: $0.targeted, states: $0.states)
+        }
         self.timeline = timeline.entries.map {
             Entry(state: $0.state.text, at: $0.at.description, source: $0.source.rawValue, note: $0.note)
         }
+    }
+}
+
+/// What became of the withdrawal of one notification, as the API writes it.
+private struct WithdrawalAnswer: Encodable {
+    var id: String
+    var apnsId: String
+    var device: String?
+    var outcome: Outcome
+
+    enum Outcome: String, Encodable {
+        /// It waited, and does not come any more.
+        case withdrawn
+        /// The device may have it, and is asked to take it off its screen.
+        case asked
+        /// There was nothing to take back: it had ended before.
+        case ended
+    }
+
+    init(_ timeline: NotificationTimeline, _ outcome: WithdrawalOutcome) {
+        id = timeline.id.description
+        apnsId = timeline.apnsID.rawValue
+        device = timeline.device?.description
+        self.outcome =
+            switch outcome {
+            case .withdrawn: .withdrawn
+            case .mayHaveArrived: .asked
+            case .ended, .unknown, .failed: .ended
+            }
     }
 }

@@ -1,30 +1,42 @@
+import ControlHTTP
+import DeviceEnrolment
+import FCMEnrolment
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
 import Observability
+import PushEncryption
 import PushModel
+import RegisterCore
 import ServerCore
 
 /// `POST /c2dm/register3`: an app on a device gets its device token, or gives it up (`delete=true`).
 ///
 /// The form's `app` is the topic, `sender` the team, `X-environment` the environment (`production` if absent).
+/// `X-p256dh` and `X-auth` publish the app's public key, to which senders may encrypt; without them an earlier one goes.
+/// With `X-gcm.topic` the app whose registration token is the `sender` joins that topic, or leaves it.
+/// A form with `X-subtype` is a browser's, or that of another of FCM's libraries (``WebEnrolment`` says of which app).
 /// The answer is `token=…` or `Error=CODE`, as the clients of that interface read it.
 struct RegisterRoute: Sendable {
     let enrolment: any EnrolmentService
+    var web: WebEnrolment?
+    /// Takes apps' topics; `nil` for a server that has none.
+    var topics: (any DeviceTopics)?
 
     /// The interface's error codes that we use, and their statuses.
     enum Code: String {
         case authenticationFailed = "AUTHENTICATION_FAILED"
         case invalidSender = "INVALID_SENDER"
         case invalidParameters = "INVALID_PARAMETERS"
+        case tooManyTopics = "TOO_MANY_TOPICS"
         case internalServerError = "InternalServerError"
 
         var response: Response {
             let status: HTTPResponse.Status =
                 switch self {
                 case .authenticationFailed: .unauthorized
-                case .invalidSender, .invalidParameters: .badRequest
+                case .invalidSender, .invalidParameters, .tooManyTopics: .badRequest
                 case .internalServerError: .serviceUnavailable
                 }
             return .text("Error=\(rawValue)", type: "text/plain; charset=utf-8", status: status)
@@ -37,25 +49,84 @@ struct RegisterRoute: Sendable {
             return Code.authenticationFailed.response
         }
         let form = FormFields(String(buffer: body))
+        if let web, let subtype = form.first("X-subtype"), !subtype.isEmpty, form.first("X-gcm.topic") == nil {
+            return await respond(form, subtype: subtype, credentials, web, logger)
+        }
         let environmentName = form.first("X-environment") ?? PushEnvironment.production.rawValue
         guard let app = form.first("app"), Topic.hasShape(app),
             let environment = PushEnvironment(rawValue: environmentName.lowercased())
         else { return Code.invalidParameters.response }
         do {
-            if form.first("delete") == "true" {
+            if let topic = form.first("X-gcm.topic"), let topics {
+                return try await change(topic, form, credentials, topics)
+            }
+            if Self.isDeletion(form) {
                 return answer(
                     try await enrolment.unregister(
                         credentials, topic: Topic(rawValue: app), environment: environment), topic: app)
             }
             guard let sender = form.first("sender"), TeamID.hasShape(sender) else { return Code.invalidSender.response }
-            return answer(
-                try await enrolment.register(
-                    credentials, topic: Topic(rawValue: app), team: TeamID(rawValue: sender), environment: environment),
-                topic: app)
+            let key: RecipientPublicKey?
+            do { key = try Self.encryptionKey(form) } catch { return Code.invalidParameters.response }
+            let outcome = try await enrolment.register(
+                credentials, topic: Topic(rawValue: app), team: TeamID(rawValue: sender), environment: environment,
+                encryptionKey: key)
+            if case .token = outcome {
+                try await web?.replaced(
+                    on: credentials.device, topic: Topic(rawValue: app), environment: environment)
+            }
+            return answer(outcome, topic: app)
         } catch {
             logger.error("a registration could not be answered", metadata: [LogKey.error: "\(error)"])
             return Code.internalServerError.response
         }
+    }
+
+    /// Libraries write `true`, some of them `1`.
+    private static func isDeletion(_ form: FormFields) -> Bool { ["true", "1"].contains(form.first("delete")) }
+
+    /// Answers a browser's registration.
+    private func respond(
+        _ form: FormFields, subtype: String, _ credentials: DeviceCredentials, _ web: WebEnrolment, _ logger: Logger
+    ) async -> Response {
+        let category = form.first("app") ?? ""
+        let sender = form.first("sender") ?? ""
+        guard Topic.hasShape(category) else { return Code.invalidParameters.response }
+        guard sender.utf8.count <= WebEnrolment.longestSender else { return Code.invalidSender.response }
+        do {
+            if Self.isDeletion(form) {
+                return answer(try await web.unregister(credentials, subtype: subtype), topic: category)
+            }
+            guard !sender.isEmpty else { return Code.invalidSender.response }
+            return answer(
+                try await web.register(credentials, category: category, subtype: subtype, sender: sender),
+                topic: category)
+        } catch {
+            logger.error("a registration could not be answered", metadata: [LogKey.error: "\(error)"])
+            return Code.internalServerError.response
+        }
+    }
+
+    private func change(
+        _ topic: String, _ form: FormFields, _ credentials: DeviceCredentials, _ topics: any DeviceTopics
+    ) async throws -> Response {
+        guard try await enrolment.checkIn(known: credentials) != nil else { return Code.authenticationFailed.response }
+        let outcome = try await topics.changeTopic(
+            topic, ofToken: form.first("sender") ?? "", device: credentials.device,
+            isLeaving: Self.isDeletion(form))
+        return switch outcome {
+        case .done: .text("token=\(topic)", type: "text/plain; charset=utf-8")
+        case .invalidTopic: Code.invalidParameters.response
+        case .foreignToken: Code.invalidSender.response
+        case .tooManyTopics: Code.tooManyTopics.response
+        }
+    }
+
+    /// The public key that a form publishes; `nil` for none.
+    private static func encryptionKey(_ form: FormFields) throws(RecipientKeyFault) -> RecipientPublicKey? {
+        let (point, secret) = (form.first("X-p256dh"), form.first("X-auth"))
+        guard point != nil || secret != nil else { return nil }
+        return try RecipientPublicKey(p256dh: point ?? "", auth: secret ?? "")
     }
 
     private func answer(_ outcome: RegistrationOutcome, topic: String) -> Response {

@@ -18,6 +18,9 @@ final class DeviceCallQueue: Sendable {
 
     init(eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
+    /// How many calls wait.
+    var count: Int { calls.withLock { $0.count } }
+
     /// Adds a call; those that were added before come before it.
     func add(_ call: Call) {
         let isFirst = calls.withLock { calls in

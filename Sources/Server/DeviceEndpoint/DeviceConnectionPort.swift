@@ -36,6 +36,19 @@ final class DeviceConnectionPort: DeviceConnection {
         }
     }
 
+    func waitingChanged() { onLoop { $0.waitingChanged() } }
+
+    func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (Bool) -> Void) {
+        calls.add(
+            .other { [state] in
+                if case .open(let shell) = state.value {
+                    complete(shell.relay(frame, isBulk: isBulk))
+                } else {
+                    complete(false)
+                }
+            })
+    }
+
     func superseded() {
         end(.superseded)
     }
@@ -43,6 +56,8 @@ final class DeviceConnectionPort: DeviceConnection {
     func revoked() {
         end(.revoked)
     }
+
+    func registrationsChanged() { onLoop { $0.registrationsChanged() } }
 
     func end(_ reason: MCSServerCloseReason) {
         onLoop { $0.end(reason) }

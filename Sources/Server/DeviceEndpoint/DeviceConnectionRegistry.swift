@@ -37,7 +37,15 @@ final class DeviceConnectionRegistry: Sendable {
         for promise in promises { promise.succeed() }
     }
 
-    /// Refuses connections from now on and tells those that are open to close.
+    /// How many connections are told to close at a time, at least.
+    static let sliceSize = 256
+    /// Milliseconds between two slices.
+    static let sliceInterval: Int64 = 5
+    /// All slices begin within about this many intervals, however many connections there are.
+    static let mostSlices = 100
+
+    /// Refuses connections from now on and tells those that are open to close, slice by slice: what each says and does at its
+    /// end would otherwise stand in the way of everybody else's on its event loop, and all devices would come back at once.
     ///
     /// - Returns: Succeeds on the loop when none is left.
     func stop(on loop: any EventLoop) -> EventLoopFuture<Void> {
@@ -48,7 +56,15 @@ final class DeviceConnectionRegistry: Sendable {
             return Array(state.connections.values)
         }
         if connections.isEmpty { promise.succeed() }
-        for connection in connections { connection.end(.stopping) }
+        let size = max(Self.sliceSize, connections.count / Self.mostSlices)
+        end(connections[...], size: size, on: loop)
         return promise.futureResult
+    }
+
+    private func end(_ connections: ArraySlice<DeviceConnectionPort>, size: Int, on loop: any EventLoop) {
+        for connection in connections.prefix(size) { connection.end(.stopping) }
+        let rest = connections.dropFirst(size)
+        guard !rest.isEmpty else { return }
+        loop.scheduleTask(in: .milliseconds(Self.sliceInterval)) { self.end(rest, size: size, on: loop) }
     }
 }

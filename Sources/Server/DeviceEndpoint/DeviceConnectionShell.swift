@@ -7,11 +7,15 @@ import NIOCore
 import Observability
 import PushModel
 import ServerCore
+import Synchronization
+import WebPushWire
 
 /// What all connections of an endpoint share.
-struct DeviceConnectionSurroundings: Sendable {
+final class DeviceConnectionSurroundings: Sendable {
     let gateway: any DeviceGateway
     let upstream: UpstreamRegistry
+    let web: any WebRegistrationSource
+    let sessions: (any SessionListener)?
     let refusals: UpstreamRefusalReport
     let configuration: MCSServerConfiguration
     let registry: DeviceConnectionRegistry
@@ -19,6 +23,35 @@ struct DeviceConnectionSurroundings: Sendable {
     let calls: DeviceCallQueues
     let metrics: DeviceEndpointMetrics
     let logger: Logger
+    let doubts = UpstreamDoubts()
+    private let logins: Mutex<LoginRate>
+
+    init(
+        gateway: any DeviceGateway, upstream: UpstreamRegistry,
+        web: any WebRegistrationSource = NoWebRegistrations(), sessions: (any SessionListener)? = nil,
+        refusals: UpstreamRefusalReport,
+        configuration: MCSServerConfiguration, registry: DeviceConnectionRegistry, limiter: ConnectionLimiter,
+        calls: DeviceCallQueues, logins: LoginRate = LoginRate(.init(perSecond: 2_000, burst: 20_000)),
+        metrics: DeviceEndpointMetrics, logger: Logger
+    ) {
+        self.gateway = gateway
+        self.upstream = upstream
+        self.web = web
+        self.sessions = sessions
+        self.refusals = refusals
+        self.configuration = configuration
+        self.registry = registry
+        self.limiter = limiter
+        self.calls = calls
+        self.logins = Mutex(logins)
+        self.metrics = metrics
+        self.logger = logger
+    }
+
+    /// Counts a login; `nil` when it is let in, else after how many milliseconds the device is to come again.
+    func admitLogin(at uptime: Int64) -> Int64? {
+        logins.withLock { $0.admit(at: uptime, random: .random(in: 0...UInt64.max)) }
+    }
 }
 
 /// Does what a connection's session and its delivery flow direct, on its event loop.
@@ -39,6 +72,13 @@ final class DeviceConnectionShell: MCSChannelPeer {
     private var steps: [Step] = []
     private var isPerforming = false
     private var isFinished = false
+    /// The browsers' registrations of the device; an agent's device has none.
+    private var web: [WebRegistrationPlace: WebRegistration] = [:]
+    /// The number of the reading of them that is under way; nothing is written meanwhile.
+    private var webReading: Int?
+    private var webReadings = 0
+    /// What other devices sent while the connection was choked.
+    private var heldFrames = HeldFrames()
     /// How many items came upstream, since the login, of notifications that are unknown or another device's.
     private var foreignItems = 0
     /// A session that sends more of them is ended. Some are to be expected: retention may have deleted notifications
@@ -59,7 +99,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
 
     func deliver(_ notifications: [OutgoingNotification]) {
         guard let sessionID else { return }
-        if notifications.count == 1, !isPerforming, let channel, flow.takesAtOnce(notifications[0]) {
+        if notifications.count == 1, !isPerforming, web.isEmpty, let channel, flow.takesAtOnce(notifications[0]) {
             if let lastStreamID = session.count(notifications[0]) {
                 channel.send(notifications[0], lastStreamID: lastStreamID, now: SessionTime.now().wall)
                 surroundings.metrics.sent.increment()
@@ -74,6 +114,24 @@ final class DeviceConnectionShell: MCSChannelPeer {
         channel?.settle()
     }
 
+    func waitingChanged() {
+        perform(flow.waitingChanged())
+        channel?.settle()
+    }
+
+    /// Writes what another device sent, or holds it for a moment while the connection is choked.
+    ///
+    /// - Returns: `false` where it is not taken: the session is over, or too much is held.
+    func relay(_ frame: [UInt8], isBulk: Bool) -> Bool {
+        guard sessionID != nil, let channel, session.isLive else { return false }
+        guard heldFrames.isEmpty, channel.isWritable else {
+            return heldFrames.hold(frame, isBulk: isBulk)
+        }
+        perform(session.relay(frame))
+        channel.settle()
+        return true
+    }
+
     func end(_ reason: MCSServerCloseReason) {
         perform(session.end(reason))
         channel?.settle()
@@ -82,11 +140,43 @@ final class DeviceConnectionShell: MCSChannelPeer {
     func loginAnswered(_ verdict: DeviceLoginVerdict) {
         if case .welcome(let id) = verdict {
             sessionID = id
+            surroundings.sessions?.opened(id, port)
             if let channel = channel?.channel { surroundings.limiter.proven(channel) }
+            if surroundings.web.mayHave(id.device) { readWeb(of: id) }
         }
         let answer = MCSLoginAnswer(verdict)
         surroundings.metrics.login(answer)
-        perform(session.loginAnswered(answer, at: .now()))
+        let names = sessionID.map { surroundings.doubts.take(of: $0.device) } ?? []
+        perform(session.loginAnswered(answer, upstream: names, at: .now()))
+        channel?.settle()
+    }
+
+    func registrationsChanged() {
+        guard let sessionID else { return }
+        readWeb(of: sessionID)
+        channel?.settle()
+    }
+
+    private func readWeb(of session: DeviceSessionID) {
+        webReadings += 1
+        webReading = webReadings
+        perform(flow.writabilityChanged(false))
+        surroundings.web.registrations(of: session.device) { [port, webReadings] found in
+            port.onLoop { $0.webRead(found, webReadings) }
+        }
+    }
+
+    private func webRead(_ found: Result<[WebRegistrationPlace: WebRegistration], any Error>, _ number: Int) {
+        guard webReading == number else { return }
+        webReading = nil
+        switch found {
+        case .success(let registrations):
+            web = registrations
+            perform(flow.writabilityChanged(channel?.isWritable ?? false))
+        case .failure(let error):
+            surroundings.logger.warning("a device's registrations could not be read", metadata: metadata(error))
+            perform(session.end(.storeFailed))
+        }
         channel?.settle()
     }
 
@@ -100,7 +190,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
         channel?.settle()
     }
 
-    private func upstreamTaken(_ outcome: UpstreamOutcome, stream: Int32, persistentID: String) {
+    private func upstreamTaken(_ outcome: UpstreamOutcome, stream: Int32, of message: UpstreamMessage) {
         switch outcome {
         case .durable(let ignored):
             foreignItems += ignored
@@ -111,7 +201,8 @@ final class DeviceConnectionShell: MCSChannelPeer {
             if let sessionID {
                 surroundings.refusals.refused(refusal, of: sessionID.device, at: SessionTime.now().uptime)
             }
-            perform(session.refused(stream: stream, persistentID: persistentID, refusal))
+            perform(
+                session.refused(stream: stream, persistentID: message.persistentID, refusal, of: message))
             channel?.settle()
         case .violation(let text):
             perform(session.end(.protocolViolation, error: text))
@@ -150,7 +241,11 @@ final class DeviceConnectionShell: MCSChannelPeer {
     }
 
     func writabilityChanged(_ isWritable: Bool) {
-        guard sessionID != nil else { return }
+        guard sessionID != nil, webReading == nil else { return }
+        while channel?.isWritable ?? false, let frame = heldFrames.next() {
+            perform(session.relay(frame))
+            channel?.settle()
+        }
         perform(flow.writabilityChanged(isWritable))
     }
 
@@ -221,7 +316,11 @@ extension DeviceConnectionShell {
         case .sendVersion(let version): channel?.send(version: version)
         case .send(let packet): channel?.send(packet)
         case .deliver(let notification, let lastStreamID, let now):
-            channel?.send(notification, lastStreamID: lastStreamID, now: now)
+            if let registration = registration(of: notification) {
+                send(notification, to: registration, lastStreamID: lastStreamID, now: now)
+            } else {
+                channel?.send(notification, lastStreamID: lastStreamID, now: now)
+            }
         case .authenticate(let login): authenticate(login)
         case .began: perform(flow.start())
         case .acknowledged(let stream, let ids): acknowledged(ids, stream: stream)
@@ -241,7 +340,8 @@ extension DeviceConnectionShell {
             surroundings.gateway.page(sessionID, after: after, limit: limit) { [port] page in
                 port.onLoop { $0.pageRead(page) }
             }
-        case .write(let notifications):
+        case .write(let all):
+            let notifications = web.isEmpty ? all : sayable(all, sessionID)
             perform(session.send(notifications, at: .now()))
             surroundings.metrics.sent.increment(by: notifications.count)
             noteSent(notifications, sessionID)
@@ -252,18 +352,56 @@ extension DeviceConnectionShell {
         }
     }
 
+    /// The browser's registration that a notification is for; `nil` where it is for an agent's app.
+    private func registration(of notification: OutgoingNotification) -> WebRegistration? {
+        guard !web.isEmpty else { return nil }
+        return web[WebRegistrationPlace(topic: notification.topic, environment: notification.environment)]
+    }
+
+    private func send(
+        _ notification: OutgoingNotification, to registration: WebRegistration, lastStreamID: Int32, now: Timestamp
+    ) {
+        do {
+            guard var stanza = try WebPushStanza.make(notification, to: registration, now: now) else { return }
+            stanza.lastStreamIDReceived = lastStreamID
+            channel?.send(.dataMessage(stanza))
+        } catch {
+            surroundings.logger.error("a message could not be encrypted", metadata: metadata(error))
+            perform(session.end(.storeFailed))
+        }
+    }
+
+    /// Those that can be said to browsers too. What cannot, the recall of a notification, is over.
+    private func sayable(
+        _ notifications: [OutgoingNotification], _ session: DeviceSessionID
+    ) -> [OutgoingNotification] {
+        let unsayable = notifications.filter { notification in
+            guard case .withdrawn? = notification.notice else { return false }
+            return registration(of: notification) != nil
+        }
+        guard !unsayable.isEmpty else { return notifications }
+        let ids = Set(unsayable.map(\.id))
+        surroundings.gateway.acknowledged(session, unsayable.map(\.id)) { _ in }
+        return notifications.filter { !ids.contains($0.id) }
+    }
+
     private func authenticate(_ login: MCSLogin) {
+        if let pause = surroundings.admitLogin(at: SessionTime.now().uptime) {
+            surroundings.metrics.login(.busy(retryAfter: pause))
+            return perform(session.loginAnswered(.busy(retryAfter: pause), at: .now()))
+        }
         let login = DeviceLogin(device: login.device, secret: login.secret, received: login.received)
         surroundings.gateway.open(login, connection: port) { [port] verdict in port.loginAnswered(verdict) }
     }
 
     private func noteSent(_ notifications: [OutgoingNotification], _ session: DeviceSessionID) {
-        if notifications.count == 1 {
+        if notifications.count == 1, notifications[0].notice == nil {
             let id = [notifications[0].id]
             return notifications[0].expiresAt == nil
                 ? surroundings.gateway.attempts(id, became: .sent) : surroundings.gateway.sent(session, id)
         }
-        let stored = notifications.lazy.filter { $0.expiresAt != nil }.map(\.id)
+        // A notice has no timeline.
+        let stored = notifications.lazy.filter { $0.expiresAt != nil && $0.notice == nil }.map(\.id)
         let attempts = notifications.lazy.filter { $0.expiresAt == nil }.map(\.id)
         if !stored.isEmpty { surroundings.gateway.sent(session, Array(stored)) }
         if !attempts.isEmpty { surroundings.gateway.attempts(Array(attempts), became: .sent) }
@@ -286,9 +424,8 @@ extension DeviceConnectionShell {
 
     private func receive(_ message: UpstreamMessage, stream: Int32) {
         guard let sessionID else { return }
-        let persistentID = message.persistentID
         surroundings.upstream.receiver(of: message.category).receive(message, of: sessionID) { [port] outcome in
-            port.onLoop { $0.upstreamTaken(outcome, stream: stream, persistentID: persistentID) }
+            port.onLoop { $0.upstreamTaken(outcome, stream: stream, of: message) }
         }
     }
 
@@ -302,7 +439,10 @@ extension DeviceConnectionShell {
         for case .notSent(let ids) in last { surroundings.gateway.attempts(ids, became: .notSent) }
         let attempts = session.unacknowledgedAttempts
         if !attempts.isEmpty { surroundings.gateway.attempts(attempts, became: .unacknowledged) }
+        surroundings.doubts.note(session.unprovenUpstream, of: sessionID.device)
         self.sessionID = nil
+        heldFrames = HeldFrames()
+        surroundings.sessions?.closed(sessionID)
         surroundings.gateway.close(sessionID)
     }
 }
@@ -313,6 +453,7 @@ extension MCSLoginAnswer {
             switch verdict {
             case .welcome: .welcome
             case .refused: .refused
+            case .blocked: .blocked
             case .unavailable: .unavailable
             }
     }

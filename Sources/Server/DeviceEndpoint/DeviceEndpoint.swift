@@ -45,9 +45,12 @@ public actor DeviceEndpoint {
     ///   - tls: Gives the server's certificate and key, for each connection anew. Devices present no certificate.
     ///   - gateway: The server behind the wire.
     ///   - upstream: Who takes what devices send; receipts are taken in any case.
+    ///   - web: Knows which devices have registrations of browsers.
+    ///   - sessions: Hears which devices have a session; `nil` for nobody.
     public init(
         configuration: DeviceEndpointConfiguration, tls: @escaping @Sendable () -> NIOSSLContext,
         gateway: any DeviceGateway, upstream: UpstreamRegistry = UpstreamRegistry(),
+        web: any WebRegistrationSource = NoWebRegistrations(), sessions: (any SessionListener)? = nil,
         group: any EventLoopGroup, logger: Logger
     ) {
         self.configuration = configuration
@@ -58,10 +61,13 @@ public actor DeviceEndpoint {
             gateway: gateway,
             upstream: upstream.adding(
                 ReceiptReceiver(gateway: gateway, metrics: metrics), for: MCSUpstream.receiptsCategory),
+            web: web, sessions: sessions,
             refusals: UpstreamRefusalReport(logger: logger), configuration: configuration.session,
             registry: DeviceConnectionRegistry(metrics: metrics),
             limiter: ConnectionLimiter(listener: "device", configuration.admission, logger: logger),
-            calls: DeviceCallQueues(), metrics: metrics, logger: logger)
+            calls: DeviceCallQueues(),
+            logins: LoginRate(.init(perSecond: configuration.loginsPerSecond, burst: configuration.loginBurst)),
+            metrics: metrics, logger: logger)
     }
 
     /// Begins to listen.

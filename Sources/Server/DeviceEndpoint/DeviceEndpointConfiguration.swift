@@ -11,6 +11,10 @@ public struct DeviceEndpointConfiguration: Sendable {
     /// devices hold before they are known.
     public var admission = ConnectionLimiter.Configuration(
         limits: .init(total: 200_000, perAddress: 200_000, unproven: 16_384), proofTimeout: .seconds(15))
+    /// How many devices may log in within a second; the others are told when to come again.
+    public var loginsPerSecond = 2_000
+    /// How many may log in at once after a time without logins.
+    public var loginBurst = 20_000
     /// Times and limits of each session.
     public var session = MCSServerConfiguration()
     /// How long ``DeviceEndpoint/stop()`` waits for connections to end, in milliseconds.

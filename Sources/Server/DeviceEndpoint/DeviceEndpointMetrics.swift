@@ -1,5 +1,6 @@
 import DeviceSession
 import Metrics
+import PushModel
 
 /// The endpoint's counters; made once, labels from closed sets only.
 struct DeviceEndpointMetrics: Sendable {
@@ -11,9 +12,15 @@ struct DeviceEndpointMetrics: Sendable {
     let receiptsIgnored = Counter(label: "aldaba_device_receipts_ignored_total")
     let upstreamRefused = Counter(label: "aldaba_device_upstream_refused_total")
 
+    private let extensions = Dictionary(
+        uniqueKeysWithValues: ExtensionOutcome.allCases.map {
+            ($0, Counter(label: "aldaba_device_extensions_total", dimensions: [("outcome", $0.rawValue)]))
+        })
     private let welcome = Counter(label: "aldaba_device_logins_total", dimensions: [("outcome", "welcome")])
     private let refused = Counter(label: "aldaba_device_logins_total", dimensions: [("outcome", "refused")])
     private let unavailable = Counter(label: "aldaba_device_logins_total", dimensions: [("outcome", "unavailable")])
+    private let blocked = Counter(label: "aldaba_device_logins_total", dimensions: [("outcome", "blocked")])
+    private let busy = Counter(label: "aldaba_device_logins_total", dimensions: [("outcome", "busy")])
     private let closes = Dictionary(
         uniqueKeysWithValues: MCSServerCloseReason.allCases.map {
             ($0, Counter(label: "aldaba_device_closes_total", dimensions: [("reason", $0.rawValue)]))
@@ -24,6 +31,16 @@ struct DeviceEndpointMetrics: Sendable {
         case .welcome: welcome.increment()
         case .refused: refused.increment()
         case .unavailable: unavailable.increment()
+        case .blocked: blocked.increment()
+        case .busy: busy.increment()
+        }
+    }
+
+    /// Counts how notifications ended that waited for service extensions.
+    func extended(_ receipts: [Receipt]) {
+        for receipt in receipts {
+            guard case .extended(let text) = receipt.entry.state else { continue }
+            ExtensionOutcome(text: text).flatMap { extensions[$0] }?.increment()
         }
     }
 

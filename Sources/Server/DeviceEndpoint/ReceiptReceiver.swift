@@ -19,6 +19,7 @@ struct ReceiptReceiver: UpstreamReceiver {
         guard reading.receipts.count <= limit else { return complete(.violation("too many receipts in one batch")) }
         metrics.receipts.increment(by: reading.receipts.count)
         if reading.ignoredCount > 0 { metrics.receiptsIgnored.increment(by: reading.ignoredCount) }
+        metrics.extended(reading.receipts)
         gateway.record(reading.receipts, of: session) { [metrics] outcome in
             switch outcome {
             case .durable(let ignored):

@@ -1,3 +1,4 @@
+import ControlHTTP
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -135,18 +136,23 @@ private let askers: [(authorization: String?, id: String, status: Int, code: Str
     ("bearer unknowable", "5", 503, "unavailable"),
 ]
 
-@Test(arguments: askers)
-func `over TLS a timeline needs the team's provider token`(
-    authorization: String?, id: String, status: Int, code: String?
+@Test(arguments: askers, [HTTPRequest.Method.get, .delete])
+func `over TLS a timeline and a withdrawal need the team's provider token`(
+    _ asker: (authorization: String?, id: String, status: Int, code: String?), method: HTTPRequest.Method
 ) async throws {
-    let route = NotificationsRoute(timelines: server, authentication: server)
+    let (authorization, id, status, code) = asker
+    let route = NotificationsRoute(
+        timelines: server, withdrawal: server, access: ProviderAccess(authentication: server))
     let fields = authorization.map { HTTPFields(dictionaryLiteral: (.authorization, $0)) } ?? HTTPFields()
     let request = Request(
-        head: .init(method: .get, scheme: "https", authority: "localhost", path: "/", headerFields: fields),
+        head: .init(method: method, scheme: "https", authority: "localhost", path: "/", headerFields: fields),
         body: .init(buffer: .init()))
     let answer = try await ErrorAnswers<TestContext>().handle(
         request, context: TestContext(source: TestContext.Source())
-    ) { request, _ in try await route.respond(request, reference: id) }
+    ) { request, _ in
+        try await method == .get
+            ? route.respond(request, reference: id) : route.withdraw(request, reference: id)
+    }
     #expect(answer.status.code == status)
     let body = try await text(of: answer)
     if let code { #expect(body.hasPrefix(#"{"error":{"code":"\#(code)","message":"#)) }
@@ -168,6 +174,30 @@ private final class BodyCollector: ResponseBodyWriter {
     func write(_ buffer: ByteBuffer) async throws { bytes.withLock { $0 += buffer.readableBytesView } }
 
     func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}
+
+@Test(arguments: [
+    (WithdrawalOutcome.withdrawn, #"[{"apnsId":"an-id","device":"77","id":"5","outcome":"withdrawn"}]"#),
+    (.mayHaveArrived, #"[{"apnsId":"an-id","device":"77","id":"5","outcome":"asked"}]"#),
+    (.ended, #"[{"apnsId":"an-id","device":"77","id":"5","outcome":"ended"}]"#),
+])
+func `a withdrawal says what became of each notification`(outcome: WithdrawalOutcome, body: String) async throws {
+    var server = FakeServer()
+    server.outcome = outcome
+    try await withListener(.development(server.services(.open))) { listener in
+        let answer = try await listener.send("DELETE", "/v1/notifications/5")
+        #expect(answer.status == 200 && answer.body == body)
+        #expect(try await listener.send("DELETE", "/v1/notifications/6").status == 404)
+    }
+}
+
+@Test func `a withdrawal that the store does not take may be tried again`() async throws {
+    var server = FakeServer()
+    server.outcome = .failed
+    try await withListener(.development(server.services(.open))) { listener in
+        let answer = try await listener.send("DELETE", "/v1/notifications/5")
+        #expect(answer.status == 503 && answer.body.contains(#""code":"unavailable""#))
+    }
 }
 
 @Test func `unknown and foreign notifications get the same answer`() async throws {
@@ -213,7 +243,7 @@ func `HEAD is answered by header fields alone, and the next request by its own a
 @Test func `metrics are Prometheus text`() async throws {
     let registry = PrometheusRegistry()
     registry.makeCounter(label: "c", dimensions: []).increment(by: 3)
-    try await withListener(.metrics(registry, StoreHealth())) { listener in
+    try await withListener(.metrics(registry, ServerStatus(failure: { nil }))) { listener in
         let answer = try await listener.send("GET", "/metrics")
         #expect(answer.status == 200)
         #expect(answer.body.contains("c_total 3\n"))
@@ -227,16 +257,17 @@ func `health says since when and why the store fails, with a status that says so
     let health = StoreHealth()
     let interface: ControlListener.Interface =
         isMetrics
-        ? .metrics(PrometheusRegistry(), health) : .development(server.services(.open, health: health))
+        ? .metrics(PrometheusRegistry(), ServerStatus(failure: { health.failure }))
+        : .development(server.services(.open, health: health))
     try await withListener(interface) { listener in
         #expect(try await listener.send("GET", "/health").body == #"{"status":"ok"}"#)
         health.failed(Full(), at: Timestamp(rawValue: 1_800_000_000_123))
         let failing = try await listener.send("GET", "/health")
-        #expect(failing.status == 503)
+        #expect(failing.status == 503 && failing.retryAfter == "5")
         #expect(
             failing.body
                 == #"{"reason":"database or disk is full","since":"2027-01-15T08:00:00.123Z","status":"failing"}"#)
-        health.committed()
+        health.committed(at: Timestamp(rawValue: 1_800_000_005_123))
         #expect(try await listener.send("GET", "/health").status == 200)
     }
 }

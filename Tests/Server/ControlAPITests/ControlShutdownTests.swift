@@ -5,7 +5,7 @@ import Testing
 @testable import ControlAPI
 
 /// How a listener ends when it is asked to stop.
-@Suite(.timeLimit(.minutes(1))) struct ControlShutdownTests {
+@Suite(.timeLimit(.minutes(5))) struct ControlShutdownTests {
     /// Runs a listener in a group of its own, which the test asks to stop; returns when the listener has ended.
     private func withService(
         grace: Duration, _ body: (Int, _ stop: @escaping @Sendable () async -> Void) async throws -> Void

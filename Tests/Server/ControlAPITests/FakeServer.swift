@@ -1,18 +1,31 @@
+import AldabaTestSupport
 import AsyncHTTPClient
+import DeviceEnrolment
 import Logging
 import NIOCore
 import Observability
+import PushEncryption
 import PushModel
+import RegisterCore
 import ServerCore
 
 @testable import ControlAPI
 
 /// A server of one device, one app and one notification.
-struct FakeServer: EnrolmentService, TimelineService, ProviderAuthentication {
+struct FakeServer: EnrolmentService, EncryptionKeyService, TimelineService, NotificationWithdrawal,
+    ProviderAuthentication
+{
+    /// What becomes of a withdrawal.
+    var outcome = WithdrawalOutcome.withdrawn
+
     // 77 is neither 0 nor beyond Int64.max, so it is an id.
     static let device = DeviceCredentials(device: DeviceID(77)!, secret: 4711)
     static let token = String(repeating: "ab", count: 32)
+    static let key = RecipientPrivateKey().publicKey
     static let team = TeamID(rawValue: "TEAM000001")
+
+    /// The public keys that registrations published.
+    let published = Inbox<RecipientPublicKey?>()
 
     func checkIn(known: DeviceCredentials?) async throws -> DeviceCredentials? {
         guard let known else { return Self.device }
@@ -20,8 +33,10 @@ struct FakeServer: EnrolmentService, TimelineService, ProviderAuthentication {
     }
 
     func register(
-        _ credentials: DeviceCredentials, topic: Topic, team: TeamID, environment: PushEnvironment
+        _ credentials: DeviceCredentials, topic: Topic, team: TeamID, environment: PushEnvironment,
+        encryptionKey: RecipientPublicKey?
     ) async throws -> RegistrationOutcome {
+        published.put(encryptionKey)
         guard credentials == Self.device else { return .notAuthenticated }
         guard topic.rawValue == "com.example.todo", team == Self.team else { return .unknownTopic }
         return .token(environment == .sandbox ? Self.token : String(repeating: "cd", count: 32))
@@ -33,6 +48,16 @@ struct FakeServer: EnrolmentService, TimelineService, ProviderAuthentication {
         credentials == Self.device ? .unregistered : .notAuthenticated
     }
 
+    func encryptionKey(of token: String, team: TeamID?) async throws -> EncryptionKeyAnswer {
+        guard team == nil || team == Self.team else { return .unknownToken }
+        switch token {
+        case Self.token: return .key(Self.key, Topic(rawValue: "com.example.todo"))
+        case "keyless": return .none
+        case "ended": return .unregistered
+        default: return .unknownToken
+        }
+    }
+
     func timelines(of reference: String, team: TeamID?) async throws -> [NotificationTimeline] {
         guard reference == "5", team == nil || team == Self.team else { return [] }
         let entry = TimelineEntry(
@@ -42,6 +67,12 @@ struct FakeServer: EnrolmentService, TimelineService, ProviderAuthentication {
                 id: NotificationID(rawValue: 5), apnsID: "an-id", team: Self.team, topic: Topic(rawValue: "t"),
                 device: Self.device.device, environment: .sandbox, entries: [entry])
         ]
+    }
+
+    func withdraw(
+        _ id: NotificationID, of device: DeviceID, then complete: @escaping @Sendable (WithdrawalOutcome) -> Void
+    ) {
+        complete(id.rawValue == 5 && device == Self.device.device ? outcome : .unknown)
     }
 
     /// The store that the fake one does not have.
@@ -59,7 +90,9 @@ struct FakeServer: EnrolmentService, TimelineService, ProviderAuthentication {
 
     func services(_ access: EnrolmentAccess, health: StoreHealth = StoreHealth()) -> ControlServices {
         ControlServices(
-            enrolment: self, timelines: self, authentication: self, enrolmentAccess: access, health: health,
+            enrolment: self, encryptionKeys: self, timelines: self, withdrawal: self, authentication: self,
+            enrolmentAccess: access,
+            health: health,
             clock: { Timestamp(rawValue: 1_800_000_000_000) })
     }
 }
@@ -72,6 +105,7 @@ struct RunningListener: Sendable {
         var status: Int
         var body: String
         var bytes: [UInt8]
+        var retryAfter: String?
     }
 
     func send(
@@ -84,7 +118,8 @@ struct RunningListener: Sendable {
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(20))
         let bytes = Array(try await response.body.collect(upTo: 1 << 20).readableBytesView)
         return Answer(
-            status: Int(response.status.code), body: String(decoding: bytes, as: UTF8.self), bytes: bytes)
+            status: Int(response.status.code), body: String(decoding: bytes, as: UTF8.self), bytes: bytes,
+            retryAfter: response.headers.first(name: "retry-after"))
     }
 }
 

@@ -1,3 +1,4 @@
+import ControlHTTP
 import Hummingbird
 import Testing
 

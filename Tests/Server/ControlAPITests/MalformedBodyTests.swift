@@ -4,7 +4,7 @@ import Testing
 @testable import ControlAPI
 
 /// What a client does wrong is its own affair: it is told, and the log stays quiet.
-@Suite(.timeLimit(.minutes(1))) struct MalformedBodyTests {
+@Suite(.timeLimit(.minutes(5))) struct MalformedBodyTests {
     private func head(_ port: Int, _ path: String, _ field: String) -> String {
         "POST \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nContent-Type: application/json\r\n\(field)\r\n\r\n"
     }

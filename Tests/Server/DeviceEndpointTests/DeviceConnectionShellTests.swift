@@ -1,13 +1,17 @@
 import ConnectionAdmission
 import DeviceSession
+import Foundation
 import Logging
 import MCSTransport
 import MCSWire
 import NIOCore
 import NIOEmbedded
+import PushEncryption
 import PushModel
 import ServerCore
+import Synchronization
 import Testing
+import WebPushWire
 
 @testable import DeviceEndpoint
 
@@ -22,18 +26,43 @@ private final class ReadCounter: ChannelOutboundHandler {
     }
 }
 
+/// Browsers' registrations whose readings end when the test lets them.
+final class HeldWebRegistrations: WebRegistrationSource {
+    typealias Completion = @Sendable (Result<[WebRegistrationPlace: WebRegistration], any Error>) -> Void
+    private let held = Mutex<[Completion]>([])
+
+    func mayHave(_ device: DeviceID) -> Bool { true }
+
+    func registrations(of device: DeviceID, then complete: @escaping Completion) {
+        held.withLock { $0.append(complete) }
+    }
+
+    /// Ends the readings that have begun.
+    func answer(_ result: Result<[WebRegistrationPlace: WebRegistration], any Error>) {
+        let due = held.withLock { held in
+            defer { held = [] }
+            return held
+        }
+        for complete in due { complete(result) }
+    }
+}
+
 /// One connection without a socket.
 private final class Connection {
     let gateway = FakeGateway()
     let channel = EmbeddedChannel()
     let reads = ReadCounter()
+    private var decoder = MCSFrameDecoder()
     private let device = DeviceID(4242)!
 
-    init() throws {
+    let web: HeldWebRegistrations?
+
+    init(web: HeldWebRegistrations? = nil) throws {
+        self.web = web
         gateway.enrol(device, secret: 7)
         let metrics = DeviceEndpointMetrics()
         let surroundings = DeviceConnectionSurroundings(
-            gateway: gateway, upstream: UpstreamRegistry(),
+            gateway: gateway, upstream: UpstreamRegistry(), web: web ?? NoWebRegistrations(),
             refusals: UpstreamRefusalReport(logger: Logger(label: "test")), configuration: MCSServerConfiguration(),
             registry: DeviceConnectionRegistry(metrics: metrics),
             limiter: ConnectionLimiter(
@@ -47,6 +76,21 @@ private final class Connection {
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     }
 
+    func accept(_ notifications: OutgoingNotification...) {
+        gateway.accept(notifications, for: device)
+        channel.embeddedEventLoop.run()
+    }
+
+    /// The packets that were written since last time.
+    func written() throws -> [MCSPacket] {
+        var packets: [MCSPacket] = []
+        while let buffer = try channel.readOutbound(as: ByteBuffer.self) { decoder.append(buffer.readableBytesView) }
+        while let element = try decoder.next() {
+            if case .packet(let packet) = element { packets.append(packet) }
+        }
+        return packets
+    }
+
     func logIn() throws {
         try receive([.login(MCSLoginRequest(device: device.rawValue, secret: 7))], version: 41)
     }
@@ -55,6 +99,11 @@ private final class Connection {
         var bytes = version.map { [$0] } ?? []
         for packet in packets { try packet.encode(into: &bytes) }
         try channel.writeInbound(ByteBuffer(bytes: bytes))
+        channel.embeddedEventLoop.run()
+    }
+
+    func registrationsChanged() {
+        gateway.state.change { $0.connections[device] }?.registrationsChanged()
         channel.embeddedEventLoop.run()
     }
 
@@ -103,5 +152,90 @@ private final class Connection {
         #expect(state.sent.map(\.rawValue) == [2, 1] || state.sent.map(\.rawValue) == [1, 2])
         #expect(state.unacknowledged.map(\.rawValue) == [1])
         #expect(state.closed.count == 1)
+    }
+
+    private let place = WebRegistrationPlace(topic: Topic(rawValue: "com.example.todo"), environment: .sandbox)
+    private let registration = WebRegistration(
+        category: "org.chromium.linux", subtype: "wp:com.example.todo#1", sender: "s",
+        key: RecipientPrivateKey().publicKey)
+
+    private func stanzas(_ packets: [MCSPacket]) -> [MCSDataMessageStanza] {
+        packets.compactMap { packet in
+            if case .dataMessage(let stanza) = packet { stanza } else { nil }
+        }
+    }
+
+    @Test func `a device that does not read costs no more, however much comes for it`() throws {
+        let connection = try Connection()
+        try connection.logIn()
+        _ = try connection.written()
+        connection.setWritable(false)
+        for number in Int64(1)...2000 { connection.accept(notification(number, payload: 1000)) }
+        #expect(try connection.written().isEmpty)
+        connection.setWritable(true)
+        #expect(stanzas(try connection.written()).map(\.persistentID).first == "1")
+    }
+
+    @Test func `nothing is written to a browser before its registrations are read`() throws {
+        let web = HeldWebRegistrations()
+        let connection = try Connection(web: web)
+        connection.accept(notification(1))
+        try connection.logIn()
+        connection.accept(notification(2))
+        #expect(stanzas(try connection.written()).isEmpty)
+        web.answer(.success([place: registration]))
+        connection.channel.embeddedEventLoop.run()
+        let written = stanzas(try connection.written())
+        #expect(written.map(\.persistentID) == ["1", "2"])
+        #expect(
+            written.allSatisfy {
+                $0.category == "org.chromium.linux" && $0.appData.first?.value == registration.subtype
+            })
+        #expect(written.allSatisfy { $0.rawData != Data(notification(1).payload) })
+        #expect(written.allSatisfy { $0.lastStreamIDReceived == 1 })
+        connection.accept(notification(3))
+        #expect(stanzas(try connection.written()).map(\.category) == ["org.chromium.linux"])
+    }
+
+    @Test func `a registration that is made while a browser is connected counts at once`() throws {
+        let web = HeldWebRegistrations()
+        let connection = try Connection(web: web)
+        try connection.logIn()
+        web.answer(.success([:]))
+        connection.channel.embeddedEventLoop.run()
+        connection.accept(notification(1))
+        #expect(stanzas(try connection.written()).map(\.category) == ["com.example.todo"])
+        connection.registrationsChanged()
+        connection.accept(notification(2))
+        #expect(stanzas(try connection.written()).isEmpty)
+        web.answer(.success([place: registration]))
+        connection.channel.embeddedEventLoop.run()
+        #expect(stanzas(try connection.written()).map(\.category) == ["org.chromium.linux"])
+    }
+
+    @Test func `a session whose registrations cannot be read ends`() throws {
+        let web = HeldWebRegistrations()
+        let connection = try Connection(web: web)
+        try connection.logIn()
+        web.answer(.failure(Failure()))
+        connection.channel.embeddedEventLoop.run()
+        #expect(try connection.written().contains(.close))
+    }
+
+    private struct Failure: Error {}
+
+    @Test func `a recall is not said to a browser, and does not wait for it`() throws {
+        let web = HeldWebRegistrations()
+        let connection = try Connection(web: web)
+        try connection.logIn()
+        web.answer(.success([place: registration]))
+        connection.channel.embeddedEventLoop.run()
+        let recall = OutgoingNotification(
+            .withdrawn(NotificationID(rawValue: 1)), id: NotificationID(rawValue: 5),
+            team: TeamID(rawValue: "ABCDE12345"), topic: place.topic, environment: .sandbox, lane: .apns,
+            at: Timestamp(rawValue: 5))
+        connection.accept(recall, notification(6))
+        #expect(stanzas(try connection.written()).map(\.persistentID) == ["6"])
+        #expect(connection.gateway.state.value.acknowledged.map(\.rawValue) == [5])
     }
 }

@@ -67,7 +67,7 @@ final class World {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct DeviceEndpointTests {
+@Suite(.timeLimit(.minutes(5))) struct DeviceEndpointTests {
     @Test func `what waits is replayed in order and what comes later follows it`() async throws {
         let world = try await World { $0.session.confirmationDelay = 100 }
         world.gateway.accept((1...250).map { notification($0) }, for: world.device)

@@ -5,29 +5,42 @@ import Logging
 import Observability
 
 /// A refusal of the control API: a status, a code for programs and a sentence for people.
-struct ControlError: Error {
-    var status: HTTPResponse.Status
-    var code: String
-    var message: String
+package struct ControlError: Error {
+    /// The status of the answer.
+    package var status: HTTPResponse.Status
+    /// A code for programs, of a closed set.
+    package var code: String
+    /// A sentence for people: what was wrong, and what would be right.
+    package var message: String
 
-    static func invalid(_ message: String) -> ControlError {
+    /// Makes a refusal.
+    package init(status: HTTPResponse.Status, code: String, message: String) {
+        self.status = status
+        self.code = code
+        self.message = message
+    }
+
+    /// 400: the request is malformed.
+    package static func invalid(_ message: String) -> ControlError {
         ControlError(status: .badRequest, code: "invalid", message: message)
     }
 
-    static func notAuthorized(_ message: String) -> ControlError {
+    /// 401: there is no valid credential.
+    package static func notAuthorized(_ message: String) -> ControlError {
         ControlError(status: .unauthorized, code: "notAuthorized", message: message)
     }
 
-    static let notFound = ControlError(
+    /// 404: nothing has the name that was asked for.
+    package static let notFound = ControlError(
         status: .notFound, code: "notFound", message: "there is nothing of that name here")
 
     /// The answer when the server itself could not find out: neither a refusal nor the caller's fault.
-    static let unavailable = ControlError(
+    package static let unavailable = ControlError(
         status: .serviceUnavailable, code: "unavailable",
         message: "the server could not find out; try again later")
 
     /// `{"error":{"code":…,"message":…}}` with its status.
-    var response: Response {
+    package var response: Response {
         struct Body: Encodable {
             struct Details: Encodable {
                 var code: String
@@ -40,18 +53,19 @@ struct ControlError: Error {
 }
 
 extension Response {
-    /// A JSON answer with sorted keys.
-    static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
+    /// A JSON answer with sorted keys; 503 with the field `Retry-After`.
+    package static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let bytes = try? encoder.encode(value) else { return Response(status: .internalServerError) }
-        return Response(
-            status: status, headers: [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        var headers: HTTPFields = [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"]
+        // What the server could not do now it tries again by then.
+        if status == .serviceUnavailable { headers[.retryAfter] = "5" }
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
     /// A text answer.
-    static func text(_ text: String, type: String, status: HTTPResponse.Status = .ok) -> Response {
+    package static func text(_ text: String, type: String, status: HTTPResponse.Status = .ok) -> Response {
         Response(
             status: status, headers: [.contentType: type, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
@@ -63,7 +77,7 @@ extension Request {
     ///
     /// - Throws: a refusal; also for a body that is malformed or ends early, which is the caller's fault and not
     ///   logged as an error.
-    func wholeBody() async throws -> ByteBuffer {
+    package func wholeBody() async throws -> ByteBuffer {
         do { return try await body.collect(upTo: 65_536) } catch let error as any HTTPResponseError {
             throw error
         } catch {
@@ -73,8 +87,12 @@ extension Request {
 }
 
 /// Answers every error as JSON. An unforeseen error is logged, and answered without its details.
-struct ErrorAnswers<Context: RequestContext>: RouterMiddleware {
-    func handle(
+package struct ErrorAnswers<Context: RequestContext>: RouterMiddleware {
+    /// Makes the middleware; it has no state.
+    package init() {}
+
+    /// The answer, or the error as an answer.
+    package func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         let answer = await answer(request, context, next)

@@ -1,8 +1,9 @@
 /// The fields of an `application/x-www-form-urlencoded` body (URL Standard, section 5.1), in their order.
-struct FormFields: Sendable {
+package struct FormFields: Sendable {
     private var fields: [(name: String, value: String)] = []
 
-    init(_ text: String) {
+    /// Reads a body, or the part of an address after its question mark.
+    package init(_ text: String) {
         for part in text.utf8.split(separator: UInt8(ascii: "&")) {
             let pieces = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             fields.append((Self.decode(pieces[0]), pieces.count > 1 ? Self.decode(pieces[1]) : ""))
@@ -10,7 +11,7 @@ struct FormFields: Sendable {
     }
 
     /// The value of the first field of that name.
-    func first(_ name: String) -> String? { fields.first { $0.name == name }?.value }
+    package func first(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
     /// Pluses are blanks, `%XX` is a byte; a percent sign without two digits stands for itself.
     private static func decode(_ bytes: some Collection<UInt8>) -> String {

@@ -1,0 +1,140 @@
+import ControlHTTP
+import Foundation
+import HTTPTypes
+import Hummingbird
+import MediaStore
+import NIOCore
+import NIOPosix
+import PushModel
+import ServerCore
+
+/// `/v1/media`: providers upload the files of their notifications (`POST`), see what is kept (`GET`), and delete
+/// (`DELETE …/NAME`). A provider acts for its team alone.
+struct MediaRoute: Sendable {
+    let media: MediaServices
+    let access: ProviderAccess
+
+    /// `POST /v1/media`: the body is the file, whatever it is said to be.
+    ///
+    /// - Parameter proven: Called once the credential is found valid, before the body: a file may be longer on its way than a
+    ///   connection may be without proof.
+    func upload(_ request: Request, proven: @Sendable () -> Void) async throws -> Response {
+        let team = try await access.team(request.headers[.authorization])
+        proven()
+        guard let base = media.publicAddress() else { throw ControlError.unavailable }
+        do {
+            let taken = try await take(request, team)
+            media.store.countUpload(isNew: taken.isNew)
+            return .json(MediaAnswerBody(taken.file, base), status: taken.isNew ? .created : .ok)
+        } catch let refusal as MediaRefusal {
+            media.store.countUpload(refused: refusal)
+            throw ControlError(status: refusal.status, code: refusal.code, message: refusal.description)
+        } catch {
+            media.store.countUpload(refused: nil)
+            throw error
+        }
+    }
+
+    /// The pieces go to the disk one by one, off the event loops.
+    private func take(_ request: Request, _ team: TeamID?) async throws -> TakenMedia {
+        let announced = request.headers[.contentLength].flatMap { Int64($0) }
+        let store = media.store
+        let upload = try await Self.onDisk { try store.begin(team: team, announced: announced) }
+        var pieces = request.body.makeAsyncIterator()
+        var received: Int64 = 0
+        while let piece = try await Self.next(&pieces) {
+            received += Int64(piece.readableBytes)
+            try await Self.onDisk { try piece.withUnsafeReadableBytes { try upload.take($0) } }
+        }
+        guard announced == nil || announced == received else { throw Self.isBroken }
+        return try await Self.onDisk { try upload.finish() }
+    }
+
+    private static func next(_ pieces: inout RequestBody.AsyncIterator) async throws -> ByteBuffer? {
+        do { return try await pieces.next() } catch { throw isBroken }
+    }
+
+    private static let isBroken = ControlError.invalid(
+        "the body cannot be read: it is malformed, or it ends early")
+
+    /// `GET /v1/media`: at most 1,000 files in the order of their names, from after `after` on.
+    func list(_ request: Request) async throws -> Response {
+        let team = try await access.team(request.headers[.authorization])
+        guard let base = media.publicAddress() else { throw ControlError.unavailable }
+        let words = request.uri.queryParameters
+        let after = try words["after"].map { text in
+            guard let name = MediaName(text) else {
+                throw ControlError.invalid("after takes the name of a file, 40 hexadecimal digits")
+            }
+            return name
+        }
+        let limit = try words["limit"].map { text in
+            guard let limit = Int(text), (1...Self.pageLimit).contains(limit) else {
+                throw ControlError.invalid("limit takes a number, 1 to \(Self.pageLimit)")
+            }
+            return limit
+        }
+        let store = media.store
+        let files = try await Self.onDisk { store.list(team: team, after: after, limit: limit ?? Self.pageLimit) }
+        return .json(files.map { MediaAnswerBody($0, base) })
+    }
+
+    private static let pageLimit = 1000
+
+    /// `DELETE /v1/media/NAME`.
+    func delete(_ request: Request, name: String) async throws -> Response {
+        let team = try await access.team(request.headers[.authorization])
+        guard let base = media.publicAddress() else { throw ControlError.unavailable }
+        let store = media.store
+        guard let name = MediaName(name), let file = try await Self.onDisk({ store.delete(name, team: team) }) else {
+            throw ControlError.notFound
+        }
+        return .json(MediaAnswerBody(file, base))
+    }
+
+    /// Runs what blocks for the disk on a thread of the pool.
+    static func onDisk<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await NIOThreadPool.singleton.runIfActive(body)
+    }
+}
+
+extension MediaRefusal {
+    var status: HTTPResponse.Status {
+        switch self {
+        case .empty: .badRequest
+        case .unknownFormat: .unsupportedMediaType
+        case .tooLarge: .contentTooLarge
+        case .quota, .count: .insufficientStorage
+        case .busy: .serviceUnavailable
+        case .slow: .requestTimeout
+        }
+    }
+}
+
+extension HTTPResponse.Status {
+    /// 507 (RFC 4918, section 11.5).
+    fileprivate static var insufficientStorage: Self { .init(code: 507, reasonPhrase: "Insufficient Storage") }
+}
+
+/// One file as the API writes it.
+private struct MediaAnswerBody: Encodable {
+    var name: String
+    var url: String
+    var type: String
+    var bytes: Int64
+    var sha256: String
+    var team: String?
+    var made: String
+    var expires: String
+
+    init(_ file: MediaFile, _ base: String) {
+        name = file.name.description
+        url = "\(base)/media/\(file.addressName)"
+        type = file.format.contentType
+        bytes = file.bytes
+        sha256 = file.digest
+        team = file.team?.rawValue
+        made = file.made.description
+        expires = file.expires.description
+    }
+}

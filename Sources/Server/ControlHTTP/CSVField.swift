@@ -1,0 +1,12 @@
+/// A field of comma-separated values.
+package enum CSVField {
+    /// A field of RFC 4180. One that a spreadsheet would take for a formula is text to it.
+    package static func quoted(_ field: String) -> String {
+        let text = field.first.map { "=+-@\t\r".contains($0) } == true ? "'" + field : field
+        guard text.unicodeScalars.contains(where: { ",\"\r\n".unicodeScalars.contains($0) }) else { return text }
+        return "\"" + text.replacing("\"", with: "\"\"") + "\""
+    }
+
+    /// A line of fields.
+    package static func line(_ fields: [String]) -> String { fields.map(quoted).joined(separator: ",") + "\r\n" }
+}

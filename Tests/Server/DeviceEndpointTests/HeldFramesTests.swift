@@ -1,0 +1,30 @@
+import Testing
+
+@testable import DeviceEndpoint
+
+@Suite struct HeldFramesTests {
+    @Test("What is no piece of something large comes first, and each kind in its order")
+    func order() {
+        var held = HeldFrames()
+        for (frame, isBulk) in [(1, true), (2, false), (3, true), (4, false)] as [(UInt8, Bool)] {
+            let isTaken = held.hold([frame], isBulk: isBulk)
+            #expect(isTaken)
+        }
+        var taken: [[UInt8]] = []
+        while let frame = held.next() { taken.append(frame) }
+        #expect(taken == [[2], [4], [1], [3]])
+        #expect(held.isEmpty)
+    }
+
+    @Test("Pieces that fill their room leave that of messages free")
+    func room() {
+        var held = HeldFrames()
+        let large = [UInt8](repeating: 0, count: HeldFrames.bulkLimit)
+        let taken = [(large, true), ([1], true), ([2], false)].map { held.hold($0.0, isBulk: $0.1) }
+        #expect(taken == [true, false, true])
+        #expect(held.next() == [2])
+        #expect(held.next() == large)
+        let isTaken = held.hold([1], isBulk: true)
+        #expect(isTaken)
+    }
+}

@@ -1,0 +1,91 @@
+import DeviceSession
+import NIOCore
+import NIOEmbedded
+import PushModel
+import ServerCore
+import Testing
+
+@testable import DeviceEndpoint
+
+/// Too many logins, and too many goodbyes.
+@Suite(.timeLimit(.minutes(5))) struct OverloadTests {
+    @Test func `a burst is let in, then the rate`() {
+        var rate = LoginRate(.init(perSecond: 10, burst: 5))
+        let first = (0..<8).map { _ in rate.admit(at: 1000, random: 0) }
+        #expect(first.prefix(5).allSatisfy { $0 == nil })
+        #expect(first.dropFirst(5).allSatisfy { $0 != nil })
+        // A tenth of a second later there is room for one.
+        #expect(rate.admit(at: 1100, random: 0) == nil)
+        #expect(rate.admit(at: 1100, random: 0) != nil)
+        #expect((0..<5).allSatisfy { _ in rate.admit(at: 60_000, random: 0) == nil })
+    }
+
+    @Test func `those who are sent away get moments of their own, at the rate`() {
+        var rate = LoginRate(.init(perSecond: 100, burst: 1))
+        _ = rate.admit(at: 0, random: 0)
+        let pauses = (0..<1000).compactMap { _ in rate.admit(at: 0, random: 0) }
+        #expect(pauses.count == 1000)
+        #expect(pauses.allSatisfy { $0 >= LoginRate.shortestPause })
+        #expect(pauses.last == 10_000)
+        // In no tenth of a second do many more come again than the rate takes, the first second aside.
+        let crowd = Dictionary(grouping: pauses.filter { $0 > 1000 }) { $0 / 100 }.values.map(\.count).max() ?? 0
+        #expect(crowd <= 10)
+        #expect(rate.admit(at: 0, random: .max).map { $0 <= 16_000 } ?? false)
+    }
+
+    @Test func `no device is sent away for long, however many there are`() {
+        var rate = LoginRate(.init(perSecond: 1, burst: 1))
+        for _ in 0..<2000 {
+            guard let pause = rate.admit(at: 0, random: .max) else { continue }
+            #expect(pause <= LoginRate.longestPause * 3 / 2)
+        }
+    }
+
+    @Test(arguments: [(0, 0), (-5, -5), (Int.max, Int.max), (1, Int.max)])
+    func `limits that make no sense trap nowhere`(perSecond: Int, burst: Int) {
+        var rate = LoginRate(.init(perSecond: perSecond, burst: burst))
+        for uptime in [0, 1, Int64.max / 1000, Int64.max] { _ = rate.admit(at: uptime, random: .max) }
+    }
+
+    @Test func `a device that is sent away hears when to come again`() async throws {
+        let world = try await World {
+            $0.loginsPerSecond = 1
+            $0.loginBurst = 1
+        }
+        // One a second is let in: on a slow machine the second may come after that, and another tries.
+        var told: Int64?
+        for _ in 0..<100 where told == nil {
+            let device = RecordingDevice()
+            _ = world.logIn(device)
+            let seen = await device.state.wait { $0.isLoggedIn || $0.closed != nil }
+            if case .busy(let pause)? = seen.closed { told = pause }
+        }
+        await world.endpoint.stop()
+        let pause = try #require(told, "all were let in")
+        #expect(pause >= LoginRate.shortestPause)
+    }
+
+    @Test func `connections are told to close slice by slice`() throws {
+        let loop = EmbeddedEventLoop()
+        // Its loop never runs, so that calls stay and can be counted.
+        let calls = DeviceCallQueue(eventLoop: EmbeddedEventLoop())
+        let gateway = FakeGateway()
+        let registry = DeviceConnectionRegistry(metrics: DeviceEndpointMetrics())
+        let count = DeviceConnectionRegistry.sliceSize * 3 + 1
+        let ports = (0..<count).map { _ in DeviceConnectionPort(calls: calls, gateway: gateway) }
+        for port in ports { #expect(registry.add(port)) }
+        let stopped = registry.stop(on: loop)
+        #expect(calls.count == DeviceConnectionRegistry.sliceSize, "one slice at once")
+        for slice in 2...3 {
+            loop.advanceTime(by: .milliseconds(DeviceConnectionRegistry.sliceInterval - 1))
+            #expect(calls.count == (slice - 1) * DeviceConnectionRegistry.sliceSize)
+            loop.advanceTime(by: .milliseconds(1))
+            #expect(calls.count == slice * DeviceConnectionRegistry.sliceSize)
+        }
+        loop.advanceTime(by: .seconds(1))
+        #expect(calls.count == count)
+        #expect(!registry.add(DeviceConnectionPort(calls: calls, gateway: gateway)), "nobody comes in meanwhile")
+        for port in ports { registry.remove(port) }
+        try stopped.wait()
+    }
+}
