@@ -1,10 +1,11 @@
+import AgentWire
 import Foundation
 import PushModel
 
 /// What the device knows of one installed app: a JSON file in the agent's apps folder.
 public struct AppManifest: Codable, Hashable, Sendable {
     /// The bundle id, which is the app's topic.
-    public var id: String
+    public var id: BundleID
     /// The name that people see.
     public var name: String
     /// The team that owns the app, ten characters.
@@ -30,8 +31,16 @@ public struct AppManifest: Codable, Hashable, Sendable {
     public var authorization: Authorization
     /// When the app counts as active while it is connected; as it declares, unless it says otherwise.
     public var lifecycle: Lifecycle
+    /// Who opens payloads that were encrypted to the app on this device; the agent, unless it says otherwise.
+    public var encryptedPayloads = EncryptedPayloads.agent
     /// What the app may be woken for; ``remoteNotifications`` is the only mode there is.
     public var backgroundModes: [String]
+    /// The program that changes its notifications before they are shown; `nil` where there is none.
+    public var serviceExtension: ServiceExtensionManifest?
+    /// The groups whose folders the app and its extension share, such as `group.com.example.todo`.
+    public var applicationGroups: [String] = []
+    /// Whether files for its notifications may be fetched by `http`, too, which anybody on the way can read and change.
+    public var allowsHTTP = false
 
     /// Whether the app may show notifications.
     public enum Authorization: String, Codable, Sendable, CaseIterable {
@@ -55,15 +64,23 @@ public struct AppManifest: Codable, Hashable, Sendable {
         case focus
     }
 
+    /// Who opens encrypted payloads.
+    public enum EncryptedPayloads: String, Codable, Sendable, CaseIterable {
+        /// The agent, before anything is shown. It makes the keys, and its registration publishes them.
+        case agent
+        /// The app's service extension, with keys of its own: the agent publishes none and passes payloads on as they are.
+        case `extension`
+    }
+
     /// The background mode of apps that are woken for notifications which nobody sees (`content-available`).
     package static let remoteNotifications = "remote-notification"
 
     /// The app under whose name the terminal's own notifications appear.
-    package static let terminalID = "aldaba.notify"
+    package static let terminalID: BundleID = "aldaba.notify"
 
     /// Takes the values as they are; ``read(_:)`` is what checks them.
     public init(
-        id: String, name: String, team: String, executable: String, arguments: [String] = [],
+        id: BundleID, name: String, team: String, executable: String, arguments: [String] = [],
         environment: [String: String] = [:], icon: String? = nil, authorization: Authorization = .ask,
         lifecycle: Lifecycle = .declared, backgroundModes: [String] = []
     ) {
@@ -80,17 +97,18 @@ public struct AppManifest: Codable, Hashable, Sendable {
     }
 
     /// The name that the app owns on the session bus where it is ``dbusActivatable``: that of its desktop file.
-    public var busName: String { desktopEntry ?? id }
+    public var busName: String { desktopEntry ?? id.rawValue }
 
     private enum Key: String, CodingKey, CaseIterable {
         case id, name, team, executable, arguments, environment, icon, desktopEntry, resources, provesBySecret
-        case authorization, lifecycle, backgroundModes, dbusActivatable
+        case authorization, lifecycle, backgroundModes, dbusActivatable, encryptedPayloads
+        case serviceExtension, applicationGroups, allowsHTTP
     }
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
-        id = try members.decode(String.self, forKey: .id)
-        name = try members.decodeIfPresent(String.self, forKey: .name) ?? id
+        id = try members.decode(BundleID.self, forKey: .id)
+        name = try members.decodeIfPresent(String.self, forKey: .name) ?? id.rawValue
         team = try members.decode(String.self, forKey: .team)
         executable = try members.decode(String.self, forKey: .executable)
         arguments = try members.decodeIfPresent([String].self, forKey: .arguments) ?? []
@@ -102,19 +120,19 @@ public struct AppManifest: Codable, Hashable, Sendable {
         provesBySecret = try members.decodeIfPresent(Bool.self, forKey: .provesBySecret) ?? false
         authorization = try members.decodeIfPresent(Authorization.self, forKey: .authorization) ?? .ask
         lifecycle = try members.decodeIfPresent(Lifecycle.self, forKey: .lifecycle) ?? .declared
+        encryptedPayloads =
+            try members.decodeIfPresent(EncryptedPayloads.self, forKey: .encryptedPayloads) ?? .agent
         backgroundModes = try members.decodeIfPresent([String].self, forKey: .backgroundModes) ?? []
+        serviceExtension = try members.decodeIfPresent(ServiceExtensionManifest.self, forKey: .serviceExtension)
+        applicationGroups = try members.decodeIfPresent([String].self, forKey: .applicationGroups) ?? []
+        allowsHTTP = try members.decodeIfPresent(Bool.self, forKey: .allowsHTTP) ?? false
     }
 
     /// Reads and checks a manifest's JSON text.
     ///
     /// - Throws: ``AppManifestFault``, which names the key, what is wrong with it and what would be right.
     public static func read(_ text: Data) throws(AppManifestFault) -> AppManifest {
-        if let members = try? JSONSerialization.jsonObject(with: text) as? [String: Any],
-            let unknown = members.keys.sorted().first(where: { Key(rawValue: $0) == nil })
-        {
-            let known = Key.allCases.map(\.rawValue).joined(separator: ", ")
-            throw AppManifestFault(key: unknown, problem: "there is no such key; there are: \(known)")
-        }
+        try checkKeys(of: text)
         let manifest: AppManifest
         do {
             manifest = try JSONDecoder().decode(AppManifest.self, from: text)
@@ -127,8 +145,22 @@ public struct AppManifest: Codable, Hashable, Sendable {
         return manifest
     }
 
+    private static func checkKeys(of text: Data) throws(AppManifestFault) {
+        guard let members = try? JSONSerialization.jsonObject(with: text) as? [String: Any] else { return }
+        if let unknown = members.keys.sorted().first(where: { Key(rawValue: $0) == nil }) {
+            let known = Key.allCases.map(\.rawValue).joined(separator: ", ")
+            throw AppManifestFault(key: unknown, problem: "there is no such key; there are: \(known)")
+        }
+        guard let own = members[Key.serviceExtension.rawValue] as? [String: Any],
+            let unknown = ServiceExtensionManifest.unknownKey(in: own)
+        else { return }
+        throw AppManifestFault(
+            key: "serviceExtension.\(unknown)",
+            problem: "there is no such key; there are: \(ServiceExtensionManifest.keys)")
+    }
+
     private func check() throws(AppManifestFault) {
-        guard Topic.hasShape(id) else {
+        guard Topic.hasShape(id.rawValue) else {
             throw AppManifestFault(key: "id", problem: "it must be a bundle id such as com.example.todo")
         }
         guard id != Self.terminalID else {
@@ -137,6 +169,11 @@ public struct AppManifest: Codable, Hashable, Sendable {
         guard backgroundModes.allSatisfy({ $0 == Self.remoteNotifications }) else {
             throw AppManifestFault(
                 key: "backgroundModes", problem: "the only mode there is is \(Self.remoteNotifications)")
+        }
+        if let fault = serviceExtension?.fault(in: id) { throw fault }
+        guard applicationGroups.allSatisfy(ApplicationGroup.hasShape) else {
+            throw AppManifestFault(
+                key: "applicationGroups", problem: "each must be `group.` and a bundle id: group.com.example.todo")
         }
         guard TeamID.hasShape(team) else {
             throw AppManifestFault(key: "team", problem: "it must be ten characters A-Z and 0-9")

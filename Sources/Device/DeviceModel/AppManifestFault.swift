@@ -28,6 +28,8 @@ public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertib
             self.init(key: "authorization", problem: "it must be one of: ask, granted, denied")
         case .dataCorrupted(let context) where name(context) == "lifecycle":
             self.init(key: "lifecycle", problem: "it must be one of: declared, always, focus")
+        case .dataCorrupted(let context) where name(context) == "encryptedPayloads":
+            self.init(key: "encryptedPayloads", problem: "it must be one of: agent, extension")
         case .dataCorrupted(let context):
             self.init(key: name(context), problem: "its value is not allowed")
         @unknown default: self.init(key: "", problem: "it cannot be read")
@@ -73,6 +75,16 @@ extension AppManifest {
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
         var head: [UInt8] = [0, 0]
         return Glibc.read(file, &head, 2) == 2 && head == Array("#!".utf8)
+    }
+
+    /// Which of its programs is not there, or cannot be run; `nil` when all are there.
+    package func missingProgram() -> AppManifestFault? {
+        let programs = [("executable", executable), ("serviceExtension.executable", serviceExtension?.executable)]
+        for case (let key, let path?) in programs where access(path, X_OK) != 0 {
+            let reason = String(cString: strerror(errno))
+            return AppManifestFault(key: key, problem: "\(path): \(reason); name a program that can be run")
+        }
+        return nil
     }
 
     /// What stands against it that its program proves which app it is: that it is known as an interpreter, by its own name or

@@ -70,6 +70,8 @@ package struct PlannedNotification: Sendable {
         case waitsShown(PresentationOptions)
         /// It appears at once, and its app does not get it unless somebody taps.
         case isShown(PresentationOptions)
+        /// Its app's service extension may change it first: it is planned again when that has answered.
+        case isExtended
         /// It ends here, with this state.
         case ends(NotificationState, note: String?)
     }
@@ -84,6 +86,12 @@ package struct PlannedNotification: Sendable {
     package let badge: Int?
     /// What is heard without a text; played once, when it is new.
     package let sound: NotificationSound?
+
+    /// Whether its app's service extension may change it first, where there is one: it asks for that, and shows text to
+    /// somebody.
+    package func isExtended(_ delivery: PayloadDelivery) -> Bool {
+        delivery.isMutable && delivery.content.showsText && !showing.isDisjoint(with: [.screen, .list])
+    }
 
     /// Whether something is told beside what appears.
     package var tellsAlone: Bool { badge != nil || sound != nil }

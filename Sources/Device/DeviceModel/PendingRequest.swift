@@ -7,7 +7,7 @@ package struct PendingRequest: Sendable, Hashable {
     /// By what the schedule knows it; never used twice.
     package var key: Int64
     /// The bundle id of the app that asked.
-    package var app: String
+    package var app: BundleID
     /// What it asked for, with its trigger.
     package var request: NotificationRequest
     /// When it was added, by all clocks; what the clocks being set made of that.
@@ -23,7 +23,7 @@ package struct PendingRequest: Sendable, Hashable {
 
     /// A request that was just added, unless told otherwise.
     package init(
-        key: Int64, app: String, request: NotificationRequest, added: ClockReading, addedOffset: Int? = nil,
+        key: Int64, app: BundleID, request: NotificationRequest, added: ClockReading, addedOffset: Int? = nil,
         lastFired: Instant? = nil, side: RegionWatch.State = .unknown
     ) {
         self.key = key
@@ -41,7 +41,7 @@ package struct DueRequest: Sendable, Hashable {
     /// The key of the ``PendingRequest`` that is due.
     package var key: Int64
     /// The bundle id of the app that asked.
-    package var app: String
+    package var app: BundleID
     /// What it asked for.
     package var request: NotificationRequest
     /// When it should fire; `nil` where a place made it.
@@ -50,7 +50,7 @@ package struct DueRequest: Sendable, Hashable {
     package var isLast: Bool
 
     /// Without an occurrence it is a place that made it due.
-    package init(key: Int64, app: String, request: NotificationRequest, occurrence: Instant? = nil, isLast: Bool) {
+    package init(key: Int64, app: BundleID, request: NotificationRequest, occurrence: Instant? = nil, isLast: Bool) {
         self.key = key
         self.app = app
         self.request = request

@@ -1,3 +1,4 @@
+import AgentWire
 import PushModel
 
 /// What is to be shown.
@@ -5,7 +6,7 @@ public struct Presentation: Hashable, Sendable {
     /// The internal id of the notification that it shows.
     public var notification: NotificationID
     /// The app's bundle id.
-    public var app: String
+    public var app: BundleID
     /// The name that people see.
     public var appName: String
     /// An icon's name or absolute path; `nil` leaves it to the desktop.
@@ -23,7 +24,7 @@ public struct Presentation: Hashable, Sendable {
     /// How much it may interrupt.
     public var urgency: Urgency
     /// What the button that opens it says, where the desktop shows one.
-    public var openLabel = "Open"
+    public var openLabel = plainOpenLabel
     /// Further buttons, the most important first.
     public var buttons: [Button] = []
     /// The absolute path of a picture, which may move.
@@ -40,6 +41,9 @@ public struct Presentation: Hashable, Sendable {
     public var isQuestion = false
     /// The name of the app's desktop file without `.desktop`.
     public var desktopEntry: String?
+
+    /// What the button says where the notification says nothing of it.
+    public static let plainOpenLabel = "Open"
 
     /// How much it may interrupt.
     public enum Urgency: UInt8, Sendable, CaseIterable {
@@ -94,7 +98,7 @@ public struct Presentation: Hashable, Sendable {
 
     /// A presentation without buttons, pictures and sound; those are set afterwards.
     public init(
-        notification: NotificationID, app: String, appName: String, icon: String? = nil, identifier: String,
+        notification: NotificationID, app: BundleID, appName: String, icon: String? = nil, identifier: String,
         title: String, subtitle: String = "", body: String, category: String = "", urgency: Urgency = .normal
     ) {
         self.notification = notification
@@ -129,6 +133,8 @@ public enum PresentationOutcome: Hashable, Sendable {
     /// It is shown. `handle` lets a later run find it again, `nil` when that cannot be; `note` says how it was
     /// shown where that is not plain.
     case presented(handle: String?, note: String?)
+    /// Nobody could see it, and why: it is in the list, where the list may have it.
+    case kept(reason: String)
     /// It could not be shown, and why.
     case failed(reason: String)
 }

@@ -14,7 +14,7 @@ package enum ThreadSummary {
     ///   - list: What is in the list, oldest first.
     ///   - format: What a category's `categorySummaryFormat` says, by app and category; `nil` for none.
     package static func threads(
-        _ list: [ListedNotification], format: (_ app: String, _ category: String) -> String?
+        _ list: [ListedNotification], format: (_ app: BundleID, _ category: String) -> String?
     ) -> [NotificationThread] {
         let groups = Dictionary(grouping: list) { Key(app: $0.notification.topic, thread: $0.content.threadIdentifier) }
         let ordered = groups.sorted { one, other in
@@ -32,7 +32,7 @@ package enum ThreadSummary {
     }
 
     private struct Key: Hashable, Comparable {
-        var app: String
+        var app: BundleID
         var thread: String
 
         static func < (one: Key, other: Key) -> Bool { (one.app, one.thread) < (other.app, other.thread) }

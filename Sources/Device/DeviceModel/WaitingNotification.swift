@@ -8,7 +8,7 @@ package struct WaitingNotification: Sendable, Hashable {
     /// Its internal id; negative for an app's own.
     package var id: NotificationID
     /// The bundle id of the app that it is for.
-    package var app: String
+    package var app: BundleID
     /// The UUID by which its provider knows it; apps are told that of remote ones only.
     package var apnsID: String
     /// The app's name for it: a later one with it takes its place.
@@ -19,7 +19,7 @@ package struct WaitingNotification: Sendable, Hashable {
     package var acceptedAt: Timestamp
     /// By what the presenter finds it on the screen; `nil` where it is not there.
     package var handle: String?
-    /// What an app's own notification says, and what made it appear.
+    /// What it says, where its payload does not: of an app's own notification, and of one that a service extension changed.
     package let content: NotificationContent?
     /// What made an app's own notification fire; `nil` for one without a trigger, and for a remote one.
     package var trigger: NotificationTrigger?
@@ -33,7 +33,7 @@ package struct WaitingNotification: Sendable, Hashable {
 
     /// Reads the payload, once, where there is no content.
     package init(
-        sequence: Int64, id: NotificationID, app: String, apnsID: String, identifier: String, payload: String,
+        sequence: Int64, id: NotificationID, app: BundleID, apnsID: String, identifier: String, payload: String,
         acceptedAt: Timestamp, content: NotificationContent? = nil
     ) {
         self.sequence = sequence
@@ -44,11 +44,11 @@ package struct WaitingNotification: Sendable, Hashable {
         self.payload = payload
         self.acceptedAt = acceptedAt
         self.content = content
-        if let content {
+        if let content, id.rawValue < 0 {
             (says, kind) = (content, .foreground)
         } else {
             let delivery = PayloadDelivery(payload: payload)
-            (says, kind) = (delivery.content, delivery.kind)
+            (says, kind) = (content ?? delivery.content, delivery.kind)
         }
     }
 

@@ -8,6 +8,9 @@ public protocol Presenter: Sendable {
     /// Whether there is a screen, so that people can be asked; `true` unless a presenter says otherwise.
     var hasScreen: Bool { get }
 
+    /// Why nothing can be seen on the screen now, for people; `nil` where nothing is known to be wrong.
+    var screenFault: String? { get }
+
     /// Begins to report what people do. Called once, before anything is presented. The first report says whether the
     /// screen is locked, as soon as that is known.
     ///
@@ -48,4 +51,7 @@ public protocol Presenter: Sendable {
 extension Presenter {
     /// `true`: what presents has a screen, unless it says otherwise.
     public var hasScreen: Bool { true }
+
+    /// `nil`: nothing is known to be wrong, unless a presenter says so.
+    public var screenFault: String? { nil }
 }

@@ -1,3 +1,4 @@
+import AgentWire
 import GRDB
 import Machine
 import PushModel
@@ -40,7 +41,7 @@ extension AgentStore {
     /// - Parameters:
     ///   - apps: The apps whose notifications are looked at; `nil` for all.
     ///   - limit: How many are deleted at most, so that one call stays short. Fewer are deleted when nothing more is due.
-    package func prune(_ limits: AgentLimits, of apps: Set<String>? = nil, now: Timestamp, limit: Int) throws
+    package func prune(_ limits: AgentLimits, of apps: Set<BundleID>? = nil, now: Timestamp, limit: Int) throws
         -> AgentPruning
     {
         let oldest = now.adding(milliseconds: -limits.retention.milliseconds)
@@ -74,7 +75,7 @@ private struct PruningPass {
         self.rest = rest
     }
 
-    mutating func deleteFinished(of app: String, keep: Int) throws {
+    mutating func deleteFinished(of app: BundleID, keep: Int) throws {
         let rows = try Row.fetchAll(
             database,
             sql: """
@@ -86,7 +87,7 @@ private struct PruningPass {
         for row in rows { try delete(row[0], NotificationID(rawValue: row[1])) }
     }
 
-    mutating func endWaiting(of app: String, keep: Int) throws {
+    mutating func endWaiting(of app: BundleID, keep: Int) throws {
         let boundary = try boundary(app, "handed_at IS NULL", keep)
         let rows = try Row.fetchAll(
             database,
@@ -109,7 +110,7 @@ private struct PruningPass {
     }
 
     /// The sequence of the newest notification that is one too many: `keep` newer ones are there. 0 when there is none.
-    private func boundary(_ app: String, _ condition: String, _ keep: Int) throws -> Int64 {
+    private func boundary(_ app: BundleID, _ condition: String, _ keep: Int) throws -> Int64 {
         try Int64.fetchOne(
             database,
             sql: """

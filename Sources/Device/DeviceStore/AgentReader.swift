@@ -26,7 +26,7 @@ package struct AgentReader {
     }
 
     /// What is known of an app's registration in an environment.
-    package func registration(app: String, environment: PushEnvironment) throws -> Registration {
+    package func registration(app: BundleID, environment: PushEnvironment) throws -> Registration {
         let row = try Row.fetchOne(
             database, sql: "SELECT token FROM registration WHERE app = ? AND environment = ?",
             arguments: [app, environment.rawValue])
@@ -36,7 +36,7 @@ package struct AgentReader {
     }
 
     /// The apps that have device tokens in an environment, with their teams where these are known.
-    package func registeredApps(environment: PushEnvironment) throws -> [(app: String, team: TeamID?)] {
+    package func registeredApps(environment: PushEnvironment) throws -> [(app: BundleID, team: TeamID?)] {
         try Row.fetchAll(
             database, sql: "SELECT app, team FROM registration WHERE environment = ? AND token IS NOT NULL",
             arguments: [environment.rawValue]
@@ -44,7 +44,7 @@ package struct AgentReader {
     }
 
     /// The team for which the server gave an app a token; `nil` where it has none, or the team is not known.
-    package func registeredTeam(app: String, environment: PushEnvironment) throws -> TeamID? {
+    package func registeredTeam(app: BundleID, environment: PushEnvironment) throws -> TeamID? {
         try String.fetchOne(
             database, sql: "SELECT team FROM registration WHERE app = ? AND environment = ? AND token IS NOT NULL",
             arguments: [app, environment.rawValue]
@@ -52,20 +52,22 @@ package struct AgentReader {
     }
 
     /// The apps of which notifications, requests or settings are stored. A registration alone does not count.
-    package func knownApps() throws -> Set<String> {
+    package func knownApps() throws -> Set<BundleID> {
         Set(
-            try String.fetchAll(
+            try BundleID.fetchAll(
                 database,
                 sql: """
                     SELECT app FROM pending UNION SELECT app FROM standing UNION SELECT app FROM done
+                    UNION SELECT app FROM extending UNION SELECT app FROM data_message
+                    UNION SELECT app FROM upstream UNION SELECT app FROM topic_wish
                     """)
         ).union(try appsWithNotifications())
     }
 
     /// The apps of which notifications are stored. One index entry is read for each app, however many are stored.
-    package func appsWithNotifications() throws -> Set<String> {
+    package func appsWithNotifications() throws -> Set<BundleID> {
         Set(
-            try String.fetchAll(
+            try BundleID.fetchAll(
                 database,
                 sql: """
                     WITH RECURSIVE each(app) AS (
@@ -84,7 +86,7 @@ package struct AgentReader {
     /// The notifications that wait to be handed to an app: the first `limit` after a place in the order of arrival.
     ///
     /// One whose response waits is left out: it reaches the app with the response.
-    package func waiting(app: String, after sequence: Int64, limit: Int) throws -> [WaitingNotification] {
+    package func waiting(app: BundleID, after sequence: Int64, limit: Int) throws -> [WaitingNotification] {
         try WaitingNotification.fetch(
             database,
             """
@@ -94,7 +96,7 @@ package struct AgentReader {
     }
 
     /// Whether a notification waits for which an app that does not run may be woken.
-    package func hasWaking(app: String) throws -> Bool {
+    package func hasWaking(app: BundleID) throws -> Bool {
         try Bool.fetchOne(
             database.cachedStatement(
                 sql: """
@@ -107,7 +109,7 @@ package struct AgentReader {
 
     /// The responses that an app has not handled: the first `limit` after a place in their order. Those that wait for the
     /// screen to be unlocked are left out.
-    package func waitingResponses(app: String, after sequence: Int64, limit: Int) throws -> [WaitingResponse] {
+    package func waitingResponses(app: BundleID, after sequence: Int64, limit: Int) throws -> [WaitingResponse] {
         let rows = try Row.fetchAll(
             database,
             sql: """
@@ -134,7 +136,11 @@ package struct AgentReader {
         try Bool.fetchOne(
             database,
             sql:
-                "SELECT EXISTS (SELECT 1 FROM unconfirmed WHERE id = ?1) OR EXISTS (SELECT 1 FROM notification WHERE id = ?1)",
+                """
+                SELECT EXISTS (SELECT 1 FROM unconfirmed WHERE id = ?1)
+                    OR EXISTS (SELECT 1 FROM notification WHERE id = ?1)
+                    OR EXISTS (SELECT 1 FROM extending WHERE id = ?1)
+                """,
             arguments: [id.rawValue]) ?? false
     }
 
@@ -150,7 +156,7 @@ package struct AgentReader {
     }
 
     /// The newest notifications of an app's list, at most `limit` of them, oldest first.
-    package func listed(app: String, limit: Int) throws -> [WaitingNotification] {
+    package func listed(app: BundleID, limit: Int) throws -> [WaitingNotification] {
         let first =
             try Int64.fetchOne(
                 database,
@@ -163,23 +169,23 @@ package struct AgentReader {
     }
 
     /// How many notifications are in an app's list.
-    package func listedCount(app: String) throws -> Int {
+    package func listedCount(app: BundleID) throws -> Int {
         try Int.fetchOne(
             database, sql: "SELECT count(*) FROM notification WHERE app = ? AND listed_at IS NOT NULL",
             arguments: [app]) ?? 0
     }
 
     /// The requests of an app that wait, in the order in which they were added.
-    package func requests(app: String) throws -> [NotificationRequest] { try pending(app: app).map(\.request) }
+    package func requests(app: BundleID) throws -> [NotificationRequest] { try pending(app: app).map(\.request) }
 
     /// The requests that wait, of one app or of all, in the order in which they were added.
-    package func pending(app: String? = nil) throws -> [PendingRequest] {
+    package func pending(app: BundleID? = nil) throws -> [PendingRequest] {
         guard let app else { return try PendingRequest.fetch(database, "true ORDER BY key") }
         return try PendingRequest.fetch(database, "app = ? ORDER BY key", [app])
     }
 
     /// The keys of the requests that wait, of one app or of all.
-    package func pendingKeys(app: String? = nil) throws -> Set<Int64> {
+    package func pendingKeys(app: BundleID? = nil) throws -> Set<Int64> {
         guard let app else { return Set(try Int64.fetchAll(database, sql: "SELECT key FROM pending")) }
         let statement = try database.cachedStatement(sql: "SELECT key FROM pending WHERE app = ?")
         return Set(try Int64.fetchAll(statement, arguments: [app]))
@@ -191,7 +197,7 @@ package struct AgentReader {
     }
 
     /// The numbers of an app's requests that are done, of those that this run of it made.
-    package func done(app: String, run: String) throws -> Set<Int64> {
+    package func done(app: BundleID, run: String) throws -> Set<Int64> {
         Set(
             try Int64.fetchAll(
                 database, sql: "SELECT request FROM done WHERE app = ? AND run = ?", arguments: [app, run]))
@@ -222,14 +228,14 @@ package struct AgentReader {
     }
 
     /// What a person and an app have settled; what every app begins with, where nothing is stored or it is not readable.
-    package func standing(app: String) throws -> AppNotificationRecord {
+    package func standing(app: BundleID) throws -> AppNotificationRecord {
         JSONText.read(
             try String.fetchOne(database, sql: "SELECT standing FROM standing WHERE app = ?", arguments: [app]))
             ?? AppNotificationRecord()
     }
 
     /// The questions for authorization that were open when this store was last used: the app, and the presenter's handle.
-    package func questions() throws -> [(app: String, handle: String)] {
+    package func questions() throws -> [(app: BundleID, handle: String)] {
         try Row.fetchAll(database, sql: "SELECT app, handle FROM question").map { ($0[0], $0[1]) }
     }
 

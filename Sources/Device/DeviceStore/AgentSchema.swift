@@ -13,6 +13,11 @@ package enum AgentSchema {
         migrator.registerMigration("4") { database in try database.execute(sql: fourth) }
         migrator.registerMigration("5") { database in try database.execute(sql: fifth) }
         migrator.registerMigration("6") { database in try database.execute(sql: sixth) }
+        migrator.registerMigration("7") { database in try database.execute(sql: seventh) }
+        migrator.registerMigration("8") { database in try database.execute(sql: eighth) }
+        migrator.registerMigration("9") { database in try database.execute(sql: ninth) }
+        migrator.registerMigration("10") { database in try database.execute(sql: tenth) }
+        migrator.registerMigration("11") { database in try database.execute(sql: eleventh) }
         return migrator
     }
 
@@ -169,5 +174,106 @@ package enum AgentSchema {
         CREATE INDEX notification_undeferred ON notification (app, sequence)
             WHERE handed_at IS NULL AND deferred_at IS NULL;
         CREATE INDEX response_held ON response (sequence) WHERE held;
+        """
+
+    /// `deletion`: what an app is to be told was deleted on the server before it could come; `id` is that of the notice.
+    private static let seventh = """
+        CREATE TABLE deletion (
+            app TEXT NOT NULL,
+            environment TEXT NOT NULL,
+            lane INTEGER NOT NULL,
+            id INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            since INTEGER NOT NULL,
+            PRIMARY KEY (app, environment, lane)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// `encryption_key`: the keys by which senders encrypt to an app, in the order in which they were made.
+    /// `published_at`: when the server had it for the first time. `opened_message`: what was opened, so that nothing is
+    /// opened twice; `fingerprint` is that of the message, `notification` the one that brought it.
+    private static let eighth = """
+        CREATE TABLE encryption_key (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+            app TEXT NOT NULL,
+            environment TEXT NOT NULL,
+            private_key BLOB NOT NULL,
+            authentication_secret BLOB NOT NULL,
+            published_at INTEGER
+        ) STRICT;
+        CREATE INDEX encryption_key_of_app ON encryption_key (app, environment, sequence);
+        CREATE TABLE opened_message (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+            fingerprint BLOB NOT NULL UNIQUE,
+            notification INTEGER NOT NULL
+        ) STRICT;
+        """
+
+    /// `extending`: what waits for its app's service extension, and is no notification before that has answered. The columns
+    /// are those of `notification`.
+    private static let ninth = """
+        CREATE TABLE extending (
+            id INTEGER PRIMARY KEY,
+            app TEXT NOT NULL,
+            apns_id TEXT NOT NULL,
+            identifier TEXT NOT NULL,
+            environment TEXT NOT NULL,
+            push_type TEXT,
+            priority INTEGER NOT NULL,
+            payload BLOB NOT NULL,
+            accepted_at INTEGER NOT NULL,
+            received_at INTEGER NOT NULL,
+            expires_at INTEGER
+        ) STRICT;
+        CREATE INDEX extending_of_app ON extending (app);
+        """
+
+    /// `data_message`: what waits for its app's direct channel, in the order of arrival; a row goes when the app had it.
+    /// `collapse_key`: a later message of its app with the same one takes its place.
+    private static let tenth = """
+        CREATE TABLE data_message (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+            id INTEGER NOT NULL UNIQUE,
+            app TEXT NOT NULL,
+            apns_id TEXT NOT NULL,
+            environment TEXT NOT NULL,
+            collapse_key TEXT,
+            payload BLOB NOT NULL,
+            accepted_at INTEGER NOT NULL,
+            received_at INTEGER NOT NULL,
+            expires_at INTEGER
+        ) STRICT;
+        CREATE INDEX data_message_of_app ON data_message (app, sequence);
+        CREATE INDEX data_message_collapsing ON data_message (app, collapse_key) WHERE collapse_key IS NOT NULL;
+        CREATE INDEX data_message_expiring ON data_message (expires_at) WHERE expires_at IS NOT NULL;
+        """
+
+    /// `upstream`: messages of apps to their providers. `ended`: whether the server has it, or it failed; its app does not know
+    /// that yet. `code`: why it failed. `topic_wish`: topics that apps want to join or leave, until the server has answered.
+    private static let eleventh = """
+        CREATE TABLE upstream (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+            app TEXT NOT NULL,
+            message TEXT NOT NULL,
+            recipient TEXT NOT NULL,
+            data TEXT NOT NULL,
+            time_to_live INTEGER NOT NULL,
+            sent_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL,
+            ended INTEGER NOT NULL DEFAULT 0,
+            code TEXT,
+            UNIQUE (app, message)
+        ) STRICT;
+        CREATE INDEX upstream_waiting ON upstream (sequence) WHERE ended = 0;
+        CREATE INDEX upstream_expiring ON upstream (expires_at) WHERE ended = 0;
+        CREATE INDEX upstream_waiting_of_app ON upstream (app, sequence) WHERE ended = 0;
+        CREATE INDEX upstream_ended ON upstream (app, sequence) WHERE ended = 1;
+        CREATE TABLE topic_wish (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+            app TEXT NOT NULL,
+            topic TEXT NOT NULL,
+            joins INTEGER NOT NULL,
+            UNIQUE (app, topic)
+        ) STRICT;
         """
 }

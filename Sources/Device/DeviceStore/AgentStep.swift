@@ -11,15 +11,17 @@ public enum AgentStep: String, CaseIterable, Sendable {
     case storeDismissal, storeLeftScreen, storeResponseHandled, storeResponsesDropped, storeReceiptsConfirmed
     case storeFired, storeScheduled, storeUnscheduled, storeUnlisted, storeStanding, storePreference
     case storeRemoval, storeBeginning, storeRelease, storeShownAgain
-    case storeQuestion, storeDeferral, storeDue, storeMissed, storeAnchored, storeCrossed
+    case storeQuestion, storeDeferral, storeDue, storeMissed, storeAnchored, storeCrossed, storeExtended
     /// Each is a message to the server: that notifications are stored, and a batch of receipts.
     case acknowledge, report
     /// Each is a kind of message to an app.
     case handOver, confirmHandled, respond, confirmResponse, answerRequest
     /// Each is a call of the presenter.
     case present, withdraw, setBadge
-    /// The start of an app's process.
-    case startApp
+    /// The start of an app's process, and of its service extension's.
+    case startApp, startExtension
+    /// A notification is handed to a service extension.
+    case extend
 
     /// A place where the agent can be told to die: before or after a step.
     public enum Side: String, CaseIterable, Sendable { case before, after }

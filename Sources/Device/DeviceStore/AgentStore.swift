@@ -1,3 +1,4 @@
+import AgentWire
 import DeviceModel
 import Foundation
 import GRDB
@@ -45,13 +46,21 @@ package final class AgentStore: Sendable {
                 throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: verdict)
             }
         }
-        try AgentSchema.migrator.migrate(queue)
+        let migrator = AgentSchema.migrator
+        guard try !queue.read(migrator.hasBeenSuperseded) else { throw NewerDatabase() }
+        try migrator.migrate(queue)
         try queue.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA synchronous = FULL")
         }
         guard try synchronousLevel() == 2 else {
             throw DatabaseError(message: "SQLite does not keep synchronous=FULL")
         }
+    }
+
+    /// The database was made by an agent that knows more than this one. It is left as it is.
+    private struct NewerDatabase: Error, CustomStringConvertible {
+        let description =
+            "it was made by a newer version of aldaba; run that one, or give this one a data folder of its own"
     }
 
     private static func isDamage(_ error: any Error) -> Bool {
@@ -115,7 +124,7 @@ package final class AgentStore: Sendable {
     }
 
     /// Keeps an app's registration; `nil` in place of the token where the app ended it.
-    package func keep(_ token: String?, app: String, team: TeamID, environment: PushEnvironment) throws {
+    package func keep(_ token: String?, app: BundleID, team: TeamID, environment: PushEnvironment) throws {
         try queue.write { database in
             try database.execute(
                 sql: "INSERT OR REPLACE INTO registration (app, environment, token, team) VALUES (?, ?, ?, ?)",
@@ -124,7 +133,7 @@ package final class AgentStore: Sendable {
     }
 
     /// Forgets the registration of an app that was removed, once the server has forgotten it.
-    package func forgetRegistration(app: String, environment: PushEnvironment) throws {
+    package func forgetRegistration(app: BundleID, environment: PushEnvironment) throws {
         try queue.write { database in
             try database.execute(
                 sql: "DELETE FROM registration WHERE app = ? AND environment = ?",

@@ -7,13 +7,13 @@ import PushModel
 /// The changes that apps ask of their notification centre.
 extension ChangeApplier {
     /// Deletes the marks of an app's runs before this one.
-    func begin(run: String, of app: String) throws {
+    func begin(run: String, of app: BundleID) throws {
         try execute("DELETE FROM done WHERE app = ? AND run <> ?", [app, run])
     }
 
     /// Notes that a request is done. Marks that are ``RequestMark/remembered`` or more behind it are deleted: those
     /// requests are not asked again.
-    func note(_ mark: RequestMark?, of app: String) throws {
+    func note(_ mark: RequestMark?, of app: BundleID) throws {
         guard let mark else { return }
         try execute("INSERT OR IGNORE INTO done (app, run, request) VALUES (?, ?, ?)", [app, mark.run, mark.request])
         let (last, isBelowAll) = mark.request.subtractingReportingOverflow(RequestMark.remembered)
@@ -23,7 +23,7 @@ extension ChangeApplier {
 
     /// Stores an app's own notification that fires at once; a request with its identifier waits no longer.
     func fire(
-        _ request: NotificationRequest, app: String, isAsked: Bool, shows: PresentationOptions, at: Timestamp
+        _ request: NotificationRequest, app: BundleID, isAsked: Bool, shows: PresentationOptions, at: Timestamp
     ) throws -> (id: NotificationID, isOnScreen: Bool) {
         _ = try unschedule([request.identifier], app: app)
         return try store(request, app: app, isAsked: isAsked, shows: shows, at: at)
@@ -33,7 +33,7 @@ extension ChangeApplier {
     ///
     /// Its id is negative; none is used twice.
     func store(
-        _ request: NotificationRequest, app: String, isAsked: Bool, shows: PresentationOptions, at: Timestamp
+        _ request: NotificationRequest, app: BundleID, isAsked: Bool, shows: PresentationOptions, at: Timestamp
     ) throws -> (id: NotificationID, isOnScreen: Bool) {
         try execute(
             "INSERT INTO local_id (one, last) VALUES (1, -1) ON CONFLICT (one) DO UPDATE SET last = last - 1", [])
@@ -73,7 +73,7 @@ extension ChangeApplier {
     }
 
     /// - Returns: What was on the screen and must leave it.
-    func unlist(_ identifiers: [String]?, app: String) throws -> [NotificationID] {
+    func unlist(_ identifiers: [String]?, app: BundleID) throws -> [NotificationID] {
         guard let identifiers else { return try unlist("app = ?", [app]) }
         return try identifiers.flatMap { try unlist("app = ? AND identifier = ?", [app, $0]) }
     }
@@ -100,7 +100,7 @@ extension ChangeApplier {
     /// Ends what waited for an app, and forgets all that was stored for it.
     ///
     /// - Returns: What was on the screen and must leave it.
-    func remove(_ app: String, at: Timestamp) throws -> [NotificationID] {
+    func remove(_ app: BundleID, at: Timestamp) throws -> [NotificationID] {
         let shown = try unlist(nil, app: app)
         let waiting = try Int64.fetchAll(
             database, sql: "SELECT id FROM notification WHERE app = ? AND handed_at IS NULL", arguments: [app])
@@ -109,21 +109,27 @@ extension ChangeApplier {
                 NotificationID(rawValue: id), .dropped(.unregistered), at: at, source: .agent,
                 note: "its app was removed from the device")
         }
+        try endExtending(of: app, at: at)
+        try endData(of: app, at: at)
         // What the server has tokens of is forgotten when the server has forgotten it.
         try execute("DELETE FROM registration WHERE app = ? AND token IS NULL", [app])
-        for table in ["response", "notification", "pending", "standing", "question", "done"] {
+        let tables = [
+            "response", "notification", "pending", "standing", "question", "done", "deletion", "encryption_key",
+            "upstream", "topic_wish",
+        ]
+        for table in tables {
             try execute("DELETE FROM \(table) WHERE app = ?", [app])
         }
         return shown
     }
 
-    func keepQuestion(_ handle: String?, app: String) throws {
+    func keepQuestion(_ handle: String?, app: BundleID) throws {
         guard let handle else { return try execute("DELETE FROM question WHERE app = ?", [app]) }
         try execute("INSERT OR REPLACE INTO question (app, handle) VALUES (?, ?)", [app, handle])
     }
 
     /// Notes and reports that an app's budget does not let it be woken: once for each notification that would wake it.
-    func deferWaking(_ app: String, at: Timestamp) throws {
+    func deferWaking(_ app: BundleID, at: Timestamp) throws {
         let waiting = try Int64.fetchAll(
             database.cachedStatement(
                 sql: """
@@ -138,7 +144,7 @@ extension ChangeApplier {
         }
     }
 
-    func keep(_ standing: AppNotificationRecord, app: String) throws {
+    func keep(_ standing: AppNotificationRecord, app: BundleID) throws {
         try execute(
             "INSERT OR REPLACE INTO standing (app, standing) VALUES (?, ?)", [app, try JSONText.of(standing)])
     }

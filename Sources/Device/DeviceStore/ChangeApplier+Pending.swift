@@ -8,7 +8,7 @@ extension ChangeApplier {
     /// How many requests of one app may wait; one more takes the place of the one that was added first.
     package static let requestLimit = 64
 
-    func schedule(_ request: NotificationRequest, app: String, at now: ClockReading, offset: Int?) throws
+    func schedule(_ request: NotificationRequest, app: BundleID, at now: ClockReading, offset: Int?) throws
         -> ChangeResult
     {
         let replaced = try unschedule([request.identifier], app: app)
@@ -34,7 +34,7 @@ extension ChangeApplier {
 
     /// - Parameter identifiers: `nil` for all of the app's.
     /// - Returns: The keys of what waits no longer.
-    func unschedule(_ identifiers: [String]?, app: String) throws -> [Int64] {
+    func unschedule(_ identifiers: [String]?, app: BundleID) throws -> [Int64] {
         guard let identifiers else { return try keys("DELETE FROM pending WHERE app = ? RETURNING key", [app]) }
         return try identifiers.flatMap { identifier in
             try keys("DELETE FROM pending WHERE app = ? AND identifier = ? RETURNING key", [app, identifier])

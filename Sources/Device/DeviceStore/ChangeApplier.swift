@@ -20,11 +20,20 @@ package struct ChangeApplier {
 
     func store(_ arrival: Arrival) throws -> ChangeResult {
         let notification = arrival.notification
-        let (id, app) = (notification.id, notification.topic.rawValue)
+        let (id, app) = (notification.id, BundleID(notification.topic))
         try execute("INSERT OR IGNORE INTO unconfirmed (id) VALUES (?)", [id.rawValue])
-        guard database.changesCount == 1, try insert(arrival) else {
+        guard database.changesCount == 1 else {
             return .stored(id, app: app, session: arrival.session, isNew: false, awaited: false)
         }
+        if case .isExtended = arrival.disposition {
+            let isNew = try hold(arrival)
+            if isNew, let decryption = arrival.decryption { try note(decryption, of: id, at: arrival.receivedAt) }
+            return .extending(id, app: app, session: arrival.session, isNew: isNew)
+        }
+        guard try insert(arrival) else {
+            return .stored(id, app: app, session: arrival.session, isNew: false, awaited: false)
+        }
+        if let decryption = arrival.decryption { try note(decryption, of: id, at: arrival.receivedAt) }
         if case .ends(let state, let note) = arrival.disposition {
             try report(id, state, at: arrival.receivedAt, source: .agent, note: note)
             return .stored(id, app: app, session: arrival.session, isNew: true, awaited: false)
@@ -36,13 +45,13 @@ package struct ChangeApplier {
     }
 
     /// The value of `handed_at` in a notification that its app is never handed.
-    private static let notForApp: Int64 = 0
+    static let notForApp: Int64 = 0
 
     /// The value of `deferred_at` in a notification that wakes no app.
     package static let neverWakes: Int64 = 0
 
     /// - Returns: Whether it was new.
-    private func insert(_ arrival: Arrival) throws -> Bool {
+    func insert(_ arrival: Arrival) throws -> Bool {
         let notification = arrival.notification
         var endedAt: Int64?
         if case .ends = arrival.disposition { endedAt = arrival.receivedAt.rawValue }
@@ -52,24 +61,24 @@ package struct ChangeApplier {
         case .isShown(let showing):
             shows = showing
             endedAt = Self.notForApp
-        case .waits, .ends: break
+        case .waits, .ends, .isExtended: break
         }
         let presentation: PresentationState =
-            try shows.contains(.screen) && hasRoom(app: notification.topic.rawValue) ? .wanted : .none
+            try shows.contains(.screen) && hasRoom(app: BundleID(notification.topic)) ? .wanted : .none
         try execute(
             """
             INSERT INTO notification (
                 id, app, apns_id, identifier, environment, push_type, priority, payload, accepted_at, received_at,
-                expires_at, presentation, shows, handed_at, deferred_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+                expires_at, presentation, shows, handed_at, deferred_at, content)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
             """,
             [
-                notification.id.rawValue, notification.topic.rawValue, notification.apnsID,
-                notification.collapseID ?? notification.apnsID, notification.environment.rawValue,
+                notification.id.rawValue, notification.topic.rawValue, notification.apnsID.rawValue,
+                notification.collapseID ?? notification.apnsID.rawValue, notification.environment.rawValue,
                 notification.pushType?.rawValue, Int64(notification.priority.rawValue),
                 Data(notification.payload), notification.acceptedAt.rawValue, arrival.receivedAt.rawValue,
                 notification.expiresAt?.rawValue, presentation.rawValue, shows.rawValue, endedAt,
-                arrival.kind == .foreground ? Self.neverWakes : nil,
+                arrival.kind == .foreground ? Self.neverWakes : nil, try arrival.content.map(JSONText.of),
             ])
         guard database.changesCount == 1 else { return false }
         if presentation == .none, shows.contains(.list) {
@@ -91,7 +100,7 @@ package struct ChangeApplier {
     /// Notes that the app's handler returned. `handed` is reported now; for a notification on its way to the screen, when
     /// the presenter has answered. A notification that was on its way before keeps its `shows`.
     func hand(
-        _ id: NotificationID, app: String, shows: PresentationOptions, at: Timestamp
+        _ id: NotificationID, app: BundleID, shows: PresentationOptions, at: Timestamp
     ) throws {
         let isOnScreen = try shows.contains(.screen) && hasRoom(app: app)
         try execute(
@@ -113,7 +122,7 @@ package struct ChangeApplier {
         try report(id, .handed, at: at, source: .app, note: note)
     }
 
-    func wantPresentation(app: String, _ conditions: PresentationConditions, at: Timestamp) throws {
+    func wantPresentation(app: BundleID, _ conditions: PresentationConditions, at: Timestamp) throws {
         let waiting = try WaitingNotification.fetch(
             database,
             """
@@ -129,7 +138,7 @@ package struct ChangeApplier {
     func appear(
         _ id: NotificationID, _ shows: PresentationOptions, isForApp: Bool, at: Timestamp
     ) throws {
-        let app = try String.fetchOne(
+        let app = try BundleID.fetchOne(
             database, sql: "SELECT app FROM notification WHERE id = ?", arguments: [id.rawValue])
         if shows.contains(.screen), try hasRoom(app: app ?? "") {
             try execute(
@@ -158,6 +167,7 @@ package struct ChangeApplier {
                 note = [how, "shown again after a restart of the agent; a second popup is possible"]
                     .compactMap { $0 }.joined(separator: "; ")
             }
+        case .kept(let reason): (state, note) = (.shown, "in the list only: \(reason)")
         case .failed(let reason): note = "not shown: \(reason)"
         }
         try execute(
@@ -173,8 +183,14 @@ package struct ChangeApplier {
         // Shown or not, it is in the list too, where the list may have it.
         let shows = try Int64.fetchOne(
             database, sql: "SELECT shows FROM notification WHERE id = ?", arguments: [id.rawValue])
-        if PresentationOptions(rawValue: shows ?? 0).contains(.list) { try list(id, at: at) }
-        if state == .shown { try report(id, .presented, at: at, source: .desktop, note: note) }
+        let isListed = PresentationOptions(rawValue: shows ?? 0).contains(.list)
+        if isListed { try list(id, at: at) }
+        if case .kept(let reason) = outcome {
+            let isSeen: NotificationState = isListed ? .presented : .failed("NotShown")
+            try report(id, isSeen, at: at, source: .agent, note: isListed ? note : "not shown: \(reason)")
+        } else if state == .shown {
+            try report(id, .presented, at: at, source: .desktop, note: note)
+        }
         let handedAt = try Int64.fetchOne(
             database.cachedStatement(sql: "SELECT handed_at FROM notification WHERE id = ?"),
             arguments: [id.rawValue])
@@ -190,7 +206,7 @@ package struct ChangeApplier {
 
     /// Whether fewer than ``screenQueueLimit`` notifications of an app are on their way to the screen. What has no room there
     /// goes into the list, so that an app that sends many does not hold up the others.
-    package func hasRoom(app: String) throws -> Bool {
+    package func hasRoom(app: BundleID) throws -> Bool {
         let waiting = try Int.fetchOne(
             database.cachedStatement(
                 sql: """
@@ -229,21 +245,21 @@ package struct ChangeApplier {
         return database.changesCount == 1
     }
 
-    func dismiss(_ id: NotificationID, at: Timestamp) throws {
+    func dismiss(_ id: NotificationID, by answerer: Answerer, at: Timestamp) throws {
         let wasShown = try leaveScreen(id)
         try execute("UPDATE notification SET listed_at = NULL WHERE id = ? AND listed_at IS NOT NULL", [id.rawValue])
-        if wasShown || database.changesCount == 1 { try report(id, .dismissed, at: at, source: .desktop) }
+        if wasShown || database.changesCount == 1 { try report(id, .dismissed, at: at, by: answerer) }
     }
 
     // MARK: Responses
 
     /// - Returns: The app; `nil` when it was answered already.
     func tap(
-        _ id: NotificationID, action: String, text: String?, isHeld: Bool, at: Timestamp
-    ) throws -> String? {
+        _ id: NotificationID, action: String, text: String?, by answerer: Answerer, isHeld: Bool, at: Timestamp
+    ) throws -> BundleID? {
         // Answered once: what is pressed again before the app has the answer changes nothing.
         guard
-            let app = try String.fetchOne(
+            let app = try BundleID.fetchOne(
                 database,
                 sql: """
                     SELECT app FROM notification WHERE id = ?1
@@ -261,15 +277,22 @@ package struct ChangeApplier {
             case NotificationAction.dismiss: .dismissed
             default: .action(action)
             }
-        try report(id, state, at: at, source: .desktop)
+        try report(id, state, at: at, by: answerer)
         return app
+    }
+
+    private func report(_ id: NotificationID, _ state: NotificationState, at: Timestamp, by answerer: Answerer) throws {
+        switch answerer {
+        case .desktop: try report(id, state, at: at, source: .desktop)
+        case .terminal: try report(id, state, at: at, source: .agent, note: "by a person at a terminal")
+        }
     }
 
     /// Has the responses that were held for a locked screen wait for their apps.
     ///
     /// - Returns: The apps that have responses now.
-    func release() throws -> [String] {
-        let apps = try String.fetchAll(database, sql: "SELECT DISTINCT app FROM response WHERE held")
+    func release() throws -> [BundleID] {
+        let apps = try BundleID.fetchAll(database, sql: "SELECT DISTINCT app FROM response WHERE held")
         guard !apps.isEmpty else { return [] }
         // They go to the end of the order: an app may have been given later ones already.
         try execute(
@@ -282,7 +305,7 @@ package struct ChangeApplier {
     }
 
     /// Notes that an app handled a response. Its notification counts as handed with it, where it was not handed before.
-    func finish(_ response: Int64, app: String, at: Timestamp) throws {
+    func finish(_ response: Int64, app: BundleID, at: Timestamp) throws {
         try execute(
             "UPDATE response SET handled_at = ? WHERE sequence = ? AND app = ? AND handled_at IS NULL",
             [at.rawValue, response, app])
@@ -298,7 +321,7 @@ package struct ChangeApplier {
         try hand(NotificationID(rawValue: raw), app: app, shows: .nothing, at: at)
     }
 
-    func dropResponses(app: String, at: Timestamp) throws -> ChangeResult {
+    func dropResponses(app: BundleID, at: Timestamp) throws -> ChangeResult {
         try execute(
             "UPDATE response SET handled_at = ? WHERE app = ? AND handled_at IS NULL AND NOT held", [at.rawValue, app])
         return .responsesDropped(app: app, count: database.changesCount)

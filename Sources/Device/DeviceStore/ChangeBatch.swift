@@ -12,6 +12,8 @@ package struct ChangeBatch<Waiting: Sendable>: Sendable {
     package private(set) var changes: [StoreChange] = []
     /// The notifications that arrive with the batch.
     package private(set) var arriving: Set<NotificationID> = []
+    /// The messages that are opened with the batch, by their fingerprints, and the notifications that bring them.
+    package private(set) var opening: [[UInt8]: NotificationID] = [:]
     /// Files that leave their places once the changes are durable.
     package private(set) var filesToDelete: [String] = []
     private var waiting: [Waiting] = []
@@ -37,6 +39,7 @@ package struct ChangeBatch<Waiting: Sendable>: Sendable {
     package mutating func add(_ change: StoreChange) -> Bool {
         changes.append(change)
         if let id = change.arriving { arriving.insert(id) }
+        if let opening = change.opening { self.opening[opening.fingerprint] = opening.notification }
         defer { isScheduled = true }
         return !isScheduled
     }
@@ -57,7 +60,7 @@ package struct ChangeBatch<Waiting: Sendable>: Sendable {
     ///
     /// - Returns: What is to be committed, and the files to delete then.
     package mutating func take() -> (changes: [StoreChange], filesToDelete: [String]) {
-        defer { (changes, arriving, filesToDelete, isScheduled) = ([], [], [], false) }
+        defer { (changes, arriving, opening, filesToDelete, isScheduled) = ([], [], [:], [], false) }
         return (changes, filesToDelete)
     }
 

@@ -1,3 +1,4 @@
+import AgentWire
 import DeviceModel
 import PushModel
 
@@ -5,20 +6,29 @@ import PushModel
 package enum ChangeResult: Sendable, Equatable {
     /// A notification that a session brought is stored. `isNew`: it was not here before. `awaited`: its app is to be handed
     /// it.
-    case stored(NotificationID, app: String, session: Int, isNew: Bool, awaited: Bool)
+    case stored(NotificationID, app: BundleID, session: Int, isNew: Bool, awaited: Bool)
+    /// A notice that a session brought is stored; its app is to be told what it says. Those that it withdrew may be on the
+    /// screen and must leave it.
+    case noticed(NotificationID, app: BundleID, session: Int, withdrawn: [NotificationID])
+    /// A notification that a session brought is stored, and waits for its app's service extension. `isNew`: it was not here
+    /// before.
+    case extending(NotificationID, app: BundleID, session: Int, isNew: Bool)
+    /// A notification waits for its app's service extension no longer: it is stored as it appears. `awaited`: its app is to
+    /// be handed it.
+    case extended(NotificationID, app: BundleID, awaited: Bool)
     /// The app's handler returned for a notification: the app can be told that this is stored.
-    case handed(NotificationID, app: String)
+    case handed(NotificationID, app: BundleID)
     /// A response waits for its app. The token, which the store does not keep, lets the app take the focus.
-    case tapped(NotificationID, app: String, activationToken: String?)
+    case tapped(NotificationID, app: BundleID, activationToken: String?)
     /// Responses for these apps, which waited for the screen to be unlocked, are held no longer.
-    case released(apps: [String])
+    case released(apps: [BundleID])
     /// The app handled the response of this sequence: the app can be told that this is stored.
-    case responseHandled(Int64, app: String)
+    case responseHandled(Int64, app: BundleID)
     /// So many responses were given up, since their app could not be started; 0 where none waited.
-    case responsesDropped(app: String, count: Int)
+    case responsesDropped(app: BundleID, count: Int)
     /// An app's own notification is stored. `isAsked`: its app is asked first how it appears. `isOnScreen`: it goes to the
     /// screen.
-    case fired(NotificationID, app: String, identifier: String, isAsked: Bool, isOnScreen: Bool)
+    case fired(NotificationID, app: BundleID, identifier: String, isAsked: Bool, isOnScreen: Bool)
     /// The desktop's answer about a notification is stored.
     case presented(NotificationID)
     /// An app was removed, and with it what waited for it. These notifications must leave the screen.
@@ -29,6 +39,17 @@ package enum ChangeResult: Sendable, Equatable {
     case unscheduled([Int64])
     /// Notifications left the list. These may be on the screen and must leave it.
     case unlisted([NotificationID])
+    /// A data message that a session brought is stored. `isNew`: it waits for its app now. `cleared`: what waited for the app
+    /// before it was deleted, and the app is to be told.
+    case dataStored(NotificationID, app: BundleID, session: Int, isNew: Bool, cleared: Bool)
+    /// The app had a data message: it can be told that this is stored.
+    case dataTaken(NotificationID, app: BundleID)
+    /// A message to a provider is in the outbox, for whoever has this number; or is not, with this code.
+    case upstreamQueued(waiter: Int64, fault: String?)
+    /// Messages of the outbox ended; their apps are to be told.
+    case upstreamEnded([BundleID: [EndedUpstream]])
+    /// What an app wants of a topic is stored, for whoever has this number; or is not, with this code.
+    case topicWished(waiter: Int64, fault: String?)
     /// Nothing that anybody acts on.
     case nothing
 }

@@ -6,14 +6,14 @@ import PushModel
 // What apps ask of their notification centre.
 extension StoreChange {
     /// A run of the app has begun. The marks of earlier runs are deleted: nobody asks those requests again.
-    package static func begun(app: String, run: String) -> StoreChange {
+    package static func begun(app: BundleID, run: String) -> StoreChange {
         StoreChange(.storeBeginning, silently: { try $0.begin(run: run, of: app) })
     }
 
     /// An app's own notification fires at once. `isAsked`: the app is asked first how it appears. `shows`: how it appears
     /// when nobody is asked.
     package static func fired(
-        app: String, _ request: NotificationRequest, as mark: RequestMark?, isAsked: Bool, shows: PresentationOptions,
+        app: BundleID, _ request: NotificationRequest, as mark: RequestMark?, isAsked: Bool, shows: PresentationOptions,
         at: Timestamp
     ) -> StoreChange {
         StoreChange(.storeFired, copiedFiles: request.content.attachments) { store in
@@ -28,7 +28,7 @@ extension StoreChange {
     ///
     /// - Parameter offset: By how many seconds the machine's zone is east of UTC.
     package static func scheduled(
-        app: String, _ request: NotificationRequest, as mark: RequestMark?, at: ClockReading, offset: Int? = nil
+        app: BundleID, _ request: NotificationRequest, as mark: RequestMark?, at: ClockReading, offset: Int? = nil
     ) -> StoreChange {
         StoreChange(.storeScheduled, copiedFiles: request.content.attachments) { store in
             try store.note(mark, of: app)
@@ -65,12 +65,12 @@ extension StoreChange {
     }
 
     /// Requests are taken back; `nil` for all of the app's.
-    package static func unscheduled(app: String, identifiers: [String]?) -> StoreChange {
+    package static func unscheduled(app: BundleID, identifiers: [String]?) -> StoreChange {
         StoreChange(.storeUnscheduled) { .unscheduled(try $0.unschedule(identifiers, app: app)) }
     }
 
     /// Notifications leave the list; `nil` for all of the app's.
-    package static func unlisted(app: String, identifiers: [String]?) -> StoreChange {
+    package static func unlisted(app: BundleID, identifiers: [String]?) -> StoreChange {
         StoreChange(.storeUnlisted) { .unlisted(try $0.unlist(identifiers, app: app)) }
     }
 }

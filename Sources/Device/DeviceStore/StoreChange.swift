@@ -14,6 +14,8 @@ package struct StoreChange: Sendable {
     package let isKeptAfterFailure: Bool
     /// The notification that arrives with it; `nil` for other changes.
     package let arriving: NotificationID?
+    /// The encrypted message that is opened with it, by its fingerprint, and the notification that brings it.
+    package let opening: (fingerprint: [UInt8], notification: NotificationID)?
     /// The files that were copied for it, and are deleted where it cannot be committed.
     package let copiedFiles: [NotificationAttachment]
     /// Makes the change in the transaction; returns what it did.
@@ -21,11 +23,13 @@ package struct StoreChange: Sendable {
 
     init(
         _ step: AgentStep, isKeptAfterFailure: Bool = false, arriving: NotificationID? = nil,
+        opening: (fingerprint: [UInt8], notification: NotificationID)? = nil,
         copiedFiles: [NotificationAttachment] = [], _ apply: @escaping @Sendable (ChangeApplier) throws -> ChangeResult
     ) {
         self.step = step
         self.isKeptAfterFailure = isKeptAfterFailure
         self.arriving = arriving
+        self.opening = opening
         self.copiedFiles = copiedFiles
         self.apply = apply
     }
@@ -47,7 +51,10 @@ package struct StoreChange: Sendable {
 extension StoreChange {
     /// A notification came over the device channel.
     package static func arrived(_ arrival: Arrival) -> StoreChange {
-        StoreChange(.storeArrival, arriving: arrival.notification.id) { try $0.store(arrival) }
+        let id = arrival.notification.id
+        var opening: (fingerprint: [UInt8], notification: NotificationID)?
+        if case .opened(let fingerprint) = arrival.decryption { opening = (fingerprint, id) }
+        return StoreChange(.storeArrival, arriving: id, opening: opening) { try $0.store(arrival) }
     }
 
     /// The server has confirmed the acks of these notifications.
@@ -66,7 +73,7 @@ extension StoreChange {
 extension StoreChange {
     /// The app's handler returned; `shows` is how the notification appears.
     package static func handed(
-        _ id: NotificationID, app: String, shows: PresentationOptions, at: Timestamp
+        _ id: NotificationID, app: BundleID, shows: PresentationOptions, at: Timestamp
     ) -> StoreChange {
         StoreChange(.storeHandled) {
             try $0.hand(id, app: app, shows: shows, at: at)
@@ -76,7 +83,7 @@ extension StoreChange {
 
     /// The app has not come back: the notifications that wait for it appear as if it did not run.
     package static func leftUnhandled(
-        app: String, _ conditions: PresentationConditions, at: Timestamp
+        app: BundleID, _ conditions: PresentationConditions, at: Timestamp
     ) -> StoreChange {
         StoreChange(.storeLeftUnhandled, silently: { try $0.wantPresentation(app: app, conditions, at: at) })
     }
@@ -89,7 +96,7 @@ extension StoreChange {
     }
 
     /// The app has handled a response.
-    package static func responseHandled(_ response: Int64, app: String, at: Timestamp) -> StoreChange {
+    package static func responseHandled(_ response: Int64, app: BundleID, at: Timestamp) -> StoreChange {
         StoreChange(.storeResponseHandled) {
             try $0.finish(response, app: app, at: at)
             return .responseHandled(response, app: app)
@@ -97,12 +104,12 @@ extension StoreChange {
     }
 
     /// The app could not be started for its responses: they are given up.
-    package static func responsesDropped(app: String, at: Timestamp) -> StoreChange {
+    package static func responsesDropped(app: BundleID, at: Timestamp) -> StoreChange {
         StoreChange(.storeResponsesDropped) { try $0.dropResponses(app: app, at: at) }
     }
 
     /// The app's budget does not allow waking it: the notifications that would wake it wait.
-    package static func deferred(app: String, at: Timestamp) -> StoreChange {
+    package static func deferred(app: BundleID, at: Timestamp) -> StoreChange {
         StoreChange(.storeDeferral, silently: { try $0.deferWaking(app, at: at) })
     }
 }
@@ -123,11 +130,12 @@ extension StoreChange {
     /// A person chose an action, perhaps with text. The token, which the store does not keep, lets the app take the focus.
     /// `isHeld`: the response waits until the screen is unlocked.
     package static func tapped(
-        _ id: NotificationID, action: String, text: String?, activationToken: String?, isHeld: Bool = false,
-        at: Timestamp
+        _ id: NotificationID, action: String, text: String?, activationToken: String?, by answerer: Answerer = .desktop,
+        isHeld: Bool = false, at: Timestamp
     ) -> StoreChange {
         StoreChange(.storeTap, isKeptAfterFailure: true) { store in
-            guard let app = try store.tap(id, action: action, text: text, isHeld: isHeld, at: at) else {
+            guard let app = try store.tap(id, action: action, text: text, by: answerer, isHeld: isHeld, at: at)
+            else {
                 return .nothing
             }
             return isHeld ? .nothing : .tapped(id, app: app, activationToken: activationToken)
@@ -140,8 +148,10 @@ extension StoreChange {
     }
 
     /// A person dismissed a notification.
-    package static func dismissed(_ id: NotificationID, at: Timestamp) -> StoreChange {
-        StoreChange(.storeDismissal, isKeptAfterFailure: true, silently: { try $0.dismiss(id, at: at) })
+    package static func dismissed(
+        _ id: NotificationID, by answerer: Answerer = .desktop, at: Timestamp
+    ) -> StoreChange {
+        StoreChange(.storeDismissal, isKeptAfterFailure: true, silently: { try $0.dismiss(id, by: answerer, at: at) })
     }
 
     /// A notification left the screen, by itself or since it was taken away; no person dismissed it.
@@ -157,7 +167,7 @@ extension StoreChange {
 
     /// A person is being asked whether the app may send notifications. `handle`: the presenter's for the question;
     /// `nil` when that is closed.
-    package static func asked(app: String, handle: String?) -> StoreChange {
+    package static func asked(app: BundleID, handle: String?) -> StoreChange {
         StoreChange(.storeQuestion, isKeptAfterFailure: true, silently: { try $0.keepQuestion(handle, app: app) })
     }
 
@@ -167,12 +177,12 @@ extension StoreChange {
     }
 
     /// What a person and an app have settled has changed.
-    package static func standing(app: String, _ record: AppNotificationRecord) -> StoreChange {
+    package static func standing(app: BundleID, _ record: AppNotificationRecord) -> StoreChange {
         StoreChange(.storeStanding, isKeptAfterFailure: true, silently: { try $0.keep(record, app: app) })
     }
 
     /// The app was removed from this device.
-    package static func appRemoved(app: String, at: Timestamp) -> StoreChange {
+    package static func appRemoved(app: BundleID, at: Timestamp) -> StoreChange {
         StoreChange(.storeRemoval, isKeptAfterFailure: true) { .appRemoved(try $0.remove(app, at: at)) }
     }
 }

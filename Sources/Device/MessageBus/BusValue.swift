@@ -68,6 +68,11 @@ package indirect enum BusValue: Hashable, Sendable {
             var number: Int64 = 0
             dbus_message_iter_get_basic(&iterator, &number)
             return .int64(number)
+        case aldaba_dbus_uint64:
+            // What is too large for the other kind is of no use to our interfaces.
+            var number: UInt64 = 0
+            dbus_message_iter_get_basic(&iterator, &number)
+            return .int64(Int64(clamping: number))
         case aldaba_dbus_byte:
             var number: UInt8 = 0
             dbus_message_iter_get_basic(&iterator, &number)
@@ -139,7 +144,14 @@ package indirect enum BusValue: Hashable, Sendable {
                     }
                 }
             }
-        case .path, .structure, .other: return false
+        case .path(let text):
+            // libdbus ends the process over a path that is none.
+            guard dbus_validate_path(text, nil) != 0 else { return false }
+            return text.withCString { bytes in
+                var pointer: UnsafePointer<CChar>? = bytes
+                return dbus_message_iter_append_basic(&iterator, aldaba_dbus_path, &pointer) != 0
+            }
+        case .structure, .other: return false
         }
     }
 

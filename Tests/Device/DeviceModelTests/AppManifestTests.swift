@@ -7,7 +7,8 @@ import Testing
 struct AppManifestTests {
     private let good = """
         {"id":"com.example.todo","name":"Todo","team":"TEAM000001","executable":"/opt/todo","authorization":"granted",
-        "lifecycle":"always","arguments":["--quiet"],"environment":{"TODO":"1"},"backgroundModes":["remote-notification"]}
+        "lifecycle":"always","arguments":["--quiet"],"environment":{"TODO":"1"},"backgroundModes":["remote-notification"],
+        "encryptedPayloads":"extension"}
         """
 
     @Test func `a complete manifest is read`() throws {
@@ -16,12 +17,14 @@ struct AppManifestTests {
         #expect(manifest.arguments == ["--quiet"])
         #expect(manifest.environment == ["TODO": "1"])
         #expect(manifest.authorization == .granted)
+        #expect(manifest.encryptedPayloads == .extension)
     }
 
     @Test(arguments: [
         ("\"com.example.todo\"", "\"../evil\"", "id"), ("\"com.example.todo\"", "\".hidden\"", "id"),
         ("TEAM000001", "team", "team"), ("\"/opt/todo\"", "\"opt/todo\"", "executable"),
         ("\"/opt/todo\"", "7", "executable"), ("granted", "maybe", "authorization"), ("always", "never", "lifecycle"),
+        ("\"extension\"", "\"server\"", "encryptedPayloads"),
         ("\"TODO\":\"1\"", "\"A=B\":\"1\"", "environment"), ("{\"id\"", "{\"ID\"", "ID"),
         ("\"id\":\"com.example.todo\",", "", "id"),
         ("remote-notification", "remote-notifications", "backgroundModes"),
@@ -29,6 +32,37 @@ struct AppManifestTests {
     ])
     func `a fault is named by its key`(part: String, replacement: String, key: String) throws {
         let text = good.replacingOccurrences(of: part, with: replacement)
+        let fault = #expect(throws: AppManifestFault.self) { try AppManifest.read(Data(text.utf8)) }
+        #expect(fault?.key == key)
+    }
+
+    private let extended = """
+        {"id":"com.example.todo","team":"TEAM000001","executable":"/opt/todo","applicationGroups":["group.com.example"],
+        "serviceExtension":{"id":"com.example.todo.Service","version":"1.4","executable":"/opt/service",
+        "principalClass":"Todo.Service","environment":{"TODO":"1"}}}
+        """
+
+    @Test func `a service extension is read`() throws {
+        let manifest = try AppManifest.read(Data(extended.utf8))
+        #expect(manifest.applicationGroups == ["group.com.example"])
+        #expect(
+            manifest.serviceExtension
+                == ServiceExtensionManifest(
+                    id: "com.example.todo.Service", version: "1.4", executable: "/opt/service",
+                    environment: ["TODO": "1"], principalClass: "Todo.Service"))
+    }
+
+    @Test(arguments: [
+        ("com.example.todo.Service", "com.example.other", "serviceExtension.id"),
+        ("com.example.todo.Service", "com.example.todo.../x", "serviceExtension.id"),
+        ("\"/opt/service\"", "\"opt/service\"", "serviceExtension.executable"),
+        ("\"1.4\"", "\"1 4\"", "serviceExtension.version"), ("principalClass", "class", "serviceExtension.class"),
+        ("{\"TODO\"", "{\"\"", "serviceExtension.environment"),
+        ("group.com.example", "com.example", "applicationGroups"),
+        ("group.com.example", "group./..", "applicationGroups"),
+    ])
+    func `a fault of a service extension is named by its key`(part: String, replacement: String, key: String) throws {
+        let text = extended.replacingOccurrences(of: part, with: replacement)
         let fault = #expect(throws: AppManifestFault.self) { try AppManifest.read(Data(text.utf8)) }
         #expect(fault?.key == key)
     }

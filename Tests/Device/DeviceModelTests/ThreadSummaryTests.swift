@@ -5,7 +5,7 @@ import Testing
 /// The list, summed up by threads.
 struct ThreadSummaryTests {
     private func listed(
-        _ number: Int64, app: String = "mail", thread: String = "", title: String = "Anna", relevance: Double = 0,
+        _ number: Int64, app: BundleID = "mail", thread: String = "", title: String = "Anna", relevance: Double = 0,
         category: String = ""
     ) -> ListedNotification {
         var content = NotificationContent()
@@ -15,7 +15,7 @@ struct ThreadSummaryTests {
         content.categoryIdentifier = category
         let notification = DeliveredNotification(
             id: number, identifier: "\(number)", apnsID: nil, topic: app, date: number, payload: "{}")
-        return ListedNotification(appName: app, notification: notification, content: content, actions: [])
+        return ListedNotification(appName: app.rawValue, notification: notification, content: content, actions: [])
     }
 
     private func sums(_ list: [ListedNotification], format: String? = nil) -> [String] {

@@ -6,7 +6,7 @@ import Testing
 @testable import MessageBus
 
 /// Two connections on a bus of the test's own.
-@Suite(.enabled(if: PrivateBus.isPossible), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: PrivateBus.isPossible), .timeLimit(.minutes(5)))
 struct BusConnectionTests {
     private static let interface = "com.example.Talk"
 

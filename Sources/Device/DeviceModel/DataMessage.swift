@@ -1,0 +1,57 @@
+import AgentWire
+import Foundation
+import PushModel
+
+/// A message that shows nothing and waits for its app's direct channel.
+package struct DataMessage: Sendable, Hashable {
+    /// Its place in the order of arrival.
+    package var sequence: Int64
+    /// The internal id.
+    package var id: NotificationID
+    /// The bundle id of the app that it is for.
+    package var app: BundleID
+    /// The UUID by which the provider's side knows it.
+    package var apnsID: String
+    /// The payload's JSON text.
+    package var payload: String
+    /// When the server accepted it.
+    package var acceptedAt: Timestamp
+
+    /// A message of the store. Each parameter is the property of its name.
+    package init(
+        sequence: Int64, id: NotificationID, app: BundleID, apnsID: String, payload: String, acceptedAt: Timestamp
+    ) {
+        self.sequence = sequence
+        self.id = id
+        self.app = app
+        self.apnsID = apnsID
+        self.payload = payload
+        self.acceptedAt = acceptedAt
+    }
+
+    /// The form in which apps get it.
+    package var delivered: DeliveredNotification {
+        DeliveredNotification(
+            id: id.rawValue, identifier: apnsID, apnsID: apnsID, topic: app, date: acceptedAt.rawValue,
+            payload: payload)
+    }
+}
+
+extension OutgoingNotification {
+    /// Whether it goes to its app's direct channel: it came as an FCM message, and has no member `aps`, by which it would be
+    /// shown or handled in the background.
+    package var isDataMessage: Bool {
+        guard lane == .fcm, notice == nil else { return false }
+        guard let members = try? JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any] else {
+            return false
+        }
+        return members["aps"] == nil
+    }
+
+    /// The key by which a later data message takes its place; `nil` where there is none.
+    package var collapseKey: String? {
+        if let collapseID { return collapseID }
+        let members = try? JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any]
+        return members?["collapse_key"] as? String
+    }
+}

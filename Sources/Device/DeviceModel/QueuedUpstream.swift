@@ -1,0 +1,65 @@
+import AgentWire
+import PushModel
+
+/// A message of an app's to its provider, as it waits in the outbox.
+package struct QueuedUpstream: Sendable, Hashable {
+    /// Its place in the outbox.
+    package var sequence: Int64
+    /// The app that sends it.
+    package var app: BundleID
+    /// What the app gave.
+    package var draft: UpstreamDraft
+    /// When the app gave it.
+    package var sentAt: Timestamp
+
+    /// A message of the outbox. Each parameter is the property of its name.
+    package init(sequence: Int64, app: BundleID, draft: UpstreamDraft, sentAt: Timestamp) {
+        self.sequence = sequence
+        self.app = app
+        self.draft = draft
+        self.sentAt = sentAt
+    }
+
+    /// What every ``persistentID`` begins with.
+    package static let persistentPrefix = "u"
+
+    /// By what the server confirms it: the same however often it is sent.
+    package var persistentID: String { Self.persistentPrefix + String(sequence) }
+}
+
+/// What became of a message of the outbox.
+package struct EndedUpstream: Sendable, Hashable {
+    /// Its place in the outbox.
+    package var sequence: Int64
+    /// The app's name for it.
+    package var id: String
+    /// Why it failed; `nil` where the server has it.
+    package var code: String?
+
+    /// An end. Each parameter is the property of its name.
+    package init(sequence: Int64, id: String, code: String?) {
+        self.sequence = sequence
+        self.id = id
+        self.code = code
+    }
+}
+
+/// A topic that an app wants to join or leave, and the server has not been asked yet, or has not answered.
+package struct TopicWish: Sendable, Hashable {
+    /// Its place in the order of the wishes; a later wish for the same topic has another one.
+    package var sequence: Int64
+    /// The app.
+    package var app: BundleID
+    /// The topic's name, without `/topics/`.
+    package var topic: String
+    /// Whether the app joins it; else it leaves it.
+    package var joins: Bool
+
+    /// A wish. Each parameter is the property of its name.
+    package init(sequence: Int64, app: BundleID, topic: String, joins: Bool) {
+        self.sequence = sequence
+        self.app = app
+        self.topic = topic
+        self.joins = joins
+    }
+}
