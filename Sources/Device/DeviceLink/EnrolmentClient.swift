@@ -1,4 +1,5 @@
 import DeviceModel
+import PushEncryption
 import PushModel
 
 /// Asks the server for a device id and for device tokens; the port behind which HTTP stands.
@@ -6,12 +7,23 @@ package protocol EnrolmentClient: Sendable {
     /// Enrols this device, or checks in a known one.
     func checkIn(known: DeviceIdentity?) async throws(EnrolmentFailure) -> DeviceIdentity
     /// The device token of an app: 64 hexadecimal digits. Repeating it gives the same token.
+    ///
+    /// - Parameter encryptionKey: The public key that the server tells those who may send to the app; `nil` for none.
     func register(
-        _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
+        _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment,
+        encryptionKey: RecipientPublicKey?
     ) async throws(EnrolmentFailure) -> String
     /// Ends an app's registration.
     func unregister(
         _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
+    ) async throws(EnrolmentFailure)
+    /// Has an app's registration join a topic, or leave it; repeating it changes nothing.
+    ///
+    /// - Parameters:
+    ///   - token: The app's device token.
+    ///   - name: Without `/topics/`.
+    func changeTopic(
+        _ identity: DeviceIdentity, topic: Topic, token: String, name: String, joins: Bool
     ) async throws(EnrolmentFailure)
 }
 

@@ -4,6 +4,7 @@ import Foundation
 import MCSWire
 import NIOCore
 import NIOSSL
+import PushEncryption
 import PushModel
 
 /// Enrolment over HTTPS: `POST /checkin` (protobuf) and `POST /c2dm/register3` (form), as the device protocol's own
@@ -74,9 +75,11 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
     /// `POST /c2dm/register3`. An answer without a token of 64 hexadecimal digits is
     /// ``EnrolmentFailure/unavailable(_:)``.
     package func register(
-        _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
+        _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment,
+        encryptionKey: RecipientPublicKey?
     ) async throws(EnrolmentFailure) -> String {
-        let answer = try await postForm(identity, topic, team, environment, isDeleted: false)
+        let published = encryptionKey.map { "&X-p256dh=\($0.p256dh)&X-auth=\($0.auth)" }
+        let answer = try await postForm(identity, topic, team, environment, further: published ?? "")
         guard let token = answer["token"], token.utf8.count == 64, token.allSatisfy(\.isHexDigit) else {
             throw .unavailable("the server's answer holds no device token")
         }
@@ -87,17 +90,34 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
     package func unregister(
         _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
     ) async throws(EnrolmentFailure) {
-        _ = try await postForm(identity, topic, team, environment, isDeleted: true)
+        _ = try await postForm(identity, topic, team, environment, further: "&delete=true")
+    }
+
+    /// `POST /c2dm/register3` with `X-gcm.topic`, and `delete=true` to leave.
+    package func changeTopic(
+        _ identity: DeviceIdentity, topic: Topic, token: String, name: String, joins: Bool
+    ) async throws(EnrolmentFailure) {
+        // Of the characters that a topic may have, only `%` means something in a form.
+        let path = "%2Ftopics%2F" + name.replacing("%", with: "%25")
+        let form =
+            "app=\(topic)&sender=\(token)&device=\(identity.device)&X-gcm.topic=\(path)&X-scope=\(path)"
+            + (joins ? "" : "&delete=true")
+        _ = try await post(form, as: identity)
     }
 
     /// Posts a registration's form and reads the answer's `name=value` lines.
     private func postForm(
-        _ identity: DeviceIdentity, _ topic: Topic, _ team: TeamID, _ environment: PushEnvironment, isDeleted: Bool
+        _ identity: DeviceIdentity, _ topic: Topic, _ team: TeamID, _ environment: PushEnvironment, further: String
     ) async throws(EnrolmentFailure) -> [String: String] {
-        // Topics, teams and numbers need no escaping in a form.
-        var form =
-            "app=\(topic)&sender=\(team)&device=\(identity.device)&X-environment=\(environment.rawValue)"
-        if isDeleted { form += "&delete=true" }
+        // Topics, teams, numbers and base64url need no escaping in a form.
+        let form =
+            "app=\(topic)&sender=\(team)&device=\(identity.device)&X-environment=\(environment.rawValue)" + further
+        return try await post(form, as: identity)
+    }
+
+    private func post(
+        _ form: String, as identity: DeviceIdentity
+    ) async throws(EnrolmentFailure) -> [String: String] {
         var request = HTTPClientRequest(url: url + "/c2dm/register3")
         request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
         request.headers.add(name: "authorization", value: "AidLogin \(identity.device):\(identity.secret)")

@@ -2,6 +2,7 @@ import DeviceModel
 import DeviceSession
 import Logging
 import MCSTransport
+import MCSWire
 import NIOPosix
 import Observability
 import PushModel
@@ -39,11 +40,15 @@ private struct MCSPushConnection: PushConnection {
 
     func stored(_ ids: [NotificationID]) { connection.stored(ids) }
     func report(_ receipts: [Receipt], as batch: String) { connection.send(receipts, persistentID: batch) }
+    func send(_ message: QueuedUpstream) {
+        connection.send(persistentID: message.persistentID) { now in MCSDataMessageStanza(message, now: now) }
+    }
+    func relay(_ frame: [UInt8]) { connection.relay(frame) }
     func close() { connection.close() }
 }
 
 /// Turns the connection's calls into events.
-private final class MCSPushDelegate: MCSClientDelegate {
+final class MCSPushDelegate: MCSClientDelegate {
     private let events: @Sendable (PushEvent) -> Void
     private let logger: Logger
 
@@ -60,8 +65,20 @@ private final class MCSPushDelegate: MCSClientDelegate {
 
     func confirmed(_ connection: MCSClientConnection, _ ids: [NotificationID]) { events(.confirmed(ids)) }
 
+    func relayed(_ connection: MCSClientConnection, _ frame: [UInt8]) { events(.relayed(frame)) }
+
     func upstreamConfirmed(_ connection: MCSClientConnection, _ persistentIDs: [String]) {
         events(.reportConfirmed(persistentIDs))
+    }
+
+    /// What is refused is confirmed too, so nobody sends it again: the log is the one place that says why.
+    func upstreamRefused(_ connection: MCSClientConnection, persistentID: String, _ refusal: UpstreamRefusal) {
+        if persistentID.hasPrefix(QueuedUpstream.persistentPrefix) {
+            return events(.refused(persistentID, code: "\(refusal.code) \(refusal.reason)"))
+        }
+        logger.warning(
+            "The server refused a report for good; it is not sent again.",
+            metadata: [LogKey.error: "\(refusal.code) \(refusal.reason)"])
     }
 
     /// Fewer batches are under way than the connection takes, so it is over, and the next one sends them again.
@@ -74,6 +91,7 @@ private final class MCSPushDelegate: MCSClientDelegate {
     func closed(_ connection: MCSClientConnection, _ reason: MCSClientCloseReason) {
         switch reason {
         case .loginRefused(code: 401, _): events(.closed(.loginRefused))
+        case .busy(let retryAfter): events(.closed(.busy(retryAfter)))
         default: events(.closed(.lost("\(reason)")))
         }
     }

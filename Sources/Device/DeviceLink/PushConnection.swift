@@ -18,8 +18,17 @@ package protocol PushConnection: Sendable {
     func stored(_ ids: [NotificationID])
     /// Sends receipts under an id of ours, which comes back in ``PushEvent/reportConfirmed(_:)``.
     func report(_ receipts: [Receipt], as batch: String)
+    /// Sends an app's message, whose own name comes back in ``PushEvent/reportConfirmed(_:)``.
+    func send(_ message: QueuedUpstream)
+    /// Sends something for another device; it is lost where the session is not open.
+    func relay(_ frame: [UInt8])
     /// Ends it; ``PushEvent/closed(_:)`` comes all the same.
     func close()
+}
+
+extension PushConnection {
+    /// Sends nothing, for connections that cannot relay.
+    package func relay(_ frame: [UInt8]) {}
 }
 
 /// What a connection brings.
@@ -32,6 +41,10 @@ package enum PushEvent: Sendable, Equatable {
     case confirmed([NotificationID])
     /// The server has made these batches of receipts durable.
     case reportConfirmed([String])
+    /// The server does not take what was sent under this name, and why; it is confirmed next.
+    case refused(String, code: String)
+    /// What another device, or the server, says about relaying.
+    case relayed([UInt8])
     /// It is over, and why; the last event.
     case closed(PushCloseReason)
 }
@@ -40,6 +53,8 @@ package enum PushEvent: Sendable, Equatable {
 package enum PushCloseReason: Sendable, Equatable {
     /// Unknown device or wrong secret.
     case loginRefused
+    /// Too many devices log in: this one is to come again after so many milliseconds.
+    case busy(Int64)
     /// Anything else, in words.
     case lost(String)
 }

@@ -1,3 +1,4 @@
+import AgentWire
 import PushModel
 
 /// Decides which registrations the server is asked for, and what its answers mean: a value.
@@ -13,7 +14,7 @@ struct RegistrationFlow: Sendable {
 
     /// One question to the server.
     struct Request: Sendable, Hashable {
-        var app: String
+        var app: BundleID
         var team: TeamID
         var wish: Wish
         /// Whether the app was on this device when it was asked.
@@ -30,19 +31,19 @@ struct RegistrationFlow: Sendable {
     }
 
     /// The apps of this device, with their teams.
-    private var teams: [String: TeamID] = [:]
-    private var wishes: [String: Wish] = [:]
+    private var teams: [BundleID: TeamID] = [:]
+    private var wishes: [BundleID: Wish] = [:]
     /// The apps that this round has not asked for yet, the next one last.
-    private var round: [String] = []
+    private var round: [BundleID] = []
 
-    var installedApps: some Collection<String> { teams.keys }
+    var installedApps: some Collection<BundleID> { teams.keys }
 
     /// What is wanted for an app and not settled yet.
-    func wish(of app: String) -> Wish? { wishes[app] }
+    func wish(of app: BundleID) -> Wish? { wishes[app] }
 
-    mutating func install(_ app: String, team: TeamID) { teams[app] = team }
-    mutating func remove(_ app: String) { teams[app] = nil }
-    mutating func want(_ wish: Wish, for app: String) { wishes[app] = wish }
+    mutating func install(_ app: BundleID, team: TeamID) { teams[app] = team }
+    mutating func remove(_ app: BundleID) { teams[app] = nil }
+    mutating func want(_ wish: Wish, for app: BundleID) { wishes[app] = wish }
 
     /// Begins a round, which asks for each app once, in the order of their names.
     mutating func beginRound() { round = wishes.keys.sorted(by: >) }
@@ -50,7 +51,7 @@ struct RegistrationFlow: Sendable {
     /// The next question of the round; `nil` at its end.
     ///
     /// - Parameter registeredTeam: The team for which the server gave a token to an app that is gone.
-    mutating func next(registeredTeam: (String) throws -> TeamID?) rethrows -> Request? {
+    mutating func next(registeredTeam: (BundleID) throws -> TeamID?) rethrows -> Request? {
         while let app = round.popLast() {
             guard let wish = wishes[app] else { continue }
             if let team = teams[app] { return Request(app: app, team: team, wish: wish, isInstalled: true) }

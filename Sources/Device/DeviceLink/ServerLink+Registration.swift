@@ -1,24 +1,32 @@
+import AgentWire
 import DeviceModel
 import Logging
 import MCSTransport
 import Observability
+import PushEncryption
 import PushModel
 
 /// The registrations of apps.
 extension ServerLink {
     /// An app is on this device, or has another team now.
-    package func appInstalled(_ app: String, team: TeamID) { registrations.install(app, team: team) }
+    package func appInstalled(_ app: BundleID, team: TeamID) { registrations.install(app, team: team) }
 
     /// An app is not on this device any more; what the server has of it ends when that is asked for.
-    package func appRemoved(_ app: String) { registrations.remove(app) }
+    package func appRemoved(_ app: BundleID) {
+        unknownApps.remove(app)
+        registrations.remove(app)
+    }
 
     /// An app wants a device token; the delegate hears of the token or of a refusal.
-    package func requestToken(_ app: String) { want(.token, for: app) }
+    package func requestToken(_ app: BundleID) { want(.token, for: app) }
 
     /// An app wants its token to end; it takes the place of a wish for one.
-    package func requestTokenEnd(_ app: String) { want(.end, for: app) }
+    package func requestTokenEnd(_ app: BundleID) {
+        unknownApps.remove(app)
+        want(.end, for: app)
+    }
 
-    private func want(_ wish: RegistrationFlow.Wish, for app: String) {
+    private func want(_ wish: RegistrationFlow.Wish, for app: BundleID) {
         registrations.want(wish, for: app)
         registrationSignals.continuation.yield()
     }
@@ -31,6 +39,19 @@ extension ServerLink {
                 await pause(&backOff)
             }
             backOff.reset()
+        }
+    }
+
+    /// The code with which the server refuses an app that its register does not have, or not for this team.
+    package static let unknownApp = "INVALID_SENDER"
+
+    /// Asks again for apps that the server's register did not have, until the task is cancelled.
+    func runRefusalLoop() async {
+        var backOff = settings.backOff
+        for await _ in refusalSignals.stream {
+            await pause(&backOff)
+            if unknownApps.isEmpty { backOff.reset() }
+            for app in unknownApps where registrations.wish(of: app) == nil { requestToken(app) }
         }
     }
 
@@ -85,11 +106,15 @@ extension ServerLink {
     private func ask(
         for request: RegistrationFlow.Request, as identity: DeviceIdentity
     ) async throws(EnrolmentFailure) -> String? {
-        let topic = Topic(rawValue: request.app)
+        let topic = Topic(request.app)
         switch request.wish {
         case .token:
+            let key: RecipientPublicKey?
+            do { key = try delegate?.keyToPublish(app: request.app) } catch {
+                throw .unavailable("the agent's store: \(error)")
+            }
             return try await parts.enrolment.register(
-                identity, topic: topic, team: request.team, environment: settings.environment)
+                identity, topic: topic, team: request.team, environment: settings.environment, encryptionKey: key)
         case .end:
             try await parts.enrolment.unregister(
                 identity, topic: topic, team: request.team, environment: settings.environment)
@@ -112,7 +137,9 @@ extension ServerLink {
             registrationSignals.continuation.yield()
             return
         }
+        unknownApps.remove(request.app)
         if let token {
+            topicsCommitted()
             delegate?.tokenReceived(token, app: request.app)
         } else {
             delegate?.tokenEnded(app: request.app)
@@ -127,14 +154,22 @@ extension ServerLink {
             delegate?.storeUnusable(error)
             return false
         }
-        logger.error(
-            "The server refused to register an app.",
+        let mayBeAdded = code == Self.unknownApp && request.wish == .token && request.isInstalled
+        let isNews = !unknownApps.contains(request.app)
+        logger.log(
+            level: isNews ? .error : .debug, "The server refused to register an app.",
             metadata: [
                 LogKey.topic: "\(request.app)", LogKey.error: "\(code)",
             ])
         guard registrations.settle(request) else {
             registrationSignals.continuation.yield()
             return true
+        }
+        if mayBeAdded {
+            unknownApps.insert(request.app)
+            refusalSignals.continuation.yield()
+        } else {
+            unknownApps.remove(request.app)
         }
         if request.wish == .token { delegate?.tokenRefused(app: request.app, code: code) }
         return true

@@ -1,3 +1,4 @@
+import AgentWire
 import DeviceModel
 import Logging
 import Machine
@@ -17,6 +18,9 @@ extension ServerLink {
     /// Whether a session is open: the server takes what is sent, and sends what it has.
     package var isOpen: Bool { session != nil && sessionLoggedIn == sessionCount }
 
+    /// This device's id; `nil` until it is enrolled.
+    package var device: DeviceID? { identity?.device }
+
     /// The number of the session that there is, from its attempt to its end.
     package var sessionNumber: Int? { session?.number }
 
@@ -25,6 +29,9 @@ extension ServerLink {
         guard let session, session.number == number else { return }
         session.connection.stored(ids)
     }
+
+    /// Sends something for another device; it is lost where no session is open.
+    package func relay(_ frame: [UInt8]) { session?.connection.relay(frame) }
 
     /// Ends the session; another is opened after a pause.
     package func closeSession() { session?.connection.close() }
@@ -39,15 +46,23 @@ extension ServerLink {
             if Task.isCancelled { return }
             // A session that logged in starts the pauses from the beginning.
             if sessionLoggedIn == opened + 1 { backOff.reset() }
+            var shortest: Int64 = 0
             switch reason {
             case .loginRefused: await examine(identity)
+            case .busy(let pause):
+                shortest = min(pause, Self.longestAskedPause)
+                logger.info("The server has too many logins; it will be asked again when it says.")
+                delegate?.sessionClosed(reason: "the server has too many logins now")
             case .lost(let why):
                 logger.info("The session ended; it will be opened again.", metadata: [LogKey.error: "\(why)"])
                 delegate?.sessionClosed(reason: why)
             }
-            await pause(&backOff)
+            await pause(&backOff, atLeast: shortest)
         }
     }
+
+    /// A server can ask a device to stay away, but for no longer than this, in milliseconds.
+    private static let longestAskedPause: Int64 = 600_000
 
     // MARK: Enrolment
 
@@ -73,7 +88,7 @@ extension ServerLink {
     }
 
     private func adopt(_ new: DeviceIdentity) throws(EnrolmentFailure) {
-        let wishing: [String]
+        let wishing: [BundleID]
         do {
             wishing = try registrations.installedApps.filter {
                 try !parts.store.hasEndedRegistration(app: $0, environment: settings.environment)
@@ -150,15 +165,23 @@ extension ServerLink {
         case .loggedIn:
             sessionLoggedIn = number
             receipts.sessionOpened()
+            upstream.sessionOpened()
             sendReceipts()
+            sendUpstream()
+            topicsCommitted()
             logger.info("The session is open.", metadata: [LogKey.session: "\(number)"])
             delegate?.sessionOpened()
         case .arrived(let notifications): delegate?.notificationsArrived(notifications, in: number)
         case .confirmed(let ids): delegate?.confirmed(ids)
         case .reportConfirmed(let batches):
+            upstreamConfirmed(batches)
             for places in batches.compactMap({ receipts.confirmed($0) }) { delegate?.receiptsConfirmed(places) }
+        case .refused(let name, let code): upstream.refused(name, code: code)
+        case .relayed(let frame): delegate?.relayed(frame)
         case .closed(let reason):
+            if sessionLoggedIn == number { delegate?.relayingEnded() }
             receipts.sessionClosed()
+            upstream.sessionClosed()
             let ended = session?.ended
             session = nil
             ended?.resume(returning: reason)

@@ -1,3 +1,4 @@
+import AgentWire
 import DeviceModel
 import Logging
 import MCSTransport
@@ -33,7 +34,14 @@ package actor ServerLink {
     var registrations = RegistrationFlow()
     /// Wakes the loop that asks for registrations.
     let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    /// Apps that the server's register does not have: their tokens are asked for again after pauses that grow.
+    var unknownApps: Set<BundleID> = []
+    /// Wakes the loop that asks for them.
+    let refusalSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     var receipts = ReceiptFlow()
+    var upstream = UpstreamFlow()
+    /// Wakes the loop that asks for topics.
+    let topicSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     /// Pauses before the server is tried again, by their numbers; and when the network ended some last.
     private var pauses: [Int: Task<Void?, Never>] = [:]
     private var pauseCount = 0
@@ -64,6 +72,8 @@ package actor ServerLink {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.runSessionLoop() }
             group.addTask { await self.runRegistrationLoop() }
+            group.addTask { await self.runRefusalLoop() }
+            group.addTask { await self.runTopicLoop() }
         }
         parts.network?.stop()
     }
@@ -79,8 +89,10 @@ package actor ServerLink {
     private static let returnInterval: Int64 = 1_000
 
     /// Waits as long as the back-off says, or until the network comes back: then the pauses begin anew.
-    func pause(_ backOff: inout BackOff) async {
-        let duration = parts.duration(&backOff)
+    ///
+    /// - Parameter shortest: Milliseconds that the server asked for.
+    func pause(_ backOff: inout BackOff, atLeast shortest: Int64 = 0) async {
+        let duration = max(parts.duration(&backOff), .milliseconds(shortest))
         let rest = Task { [parts] in try? await parts.sleep(duration) }
         pauseCount += 1
         let number = pauseCount

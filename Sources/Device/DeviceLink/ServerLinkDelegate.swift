@@ -1,3 +1,5 @@
+import AgentWire
+import PushEncryption
 import PushModel
 
 /// Whom a link tells what happens. Called on the link's event loop, in the order of the events; may call the link.
@@ -15,14 +17,27 @@ package protocol ServerLinkDelegate: AnyObject, Sendable {
     func confirmed(_ ids: [NotificationID])
     /// The server has these receipts (first and last place in the outbox).
     func receiptsConfirmed(_ places: ClosedRange<Int64>)
-    /// An app's device token, which is stored.
-    func tokenReceived(_ token: String, app: String)
+    /// The public key that an app's registration is to publish, whose private half is durable; `nil` for none.
+    func keyToPublish(app: BundleID) throws -> RecipientPublicKey?
+    /// An app's device token, which is stored; the server has the key that ``keyToPublish(app:)`` gave.
+    func tokenReceived(_ token: String, app: BundleID)
     /// The server has forgotten an app's token, and so has the store.
-    func tokenEnded(app: String)
+    func tokenEnded(app: BundleID)
     /// The server will not give an app a token: its code.
-    func tokenRefused(app: String, code: String)
+    func tokenRefused(app: BundleID, code: String)
+    /// What another device, or the server, says about relaying.
+    func relayed(_ frame: [UInt8])
+    /// The session over which was relayed is over.
+    func relayingEnded()
     /// What is on its way to the store must be there before the link goes on.
     func commitWrites()
     /// The link could not read the store, or not write to it.
     func storeUnusable(_ error: any Error)
+}
+
+extension ServerLinkDelegate {
+    /// Does nothing, for devices that do not relay.
+    package func relayed(_ frame: [UInt8]) {}
+    /// Does nothing, for devices that do not relay.
+    package func relayingEnded() {}
 }

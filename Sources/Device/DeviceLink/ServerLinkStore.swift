@@ -1,3 +1,4 @@
+import AgentWire
 import DeviceModel
 import PushModel
 
@@ -12,11 +13,11 @@ package protocol ServerLinkStore: Sendable {
     /// Receipts that the server has not confirmed, with their places in the outbox.
     func receipts(after place: Int64, limit: Int) throws -> [(sequence: Int64, receipt: Receipt)]
     /// Whether an app ended its registration, and has not asked for a new one.
-    func hasEndedRegistration(app: String, environment: PushEnvironment) throws -> Bool
+    func hasEndedRegistration(app: BundleID, environment: PushEnvironment) throws -> Bool
     /// The team for which the server gave the app a token; `nil` where it has none, or the team is not known.
-    func registeredTeam(app: String, environment: PushEnvironment) throws -> TeamID?
+    func registeredTeam(app: BundleID, environment: PushEnvironment) throws -> TeamID?
     /// Keeps an app's registration; without a token when the app ended it.
-    func keep(_ token: String?, app: String, team: TeamID, environment: PushEnvironment) throws
+    func keep(_ token: String?, app: BundleID, team: TeamID, environment: PushEnvironment) throws
     /// Forgets an app's registration, which the server has forgotten.
-    func forgetRegistration(app: String, environment: PushEnvironment) throws
+    func forgetRegistration(app: BundleID, environment: PushEnvironment) throws
 }

@@ -4,19 +4,20 @@ import Foundation
 import MCSWire
 import NIOCore
 import NIOPosix
+import PushEncryption
 import PushModel
 import Testing
 
 @testable import DeviceLink
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HTTPEnrolmentClientTests {
-    private let known = DeviceIdentity(device: DeviceID(7)!, secret: 9)
-    private let topic = Topic(rawValue: "com.example.todo")
+    fileprivate let known = DeviceIdentity(device: DeviceID(7)!, secret: 9)
+    fileprivate let topic = Topic(rawValue: "com.example.todo")
     private let team = TeamID(rawValue: "TEAM000001")
 
     /// Runs a body against a server that gives one answer, and returns the request that it got.
-    private func request(
+    fileprivate func request(
         answer: CannedServer.Answer, key: String? = nil, _ body: (HTTPEnrolmentClient) async throws -> Void
     ) async throws -> String {
         let server = try await CannedServer(answer)
@@ -67,12 +68,23 @@ struct HTTPEnrolmentClientTests {
     @Test func `an app is registered with the form that the protocol has`() async throws {
         let token = String(repeating: "ab", count: 32)
         let request = try await request(answer: .init(status: 200, body: Array("token=\(token)\n".utf8))) { client in
-            let given = try await client.register(known, topic: topic, team: team, environment: .production)
+            let given = try await client.register(
+                known, topic: topic, team: team, environment: .production, encryptionKey: nil)
             #expect(given == token)
         }
         #expect(request.hasPrefix("POST /c2dm/register3 HTTP/1.1\r\n"))
         #expect(request.lowercased().contains("authorization: aidlogin 7:9\r\n"))
         #expect(request.hasSuffix("app=com.example.todo&sender=TEAM000001&device=7&X-environment=production"))
+    }
+
+    @Test func `a registration's form publishes the app's public key`() async throws {
+        let key = RecipientPrivateKey().publicKey
+        let token = String(repeating: "ab", count: 32)
+        let request = try await request(answer: .init(status: 200, body: Array("token=\(token)\n".utf8))) { client in
+            _ = try await client.register(
+                known, topic: topic, team: team, environment: .sandbox, encryptionKey: key)
+        }
+        #expect(request.hasSuffix("&X-environment=sandbox&X-p256dh=\(key.p256dh)&X-auth=\(key.auth)"))
     }
 
     @Test(arguments: [
@@ -87,7 +99,7 @@ struct HTTPEnrolmentClientTests {
     func `what is not a token has its meaning`(status: Int, body: String, expected: EnrolmentFailure) async throws {
         _ = try await request(answer: .init(status: status, body: Array(body.utf8))) { client in
             let failure = await #expect(throws: EnrolmentFailure.self) {
-                try await client.register(known, topic: topic, team: team, environment: .sandbox)
+                try await client.register(known, topic: topic, team: team, environment: .sandbox, encryptionKey: nil)
             }
             #expect(failure == expected)
         }
@@ -174,5 +186,19 @@ final class CannedServer: Sendable {
             buffer.writeBytes(answer.body)
             context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
         }
+    }
+}
+
+extension HTTPEnrolmentClientTests {
+    @Test(arguments: [(true, ""), (false, "&delete=true")])
+    func `a topic is joined and left by the registration's form`(joins: Bool, further: String) async throws {
+        let token = String(repeating: "ab", count: 32)
+        let request = try await request(answer: .init(status: 200, body: Array("token=\(token)\n".utf8))) { client in
+            try await client.changeTopic(known, topic: topic, token: token, name: "a%b~c", joins: joins)
+        }
+        let path = "%2Ftopics%2Fa%25b~c"
+        #expect(
+            request.hasSuffix(
+                "app=com.example.todo&sender=\(token)&device=7&X-gcm.topic=\(path)&X-scope=\(path)\(further)"))
     }
 }

@@ -1,3 +1,4 @@
+import AgentWire
 import AldabaTestSupport
 import DeviceLink
 import DeviceModel
@@ -6,6 +7,7 @@ import Logging
 import Machine
 import NIOCore
 import NIOPosix
+import PushEncryption
 import PushModel
 import Synchronization
 
@@ -16,10 +18,14 @@ final class LinkHarness: Sendable {
     let network = FakeNetwork()
     let delegate: FakeLinkDelegate
     let link: ServerLink
+    /// The pauses that the link made.
+    let pauses: Inbox<Duration>
     private let running = Mutex<Task<Void, Never>?>(nil)
 
     init(identity: DeviceIdentity? = nil) {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let pauses = Inbox<Duration>()
+        self.pauses = pauses
         delegate = FakeLinkDelegate(loop: loop)
         if let identity { server.known.withLock { _ = $0.insert(identity.device.rawValue) } }
         link = ServerLink(
@@ -28,7 +34,7 @@ final class LinkHarness: Sendable {
             identity: identity,
             parts: ServerLinkDependencies(
                 connector: server, enrolment: server, store: store, network: network, sinceBoot: { 0 },
-                sleep: { _ in }, random: { 0 }),
+                sleep: { pauses.put($0) }, random: { 0 }),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
@@ -56,6 +62,8 @@ final class FakeLinkDelegate: ServerLinkDelegate {
     let told = Inbox<String>()
     /// What came from another thread than the loop's.
     let strays = Mutex(0)
+    /// The key that registrations publish.
+    let key = RecipientPrivateKey()
     private let loop: any EventLoop
 
     init(loop: any EventLoop) { self.loop = loop }
@@ -73,9 +81,10 @@ final class FakeLinkDelegate: ServerLinkDelegate {
     }
     func confirmed(_ ids: [NotificationID]) { tell("confirmed \(ids)") }
     func receiptsConfirmed(_ places: ClosedRange<Int64>) { tell("receipts \(places)") }
-    func tokenReceived(_ token: String, app: String) { tell("token \(token) of \(app)") }
-    func tokenEnded(app: String) { tell("no token of \(app)") }
-    func tokenRefused(app: String, code: String) { tell("refused \(app): \(code)") }
+    func keyToPublish(app: BundleID) throws -> RecipientPublicKey? { key.publicKey }
+    func tokenReceived(_ token: String, app: BundleID) { tell("token \(token) of \(app)") }
+    func tokenEnded(app: BundleID) { tell("no token of \(app)") }
+    func tokenRefused(app: BundleID, code: String) { tell("refused \(app): \(code)") }
     func commitWrites() { tell("commit") }
     func storeUnusable(_ error: any Error) { tell("store: \(error)") }
 }
@@ -89,8 +98,8 @@ final class FakeLinkStore: ServerLinkStore {
         var unconfirmed: [NotificationID] = []
         var receipts: [(sequence: Int64, receipt: Receipt)] = []
         /// By app; `nil` for an app that ended its registration.
-        var tokens: [String: String?] = [:]
-        var teams: [String: TeamID] = [:]
+        var tokens: [BundleID: String?] = [:]
+        var teams: [BundleID: TeamID] = [:]
         var fails = false
     }
 
@@ -114,17 +123,17 @@ final class FakeLinkStore: ServerLinkStore {
     func receipts(after place: Int64, limit: Int) throws -> [(sequence: Int64, receipt: Receipt)] {
         try with { state in Array(state.receipts.filter { $0.sequence > place }.prefix(limit)) }
     }
-    func hasEndedRegistration(app: String, environment: PushEnvironment) throws -> Bool {
+    func hasEndedRegistration(app: BundleID, environment: PushEnvironment) throws -> Bool {
         try with { $0.tokens[app] == .some(nil) }
     }
-    func registeredTeam(app: String, environment: PushEnvironment) throws -> TeamID? {
+    func registeredTeam(app: BundleID, environment: PushEnvironment) throws -> TeamID? {
         try with { $0.tokens[app] == nil ? nil : $0.teams[app] }
     }
-    func keep(_ token: String?, app: String, team: TeamID, environment: PushEnvironment) throws {
+    func keep(_ token: String?, app: BundleID, team: TeamID, environment: PushEnvironment) throws {
         try with { state in
             state.tokens[app] = .some(token)
             state.teams[app] = team
         }
     }
-    func forgetRegistration(app: String, environment: PushEnvironment) throws { try with { $0.tokens[app] = nil } }
+    func forgetRegistration(app: BundleID, environment: PushEnvironment) throws { try with { $0.tokens[app] = nil } }
 }

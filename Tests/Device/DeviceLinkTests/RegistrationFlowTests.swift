@@ -1,3 +1,4 @@
+import AgentWire
 import PushModel
 import Testing
 
@@ -5,10 +6,11 @@ import Testing
 
 struct RegistrationFlowTests {
     private static let team = TeamID(rawValue: "TEAM000001")
-    private let app = "com.example.todo"
+    private let app: BundleID = "com.example.todo"
 
     /// The next question, where the server gave tokens to these apps that are gone.
-    private func next(_ flow: inout RegistrationFlow, registered: [String: TeamID] = [:]) -> RegistrationFlow.Request? {
+    private func next(_ flow: inout RegistrationFlow, registered: [BundleID: TeamID] = [:]) -> RegistrationFlow.Request?
+    {
         flow.next { registered[$0] }
     }
 
@@ -25,12 +27,12 @@ struct RegistrationFlowTests {
 
     @Test func `a round asks for each app once, in the order of their names`() {
         var flow = RegistrationFlow()
-        for name in ["c", "a", "b"] {
+        for name: BundleID in ["c", "a", "b"] {
             flow.install(name, team: Self.team)
             flow.want(.token, for: name)
         }
         flow.beginRound()
-        var names: [String] = []
+        var names: [BundleID] = []
         while let request = next(&flow) { names.append(request.app) }
         #expect(names == ["a", "b", "c"])
         // Nothing was answered, so the next round asks again.

@@ -1,3 +1,4 @@
+import AgentWire
 import AldabaTestSupport
 import DeviceLink
 import DeviceModel
@@ -6,9 +7,9 @@ import PushModel
 import Testing
 
 /// The link alone, between a server and a delegate of the test's.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ServerLinkTests {
-    private let app = "com.example.todo"
+    private let app: BundleID = "com.example.todo"
     private let team = TeamID(rawValue: "TEAM000001")
 
     private func id(_ raw: Int64) -> NotificationID { NotificationID(rawValue: raw) }
@@ -92,6 +93,21 @@ struct ServerLinkTests {
         #expect(await harness.delegate.told.next() == "commit")
         #expect(await harness.delegate.told.next() == "enrolled 101")
         #expect(await harness.delegate.told.next { $0.hasPrefix("token") } == token(of: 101, harness))
+        await harness.stop()
+    }
+
+    @Test(arguments: [(45_000, 45_000), (1, 1), (.max, 600_000)] as [(Int64, Int64)])
+    func `a device that is sent away comes again when the server said, within bounds`(
+        asked: Int64, milliseconds: Int64
+    ) async throws {
+        let harness = LinkHarness(identity: try identity(7))
+        await harness.start()
+        let session = try #require(await harness.server.sessions.next())
+        session.end(.busy(asked))
+        // The harness's own back-off is 2 ms at most.
+        let pause = try #require(await harness.pauses.next())
+        #expect(pause >= .milliseconds(milliseconds) && pause <= .milliseconds(milliseconds + 2))
+        #expect(await harness.server.sessions.next() != nil)
         await harness.stop()
     }
 

@@ -1,0 +1,52 @@
+/// Decides which messages of apps go upstream and when: a value.
+///
+/// Guarantees: they go in the order of the outbox, at most ``window`` unconfirmed at once; what a session did not get
+/// confirmed is sent again in the next, under the same name.
+struct UpstreamFlow: Sendable {
+    /// The most messages that may be unconfirmed. Receipts have their share of the session's window too.
+    static let window = 8
+
+    private var isOpen = false
+    private var place: Int64 = 0
+    private var mayHaveMore = false
+    private var underWay: [String: Int64] = [:]
+    private var refusals: [String: String] = [:]
+
+    mutating func sessionOpened() {
+        self = UpstreamFlow()
+        isOpen = true
+        mayHaveMore = true
+    }
+
+    mutating func sessionClosed() { self = UpstreamFlow() }
+
+    /// Messages were committed.
+    mutating func committed() { mayHaveMore = true }
+
+    /// After which place of the outbox to read, and how many; `nil` when it is not time.
+    var read: (after: Int64, limit: Int)? {
+        let room = Self.window - underWay.count
+        return isOpen && mayHaveMore && room > 0 ? (place, room) : nil
+    }
+
+    /// Takes what was read: it is sent now.
+    mutating func send(_ messages: [(sequence: Int64, name: String)], of limit: Int) {
+        mayHaveMore = messages.count >= limit
+        for message in messages {
+            place = message.sequence
+            underWay[message.name] = message.sequence
+        }
+    }
+
+    /// The server does not take the message of this name, and says so before it confirms it.
+    mutating func refused(_ name: String, code: String) {
+        if underWay[name] != nil { refusals[name] = code }
+    }
+
+    /// The place of a message that the server is done with, and why it failed, if it did; `nil` for one that was not sent over
+    /// the open session.
+    mutating func confirmed(_ name: String) -> (sequence: Int64, code: String?)? {
+        guard let sequence = underWay.removeValue(forKey: name) else { return nil }
+        return (sequence, refusals.removeValue(forKey: name))
+    }
+}
