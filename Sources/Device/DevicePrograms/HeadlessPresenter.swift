@@ -28,16 +28,16 @@ public final class HeadlessPresenter: Presenter {
         events(.locked(false))
     }
 
-    /// Without a program the outcome is `presented`, with the note `headless`; else it is the run's.
+    /// Without a program the outcome is `kept`, since nobody can see it; else it is the run's.
     public func present(
         _ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void
     ) {
         logger.debug(
-            "presented",
+            "There is no screen to show a notification on.",
             metadata: [
                 LogKey.notification: "\(presentation.notification)", LogKey.topic: "\(presentation.app)",
             ])
-        guard let hook else { return complete(.presented(handle: nil, note: "headless")) }
+        guard let hook else { return complete(.kept(reason: "there is no screen")) }
         hook.run(presentation, then: complete)
     }
 

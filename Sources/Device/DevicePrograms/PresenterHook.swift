@@ -1,3 +1,4 @@
+import AgentWire
 import DeviceModel
 import DevicePorts
 import Foundation
@@ -100,7 +101,8 @@ final class PresenterHook: Sendable {
 
     private struct Message: Encodable {
         var notification: Int64
-        var app, appName, identifier, title, subtitle, body, category, urgency: String
+        var app: BundleID
+        var appName, identifier, title, subtitle, body, category, urgency: String
         var image: String?
     }
 }

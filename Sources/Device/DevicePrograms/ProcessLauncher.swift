@@ -1,3 +1,4 @@
+import AgentWire
 import DeviceModel
 import DevicePorts
 import Foundation
@@ -10,9 +11,6 @@ import Machine
 /// outlives the agent, unless the agent is supervised: then the app is too, by the same standard input.
 package struct ProcessLauncher: AppLauncher {
     private static let supervised = "ALDABA_SUPERVISED"
-
-    /// An app's log is begun anew when it is longer than this at a start.
-    static let logLimit: off_t = 8 << 20
 
     private let logFolder: String
     private let environment: [String: String]
@@ -38,12 +36,18 @@ package struct ProcessLauncher: AppLauncher {
     package func launch(
         _ manifest: AppManifest, variables: [String: String], ended: @escaping @Sendable (pid_t) -> Void
     ) throws(AppLaunchFailure) -> pid_t {
-        let log = try openLog(of: manifest.id)
+        let log: Int32
+        do {
+            log = try ProgramLog.open(folder: logFolder, name: manifest.id.rawValue)
+        } catch {
+            throw AppLaunchFailure(description: error.description)
+        }
         defer { close(log) }
         let isSupervised = environment[Self.supervised] != nil
         var environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
         environment.merge(manifest.environment) { $1 }
         environment.merge(variables) { $1 }
+        environment["ALDABA_APP_GROUPS"] = manifest.applicationGroups.joined(separator: ":")
         environment[Self.supervised] = isSupervised ? "1" : nil
         let program = ChildProgram(
             path: manifest.executable, arguments: manifest.arguments, environment: environment)
@@ -54,19 +58,6 @@ package struct ProcessLauncher: AppLauncher {
         } catch {
             throw AppLaunchFailure(description: error.description)
         }
-    }
-
-    private func openLog(of app: String) throws(AppLaunchFailure) -> Int32 {
-        try? FileManager.default.createDirectory(
-            atPath: logFolder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let path = "\(logFolder)/\(app).log"
-        let log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard log >= 0 else {
-            throw AppLaunchFailure(description: "its log \(path): \(String(cString: strerror(errno)))")
-        }
-        var status = stat()
-        if fstat(log, &status) == 0, status.st_size > Self.logLimit { ftruncate(log, 0) }
-        return log
     }
 
     /// One thread per app that runs: only a wait on the process itself frees its entry in the process table.

@@ -12,6 +12,9 @@ package final class ProgramReplyWindow: ReplyWindow {
     private static let patience = Duration.seconds(600)
     private static let textLimit = 64 << 10
 
+    /// Pixels: a sentence of some sixty characters can be seen while it is typed.
+    private static let width = 560
+
     private let environment: [String: String]
     private let threads = BoundedThreads("aldaba-reply", limit: windowLimit)
 
@@ -43,13 +46,16 @@ package final class ProgramReplyWindow: ReplyWindow {
         if let zenity = find("zenity") {
             return (
                 zenity,
-                ["--entry", "--title=\(title)", "--text=\(Self.withoutMnemonics(text))", "--ok-label=Send"]
+                [
+                    "--entry", "--width=\(Self.width)", "--title=\(title)", "--text=\(Self.withoutMnemonics(text))",
+                    "--ok-label=Send",
+                ]
             )
         }
         if let yad = find("yad") {
-            return (yad, ["--entry", "--no-markup", "--title=\(title)", "--text=\(text)"])
+            return (yad, ["--entry", "--width=\(Self.width)", "--no-markup", "--title=\(title)", "--text=\(text)"])
         }
-        return find("kdialog").map { ($0, ["--title", title, "--inputbox", text]) }
+        return find("kdialog").map { ($0, ["--geometry", "\(Self.width)x150", "--title", title, "--inputbox", text]) }
     }
 
     /// zenity reads an underscore as the mark of a shortcut, and a backslash as the beginning of an escape.

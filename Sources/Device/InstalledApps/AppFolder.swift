@@ -1,3 +1,4 @@
+import AgentWire
 import DeviceModel
 import Foundation
 import Machine
@@ -53,11 +54,11 @@ public struct AppFolder: Sendable {
     /// What the folder holds.
     public struct Content: Sendable {
         /// By bundle id.
-        public var apps: [String: AppManifest] = [:]
+        public var apps: [BundleID: AppManifest] = [:]
         /// What is wrong with manifests that are not used, and where another is used in their place.
         public var faults: [(file: String, fault: String)] = []
         /// Where each app's manifest lies.
-        package var files: [String: String] = [:]
+        package var files: [BundleID: String] = [:]
         /// Whether the next look may find something else although nothing is written meanwhile.
         package var mayChangeUnseen = false
         /// Whether the folder could be read.
@@ -68,7 +69,7 @@ public struct AppFolder: Sendable {
         /// Whether the folder has an app, or may have it in a file that cannot be used.
         ///
         /// - Parameter file: Where its manifest lay when it was last read; `nil` when that is not known.
-        package func mayHave(_ app: String, in file: String?) -> Bool {
+        package func mayHave(_ app: BundleID, in file: String?) -> Bool {
             if apps[app] != nil { return true }
             return faults.contains { fault in file.map { $0 == fault.file } ?? true }
         }
@@ -78,7 +79,7 @@ public struct AppFolder: Sendable {
     ///
     /// - Returns: Whether it was there.
     /// - Throws: ``AgentStartFailure/folder(path:reason:)`` when its manifest cannot be deleted.
-    public func remove(_ app: String) throws -> Bool {
+    public func remove(_ app: BundleID) throws -> Bool {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         let files = names.filter { name in
             guard name.hasSuffix(".json"), let text = FileManager.default.contents(atPath: path + "/" + name) else {
@@ -120,10 +121,10 @@ public struct AppFolder: Sendable {
     }
 
     /// Where the secret of an app lies that proves itself by one.
-    public func secretPath(of app: String) -> String { "\(path)/\(app).secret" }
+    public func secretPath(of app: BundleID) -> String { "\(path)/\(app).secret" }
 
     /// An app's secret; `nil` when there is none that can be read, or others than this user could read it.
-    package func secret(of app: String) -> String? {
+    package func secret(of app: BundleID) -> String? {
         var status = stat()
         guard stat(secretPath(of: app), &status) == 0, status.st_uid == getuid(), status.st_mode & 0o077 == 0 else {
             return nil

@@ -1,34 +1,18 @@
 import AgentWire
 import AppConnections
 
-/// In whose name a connection is, and as what.
-package struct AppRole: Sendable, Hashable {
-    /// The app's bundle id.
-    package var app: String
-    /// What connects in the app's name.
-    package var role: ConnectionRole
-
-    /// A role that may be taken by one connection.
-    ///
-    /// - Parameters:
-    ///   - app: The app's bundle id.
-    ///   - role: What connects in its name.
-    package init(app: String, role: ConnectionRole) {
-        self.app = app
-        self.role = role
-    }
-}
-
 /// The installed apps, whose their connections are, and which manifests were seen.
 ///
 /// Guarantees: a connection has one role; a role of an app has one connection; an app counts as removed only when its
 /// manifest was missing at two looks.
 package struct AppRegistry: Sendable {
     /// The apps by bundle id.
-    package var apps: [String: InstalledApp] = [:]
+    package var apps: [BundleID: InstalledApp] = [:]
+    /// What is known of the focus.
+    package var focus = AppFocus.unwatched
     private var roles: [ObjectIdentifier: AppRole] = [:]
     private var fingerprint: Set<String>?
-    private var missing: Set<String> = []
+    private var missing: Set<BundleID> = []
     private var isLookScheduled = false
     private var deadlines = 0
 
@@ -48,14 +32,14 @@ package struct AppRegistry: Sendable {
         if let older { roles[ObjectIdentifier(older)] = nil }
         roles[ObjectIdentifier(connection)] = role
         if role.role == .app {
-            apps[role.app]?.run.connect(connection)
+            apps[role.app]?.supervisor.run.connect(connection)
         } else {
             apps[role.app]?.companions[role.role] = connection
         }
         return older
     }
 
-    /// A connection has ended. The app's own stays in its ``InstalledApp/run`` until the app is waited for.
+    /// A connection has ended. The app's own stays in its ``AppSupervisor/run`` until the app is waited for.
     ///
     /// - Returns: The role that it had.
     package mutating func disconnect(_ connection: AppConnection) -> AppRole? {
@@ -67,7 +51,7 @@ package struct AppRegistry: Sendable {
     /// Takes the roles from all connections of an app, which are to be closed.
     ///
     /// - Returns: Those connections.
-    package mutating func releaseConnections(of app: String) -> [AppConnection] {
+    package mutating func releaseConnections(of app: BundleID) -> [AppConnection] {
         let connections = apps[app]?.allConnections ?? []
         for connection in connections { roles[ObjectIdentifier(connection)] = nil }
         return connections
@@ -75,10 +59,10 @@ package struct AppRegistry: Sendable {
 
     /// Gives an app time to connect.
     ///
-    /// - Returns: What names the deadline, for ``AppRun/deadlinePassed(_:)``.
-    package mutating func awaitReconnect(of app: String) -> Int {
+    /// - Returns: What names the deadline, for ``AppSupervisor/Event/returnLimitPassed(deadline:)``.
+    package mutating func awaitReconnect(of app: BundleID) -> Int {
         deadlines += 1
-        apps[app]?.run.awaitReconnect(deadline: deadlines)
+        apps[app]?.supervisor.run.awaitReconnect(deadline: deadlines)
         return deadlines
     }
 
@@ -108,11 +92,11 @@ package struct AppRegistry: Sendable {
     /// An app's manifest is not there.
     ///
     /// - Returns: Whether it was there at the look before.
-    package mutating func noteMissing(_ app: String) -> Bool { missing.insert(app).inserted }
+    package mutating func noteMissing(_ app: BundleID) -> Bool { missing.insert(app).inserted }
 
     /// Whether an app's manifest was missing.
-    package func isMissing(_ app: String) -> Bool { missing.contains(app) }
+    package func isMissing(_ app: BundleID) -> Bool { missing.contains(app) }
 
     /// The second look at an app whose manifest was missing is over.
-    package mutating func endMissing(_ app: String) { missing.remove(app) }
+    package mutating func endMissing(_ app: BundleID) { missing.remove(app) }
 }

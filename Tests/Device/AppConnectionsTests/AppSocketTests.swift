@@ -6,7 +6,7 @@ import Foundation
 import NIOPosix
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AppSocketTests {
     private final class Nobody: AppSocketDelegate {
         func received(_ messages: [AppMessage], from connection: AppConnection) {}

@@ -9,7 +9,7 @@ import Testing
 @testable import DevicePrograms
 
 /// The program that is told of notifications where there is no screen.
-@Suite(.timeLimit(.minutes(1))) struct PresenterHookTests {
+@Suite(.timeLimit(.minutes(5))) struct PresenterHookTests {
     static let scripts: [(script: String, isShown: Bool)] = [
         (#"cat > "$HOOK_OUTPUT"; printf %s "${ALDABA_X-none}" > "$HOOK_OUTPUT.setting""#, true), ("exit 3", false),
     ]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DevicePrograms
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProcessLauncherTests {
     private func manifest(_ script: String) -> AppManifest {
         var manifest = todoManifest
@@ -38,8 +38,8 @@ struct ProcessLauncherTests {
         _ = try launcher.launch(manifest("env | sort"), variables: ["ALDABA_APP_ID": "b"]) { ended.put($0) }
         _ = await ended.next()
         let log = try String(contentsOfFile: folder.path("log/com.example.todo.log"), encoding: .utf8)
-        #expect(log.contains("ALDABA_APP_ID=b\n") && log.contains("PATH="))
-        #expect(log.components(separatedBy: "ALDABA_").count == 2, "\(log)")
+        #expect(log.contains("ALDABA_APP_GROUPS=\nALDABA_APP_ID=b\n") && log.contains("PATH="))
+        #expect(log.components(separatedBy: "ALDABA_").count == 3, "\(log)")
     }
 
     @Test func `an app of a supervised agent has the agent's standard input, and ends with it`() async throws {

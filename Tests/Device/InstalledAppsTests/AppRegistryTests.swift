@@ -7,12 +7,12 @@ import Testing
 @testable import InstalledApps
 
 struct AppRegistryTests {
-    private static let app = "com.example.todo"
+    private static let app: BundleID = "com.example.todo"
 
     private func registry() -> AppRegistry {
         var registry = AppRegistry()
         let manifest = AppManifest(id: Self.app, name: "Todo", team: "TEAM000001", executable: "/bin/todo")
-        registry.apps[Self.app] = InstalledApp(manifest: manifest, standing: AppNotificationRecord())
+        registry.apps[Self.app] = InstalledApp(manifest: manifest, record: AppNotificationRecord())
         return registry
     }
 

@@ -1,0 +1,21 @@
+import AgentWire
+import Foundation
+
+/// How much one answer of the agent carries.
+package enum AnswerLimits {
+    /// How many notifications of an app's list one answer has at most, the newest last.
+    package static let listed = 256
+    /// How many bytes of JSON one answer has at most; what frames it has its room beside them.
+    package static let bytes = AgentFrame.maximumLength - (64 << 10)
+
+    /// The newest values that fit into one answer together, the newest last; a value that does not fit is left out.
+    package static func fitting<Value: Encodable>(_ values: [Value]) -> [Value] {
+        var rest = bytes
+        let kept = values.reversed().filter { value in
+            guard let size = try? JSONEncoder().encode(value).count, size <= rest else { return false }
+            rest -= size
+            return true
+        }
+        return kept.reversed()
+    }
+}

@@ -1,0 +1,260 @@
+import AgentWire
+import AppConnections
+import Attachments
+import DeviceModel
+
+/// What the connections of apps, their companions and terminals say, and in which order it is taken: a value, events in and
+/// directives out.
+///
+/// Guarantees: what a connection says is taken in its order, its end last of all; nothing is taken from one that was
+/// refused. Every request is added in the same way: examined, its files copied, examined again, stored. The files of one app
+/// are copied one request at a time, connections have their turns in the order in which they came, and what a connection
+/// says meanwhile waits. Nothing more is read from a connection while it waits, so that at most one read of it is kept.
+package struct AppConversations<Connection: AnyObject> {
+    /// What became of copying a request's files.
+    package typealias CopyResult = Result<AttachmentStore.Taken, AttachmentFault>
+
+    /// What a connection said, or what came of a directive.
+    package enum Event {
+        /// One read brought these messages.
+        case received([AppMessage])
+        /// It has the role that it said ``Directive/admit(_:)``; with what its run has asked, where that has a name.
+        case admitted(AskedRequests?)
+        /// It was refused, and is being closed.
+        case refused
+        /// Nothing is wrong with the request of ``Directive/examine(_:)``.
+        case approved
+        /// The request of ``Directive/examine(_:)`` was refused.
+        case disapproved
+        /// The files of ``Directive/copy(_:)`` are copied, or cannot be.
+        case copied(CopyResult)
+        /// The connection is over.
+        case closed
+    }
+
+    /// What the agent is to do about a connection.
+    package enum Directive: Sendable {
+        /// See whether the connection is what it says, and answer with ``Event/admitted(_:)`` or ``Event/refused``.
+        case admit(AppHello)
+        /// Do what the app says; it is no request to be added, nor a ``AppMessage/hello(version:app:secret:run:role:)``.
+        case perform(AppMessage, app: BundleID)
+        /// Do what the app's service extension says.
+        case performForExtension(AppMessage)
+        /// Do what a person at a terminal says.
+        case manage(ManagementCommand, request: Int64)
+        /// Pass on what is said about relaying; without a role it is a terminal's.
+        case relay([UInt8], AppRole?)
+        /// See whether a request may be added, and answer with ``Event/approved``; or refuse it, and answer with
+        /// ``Event/disapproved``. Without an answer the conversation goes on, and the request is forgotten.
+        case examine(AddedRequest)
+        /// Copy the files of a request without holding up anybody else, and answer with ``Event/copied(_:)``.
+        case copy(AddedRequest)
+        /// Store a request, and confirm it when it is durable. The mark is that of its app's run; `replaced` are the files
+        /// whose copies it names.
+        case store(AddedRequest, mark: RequestMark?, replaced: [String])
+        /// Tell that the files of a request cannot be taken.
+        case refuseFiles(AddedRequest, AttachmentFault)
+        /// Delete copies that no request names.
+        case drop([NotificationAttachment])
+        /// Confirm a request that the app has asked before, when it is durable.
+        case confirm(request: Int64)
+        /// Say why, and close the connection.
+        case refuse(code: String, message: String)
+        /// Read on.
+        case resume
+        /// The connection is over, and all that it said is taken.
+        case end
+    }
+
+    private enum State {
+        case talking
+        /// A directive was given whose answer says how it goes on.
+        case admitting
+        case examining(AddedRequest, AttachmentStore.Taken?)
+        case copying(AddedRequest)
+        /// A directive is to be given.
+        case approved(AddedRequest, AttachmentStore.Taken?)
+        case copied(AddedRequest, CopyResult)
+        case dropping([NotificationAttachment])
+        /// It waits until another connection's files are copied.
+        case waiting
+        /// It was refused.
+        case over
+    }
+
+    private struct Line {
+        let connection: Connection
+        var backlog: ArraySlice<AppMessage> = []
+        var state = State.talking
+        var asked: AskedRequests?
+        var isClosed = false
+    }
+
+    private var lines: [ObjectIdentifier: Line] = [:]
+    /// Connections of which something may be taken, in the order of their turns.
+    private var ready: [ObjectIdentifier] = []
+    /// Connections that wait for the files of an app, in the order in which they came.
+    private var waiting: [BundleID: [ObjectIdentifier]] = [:]
+
+    /// No connection has said anything.
+    package init() {}
+
+    // MARK: Events
+
+    /// Takes an event of a connection; what is to be done about it is told by ``next(role:)``.
+    package mutating func handle(_ event: Event, of connection: Connection) {
+        let id = ObjectIdentifier(connection)
+        if case .received(let messages) = event {
+            if case .over? = lines[id]?.state { return }
+            lines[id, default: Line(connection: connection)].backlog += messages
+            return beginTurn(of: id)
+        }
+        // Who never said anything has no end that matters.
+        guard let line = lines[id] else { return }
+        switch (event, line.state) {
+        case (.admitted(let asked), _):
+            lines[id]?.asked = asked
+            lines[id]?.state = .talking
+        case (.refused, .examining(_, let taken?)):
+            lines[id]?.backlog = []
+            lines[id]?.state = .dropping(taken.attachments)
+        case (.refused, _): endTalk(of: id)
+        case (.approved, .examining(let added, let taken)): lines[id]?.state = .approved(added, taken)
+        case (.disapproved, .examining(_, let taken)): lines[id]?.state = .dropping(taken?.attachments ?? [])
+        case (.copied(let result), .copying(let added)):
+            lines[id]?.state = .copied(added, result)
+            // Those who have waited come before what this one may still say.
+            for waiter in waiting.removeValue(forKey: added.app) ?? [] {
+                lines[waiter]?.state = .talking
+                ready.append(waiter)
+            }
+            ready.append(id)
+        case (.closed, let state):
+            lines[id]?.isClosed = true
+            if case .waiting = state { return }
+            if case .copying = state { return }
+            beginTurn(of: id)
+        default: break
+        }
+    }
+
+    private mutating func beginTurn(of id: ObjectIdentifier) {
+        switch lines[id]?.state {
+        case .waiting, .copying, nil: return
+        default: if !ready.contains(id) { ready.append(id) }
+        }
+    }
+
+    private mutating func endTalk(of id: ObjectIdentifier) {
+        lines[id]?.state = .over
+        lines[id]?.backlog = []
+    }
+
+    // MARK: Directives
+
+    /// What is to be done next, and about which connection; `nil` when all that was said is taken, as far as it can be.
+    ///
+    /// - Parameter role: The role that a connection has now; `nil` before its hello, and once another has its role.
+    package mutating func next(role: (Connection) -> AppRole?) -> (connection: Connection, directive: Directive)? {
+        while let id = ready.first {
+            guard let line = lines[id] else {
+                ready.removeFirst()
+                continue
+            }
+            if let directive = step(id, line, role(line.connection)) { return (line.connection, directive) }
+        }
+        return nil
+    }
+
+    /// Takes one step of the connection whose turn it is.
+    private mutating func step(_ id: ObjectIdentifier, _ line: Line, _ role: AppRole?) -> Directive? {
+        switch line.state {
+        case .talking, .over: return takeMessage(id, line, role)
+        case .admitting: lines[id]?.state = .talking
+        case .examining(_, let taken): lines[id]?.state = .dropping(taken?.attachments ?? [])
+        case .dropping(let files):
+            lines[id]?.state = .talking
+            if !files.isEmpty { return .drop(files) }
+        case .approved(let added, let taken): return approved(added, taken, id)
+        case .copied(let added, let result): return copied(added, result, id, role)
+        case .waiting, .copying: ready.removeFirst()
+        }
+        return nil
+    }
+
+    private mutating func takeMessage(_ id: ObjectIdentifier, _ line: Line, _ role: AppRole?) -> Directive? {
+        guard let message = line.backlog.first else {
+            ready.removeFirst()
+            guard !line.isClosed else {
+                lines[id] = nil
+                return .end
+            }
+            if case .over = line.state { return nil }
+            return .resume
+        }
+        if let added = Self.added(by: message, role) {
+            guard line.asked?.done.contains(added.number) != true else {
+                lines[id]?.backlog.removeFirst()
+                return .confirm(request: added.number)
+            }
+            guard !added.hasFiles || !isCopying(of: added.app) else {
+                ready.removeFirst()
+                lines[id]?.state = .waiting
+                waiting[added.app, default: []].append(id)
+                return nil
+            }
+            lines[id]?.state = .examining(added, nil)
+            lines[id]?.backlog.removeFirst()
+            return .examine(added)
+        }
+        lines[id]?.backlog.removeFirst()
+        let directive = Self.directive(for: message, role)
+        switch directive {
+        case .admit: lines[id]?.state = .admitting
+        case .refuse: endTalk(of: id)
+        default: break
+        }
+        return directive
+    }
+
+    private func isCopying(of app: BundleID) -> Bool {
+        lines.values.contains { line in
+            guard case .copying(let added) = line.state else { return false }
+            return added.app == app
+        }
+    }
+
+    private mutating func approved(
+        _ added: AddedRequest, _ taken: AttachmentStore.Taken?, _ id: ObjectIdentifier
+    ) -> Directive {
+        guard taken != nil || !added.hasFiles else {
+            lines[id]?.state = .copying(added)
+            ready.removeFirst()
+            return .copy(added)
+        }
+        lines[id]?.state = .talking
+        let mark = lines[id]?.asked?.begin(added.number)
+        return .store(added, mark: mark, replaced: taken?.sources ?? [])
+    }
+
+    /// What held before the files were copied may not hold any more: the request is examined again.
+    private mutating func copied(
+        _ added: AddedRequest, _ result: CopyResult, _ id: ObjectIdentifier, _ role: AppRole?
+    ) -> Directive? {
+        switch result {
+        case .failure(let fault):
+            lines[id]?.state = .talking
+            return .refuseFiles(added, fault)
+        case .success(let taken):
+            // An app that has another connection by now asks again on that one.
+            if case .app(let app) = added.asker, role?.app != app {
+                lines[id]?.state = .dropping(taken.attachments)
+                return nil
+            }
+            var kept = added
+            kept.request.content.attachments = taken.attachments
+            lines[id]?.state = .examining(kept, taken)
+            return .examine(kept)
+        }
+    }
+}
