@@ -2,6 +2,7 @@ import AgentWire
 import DeviceModel
 import Foundation
 import Machine
+import MediaFormat
 import PushModel
 
 /// Why an attachment is not taken; codes are `UNError.Code`'s.
@@ -38,41 +39,11 @@ package struct AttachmentStore: Sendable {
     }
 
     /// What a file's first bytes say that it is.
-    package enum Kind: String, Sendable, CaseIterable {
-        /// A sound.
-        case audio
-        /// A picture, which may move.
-        case image
-        /// A film.
-        case movie
-
-        /// The most bytes of one file, as Apple has them.
-        package var limit: Int64 {
-            switch self {
-            case .audio: 5 << 20
-            case .image: 10 << 20
-            case .movie: 50 << 20
-            }
-        }
-    }
+    package typealias Kind = MediaKind
 
     /// Reads what a file is; `nil` for a kind that cannot be attached.
     package static func kind(of head: [UInt8]) -> (kind: Kind, ending: String)? {
-        func has(_ text: String, at place: Int) -> Bool {
-            let bytes = Array(text.utf8)
-            return head.count >= place + bytes.count && Array(head[place..<place + bytes.count]) == bytes
-        }
-        func begins(_ bytes: [UInt8]) -> Bool { head.starts(with: bytes) }
-        if begins([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return (.image, "png") }
-        if begins([0xFF, 0xD8, 0xFF]) { return (.image, "jpg") }
-        if has("GIF87a", at: 0) || has("GIF89a", at: 0) { return (.image, "gif") }
-        if has("RIFF", at: 0), has("WAVE", at: 8) { return (.audio, "wav") }
-        if has("RIFF", at: 0), has("AVI ", at: 8) { return (.movie, "avi") }
-        if has("FORM", at: 0), has("AIFF", at: 8) || has("AIFC", at: 8) { return (.audio, "aiff") }
-        if has("ftyp", at: 4) { return has("M4A", at: 8) ? (.audio, "m4a") : (.movie, "mp4") }
-        if begins([0, 0, 1, 0xBA]) || begins([0, 0, 1, 0xB3]) { return (.movie, "mpg") }
-        if has("ID3", at: 0) || head.count >= 2 && head[0] == 0xFF && head[1] & 0xE6 == 0xE2 { return (.audio, "mp3") }
-        return nil
+        MediaFormat(head: head).map { ($0.kind, $0.ending) }
     }
 
     /// Takes the files of one notification; on a fault nothing of it stays here, and every file is where it was.
@@ -82,7 +53,7 @@ package struct AttachmentStore: Sendable {
     /// - Parameter named: The files that notifications name, asked for when the quota is used up: others of the app make
     ///   room. Where they are not known, none does.
     package func take(
-        _ attachments: [NotificationAttachment], of app: String, named: () throws -> Set<String> = { [] }
+        _ attachments: [NotificationAttachment], of app: BundleID, named: () throws -> Set<String> = { [] }
     ) throws(AttachmentFault) -> Taken {
         guard attachments.count <= Self.countLimit else {
             throw .invalidFileSize("\(attachments.count) attachments; at most \(Self.countLimit) are allowed")
@@ -112,13 +83,13 @@ package struct AttachmentStore: Sendable {
     package func release(_ sources: [String]) { for path in sources { unlink(path) } }
 
     /// Deletes all files of an app; of what cannot be an app's name there are none.
-    package func remove(_ app: String) {
-        guard Topic.hasShape(app) else { return }
+    package func remove(_ app: BundleID) {
+        guard Topic.hasShape(app.rawValue) else { return }
         try? FileManager.default.removeItem(atPath: "\(folder)/\(app)")
     }
 
     private func copy(
-        _ attachment: NotificationAttachment, of app: String, _ named: () throws -> Set<String>,
+        _ attachment: NotificationAttachment, of app: BundleID, _ named: () throws -> Set<String>,
         into taken: inout Taken
     ) throws(AttachmentFault) {
         // Not through a link, and without waiting for a pipe's other end.
@@ -153,7 +124,7 @@ package struct AttachmentStore: Sendable {
     private func check(
         _ attachment: NotificationAttachment, _ source: Int32, size: Int64
     ) throws(AttachmentFault) -> String {
-        var head = [UInt8](repeating: 0, count: 16)
+        var head = [UInt8](repeating: 0, count: MediaFormat.headLength)
         let count = pread(source, &head, head.count, 0)
         guard let (kind, ending) = Self.kind(of: Array(head.prefix(max(0, count)))) else {
             throw .unrecognizedType("\(attachment.path) holds no picture, sound or movie that can be attached")
@@ -180,7 +151,8 @@ package struct AttachmentStore: Sendable {
         }
     }
 
-    private func place(of app: String, room: Int64, inUse: () throws -> Set<String>) throws(AttachmentFault) -> String {
+    private func place(of app: BundleID, room: Int64, inUse: () throws -> Set<String>) throws(AttachmentFault) -> String
+    {
         let place = "\(folder)/\(app)"
         do {
             try PrivateFolder.prepare(folder, shut: true)

@@ -8,7 +8,8 @@ import Testing
 struct AttachmentStoreTests {
     private let folder: TemporaryFolder
     private let store: AttachmentStore
-    private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3, 4]
+    private static let png: [UInt8] =
+        [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8) + [1, 2, 3, 4]
 
     init() throws {
         folder = try TemporaryFolder()
@@ -128,8 +129,9 @@ struct AttachmentStoreTests {
         (png, "png"), ([0xFF, 0xD8, 0xFF, 0xE0], "jpg"), (Array("GIF89a".utf8), "gif"),
         (Array("RIFF____WAVE".utf8), "wav"), (Array("RIFF____AVI ".utf8), "avi"), (Array("FORM____AIFF".utf8), "aiff"),
         (Array("____ftypM4A ".utf8), "m4a"), (Array("____ftypmp42".utf8), "mp4"), ([0, 0, 1, 0xBA], "mpg"),
-        (Array("ID3".utf8), "mp3"), ([0xFF, 0xFB], "mp3"), (Array("RIFF____WEBP".utf8), nil), ([0xFF], nil), ([], nil),
-        (Array("%PDF".utf8), nil), ([0x89], nil),
+        (Array("ID3".utf8), "mp3"), ([0xFF, 0xFB, 0x90, 0x64], "mp3"), (Array("RIFF____WEBP".utf8), nil), ([0xFF], nil),
+        ([], nil),
+        (Array("%PDF".utf8), nil), ([0x89], nil), ([0xFF, 0xFB], nil),
     ]
 
     @Test(arguments: kinds.indices)

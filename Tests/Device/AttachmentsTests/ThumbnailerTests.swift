@@ -25,7 +25,8 @@ struct ThumbnailerTests {
 
     /// What the program does, and whether there is a still then.
     static let programs: [(script: String, isMade: Bool)] = [
-        (#"printf '\211PNG\r\n\032\n' > "$2""#, true), (#"printf 'no picture' > "$2""#, false), ("exit 1", false),
+        (#"printf '\211PNG\r\n\032\n\000\000\000\015IHDR' > "$2""#, true), (#"printf 'no picture' > "$2""#, false),
+        ("exit 1", false),
         (":", false),
     ]
 

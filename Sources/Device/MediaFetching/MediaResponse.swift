@@ -1,0 +1,49 @@
+/// What a host says of a file before the file.
+package struct MediaResponse: Hashable, Sendable {
+    /// The HTTP status.
+    package var status: Int
+    /// Where a redirect leads.
+    package var location: String?
+    /// What the host says that it is.
+    package var contentType: String?
+    /// How many bytes it says that there are.
+    package var length: Int64?
+    /// How the bytes are coded; `nil` and `identity` are as they are.
+    package var coding: String?
+    /// What the host wants to be asked with the next time; `nil` where the file may not be kept.
+    package var validator: MediaValidator?
+
+    /// A response of these parts.
+    package init(
+        status: Int, location: String? = nil, contentType: String? = nil, length: Int64? = nil,
+        coding: String? = nil, validator: MediaValidator? = nil
+    ) {
+        self.status = status
+        self.location = location
+        self.contentType = contentType
+        self.length = length
+        self.coding = coding
+        self.validator = validator
+    }
+}
+
+/// What tells one version of a file from another (RFC 9110, section 8.8).
+package struct MediaValidator: Codable, Hashable, Sendable {
+    /// `ETag`, with its quotation marks.
+    package var entityTag: String?
+    /// `Last-Modified`, as the host wrote it.
+    package var lastModified: String?
+
+    /// The longest text of either that is kept, in bytes.
+    private static let lengthLimit = 256
+
+    /// `nil` where there is neither, or only what is too long.
+    package init?(entityTag: String?, lastModified: String?) {
+        func kept(_ text: String?) -> String? {
+            text.flatMap { $0.isEmpty || $0.utf8.count > Self.lengthLimit ? nil : $0 }
+        }
+        self.entityTag = kept(entityTag)
+        self.lastModified = kept(lastModified)
+        if self.entityTag == nil, self.lastModified == nil { return nil }
+    }
+}
