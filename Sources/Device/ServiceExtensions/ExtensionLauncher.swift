@@ -1,0 +1,31 @@
+import DeviceModel
+import Machine
+
+/// Starts the processes of service extensions; a port, so that tests need none.
+package protocol ExtensionLauncher: Sendable {
+    /// Starts the service extension of an app.
+    ///
+    /// - Parameters:
+    ///   - app: The app's manifest, which names the extension.
+    ///   - variables: Set above the manifest's own.
+    ///   - events: Told what becomes of the process, on any thread; must not block.
+    /// - Throws: ``MachineFailure``, also where the manifest names no extension.
+    func start(
+        of app: AppManifest, variables: [String: String], events: @escaping @Sendable (WatchedProgram.Event) -> Void
+    ) throws(MachineFailure) -> any RunningExtension
+
+    /// Deletes what processes of an earlier run of the agent left behind. Called before the first start.
+    func clear()
+}
+
+/// A process of a service extension.
+package protocol RunningExtension: Sendable {
+    /// Its process id, its own until its end was told.
+    var process: Int32 { get }
+
+    /// Kills it and what it started.
+    func kill()
+
+    /// Deletes its folder; called once it has ended.
+    func clear()
+}

@@ -1,0 +1,3 @@
+import AldabaRichPush
+
+final class NotificationService: RichPushService {}
