@@ -22,7 +22,7 @@ extension BusWorker {
         case (.uint32(let id), .uint32(let reason), _) where message.isSignal(Self.name, "NotificationClosed"):
             perform(board.handle(.closed(serverID: id, reason: reason)))
         case (.string(Self.name), _, .string(let owner)) where message.isSignal(Self.bus, "NameOwnerChanged"):
-            perform(board.handle(.ownerChanged(owner.isEmpty ? nil : owner)))
+            owned(by: owner.isEmpty ? nil : owner)
         default: tookFromSaver(message, arguments)
         }
     }
@@ -51,8 +51,13 @@ extension BusWorker {
             var features = ServerFeatures(name: server, capabilities: Set(capabilities))
             if case .string(let version)? = arguments.dropFirst(2).first { features.name += " \(version)" }
             logger.info("The notification server is \(features.name).")
+            fault.set(nil)
             perform(board.handle(.features(features, ticket: ticket)))
-        case (.owner, .string(let owner)): perform(board.handle(.ownerChanged(owner)))
+        case (.owner, .string(let owner)): owned(by: owner)
+        case (.activatable, .strings(let names)):
+            fault.set(
+                names.contains(Self.name)
+                    ? nil : "no notification server runs on the session bus, and none can be started")
         case (.active(let saver), .boolean(let isActive)): heardLock(isActive, from: .saver(saver))
         case (.activate(let complete), _): complete(.activated)
         case (.close, _): break
@@ -60,14 +65,21 @@ extension BusWorker {
         }
     }
 
+    private func owned(by owner: String?) {
+        if owner == nil { askWhatIsActivatable() } else { fault.set(nil) }
+        perform(board.handle(.ownerChanged(owner)))
+    }
+
     func failed(_ call: Call, _ reason: String) {
         switch call {
         case .notify(let ticket): perform(board.handle(.notifyFailed(ticket: ticket, reason: reason)))
         case .capabilities(let ticket), .information(_, let ticket):
+            fault.set(reason)
             perform(board.handle(.featuresFailed(ticket: ticket, reason: reason)))
         case .activate(let complete): complete(.unanswered(reason: reason))
         case .active(let saver): changeLock { $0.wasSilent(saver) }
-        case .owner, .close: break
+        case .owner: askWhatIsActivatable()
+        case .activatable, .close: break
         }
     }
 

@@ -25,6 +25,8 @@ final class BusWorker {
         case capabilities(ticket: UInt64)
         case information(capabilities: [String], ticket: UInt64)
         case owner
+        /// Which names the bus starts a program for.
+        case activatable
         case close
         /// Whether a screen saver is active.
         case active(ScreenSaver)
@@ -34,6 +36,8 @@ final class BusWorker {
     private let address: String
     private let loginPlace: LoginPlace?
     private let queue: CommandQueue
+    /// Told whether a notification server can be reached.
+    let fault: ScreenFault
     let logger: Logger
     private var connection: BusConnection?
     private var nextAttempt: ContinuousClock.Instant
@@ -51,10 +55,11 @@ final class BusWorker {
     /// Whether it was told how the screen is.
     private var isLockTold = false
 
-    init(address: String, login: LoginPlace?, queue: CommandQueue, logger: Logger) {
+    init(address: String, login: LoginPlace?, queue: CommandQueue, fault: ScreenFault, logger: Logger) {
         self.address = address
         loginPlace = login
         self.queue = queue
+        self.fault = fault
         self.logger = logger
         nextAttempt = .now
     }
@@ -167,6 +172,7 @@ final class BusWorker {
     private func lose(_ reason: String) {
         connection = nil
         nextAttempt = .now + Self.reconnectPause
+        fault.set(reason)
         for call in calls.takeAll() { if case .activate = call { failed(call, reason) } }
         changeLock { $0.lostSavers() }
         perform(board.handle(.disconnected(reason: reason)))
@@ -202,6 +208,11 @@ final class BusWorker {
             message.append(arguments), let serial = connection.send(message)
         else { return failed(call, "the call could not be written") }
         calls.add(call, serial: serial)
+    }
+
+    /// Nobody owns the name of notification servers: is there one that the bus would start?
+    func askWhatIsActivatable() {
+        call(.activatable, "ListActivatableNames", [], destination: Self.bus, path: "/org/freedesktop/DBus")
     }
 
     /// A screen saver that does not run is not started for a question.

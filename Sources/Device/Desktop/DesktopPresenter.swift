@@ -12,6 +12,10 @@ import Synchronization
 /// is queued; when the queue is full, it is refused with a reason, but for updates, which are always taken.
 public final class DesktopPresenter: Presenter, AppActivator {
     private let queue: CommandQueue
+    private let fault = ScreenFault()
+
+    /// That no notification server runs and none can be started, or that the session bus is gone.
+    public var screenFault: String? { fault.reason }
 
     /// The address of the user session's bus: `DBUS_SESSION_BUS_ADDRESS`, else the socket in `XDG_RUNTIME_DIR`.
     ///
@@ -36,8 +40,8 @@ public final class DesktopPresenter: Presenter, AppActivator {
         guard let queue = CommandQueue() else { return nil }
         self.queue = queue
         let verdict = Verdict()
-        OwnThread.begin("aldaba-desktop") {
-            let worker = BusWorker(address: address, login: login, queue: queue, logger: logger)
+        OwnThread.begin("aldaba-desktop") { [fault] in
+            let worker = BusWorker(address: address, login: login, queue: queue, fault: fault, logger: logger)
             verdict.give(worker.connect(patience: BusWorker.longPatience))
             worker.run()
         }

@@ -7,6 +7,8 @@ struct ServerFeatures: Hashable, Sendable {
     var name = "unknown server"
     var capabilities: Set<String> = []
 
+    /// Where it departs from the specification.
+    var habits: ServerHabits { ServerHabits(server: name) }
     var understandsMarkUp: Bool { capabilities.contains("body-markup") }
     var hasActions: Bool { capabilities.contains("actions") }
     var hasInlineReply: Bool { capabilities.contains("inline-reply") }
@@ -50,16 +52,17 @@ struct NotifyMessage: Hashable, Sendable {
         let titles = [presentation.title, presentation.subtitle].filter { !$0.isEmpty }
         // A notification needs a summary; one that has only a body still says from which app it is.
         summary = BusValue.plain(titles.isEmpty ? presentation.appName : titles.joined(separator: " - "))
-        body = MarkUp.body(presentation.body, understandsMarkUp: features.understandsMarkUp)
+        let habits = features.habits
+        body = MarkUp.body(habits.shortened(presentation.body), understandsMarkUp: features.understandsMarkUp)
         actions = []
         hints = [
             "urgency": .byte(presentation.urgency.rawValue),
-            "desktop-entry": .string(BusValue.plain(presentation.desktopEntry ?? presentation.app)),
+            "desktop-entry": .string(BusValue.plain(presentation.desktopEntry ?? presentation.app.rawValue)),
         ]
         if !presentation.category.isEmpty { hints["category"] = .string(BusValue.plain(presentation.category)) }
         let (moving, still) = (presentation.image, presentation.still)
         if let image = features.showsAnimations ? moving ?? still : still ?? moving {
-            hints["image-path"] = .string(BusValue.plain(image))
+            hints[habits.imageHint] = .string(BusValue.plain(image))
         }
         if features.replacesByTag {
             hints["x-canonical-private-synchronous"] =
@@ -77,14 +80,23 @@ struct NotifyMessage: Hashable, Sendable {
     }
 
     private mutating func addActions(of presentation: Presentation, _ features: ServerFeatures) {
-        actions = [Self.defaultAction, BusValue.plain(presentation.openLabel)]
+        let habits = features.habits
+        // Of a question a click on the body would be no answer, and some servers have no other click than that.
+        if !presentation.isQuestion {
+            let isPlain = presentation.openLabel == Presentation.plainOpenLabel
+            let label = habits.showsClickAsButton && isPlain ? "" : habits.labelled(presentation.openLabel)
+            actions = [Self.defaultAction, BusValue.plain(label)]
+        }
         for button in presentation.buttons {
             if features.hasInlineReply, let reply = button.reply, !actions.contains(Self.inlineReply) {
-                actions += [Self.inlineReply, BusValue.plain(button.label)]
+                actions += [Self.inlineReply, BusValue.plain(habits.labelled(button.label))]
                 hints["x-kde-reply-placeholder-text"] = .string(BusValue.plain(reply.placeholder))
                 hints["x-kde-reply-submit-button-text"] = .string(BusValue.plain(reply.submitLabel))
             } else {
-                actions += [Self.buttonPrefix + BusValue.plain(button.identifier), BusValue.plain(button.label)]
+                actions += [
+                    Self.buttonPrefix + BusValue.plain(button.identifier),
+                    BusValue.plain(habits.labelled(button.label)),
+                ]
             }
         }
     }

@@ -1,3 +1,4 @@
+import AgentWire
 import DeviceModel
 import PushModel
 
@@ -10,7 +11,7 @@ struct Screen: Sendable {
 
     /// One notification of one app on the screen.
     struct Place: Hashable, Sendable {
-        var app: String
+        var app: BundleID
         var identifier: String
 
         init(_ presentation: Presentation) {

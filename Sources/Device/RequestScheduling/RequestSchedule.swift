@@ -1,3 +1,4 @@
+import AgentWire
 import DeviceModel
 import DevicePorts
 import LocalSchedule
@@ -17,12 +18,12 @@ package struct RequestSchedule: Sendable {
         /// The rules of a zone; `nil` for an unknown one.
         package var zones: (ZoneChoice) -> ZoneRules?
         /// What the person chose for missed requests of an app, by its bundle id.
-        package var missedPolicy: (String) -> MissedPolicy
+        package var missedPolicy: (BundleID) -> MissedPolicy
 
         /// The surroundings of one event.
         package init(
             now: ClockReading, zones: @escaping (ZoneChoice) -> ZoneRules?,
-            missedPolicy: @escaping (String) -> MissedPolicy
+            missedPolicy: @escaping (BundleID) -> MissedPolicy
         ) {
             self.now = now
             self.zones = zones
@@ -63,7 +64,7 @@ package struct RequestSchedule: Sendable {
         /// Store an occurrence that does not fire, since it was noticed too late.
         case missed(key: Int64, occurrence: Instant, isLast: Bool)
         /// Remove a request from the store that has no occurrence to come.
-        case never(key: Int64, app: String)
+        case never(key: Int64, app: BundleID)
         /// Store these times in place of those that the row has: the same moments, by the wall clock as it is now.
         case anchored(key: Int64, added: ClockReading, lastFired: Instant?)
         /// Store the side of a region's edge on which the machine is.
@@ -95,9 +96,9 @@ package struct RequestSchedule: Sendable {
         /// The machine may be in another time zone, or zones may have other rules: all are looked up anew.
         case zonesChanged
         /// A request of this app is held: this machine does not know its time zone.
-        case zoneUnknown(app: String)
+        case zoneUnknown(app: BundleID)
         /// A request of this app is held: its region cannot be watched, and why.
-        case regionRefused(app: String, RegionWatch.Refusal)
+        case regionRefused(app: BundleID, RegionWatch.Refusal)
         /// Nobody can tell at this time where the machine is, and why.
         case positionUnknown(reason: String)
         /// A reported position was passed over: it is not on the earth, or its accuracy is no distance.

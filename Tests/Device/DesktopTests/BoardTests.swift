@@ -1,10 +1,11 @@
+import AgentWire
 import DeviceModel
 import PushModel
 import Testing
 
 @testable import Desktop
 
-func presentation(_ id: Int64, identifier: String? = nil, app: String = "com.example.todo") -> Presentation {
+func presentation(_ id: Int64, identifier: String? = nil, app: BundleID = "com.example.todo") -> Presentation {
     Presentation(
         notification: NotificationID(rawValue: id), app: app, appName: "Todo", identifier: identifier ?? "id-\(id)",
         title: "Milk \(id)", body: "Two litres & <bread>")

@@ -8,7 +8,7 @@ import Testing
 @testable import Desktop
 
 /// A real notification server on a screen and a bus of the test's own.
-@Suite(.enabled(if: DesktopSession.isPossible), .timeLimit(.minutes(1)), .serialized)
+@Suite(.enabled(if: DesktopSession.isPossible), .timeLimit(.minutes(5)), .serialized)
 struct DesktopPresenterTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 

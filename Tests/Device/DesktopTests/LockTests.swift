@@ -7,7 +7,7 @@ import Testing
 @testable import Desktop
 
 /// Who says that the screen is locked, on a bus of the test's own that is the system's and the session's at once.
-@Suite(.enabled(if: DesktopSession.canMock), .timeLimit(.minutes(1)), .serialized)
+@Suite(.enabled(if: DesktopSession.canMock), .timeLimit(.minutes(5)), .serialized)
 struct LockTests {
     private static let login = "org.freedesktop.login1"
     private static let loginPath = "/org/freedesktop/login1"

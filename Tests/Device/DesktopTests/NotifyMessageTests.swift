@@ -87,6 +87,49 @@ struct NotifyMessageTests {
         #expect(message.hints["image-path"] == .string("/tmp/milk.png") && message.expiresAfter == 0)
     }
 
+    private func message(
+        _ server: String, _ presentation: Presentation
+    ) -> NotifyMessage {
+        NotifyMessage(
+            presentation, replaces: 0,
+            features: ServerFeatures(name: server, capabilities: ["actions", "body-markup"]))
+    }
+
+    @Test(arguments: [
+        ("xfce4-notifyd 0.7.3", "Open", "A & <b>", "image-path"),
+        ("Notification Daemon 1.26.0", "Open", "A &amp; &lt;b&gt;", "image-path"),
+        ("lxqt-notificationd 1.2.0", "", "A && <b>", "image_path"),
+    ])
+    func `buttons and pictures are told as the server reads them`(
+        server: String, open: String, label: String, hint: String
+    ) {
+        var presentation = presentation(1)
+        presentation.buttons = [Presentation.Button(identifier: "a", label: "A & <b>")]
+        presentation.image = "/tmp/milk.png"
+        let told = message(server, presentation)
+        #expect(told.actions == ["default", open, "button:a", label])
+        #expect(told.hints[hint] == .string("/tmp/milk.png"))
+        presentation.openLabel = "Look & see"
+        #expect(
+            message(server, presentation).actions[1].hasPrefix("Look &"), "what a notification says itself is shown")
+    }
+
+    @Test(arguments: [
+        ("dunst 1.9.0", 2_000), ("Notification Daemon 1.26.0", 401), ("lxqt-notificationd 1.2.0", 401),
+    ])
+    func `a body is shortened for servers that would fill the screen with it`(server: String, length: Int) {
+        var presentation = presentation(1)
+        presentation.body = String(repeating: "x", count: 2_000)
+        #expect(message(server, presentation).body.count == length)
+    }
+
+    @Test func `a click beside the buttons is no answer to a question`() {
+        var presentation = presentation(1)
+        presentation.isQuestion = true
+        presentation.buttons = [Presentation.Button(identifier: "allow", label: "Allow")]
+        #expect(message("dunst 1.9.0", presentation).actions == ["button:allow", "Allow"])
+    }
+
     @Test func `a badge is one app's, and 0 hides it`() {
         let badge = LauncherBadge(3, desktopEntry: "com.example.todo")
         #expect(

@@ -1,0 +1,50 @@
+/// Where a notification server departs from the specification, or from the others; known by its name. Each was seen on the
+/// server itself (`Tests/Interop/test_desktop_habits.py`).
+struct ServerHabits: Hashable, Sendable {
+    /// How it reads what stands on a button.
+    enum Label: Hashable, Sendable {
+        /// As it is.
+        case plain
+        /// As markup: what is none leaves the button blank.
+        case markUp
+        /// An ampersand marks the key that presses the button.
+        case mnemonic
+    }
+
+    /// How it reads what stands on a button.
+    var label = Label.plain
+    /// The hint of a picture's path. The specification's has the last word of its name after a hyphen since version 1.2.
+    var imageHint = "image-path"
+    /// The most characters of a body: it would draw them all, down to the bottom of the screen.
+    var bodyLimit: Int?
+    /// Whether it shows the action of a click on the body as a button too, and takes the click without it.
+    var showsClickAsButton = false
+
+    /// What is known of the server of this name; of an unknown one, that it keeps to the specification.
+    init(server name: String) {
+        if name.hasPrefix("lxqt-notificationd") {
+            // Of the newer hint it says in its log: "QDBusArgument: read from a write-only object".
+            (label, imageHint, bodyLimit, showsClickAsButton) = (.mnemonic, "image_path", Self.screenful, true)
+        } else if name.hasPrefix("Notification Daemon") {
+            // That of MATE, and of GNOME's older desktops.
+            (label, bodyLimit) = (.markUp, Self.screenful)
+        }
+    }
+
+    private static let screenful = 400
+
+    /// A button's text, so that the server shows it as it was written.
+    func labelled(_ text: String) -> String {
+        switch label {
+        case .plain: text
+        case .markUp: MarkUp.body(text, understandsMarkUp: true)
+        case .mnemonic: text.replacing("&", with: "&&")
+        }
+    }
+
+    /// A body as long as the server can show it.
+    func shortened(_ body: String) -> String {
+        guard let bodyLimit, body.count > bodyLimit else { return body }
+        return body.prefix(bodyLimit) + "…"
+    }
+}
