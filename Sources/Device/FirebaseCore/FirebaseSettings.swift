@@ -1,0 +1,66 @@
+import AppHost
+import Foundation
+
+/// The switches that an app sets in its files (the room's page has the keys and the places).
+package struct FirebaseSettings: Hashable, Sendable {
+    /// Whether FirebaseMessaging is told what the app's handlers get.
+    package var isProxyEnabled = true
+    /// Whether the registration token is asked for without the app's asking.
+    package var isAutoInitEnabled = true
+    /// Whether data messages go to the delegate; `nil` where the files do not say.
+    package var usesMessagingDelegate: Bool?
+    /// Whether the direct channel stays open in the background.
+    package var opensInBackground = false
+
+    /// The settings of an app whose files say nothing.
+    package init() {}
+
+    /// Reads files, the first of which that has a key decides.
+    package init(files: [[String: Any]]) {
+        func flag(_ key: String) -> Bool? {
+            for file in files {
+                if let value = file[key] as? Bool { return value }
+                if let text = file[key] as? String { return ["yes", "true", "1"].contains(text.lowercased()) }
+            }
+            return nil
+        }
+        isProxyEnabled = flag("FirebaseAppDelegateProxyEnabled") ?? true
+        isAutoInitEnabled = flag("FirebaseMessagingAutoInitEnabled") ?? true
+        usesMessagingDelegate = flag("FirebaseMessagingUseMessagingDelegateForDirectChannel")
+        opensInBackground = flag("FirebaseMessagingDirectChannelInBackground") ?? false
+    }
+
+    /// The settings of this app.
+    package static func current() -> FirebaseSettings { FirebaseSettings(files: AppFiles.settings) }
+}
+
+/// The files of this app.
+enum AppFiles {
+    private static let executable =
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+    private static var folder: String { URL(fileURLWithPath: executable).deletingLastPathComponent().path }
+    private static var ours: String { executable + ".firebase.json" }
+
+    /// Where the options may be, the first place first.
+    static var options: [String] {
+        let name = "GoogleService-Info.plist"
+        let inBundle = Bundle.main.path(forResource: "GoogleService-Info", ofType: "plist")
+        return [inBundle, folder + "/" + name].compactMap(\.self) + [ours]
+    }
+
+    /// What the files with switches hold, the first that decides first.
+    static var settings: [[String: Any]] {
+        [Bundle.main.infoDictionary ?? [:]]
+            + [folder + "/Info.plist", ours].compactMap {
+                FileManager.default.contents(atPath: $0).flatMap(members(of:))
+            }
+    }
+
+    /// The members of a property list's dictionary, or of a JSON object.
+    static func members(of data: Data) -> [String: Any]? {
+        if let list = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil) {
+            return list as? [String: Any]
+        }
+        return (try? JSONSerialization.jsonObject(with: data)) as? [String: Any]
+    }
+}

@@ -1,0 +1,181 @@
+import AppHost
+import Foundation
+
+/// What kind of device token an app has. Raw values are Firebase's; this system tells them apart by itself.
+public enum MessagingAPNSTokenType: Int, Sendable {
+    /// Not known.
+    case unknown = 0
+    /// Of the development environment.
+    case sandbox = 1
+    /// Of the production environment.
+    case prod = 2
+}
+
+// Registration tokens: those of FCM are those of APNs here, so one ends with the other.
+extension Messaging {
+    /// The registration token; `nil` until it is known.
+    public var fcmToken: String? { read { $0.token } }
+
+    /// The device token's bytes. Set by itself, unless `FirebaseAppDelegateProxyEnabled` is NO or the app has set it.
+    public var apnsToken: Data? {
+        get { read { $0.apnsToken } }
+        set { setAPNSToken(newValue ?? Data(), type: .unknown) }
+    }
+
+    /// Says the device token by hand.
+    public func setAPNSToken(_ apnsToken: Data, type: MessagingAPNSTokenType) {
+        read {
+            $0.apnsToken = apnsToken.isEmpty ? nil : apnsToken
+            $0.apnsTokenIsSet = true
+        }
+    }
+
+    /// Whether the token is asked for by itself; what the app's files say, unless it is set.
+    public var isAutoInitEnabled: Bool {
+        get { read { $0.isAutoInitEnabled } }
+        set {
+            let mustAsk = read { state in
+                defer { state.isAutoInitEnabled = newValue }
+                return newValue && !state.isAutoInitEnabled && state.token == nil
+            }
+            if mustAsk { onHost { _, host in host.requestToken() } }
+        }
+    }
+
+    /// Gives the registration token, which is asked for where there is none yet.
+    @preconcurrency
+    public func token(completion: @escaping @Sendable (String?, (any Error)?) -> Void) {
+        guard isConfigured(completion: { completion(nil, $0) }) else { return }
+        let known = read { state in
+            if state.token == nil {
+                state.tokenWaiters.append { result in
+                    Self.onMain {
+                        switch result {
+                        case .success(let token): completion(token, nil)
+                        case .failure(let error): completion(nil, error)
+                        }
+                    }
+                }
+            }
+            return state.token
+        }
+        if let known { return Self.onMain { completion(known, nil) } }
+        onHost { _, host in host.requestToken() }
+    }
+
+    /// Gives the registration token, which is asked for where there is none yet.
+    public func token() async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            token { token, error in
+                if let token {
+                    continuation.resume(returning: token)
+                } else {
+                    continuation.resume(throwing: error ?? MessagingError(.unknown, "there is no token"))
+                }
+            }
+        }
+    }
+
+    /// Ends the registration token. A new one is made when it is next asked for.
+    @preconcurrency
+    public func deleteToken(completion: @escaping @Sendable ((any Error)?) -> Void) {
+        guard isConfigured(completion: completion) else { return }
+        onHost { messaging, host in
+            messaging.read { state in
+                state.token = nil
+                state.toldToken = nil
+            }
+            host.unregisterForRemoteNotifications()
+            completion(nil)
+        }
+    }
+
+    /// Ends the registration token. A new one is made when it is next asked for.
+    public func deleteToken() async throws {
+        try await Self.asynchronously { deleteToken(completion: $0) }
+    }
+
+    /// Gives the registration token; the sender must be that of the app's options.
+    @preconcurrency
+    public func retrieveFCMToken(
+        forSenderID senderID: String, completion: @escaping @Sendable (String?, (any Error)?) -> Void
+    ) {
+        guard !senderID.isEmpty else {
+            return Self.onMain { completion(nil, MessagingError(.invalidRequest, "a sender's number is needed")) }
+        }
+        token(completion: completion)
+    }
+
+    /// Ends the registration token.
+    @preconcurrency
+    public func deleteFCMToken(
+        forSenderID senderID: String, completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        deleteToken(completion: completion)
+    }
+
+    /// Ends everything that identifies this app to the server: its registration token.
+    @preconcurrency
+    public func deleteData(completion: @escaping @Sendable ((any Error)?) -> Void) {
+        deleteToken(completion: completion)
+    }
+
+    // MARK: What the host says
+
+    @MainActor func tokenChanged(_ token: String) {
+        let waiters = read { state in
+            if state.isProxyEnabled, !state.apnsTokenIsSet { state.apnsToken = Self.bytes(hex: token) }
+            return state.took(token)
+        }
+        for waiter in waiters { waiter(.success(token)) }
+        tellFirstToken()
+    }
+
+    @MainActor func tokenFailed(code: String, message: String) {
+        let waiters = read { state in
+            defer { state.tokenWaiters = [] }
+            return state.tokenWaiters
+        }
+        for waiter in waiters { waiter(.failure(MessagingError(upstreamCode: code, message))) }
+    }
+
+    /// Tells the delegate the token, if there is one that it was not told.
+    @MainActor func tellFirstToken() {
+        guard let delegate else { return }
+        let untold: String? = read { state in
+            guard let token = state.token, token != state.toldToken else { return nil }
+            state.toldToken = token
+            return token
+        }
+        guard let untold else { return }
+        delegate.messaging(self, didReceiveRegistrationToken: untold as String?)
+        delegate.messaging(self, didReceiveRegistrationToken: untold as String)
+        NotificationCenter.default.post(name: .MessagingRegistrationTokenRefreshed, object: untold)
+    }
+
+    // MARK: Helping
+
+    /// Whether Firebase is configured; else the completion gets an error.
+    func isConfigured(completion: @escaping @Sendable ((any Error)?) -> Void) -> Bool {
+        guard !read({ $0.isConfigured }) else { return true }
+        Self.onMain { completion(MessagingError(.invalidRequest, "FirebaseApp.configure() was not called")) }
+        return false
+    }
+
+    static func onMain(_ work: @escaping @Sendable () -> Void) { DispatchQueue.main.async(execute: work) }
+
+    /// Waits for a completion that has an error or none.
+    static func asynchronously(_ call: (@escaping @Sendable ((any Error)?) -> Void) -> Void) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            call { error in
+                if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+            }
+        }
+    }
+
+    private static func bytes(hex: String) -> Data? {
+        let digits = hex.compactMap(\.hexDigitValue)
+        guard digits.count == hex.count, digits.count.isMultiple(of: 2) else { return nil }
+        return Data(stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+    }
+}

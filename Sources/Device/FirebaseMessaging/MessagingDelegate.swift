@@ -1,0 +1,68 @@
+import AppHost
+import Foundation
+
+/// Takes registration tokens and data messages. All methods are optional; they are called on the main actor.
+public protocol MessagingDelegate: NSObjectProtocol {
+    /// The registration token, once in each run of the app and whenever it is another one.
+    @preconcurrency @MainActor func messaging(_ messaging: Messaging, didReceiveRegistrationToken fcmToken: String?)
+
+    /// The registration token, in the form of versions before 8; an app writes one of the two.
+    @preconcurrency @MainActor func messaging(_ messaging: Messaging, didReceiveRegistrationToken fcmToken: String)
+
+    /// A data message of the direct channel. It counts as handled when this returns.
+    @preconcurrency @MainActor func messaging(_ messaging: Messaging, didReceive remoteMessage: MessagingRemoteMessage)
+}
+
+extension MessagingDelegate {
+    /// Does nothing.
+    @preconcurrency @MainActor public func messaging(
+        _ messaging: Messaging, didReceiveRegistrationToken fcmToken: String?
+    ) {}
+
+    /// Does nothing.
+    @preconcurrency @MainActor public func messaging(
+        _ messaging: Messaging, didReceiveRegistrationToken fcmToken: String
+    ) {}
+
+    /// Loses the message; standard error says so.
+    @preconcurrency @MainActor public func messaging(
+        _ messaging: Messaging, didReceive remoteMessage: MessagingRemoteMessage
+    ) {
+        OptionalCall.noteDefault()
+    }
+}
+
+/// A data message.
+///
+/// Sendable is unchecked: nothing in it changes.
+public final class MessagingRemoteMessage: NSObject, @unchecked Sendable {
+    /// The message's id.
+    public let messageID: String
+    /// The provider's keys and values.
+    public let appData: [AnyHashable: Any]
+
+    init(messageID: String, appData: [AnyHashable: Any]) {
+        self.messageID = messageID
+        self.appData = appData
+        super.init()
+    }
+}
+
+/// What ``Messaging/appDidReceiveMessage(_:)`` found out. Raw values are Firebase's.
+public enum MessagingMessageStatus: Int, Sendable {
+    /// It was noted before, or says nothing.
+    case unknown = 0
+    /// It was not noted before.
+    case new = 1
+}
+
+/// What is known of a message that an app was given.
+public final class MessagingMessageInfo: NSObject, Sendable {
+    /// Whether it was noted before.
+    public let status: MessagingMessageStatus
+
+    init(status: MessagingMessageStatus) {
+        self.status = status
+        super.init()
+    }
+}
