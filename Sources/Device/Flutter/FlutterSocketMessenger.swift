@@ -1,0 +1,93 @@
+import AppHost
+import FlutterWire
+import Foundation
+import UIKit
+
+/// A messenger to another program of the same user, over a Unix socket.
+///
+/// The socket stands at `ALDABA_FLUTTER_SOCKET`, or else at `$XDG_RUNTIME_DIR/aldaba/flutter/APP.sock` with the app's
+/// bundle id. The host is whatever connects there and speaks `ChannelFrame`; the newest connection counts.
+@preconcurrency @MainActor
+public final class FlutterSocketMessenger: NSObject, FlutterBinaryMessenger {
+    /// The messenger of this process, at the path that the environment gives. It listens from its first use on.
+    public static let shared = FlutterSocketMessenger(path: ChannelSocket.standardPath())
+
+    private var conversation = ChannelConversation<FlutterBinaryReply?>()
+    private var handlers = ChannelHandlers()
+    private var host: ChannelConnection?
+
+    /// Listens at a path. Where that is not possible, standard error says why, and no host will ever connect.
+    ///
+    /// - Parameter path: `nil` where the environment gives none.
+    public init(path: String?) {
+        super.init()
+        guard let path else {
+            ChannelSocket.report("neither ALDABA_FLUTTER_SOCKET nor XDG_RUNTIME_DIR is set; no host can connect")
+            return
+        }
+        ChannelSocket.listen(at: path) { [weak self] notice in
+            DispatchQueue.main.async { MainActor.assumeIsolated { self?.take(notice) } }
+        }
+    }
+
+    /// Sends a message whose reply nobody wants.
+    public func send(onChannel channel: String, message: Data?) {
+        send(onChannel: channel, message: message, binaryReply: nil)
+    }
+
+    /// Sends a message; kept for the next host where none is connected.
+    public func send(onChannel channel: String, message: Data?, binaryReply callback: FlutterBinaryReply?) {
+        let content = message.map { [UInt8]($0) } ?? []
+        let (frame, givenUp) = conversation.send(content, on: channel, reply: callback)
+        if let frame { host?.send(frame) }
+        givenUp??(nil)
+    }
+
+    /// Has a handler take the messages on a channel.
+    @discardableResult
+    public func setMessageHandlerOnChannel(
+        _ channel: String, binaryMessageHandler handler: FlutterBinaryMessageHandler?
+    ) -> FlutterBinaryMessengerConnection {
+        handlers.set(handler, for: channel)
+    }
+
+    /// Takes a handler away.
+    public func cleanUpConnection(_ connection: FlutterBinaryMessengerConnection) { handlers.remove(connection) }
+
+    private func take(_ notice: ChannelConnection.Notice) {
+        switch notice {
+        case .opened(let connection):
+            endHost()
+            host = connection
+            for frame in conversation.opened() { connection.send(frame) }
+        case .received(let frames, let connection):
+            defer { connection.readOn() }
+            guard connection === host else { return }
+            for frame in frames { take(frame, from: connection) }
+        case .ended(let connection):
+            if connection === host { endHost() }
+        }
+    }
+
+    private func endHost() {
+        host?.close()
+        host = nil
+        for reply in conversation.closed() { reply?(nil) }
+    }
+
+    private func take(_ frame: ChannelFrame, from connection: ChannelConnection) {
+        switch conversation.received(frame) {
+        case .message(let number, let channel, let content):
+            guard let handler = handlers[channel] else { return connection.send(.reply(number: number, content: [])) }
+            var isAnswered = false
+            handler(content.isEmpty ? nil : Data(content)) { reply in
+                // A second answer would be taken for that to another message.
+                guard !isAnswered else { return }
+                isAnswered = true
+                connection.send(.reply(number: number, content: reply.map { [UInt8]($0) } ?? []))
+            }
+        case .reply(let reply, let content): reply?(content.isEmpty ? nil : Data(content))
+        case nil: break
+        }
+    }
+}
