@@ -1,0 +1,241 @@
+import Foundation
+import RelayWire
+import Synchronization
+
+/// An answer of an app service.
+public struct AppServiceResponse: Sendable {
+    /// The answer; empty where there is none.
+    public let message: ValueSet
+    /// What came of the message.
+    public let status: AppServiceResponseStatus
+    /// More about a failure, for people.
+    public let detail: String?
+}
+
+/// An answer to a message that was sent by itself.
+public struct StatelessAppServiceResponse: Sendable {
+    /// The answer; empty where there is none.
+    public let message: ValueSet
+    /// What came of the message.
+    public let status: StatelessAppServiceResponseStatus
+    /// More about a failure, for people.
+    public let detail: String?
+}
+
+/// A use of a connection that its state does not allow.
+public enum AppServiceConnectionError: Error, Hashable, Sendable {
+    /// It is open already, or was.
+    case openedBefore
+    /// ``AppServiceConnection/appServiceInfo`` is not set.
+    case noAppServiceInfo
+}
+
+/// What the other end asks.
+public final class AppServiceRequest: Sendable {
+    /// The question.
+    public let message: ValueSet
+    private let call: Int64
+    private let client: RelayClient
+    private let isAnswered = Mutex(false)
+
+    init(_ message: RelayMap, call: Int64, client: RelayClient) {
+        self.message = ValueSetCoding.values(message)
+        self.call = call
+        self.client = client
+    }
+
+    /// Answers; the first answer counts.
+    ///
+    /// - Returns: ``AppServiceResponseStatus/messageSizeTooLarge`` or ``AppServiceResponseStatus/failure`` where the answer
+    ///   cannot be sent: then the asker is told so.
+    @discardableResult public func sendResponse(
+        _ message: ValueSet, limit: Int = AppServiceConnection.defaultMessageLimit
+    ) -> AppServiceResponseStatus {
+        let isFirst = isAnswered.withLock { isAnswered in
+            defer { isAnswered = true }
+            return !isAnswered
+        }
+        guard isFirst else { return .failure }
+        do throws(ValueSetFault) {
+            let map = try ValueSetCoding.relay(message, limit: limit)
+            client.say(.answer(call: call, RelayOutcome(.success, message: map)))
+            return .success
+        } catch {
+            client.say(.answer(call: call, RelayOutcome(.tooLarge, detail: "the answer: \(error)")))
+            return error.isTooLarge ? .messageSizeTooLarge : .failure
+        }
+    }
+}
+
+/// A connection to an app service on another device. Both ends may ask.
+///
+/// Questions arrive in the order in which the other end asked them. A connection that the other end, its app or the way to it
+/// ends is told by ``serviceClosed``.
+public final class AppServiceConnection: Sendable {
+    /// The most bytes of a message unless a call says otherwise: 64 KiB.
+    public static let defaultMessageLimit = RelayLimits.message.bytes
+    /// The most bytes of any message: 256 KiB.
+    public static let largestMessageLimit = RelayLimits.largestMessage.bytes
+
+    private struct State {
+        var info: AppServiceInfo?
+        var id: UUID?
+        var isOpening = false
+        var isClosed = false
+        var listener: Int?
+    }
+
+    private let client: RelayClient
+    private let state: Mutex<State>
+
+    /// The other end asks. Subscribe before anything is awaited; a question that nobody hears is answered with a failure.
+    public let requestReceived = ConnectedDevicesEvent<AppServiceRequest>()
+    /// The connection is closed, and why; not told for a close from this end.
+    public let serviceClosed = ConnectedDevicesEvent<AppServiceClosedStatus>()
+
+    /// A connection that is not open.
+    public convenience init(appServiceInfo: AppServiceInfo? = nil) {
+        self.init(appServiceInfo, client: .shared)
+    }
+
+    init(_ info: AppServiceInfo?, client: RelayClient) {
+        self.client = client
+        state = Mutex(State(info: info))
+    }
+
+    /// The end of a connection that another device has opened; without an id it is one question's.
+    init(opened id: UUID?, _ info: AppServiceInfo, client: RelayClient) {
+        self.client = client
+        state = Mutex(State(info: info, id: id, isOpening: true))
+    }
+
+    deinit { if let listener = state.withLock({ $0.listener }) { client.ignore(listener) } }
+
+    /// The service; it is set before the connection is opened.
+    public var appServiceInfo: AppServiceInfo? {
+        get { state.withLock { $0.info } }
+        set { state.withLock { if !$0.isOpening { $0.info = newValue } } }
+    }
+
+    /// Opens the connection.
+    ///
+    /// - Throws: ``AppServiceConnectionError`` where it was opened before, or has no service to open.
+    public func openRemote(
+        _ request: RemoteSystemConnectionRequest, within patience: Duration = .seconds(10)
+    ) async throws -> AppServiceConnectionStatus {
+        let info = try state.withLock { state throws -> AppServiceInfo in
+            guard !state.isOpening else { throw AppServiceConnectionError.openedBefore }
+            guard let info = state.info else { throw AppServiceConnectionError.noAppServiceInfo }
+            state.isOpening = true
+            return info
+        }
+        let id = UUID()
+        // What the other end says may come before the answer is taken here.
+        state.withLock { $0.id = id }
+        listen()
+        let outcome = await client.command(
+            .open(app: request.app ?? info.packageId, service: info.name), id: id, on: request.device, within: patience)
+        if outcome.status != .success { end() }
+        return AppServiceConnectionStatus(outcome.status)
+    }
+
+    /// Asks the other end, and waits for its answer.
+    public func sendMessage(
+        _ message: ValueSet, within patience: Duration = .seconds(30),
+        limit: Int = AppServiceConnection.defaultMessageLimit
+    ) async -> AppServiceResponse {
+        let map: RelayMap
+        do throws(ValueSetFault) { map = try ValueSetCoding.relay(message, limit: limit) } catch {
+            return AppServiceResponse(
+                message: [:], status: error.isTooLarge ? .messageSizeTooLarge : .failure, detail: error.description)
+        }
+        guard let id = state.withLock({ $0.isClosed ? nil : $0.id }) else {
+            return AppServiceResponse(message: [:], status: .connectionClosed, detail: nil)
+        }
+        let outcome = await client.command(
+            .send(connection: id, message: map), id: UUID(), on: "", within: patience)
+        return AppServiceResponse(
+            message: ValueSetCoding.values(outcome.message ?? [:]), status: AppServiceResponseStatus(outcome.status),
+            detail: outcome.detail)
+    }
+
+    /// Opens, asks once and closes, in one round trip.
+    public static func sendStatelessMessage(
+        _ message: ValueSet, to info: AppServiceInfo, request: RemoteSystemConnectionRequest,
+        within patience: Duration = .seconds(30), limit: Int = AppServiceConnection.defaultMessageLimit
+    ) async -> StatelessAppServiceResponse {
+        let map: RelayMap
+        do throws(ValueSetFault) { map = try ValueSetCoding.relay(message, limit: limit) } catch {
+            return StatelessAppServiceResponse(
+                message: [:], status: error.isTooLarge ? .messageSizeTooLarge : .failure, detail: error.description)
+        }
+        let outcome = await RelayClient.shared.command(
+            .call(app: request.app ?? info.packageId, service: info.name, message: map), id: UUID(), on: request.device,
+            within: patience)
+        return StatelessAppServiceResponse(
+            message: ValueSetCoding.values(outcome.message ?? [:]),
+            status: StatelessAppServiceResponseStatus(outcome.status), detail: outcome.detail)
+    }
+
+    /// Closes it; the other end is told.
+    public func close() {
+        guard let id = state.withLock({ $0.isClosed ? nil : $0.id }) else { return }
+        end()
+        client.say(.close(request: 0, connection: id, .completed))
+    }
+
+    // MARK: Inside
+
+    func listen() {
+        let listener = client.listen { [weak self] in self?.take($0) }
+        state.withLock { $0.listener = listener }
+    }
+
+    private func end() {
+        let listener = state.withLock { state in
+            state.isClosed = true
+            return state.listener
+        }
+        if let listener { client.ignore(listener) }
+    }
+
+    private func take(_ news: RelayClient.News) {
+        let id = state.withLock { $0.id }
+        switch news {
+        case .notice(.asked(let call, _, _, _, let asked)) where asked.connection != nil && asked.connection == id:
+            receive(asked.message, call: call)
+        case .notice(.closed(let connection, let reason)) where connection == id: close(by: reason)
+        case .ended: close(by: .unknown)
+        default: break
+        }
+    }
+
+    /// Ends it from the other side, once.
+    func close(by reason: RelayCloseReason) {
+        guard !state.withLock({ $0.isClosed }) else { return }
+        end()
+        serviceClosed.fire(AppServiceClosedStatus(reason))
+    }
+
+    func receive(_ message: RelayMap, call: Int64) {
+        guard requestReceived.hasHandler else {
+            return client.say(
+                .answer(call: call, RelayOutcome(.failed, detail: "the app does not take questions here")))
+        }
+        requestReceived.fire(AppServiceRequest(message, call: call, client: client))
+    }
+}
+
+extension RelayClient {
+    /// Gives a command, and waits for what comes of it.
+    func command(_ order: RelayOrder, id: UUID, on device: String, within patience: Duration) async -> RelayOutcome {
+        let now = Int64(Date().timeIntervalSince1970 * 1000)
+        let seconds = min(max(patience.components.seconds, 1), 3600)
+        let deadline = now + seconds * 1000
+        let notice = await ask { .command(request: $0, id: id, device: device, deadline: deadline, order) }
+        guard case .answered(_, _, let outcome)? = notice else {
+            return RelayOutcome(.networkUnavailable, detail: "the agent of this device does not answer")
+        }
+        return outcome
+    }
+}

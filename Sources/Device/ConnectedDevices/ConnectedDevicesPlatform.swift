@@ -1,0 +1,257 @@
+import Foundation
+import RelayWire
+import Synchronization
+
+/// An account that devices belong to. Whose this device is, is settled with its agent (`aldaba relay account`): apps sign
+/// nobody in.
+public final class ConnectedDevicesAccount: Sendable {
+    /// The account's name for this app.
+    public let accountId: String
+    /// What kind of account it is.
+    public let type: ConnectedDevicesAccountType
+
+    /// Names an account.
+    public init(accountId: String, type: ConnectedDevicesAccountType) {
+        self.accountId = accountId
+        self.type = type
+    }
+
+    /// The account of nobody.
+    public static let anonymousAccount = ConnectedDevicesAccount(accountId: "", type: .anonymous)
+    /// The account that this device's agent belongs to.
+    public static let device = ConnectedDevicesAccount(accountId: "device", type: .msa)
+}
+
+/// A question for an access token. The agent has its own credential, so none is asked: the event is kept for code that answers
+/// it.
+public final class ConnectedDevicesAccessTokenRequest: Sendable {
+    /// Whose token it is.
+    public let account: ConnectedDevicesAccount
+    /// What it is for.
+    public let scopes: [String]
+
+    init(account: ConnectedDevicesAccount, scopes: [String]) {
+        self.account = account
+        self.scopes = scopes
+    }
+
+    /// Takes a token; it is not used.
+    public func complete(withAccessToken token: String) {}
+    /// Takes the reason why there is none.
+    public func complete(withErrorMessage message: String) {}
+}
+
+/// The accounts of an app.
+public final class ConnectedDevicesAccountManager: Sendable {
+    private let known = Mutex<[ConnectedDevicesAccount]>([])
+
+    init() {}
+
+    /// A token is wanted; it never is.
+    public let accessTokenRequested = ConnectedDevicesEvent<ConnectedDevicesAccessTokenRequest>()
+    /// A token is of no use any more; it never is told.
+    public let accessTokenInvalidated = ConnectedDevicesEvent<ConnectedDevicesAccessTokenRequest>()
+
+    /// The accounts that were added.
+    public var accounts: [ConnectedDevicesAccount] { known.withLock { $0 } }
+
+    /// Adds an account.
+    ///
+    /// - Returns: ``ConnectedDevicesAccountAddedStatus/errorNoNetwork`` where the agent cannot be reached.
+    public func add(_ account: ConnectedDevicesAccount) async -> ConnectedDevicesAccountAddedStatus {
+        guard await RelayClient.shared.ask({ .life(request: $0, id: UUID()) }) != nil else { return .errorNoNetwork }
+        known.withLock { known in
+            if !known.contains(where: { $0.accountId == account.accountId }) { known.append(account) }
+        }
+        return .success
+    }
+
+    /// Takes an account away.
+    public func remove(_ account: ConnectedDevicesAccount) {
+        known.withLock { $0.removeAll { $0.accountId == account.accountId } }
+    }
+}
+
+/// The library's beginning and end.
+public final class ConnectedDevicesPlatform: Sendable {
+    /// The platform of this process.
+    public static let shared = ConnectedDevicesPlatform()
+
+    /// The accounts of this app.
+    public let accountManager = ConnectedDevicesAccountManager()
+
+    /// A platform that is not started. All of a process share one connection to the agent.
+    public init() {}
+
+    /// Begins to connect to the agent. What is asked before that is answered as without a network.
+    public func start() { RelayClient.shared.start() }
+
+    /// Ends the connection; connections to app services are closed, and both sides are told.
+    public func shutdown() { RelayClient.shared.stop() }
+}
+
+/// Opens addresses that other devices send to this app.
+public protocol LaunchUriProvider: Sendable {
+    /// The schemes that it opens; `nil` for all.
+    var supportedUriSchemes: [String]? { get }
+    /// Opens an address; says whether it did.
+    func onLaunchUri(_ uri: String, options: RemoteLauncherOptions) async -> Bool
+}
+
+/// An app service that other devices may use.
+public protocol AppServiceProvider: Sendable {
+    /// The service that it is; the app is this one, whatever the package id says.
+    var appServiceInfo: AppServiceInfo { get }
+    /// Whether only devices may use it that the person has named (`aldaba relay grant`).
+    var needsGrant: Bool { get }
+    /// Another device has opened a connection, or asks by itself. Subscribe to the connection's events before this returns, and
+    /// keep the connection for as long as it is wanted.
+    func connectionDidOpen(_ info: AppServiceConnectionOpenedInfo)
+}
+
+extension AppServiceProvider {
+    /// All of the person's devices may use the service.
+    public var needsGrant: Bool { false }
+}
+
+/// A connection that another device has opened.
+public struct AppServiceConnectionOpenedInfo: Sendable {
+    /// This app's end of it.
+    public let connection: AppServiceConnection
+    /// The id of the device that opened it.
+    public let remoteSystemId: String
+    /// The bundle id of the app that opened it; `nil` where it is not told.
+    public let callerAppId: String?
+}
+
+/// What this app offers to this person's other devices.
+public final class RemoteSystemAppRegistration: Sendable {
+    private struct State {
+        var attributes: [String: String] = [:]
+        var providers: [any AppServiceProvider] = []
+        var launcher: (any LaunchUriProvider)?
+        var listener: Int?
+        var isPublished = false
+        /// The connections that others have opened; a connection leaves when it is closed.
+        var connections: [UUID: AppServiceConnection] = [:]
+    }
+
+    private let state = Mutex(State())
+    private static let own = RemoteSystemAppRegistration()
+
+    private init() {}
+
+    /// The registration of this app.
+    public static func getForAccount(_ account: ConnectedDevicesAccount = .device) -> RemoteSystemAppRegistration {
+        own
+    }
+
+    /// What the app tells of itself, together at most 4 KiB.
+    public var attributes: [String: String] {
+        get { state.withLock { $0.attributes } }
+        set { state.withLock { $0.attributes = newValue } }
+    }
+
+    /// The services that it offers, at most 32.
+    public var appServiceProviders: [any AppServiceProvider] {
+        get { state.withLock { $0.providers } }
+        set { state.withLock { $0.providers = newValue } }
+    }
+
+    /// What opens addresses; `nil` where nothing does.
+    public var launchUriProvider: (any LaunchUriProvider)? {
+        get { state.withLock { $0.launcher } }
+        set { state.withLock { $0.launcher = newValue } }
+    }
+
+    /// Publishes what was set, and again whenever the connection to the agent was lost.
+    public func publish() async -> ConnectedDevicesNotificationRegistrationStatus {
+        let client = RelayClient.shared
+        let mustListen = state.withLock { state in
+            state.isPublished = true
+            return state.listener == nil
+        }
+        if mustListen {
+            let listener = client.listen { [weak self] in self?.take($0, client) }
+            state.withLock { $0.listener = listener }
+        }
+        return await send(over: client)
+    }
+
+    /// The other generation's name of ``publish()``.
+    @available(*, deprecated, renamed: "publish()")
+    public func save() async -> Bool { await publish() == .success }
+
+    private func send(over client: RelayClient) async -> ConnectedDevicesNotificationRegistrationStatus {
+        let (services, schemes, attributes) = state.withLock { state in
+            (
+                state.providers.map {
+                    RelayService(name: $0.appServiceInfo.name, access: $0.needsGrant ? .granted : .sameUser)
+                },
+                state.launcher.map { $0.supportedUriSchemes ?? ["*"] } ?? [], state.attributes
+            )
+        }
+        let notice = await client.ask {
+            .publish(request: $0, services: services, schemes: schemes, attributes: attributes)
+        }
+        guard case .answered(_, _, let outcome)? = notice else { return .errorNoNetwork }
+        return outcome.status == .success ? .success : .errorUnknown
+    }
+
+    private func take(_ news: RelayClient.News, _ client: RelayClient) {
+        switch news {
+        case .opened: if state.withLock({ $0.isPublished }) { Task { await send(over: client) } }
+        case .ended:
+            let connections = state.withLock { state in
+                defer { state.connections = [:] }
+                return state.connections
+            }
+            for connection in connections.values { connection.close(by: .unknown) }
+        case .notice(.opened(let id, let device, let app, let service)):
+            let info = AppServiceInfo(name: service, packageId: app)
+            let connection = AppServiceConnection(opened: id, info, client: client)
+            guard let provider = provider(of: service) else {
+                return client.say(.close(request: 0, connection: id, .cancelled))
+            }
+            connection.listen()
+            state.withLock { $0.connections[id] = connection }
+            provider.connectionDidOpen(
+                AppServiceConnectionOpenedInfo(connection: connection, remoteSystemId: device, callerAppId: nil))
+        case .notice(.closed(let id, let reason)):
+            // Whoever keeps no connection hears of its end all the same.
+            state.withLock { $0.connections.removeValue(forKey: id) }?.close(by: reason)
+        case .notice(.asked(let call, _, let device, _, let asked)) where asked.connection == nil:
+            answer(asked, call, device, client)
+        case .notice(.launch(let call, _, let launch)): open(launch, call, client)
+        case .notice: break
+        }
+    }
+
+    private func provider(of service: String) -> (any AppServiceProvider)? {
+        state.withLock { $0.providers.first { $0.appServiceInfo.name == service } }
+    }
+
+    /// A question by itself has a connection of its own for as long as it is taken.
+    private func answer(_ asked: RelayCall, _ call: Int64, _ device: String, _ client: RelayClient) {
+        guard let provider = provider(of: asked.service) else {
+            return client.say(.answer(call: call, RelayOutcome(.serviceUnavailable)))
+        }
+        let connection = AppServiceConnection(
+            opened: nil, AppServiceInfo(name: asked.service, packageId: asked.app), client: client)
+        provider.connectionDidOpen(
+            AppServiceConnectionOpenedInfo(
+                connection: connection, remoteSystemId: device, callerAppId: asked.caller))
+        connection.receive(asked.message, call: call)
+    }
+
+    private func open(_ launch: RelayLaunch, _ call: Int64, _ client: RelayClient) {
+        guard let launcher = launchUriProvider else {
+            return client.say(.answer(call: call, RelayOutcome(.protocolUnavailable)))
+        }
+        let options = RemoteLauncherOptions(fallbackUri: launch.fallback, preferredAppIds: launch.preferredApps)
+        Task {
+            let isOpen = await launcher.onLaunchUri(launch.uri, options: options)
+            client.say(.answer(call: call, RelayOutcome(isOpen ? .success : .failed)))
+        }
+    }
+}

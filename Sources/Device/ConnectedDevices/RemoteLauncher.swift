@@ -1,0 +1,41 @@
+import Foundation
+import RelayWire
+
+/// How an address is to be opened.
+public struct RemoteLauncherOptions: Hashable, Sendable {
+    /// An https page that the target opens if the address cannot be, for certain.
+    public var fallbackUri: String?
+    /// The bundle ids of the apps that should open it, the most wanted first.
+    public var preferredAppIds: [String]
+
+    /// Options; there is none that must be given.
+    public init(fallbackUri: String? = nil, preferredAppIds: [String] = []) {
+        self.fallbackUri = fallbackUri
+        self.preferredAppIds = preferredAppIds
+    }
+
+    /// The other generation's name of ``preferredAppIds``.
+    public var preferredPackageIds: [String] {
+        get { preferredAppIds }
+        set { preferredAppIds = newValue }
+    }
+}
+
+/// Opens addresses on other devices.
+public struct RemoteLauncher: Sendable {
+    /// A launcher; it has no state.
+    public init() {}
+
+    /// Opens an address, and says what came of it: whether the target took it, not whether a window is there.
+    public func launchUri(
+        _ uri: String, with request: RemoteSystemConnectionRequest,
+        options: RemoteLauncherOptions = RemoteLauncherOptions(),
+        within patience: Duration = .seconds(30)
+    ) async -> RemoteLaunchUriStatus {
+        guard uri.utf8.count <= 8192 else { return .valueSetTooLarge }
+        let order = RelayOrder.launch(
+            uri: uri, app: request.app, fallback: options.fallbackUri, preferredApps: options.preferredAppIds)
+        return RemoteLaunchUriStatus(
+            await RelayClient.shared.command(order, id: UUID(), on: request.device, within: patience).status)
+    }
+}

@@ -1,0 +1,96 @@
+import RelayWire
+
+/// The kinds of device that there are; an open set, for display only.
+public enum RemoteSystemKinds {
+    /// The kinds by their texts.
+    public static let desktop = "desktop", holographic = "holographic", hub = "hub", iot = "iot", laptop = "laptop"
+    /// The kinds by their texts.
+    public static let phone = "phone", tablet = "tablet", xbox = "xbox"
+}
+
+/// Another device of this person.
+public struct RemoteSystem: Hashable, Sendable {
+    private let device: RelayDevice
+
+    init(_ device: RelayDevice) { self.device = device }
+
+    /// The device's id: what tells devices apart.
+    public var id: String { device.id }
+    /// The name for people; two devices may have the same.
+    public var displayName: String { device.name }
+    /// What it is; see ``RemoteSystemKinds``.
+    public var kind: String { device.kind }
+    /// Whether it can be reached. It is never unknown for a device that a watcher tells.
+    public var status: RemoteSystemStatus { RemoteSystemStatus(device.presence) }
+    /// Its system.
+    public var platform: RemoteSystemPlatform { RemoteSystemPlatform(device.platform) }
+    /// Its apps that offer something to other devices.
+    public var apps: [RemoteSystemApp] { device.apps.map { RemoteSystemApp($0, device: device.id) } }
+
+    /// The guide's name of ``apps``.
+    @available(*, deprecated, renamed: "apps") public var applications: [RemoteSystemApp] { apps }
+}
+
+/// An app on another device.
+public struct RemoteSystemApp: Hashable, Sendable {
+    private let app: RelayApp
+    let device: String
+
+    init(_ app: RelayApp, device: String) {
+        self.app = app
+        self.device = device
+    }
+
+    /// The app's bundle id.
+    public var id: String { app.id }
+    /// The app's name for people.
+    public var displayName: String { app.name }
+    /// Whether it can be reached.
+    public var status: RemoteSystemStatus { RemoteSystemStatus(app.presence) }
+    /// What it tells of itself.
+    public var attributes: [String: String] { app.attributes }
+    /// The services that it offers to this device.
+    public var appServices: [AppServiceInfo] { app.services.map { AppServiceInfo(name: $0, packageId: app.id) } }
+    /// Whether the local network reaches it; devices are reached through the server.
+    public var isAvailableByProximity: Bool { false }
+    /// Whether Bluetooth reaches it; devices are reached through the server.
+    public var isAvailableBySpatialProximity: Bool { false }
+
+    /// The guide's name of ``id``.
+    @available(*, deprecated, renamed: "id") public var applicationId: String { id }
+}
+
+/// An app service: its name, and the app that offers it.
+public struct AppServiceInfo: Hashable, Sendable {
+    /// The service's name.
+    public var name: String
+    /// The app's bundle id.
+    public var packageId: String
+
+    /// Names a service.
+    public init(name: String, packageId: String) {
+        self.name = name
+        self.packageId = packageId
+    }
+}
+
+/// The guide's name of ``AppServiceInfo``.
+public typealias AppServiceDescription = AppServiceInfo
+
+/// Whom something is asked of: a device, or an app on it.
+public struct RemoteSystemConnectionRequest: Hashable, Sendable {
+    let device: String
+    let app: String?
+
+    /// Asks a device; which app answers is the device's choice.
+    public init(remoteSystem: RemoteSystem) {
+        device = remoteSystem.id
+        app = nil
+    }
+
+    /// Asks an app.
+    public init(remoteSystemApp: RemoteSystemApp) {
+        device = remoteSystemApp.device
+        app = remoteSystemApp.id
+    }
+}

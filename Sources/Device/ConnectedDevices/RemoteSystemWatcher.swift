@@ -1,0 +1,154 @@
+import RelayWire
+import Synchronization
+
+/// Which devices a watcher tells of. A device must pass every filter.
+public enum RemoteSystemFilter: Hashable, Sendable {
+    /// Devices of these kinds.
+    case kind([String])
+    /// Devices that can be reached, or any.
+    case statusType(RemoteSystemStatusType)
+    /// Devices that are found in this way.
+    case discoveryType(RemoteSystemDiscoveryType)
+    /// Devices of the same person, or of anybody: of those there are none.
+    case authorizationKind(RemoteSystemAuthorizationKind)
+    /// Whether devices count on which this very app is all that there is.
+    case localVisibilityKind(RemoteSystemLocalVisibilityKind)
+    /// Devices with these systems.
+    case platform([RemoteSystemPlatform])
+
+    func passes(_ system: RemoteSystem) -> Bool {
+        switch self {
+        case .kind(let kinds): kinds.contains { $0.lowercased() == system.kind.lowercased() }
+        case .statusType(let type): type == .any || system.status == .available
+        case .discoveryType(let type): type == .any || type == .cloud
+        case .authorizationKind, .localVisibilityKind: true
+        case .platform(let platforms): platforms.contains(system.platform)
+        }
+    }
+}
+
+/// Which presence a watcher asks for.
+public enum RemoteSystemStatusType: Int, Sendable, CaseIterable {
+    /// The values keep their numbers.
+    case any = 0, available = 1
+}
+
+/// In which way devices are found.
+public enum RemoteSystemDiscoveryType: Int, Sendable, CaseIterable {
+    /// The values keep their numbers.
+    case any = 0, proximal = 1, cloud = 2, spatiallyProximal = 3
+}
+
+/// Whose devices are found.
+public enum RemoteSystemAuthorizationKind: Int, Sendable, CaseIterable {
+    /// The values keep their numbers.
+    case sameUser = 0, anonymous = 1
+}
+
+/// Whether this app's own device is told.
+public enum RemoteSystemLocalVisibilityKind: Int, Sendable, CaseIterable {
+    /// The values keep their numbers.
+    case showAll = 0, hideLocalApp = 1
+}
+
+/// Tells of this person's other devices: first of all that there are, then ``enumerationCompleted``, then of what changes,
+/// until it is stopped.
+public final class RemoteSystemWatcher: Sendable {
+    private struct State {
+        var listener: Int?
+        var told: [String: RemoteSystem] = [:]
+        /// What was told since the agent was last asked anew; `nil` when that enumeration is completed.
+        var fresh: Set<String>? = []
+        var isCompleted = false
+    }
+
+    private let filters: [RemoteSystemFilter]
+    private let client: RelayClient
+    private let state = Mutex(State())
+
+    /// A device that was not told before.
+    public let remoteSystemAdded = ConnectedDevicesEvent<RemoteSystem>()
+    /// A device that is another than was told.
+    public let remoteSystemUpdated = ConnectedDevicesEvent<RemoteSystem>()
+    /// A device that is there no more, or does not pass the filters any more.
+    public let remoteSystemRemoved = ConnectedDevicesEvent<RemoteSystem>()
+    /// All that there were at the start are told; the watching goes on.
+    public let enumerationCompleted = ConnectedDevicesEvent<Void>()
+    /// Devices cannot be found now; the watching goes on.
+    public let errorOccurred = ConnectedDevicesEvent<RemoteSystemWatcherError>()
+
+    /// A watcher that is not started.
+    ///
+    /// - Parameter filters: All of them must be passed; of several of one kind, each.
+    public convenience init(filters: [RemoteSystemFilter] = []) { self.init(filters: filters, client: .shared) }
+
+    init(filters: [RemoteSystemFilter], client: RelayClient) {
+        self.filters = filters
+        self.client = client
+    }
+
+    /// Begins to tell; does nothing while it tells.
+    public func start() {
+        let listener = client.listen { [weak self] in self?.take($0) }
+        let isFirst = state.withLock { state in
+            guard state.listener == nil else { return false }
+            state.listener = listener
+            return true
+        }
+        guard isFirst else { return client.ignore(listener) }
+        client.start()
+        Task { await watch() }
+    }
+
+    /// Tells no more.
+    public func stop() {
+        let listener = state.withLock { state in
+            defer { state = State() }
+            return state.listener
+        }
+        if let listener { client.ignore(listener) }
+    }
+
+    private func watch() async {
+        if await client.ask({ .watch(request: $0) }) == nil { errorOccurred.fire(.internetNotAvailable) }
+    }
+
+    private func take(_ news: RelayClient.News) {
+        switch news {
+        case .opened:
+            state.withLock { $0.fresh = [] }
+            Task { await watch() }
+        case .ended: errorOccurred.fire(.internetNotAvailable)
+        case .notice(.added(let device)), .notice(.updated(let device)): tell(RemoteSystem(device))
+        case .notice(.removed(let id)): forget(id)
+        case .notice(.enumerationCompleted): complete()
+        case .notice(.watchFailed): errorOccurred.fire(.internetNotAvailable)
+        case .notice: break
+        }
+    }
+
+    /// What went while nobody could tell is removed now.
+    private func complete() {
+        let (gone, isFirst) = state.withLock { state -> ([String], Bool) in
+            let gone = state.fresh.map { fresh in state.told.keys.filter { !fresh.contains($0) } } ?? []
+            state.fresh = nil
+            defer { state.isCompleted = true }
+            return (gone, !state.isCompleted)
+        }
+        for id in gone { forget(id) }
+        if isFirst { enumerationCompleted.fire(()) }
+    }
+
+    private func tell(_ system: RemoteSystem) {
+        guard filters.allSatisfy({ $0.passes(system) }) else { return forget(system.id) }
+        let known = state.withLock { state in
+            state.fresh?.insert(system.id)
+            return state.told.updateValue(system, forKey: system.id)
+        }
+        if known == nil { remoteSystemAdded.fire(system) } else if known != system { remoteSystemUpdated.fire(system) }
+    }
+
+    private func forget(_ id: String) {
+        if let system = state.withLock({ $0.told.removeValue(forKey: id) }) { remoteSystemRemoved.fire(system) }
+    }
+}

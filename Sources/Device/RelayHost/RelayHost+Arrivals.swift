@@ -1,0 +1,248 @@
+import Foundation
+import Relay
+import RelayWire
+
+/// What other devices send.
+extension RelayHost {
+    mutating func arrived(_ route: RelayRoute, _ now: Int64) {
+        let content: RelayContent
+        do { content = try RelayContent(route.body) } catch {
+            // Whoever cannot write a content may still read that it could not be.
+            return send(
+                .outcome(command: route.id, RelayOutcome(.failed, detail: "what came cannot be read: \(error)")),
+                to: route.peer, deadline: nil)
+        }
+        switch content {
+        case .executing(let id): ledger.executing(id, on: route.peer)
+        case .outcome(let id, let outcome): end(id, outcome, from: route.peer, now)
+        case .close(let id, let reason):
+            if let line = lines[id], line.device == route.peer { closeHere(id, line, reason) }
+        case .cancel(let id):
+            for (number, task) in tasks where task.id == id && task.device == route.peer {
+                if task.isAsked { directives.append(.withdraw(ticket: number)) }
+                tasks[number] = nil
+            }
+            if incoming[id]?.device == route.peer { incomingEnded(id) }
+        case .launch, .call, .open: carryOut(content, route, now)
+        case .offer(let offer): take(offer, route, now)
+        case .pull(let stream, let offset, let length, let prefix):
+            pulled(stream, offset, length, prefix, route.peer)
+        case .piece(let stream, let offset, let bytes): pieceCame(stream, offset, bytes, route.peer, now)
+        case .piecesEnded(let stream, let digest): piecesEnded(stream, digest, route.peer, now)
+        case .rekey(let text): rekeyed(text)
+        case .unknown(let type):
+            reply(route.id, route.peer, RelayOutcome(.failed, detail: "this device does not know the command \(type)"))
+        }
+    }
+
+    /// Carries a command out, once.
+    private mutating func carryOut(_ content: RelayContent, _ route: RelayRoute, _ now: Int64) {
+        if let deadline = route.deadline, deadline <= now {
+            return reply(route.id, route.peer, RelayOutcome(.expired, detail: "it came after its deadline"))
+        }
+        switch answered.arrive(route.id, from: route.peer, at: now) {
+        case .new: break
+        case .underWay: return send(.executing(command: route.id), to: route.peer, deadline: route.deadline)
+        case .answered(let body?):
+            return directives.append(
+                .send(.route(RelayRoute(peer: route.peer, id: UUID(), deadline: nil, body: body))))
+        case .answered(nil):
+            let detail = "it was carried out before; its answer is not kept any more"
+            return reply(route.id, route.peer, RelayOutcome(.outcomeUnknown, detail: detail))
+        }
+        guard tasks.count < Self.taskLimit else {
+            return reply(route.id, route.peer, RelayOutcome(.resourceLimits, detail: "too much is under way here"))
+        }
+        described[route.id] = Self.description(of: content)
+        switch content {
+        case .launch(let launch): take(launch, route, now)
+        case .call(let call): take(call, route, now)
+        case .open(let app, let service, _): open(app, service, route, content, now)
+        default: break
+        }
+    }
+
+    /// What a command is, for the log: no address, and nothing of a message.
+    private static func description(of content: RelayContent) -> String {
+        switch content {
+        case .launch(let launch): "open \(launch.uri.prefix { $0 != ":" }.prefix(32))"
+        case .call(let call): "call \(call.app)/\(call.service)"
+        case .open(let app, let service, _): "connect \(app)/\(service)"
+        default: "command"
+        }
+    }
+
+    /// Answers a command that nobody has to carry out, or whose answer need not be repeated.
+    mutating func reply(_ id: UUID, _ device: String, _ outcome: RelayOutcome) {
+        guard let body = try? RelayContent.outcome(command: id, outcome).encoded() else { return }
+        answered.answered(id, from: device, body)
+        if let what = described.removeValue(forKey: id) {
+            directives.append(.note(RelayLogEntry(device: device, what: what, status: outcome.status)))
+        }
+        guard isOpen else { return }
+        directives.append(.send(.route(RelayRoute(peer: device, id: UUID(), deadline: nil, body: body))))
+    }
+
+    mutating func add(_ route: RelayRoute, _ client: Client?, fallback: String? = nil, _ now: Int64) -> Int64 {
+        lastTask += 1
+        tasks[lastTask] = Task(
+            id: route.id, device: route.peer, deadline: route.deadline, client: client, fallback: fallback,
+            tellsAt: now + Self.silence)
+        return lastTask
+    }
+
+    /// A task has ended: its caller is answered.
+    mutating func settle(_ number: Int64, _ outcome: RelayOutcome, _ now: Int64) {
+        guard let task = tasks.removeValue(forKey: number) else { return }
+        reply(task.id, task.device, outcome)
+    }
+
+    /// A client answers a task of its own.
+    mutating func finish(_ call: Int64, _ outcome: RelayOutcome, by client: Client, _ now: Int64) {
+        guard let task = tasks[call], task.client == client else { return }
+        var outcome = outcome
+        if let message = outcome.message {
+            do throws(RelayFault) { _ = try RelayEncoder.encode(message, limits: .largestMessage) } catch {
+                outcome = RelayOutcome(.tooLarge, detail: "the answer: \(error)")
+            }
+        }
+        if outcome.status != .success, task.fallback != nil { return openFallback(call, outcome, now) }
+        settle(call, outcome, now)
+    }
+
+    // MARK: App services
+
+    /// Why a device may not use a service of an app here; `nil` when it may.
+    func refusal(of service: String, _ app: String, to device: String) -> RelayOutcome? {
+        if app == Self.ownApp {
+            if service == Self.pingService { return nil }
+            guard offeredOwnServices.contains(service) else {
+                return RelayOutcome(.serviceUnavailable, detail: "this device does not offer \(service)")
+            }
+            return settings.isGranted(device, app, service) ? nil : notGranted(device, app, service)
+        }
+        guard members.values.contains(where: { $0.app == app && $0.isPublished }) else {
+            return RelayOutcome(.appNotInstalled, detail: "no app \(app) offers anything on this device")
+        }
+        guard let offered = provider(of: service, app: app), offered.service.access != .off else {
+            return RelayOutcome(.serviceUnavailable, detail: "\(app) does not offer the service \(service)")
+        }
+        guard offered.service.access == .sameUser || settings.isGranted(device, app, service) else {
+            return notGranted(device, app, service)
+        }
+        return nil
+    }
+
+    func notGranted(_ device: String, _ app: String, _ service: String) -> RelayOutcome {
+        RelayOutcome(
+            .notAuthorized,
+            detail:
+                "the owner of the device has not granted this; there: `aldaba relay grant \(device) \(app) \(service)`")
+    }
+
+    mutating func take(_ call: RelayCall, _ route: RelayRoute, _ now: Int64) {
+        if call.app == Self.ownApp, call.service == Self.pingService {
+            return reply(route.id, route.peer, RelayOutcome(.success, message: Self.pong(call.message)))
+        }
+        let client: Client
+        if let connection = call.connection {
+            guard let line = lines[connection], line.device == route.peer else {
+                return reply(route.id, route.peer, RelayOutcome(.connectionClosed))
+            }
+            client = line.client
+        } else {
+            if let refusal = refusal(of: call.service, call.app, to: route.peer) {
+                return park(.call(call), call.app, call.service, route, refusal, now)
+            }
+            if call.app == Self.ownApp { return serve(call, route, now) }
+            guard let offered = provider(of: call.service, app: call.app) else { return }
+            client = offered.client
+        }
+        let number = add(route, client, now)
+        directives.append(
+            .tell(
+                client,
+                .asked(call: number, id: route.id, device: route.peer, deadline: route.deadline, call)))
+    }
+
+    mutating func open(
+        _ app: String, _ service: String, _ route: RelayRoute, _ content: RelayContent, _ now: Int64
+    ) {
+        if let refusal = refusal(of: service, app, to: route.peer) {
+            return park(content, app, service, route, refusal, now)
+        }
+        guard lines.count < Self.taskLimit else {
+            return reply(
+                route.id, route.peer, RelayOutcome(.resourceLimits, detail: "too many connections are open here"))
+        }
+        if let offered = provider(of: service, app: app) {
+            lines[route.id] = Line(client: offered.client, device: route.peer, app: app, service: service)
+            directives.append(
+                .tell(offered.client, .opened(connection: route.id, device: route.peer, app: app, service: service)))
+        }
+        reply(route.id, route.peer, RelayOutcome(.success))
+    }
+
+    /// The answer to a ping: the same, of the type `pong`.
+    static func pong(_ ping: RelayMap) -> RelayMap { ping.merging(["Type": "pong"]) { $1 } }
+
+    // MARK: Addresses
+
+    private mutating func take(_ launch: RelayLaunch, _ route: RelayRoute, _ now: Int64) {
+        let named = launch.app.map { [$0] } ?? launch.preferredApps
+        let verdict = AddressRule.verdict(on: launch.uri) { scheme in
+            settings.schemes.contains(scheme) || members.values.contains { $0.isPublished && Self.opens(scheme, $0) }
+        }
+        guard case .allowed(let scheme) = verdict else {
+            guard case .denied(let why) = verdict else { return }
+            return reply(route.id, route.peer, RelayOutcome(.denied, detail: why))
+        }
+        let fallback = launch.fallback.flatMap(Self.usableFallback)
+        if let app = named.first(where: { opener(of: scheme, app: $0) != nil }),
+            let client = opener(of: scheme, app: app)
+        {
+            let number = add(route, client, fallback: fallback, now)
+            return directives.append(.tell(client, .launch(call: number, device: route.peer, launch)))
+        }
+        if let app = launch.app {
+            // It may be one that the session bus starts.
+            let number = add(route, nil, fallback: fallback, now)
+            return directives.append(.open(ticket: number, uri: launch.uri, app: app))
+        }
+        // Nobody was named: an app here that opens the scheme comes before the system's choice.
+        let other = members.filter { $0.value.isPublished && $0.value.schemes.contains(scheme) }
+            .min { $0.value.app < $1.value.app }
+        if let client = other?.key {
+            let number = add(route, client, fallback: fallback, now)
+            return directives.append(.tell(client, .launch(call: number, device: route.peer, launch)))
+        }
+        let number = add(route, nil, fallback: fallback, now)
+        directives.append(.open(ticket: number, uri: launch.uri, app: nil))
+    }
+
+    private static func usableFallback(_ uri: String) -> String? {
+        guard case .allowed("https") = AddressRule.verdict(on: uri, isAllowed: { _ in false }) else { return nil }
+        return uri
+    }
+
+    /// Opens the page that the caller named, after the address could not be opened for certain.
+    private mutating func openFallback(_ number: Int64, _ outcome: RelayOutcome, _ now: Int64) {
+        guard let uri = tasks[number]?.fallback else { return settle(number, outcome, now) }
+        tasks[number]?.client = nil
+        tasks[number]?.fallback = nil
+        tasks[number]?.isFallback = true
+        directives.append(.open(ticket: number, uri: uri, app: nil))
+    }
+
+    /// What came of ``Directive/open(ticket:uri:)``.
+    public mutating func opened(_ ticket: Int64, _ outcome: RelayOutcome, at now: Int64) -> [Directive] {
+        guard let task = tasks[ticket] else { return [] }
+        if outcome.status != .success {
+            openFallback(ticket, outcome, now)
+        } else {
+            let detail = task.isFallback ? "the address could not be opened; its fallback was" : nil
+            settle(ticket, RelayOutcome(.success, detail: detail), now)
+        }
+        return take(now)
+    }
+}

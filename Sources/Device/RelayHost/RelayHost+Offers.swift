@@ -1,0 +1,92 @@
+import RelayWire
+
+/// What this device offers, and what its clients see of others.
+extension RelayHost {
+    /// The app that comes with every agent; it has the service ``pingService``.
+    public static var ownApp: String { "aldaba.relay" }
+    /// Answers a message of the type `ping` with one of the type `pong` and what else was in it.
+    public static var pingService: String { "ping" }
+
+    /// This device as its server tells it to others.
+    var describedDevice: RelayDevice {
+        let own = RelayApp(
+            id: Self.ownApp, name: "Aldaba", services: [Self.pingService] + offeredOwnServices.sorted())
+        var apps = [own.id: own]
+        for (id, offer) in settings.offers ?? [:]
+        where !members.values.contains(where: { $0.app == id && $0.isPublished }) {
+            apps[id] = RelayApp(
+                id: id, name: offer.name, services: offer.services.keys.sorted(), schemes: offer.schemes,
+                attributes: offer.attributes, presence: .wakeable)
+        }
+        for member in members.values where member.isPublished {
+            let offered = member.services.filter { $0.access != .off }.map(\.name)
+            var app = apps[member.app] ?? RelayApp(id: member.app, name: member.name)
+            app.services += offered.filter { !app.services.contains($0) }
+            app.schemes += member.schemes.filter { !app.schemes.contains($0) }
+            app.attributes.merge(member.attributes) { $1 }
+            apps[member.app] = app
+        }
+        let all = apps.values.sorted { $0.id < $1.id }
+        return RelayDevice(
+            id: ownID ?? "", name: settings.name, kind: settings.kind, apps: Array(all.prefix(RelayDevice.appLimit)))
+    }
+
+    /// Tells a watcher what is new to it.
+    mutating func tellWatcher(_ client: Client) {
+        guard var member = members[client], member.watches else { return }
+        guard let devices else {
+            // While the server cannot be reached nothing is known; what was told stays until there is better news.
+            if member.isEnumerated {
+                directives.append(.tell(client, .watchFailed("this device is not connected to its server")))
+            }
+            member.isEnumerated = false
+            members[client] = member
+            return
+        }
+        let others = devices.filter { $0.key != ownID }
+        for id in member.seen.keys.sorted() where others[id] == nil {
+            directives.append(.tell(client, .removed(device: id)))
+            member.seen[id] = nil
+        }
+        for device in others.values.sorted(by: { $0.id < $1.id }) where member.seen[device.id] != device {
+            directives.append(.tell(client, member.seen[device.id] == nil ? .added(device) : .updated(device)))
+            member.seen[device.id] = device
+        }
+        if !member.isEnumerated {
+            member.isEnumerated = true
+            directives.append(.tell(client, .enumerationCompleted))
+        }
+        members[client] = member
+    }
+
+    /// A device's name; `nil` for one that is not known.
+    public func name(of device: String) -> String? { devices?[device]?.name }
+
+    /// What keeps devices from being found; `nil` for nothing.
+    var obstacle: String? {
+        if settings.account == nil {
+            return
+                "this device belongs to no account; `aldaba relay account show` on a device of yours tells its key, and "
+                + "`aldaba relay account join KEY` joins here"
+        }
+        if let refusal { return refusal }
+        return devices == nil ? "this device is not connected to its server" : nil
+    }
+
+    /// Who offers a service of an app here.
+    func provider(of service: String, app: String) -> (client: Client, service: RelayService)? {
+        for (client, member) in members where member.app == app && member.isPublished {
+            if let offered = member.services.first(where: { $0.name == service }) { return (client, offered) }
+        }
+        return nil
+    }
+
+    /// Who here opens addresses of a scheme as an app.
+    func opener(of scheme: String, app: String) -> Client? {
+        members.first { $0.value.app == app && $0.value.isPublished && Self.opens(scheme, $0.value) }?.key
+    }
+
+    static func opens(_ scheme: String, _ member: Member) -> Bool {
+        member.schemes.contains(scheme) || member.schemes.contains("*")
+    }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import Relay
+import RelayWire
+
+/// What a person is asked when a device calls a service for the first time.
+public struct RelayQuestion: Hashable, Sendable {
+    /// The device's id.
+    public var device: String
+    /// Its name for people.
+    public var deviceName: String
+    /// The app that offers the service.
+    public var app: String
+    /// Its name for people.
+    public var appName: String
+    /// The service.
+    public var service: String
+
+    /// What a person answers.
+    public enum Answer: String, Hashable, Sendable, CaseIterable {
+        /// This time, every time, or never.
+        case once, always, deny
+    }
+}
+
+/// What happened on this device by the word of another.
+public struct RelayLogEntry: Hashable, Sendable {
+    /// The device's id.
+    public var device: String
+    /// What it wanted, without addresses and contents.
+    public var what: String
+    /// What came of it.
+    public var status: RelayStatus
+}
+
+/// The agent's own services, apps that are started when they are asked, and the person's word on first use.
+extension RelayHost {
+    /// How long a person is waited for, and an app that is being started, in milliseconds.
+    static var questionPatience: Int64 { 60_000 }
+    static var startPatience: Int64 { 20_000 }
+    /// How many questions are open at a time.
+    static var questionLimit: Int { 8 }
+    /// How many apps' offers are remembered.
+    static var offerLimit: Int { 64 }
+    /// How long the server keeps something for a device that is away, in milliseconds.
+    static var waitingPatience: Int64 { 299_000 }
+
+    /// The agent's own services that can be asked now.
+    var offeredOwnServices: [String] {
+        ownServices.filter { service in
+            switch service {
+            case "photos": settings.photosFolder != nil
+            case "run": settings.programs != nil
+            default: true
+            }
+        }
+    }
+
+    // MARK: Own services
+
+    mutating func serve(_ call: RelayCall, _ route: RelayRoute, _ now: Int64) {
+        let number = add(route, nil, now)
+        tasks[number]?.ownService = call.service
+        directives.append(.serve(ticket: number, service: call.service, call.message))
+    }
+
+    /// What one of the agent's own services answers. A `path` in it is a file that is sent to the caller.
+    public mutating func served(_ ticket: Int64, _ outcome: RelayOutcome, at now: Int64) -> [Directive] {
+        guard let task = tasks[ticket], task.ownService != nil else { return [] }
+        var outcome = outcome
+        if case .string(let path)? = outcome.message?.removeValue(forKey: "path") {
+            guard let offer = RelayFiles.offer(of: path), give(path, offer, to: task.device) else {
+                outcome = RelayOutcome(.failed, detail: "the file cannot be sent now")
+                settle(ticket, outcome, now)
+                return take(now)
+            }
+        }
+        settle(ticket, outcome, now)
+        return take(now)
+    }
+
+    // MARK: First use, and apps that do not run
+
+    /// What cannot be carried out now may wait: for the person's word, or for the app to run.
+    mutating func park(
+        _ content: RelayContent, _ app: String, _ service: String, _ route: RelayRoute, _ refusal: RelayOutcome,
+        _ now: Int64
+    ) {
+        switch refusal.status {
+        case .notAuthorized: ask(content, app, service, route, refusal, now)
+        case .appNotInstalled:
+            guard let access = settings.offers?[app]?.services[service] else {
+                return reply(route.id, route.peer, refusal)
+            }
+            if access != RelayService.Access.sameUser.rawValue, !settings.isGranted(route.peer, app, service) {
+                return ask(content, app, service, route, notGranted(route.peer, app, service), now)
+            }
+            let number = add(route, nil, now)
+            let isFirst = !tasks.values.contains { $0.awaits == app }
+            tasks[number]?.call = content
+            tasks[number]?.awaits = app
+            tasks[number]?.deadline = min(route.deadline ?? .max, now + Self.startPatience)
+            if isFirst { directives.append(.start(app: app)) }
+        default: reply(route.id, route.peer, refusal)
+        }
+    }
+
+    private mutating func ask(
+        _ content: RelayContent, _ app: String, _ service: String, _ route: RelayRoute, _ refusal: RelayOutcome,
+        _ now: Int64
+    ) {
+        let open = tasks.values.filter(\.isAsked)
+        guard !settings.isDenied(route.peer, app, service), open.count < Self.questionLimit,
+            !open.contains(where: { $0.device == route.peer })
+        else { return reply(route.id, route.peer, refusal) }
+        let number = add(route, nil, now)
+        tasks[number]?.call = content
+        tasks[number]?.isAsked = true
+        tasks[number]?.deadline = min(route.deadline ?? .max, now + Self.questionPatience)
+        let name = members.values.first { $0.app == app }?.name ?? settings.offers?[app]?.name
+        directives.append(
+            .ask(
+                ticket: number,
+                RelayQuestion(
+                    device: route.peer, deviceName: devices?[route.peer]?.name ?? route.peer, app: app,
+                    appName: name ?? (app == Self.ownApp ? "Aldaba" : app), service: service)))
+    }
+
+    /// What the person says of ``Directive/ask(ticket:_:)``; `nil` where nobody could be asked, or did not say.
+    public mutating func decided(_ ticket: Int64, _ answer: RelayQuestion.Answer?, at now: Int64) -> [Directive] {
+        guard let task = tasks[ticket], task.isAsked, let content = task.call else { return [] }
+        let (app, service) =
+            switch content {
+            case .call(let call): (call.app, call.service)
+            case .open(let app, let service, _): (app, service)
+            default: ("", "")
+            }
+        let grant = RelaySettings.Grant(device: task.device, app: app, service: service)
+        var changed = settings
+        switch answer {
+        case .always: changed.grants.insert(grant)
+        case .deny: changed.denials = (changed.denials ?? []).union([grant])
+        case .once, nil: break
+        }
+        apply(changed)
+        guard answer == .once || answer == .always else {
+            settle(ticket, notGranted(task.device, app, service), now)
+            return take(now)
+        }
+        // Allowed once, it is carried out as if it had been granted, and is not afterwards.
+        let kept = settings
+        settings.grants.insert(grant)
+        carryOut(parked: ticket, now)
+        settings = kept
+        return take(now)
+    }
+
+    /// What waited for an app that has begun to offer something.
+    mutating func resume(app: String, _ now: Int64) {
+        for (number, task) in tasks where task.awaits == app {
+            guard let content = task.call, let (name, service) = Self.target(of: content),
+                provider(of: service, app: name) != nil
+            else { continue }
+            carryOut(parked: number, now)
+        }
+    }
+
+    private static func target(of content: RelayContent) -> (app: String, service: String)? {
+        switch content {
+        case .call(let call): (call.app, call.service)
+        case .open(let app, let service, _): (app, service)
+        default: nil
+        }
+    }
+
+    private mutating func carryOut(parked number: Int64, _ now: Int64) {
+        guard let task = tasks.removeValue(forKey: number), let content = task.call else { return }
+        let route = RelayRoute(peer: task.device, id: task.id, deadline: task.deadline, body: [])
+        switch content {
+        case .call(let call): take(call, route, now)
+        case .open(let app, let service, _): open(app, service, route, content, now)
+        default: break
+        }
+    }
+
+    /// Nobody said a word, or the app did not come, in time.
+    mutating func gaveUp(_ number: Int64, _ task: Task) {
+        tasks[number] = nil
+        if task.isAsked { directives.append(.withdraw(ticket: number)) }
+        let outcome =
+            task.isAsked
+            ? RelayOutcome(.notAuthorized, detail: "nobody at the device has answered whether this is allowed")
+            : RelayOutcome(.appUnavailable, detail: "the app was started, and did not offer the service in time")
+        reply(task.id, task.device, outcome)
+    }
+
+    /// Remembers what an app offers, so that it is started when somebody asks for it.
+    mutating func remember(_ member: Member?) {
+        guard let member, !member.isTerminal else { return }
+        let services = member.services.filter { $0.access != .off }
+        var offers = settings.offers ?? [:]
+        if services.isEmpty {
+            offers[member.app] = nil
+        } else if offers.count < Self.offerLimit || offers[member.app] != nil {
+            offers[member.app] = RelaySettings.RememberedOffer(
+                name: member.name,
+                services: Dictionary(services.map { ($0.name, $0.access.rawValue) }) { $1 },
+                schemes: member.schemes, attributes: member.attributes)
+        }
+        guard offers != settings.offers ?? [:] else { return }
+        settings.offers = offers.isEmpty ? nil : offers
+        directives.append(.save(settings))
+    }
+
+    /// An app is not on this device any more.
+    public mutating func removed(app: String, at now: Int64) -> [Directive] {
+        guard settings.offers?.removeValue(forKey: app) != nil else { return [] }
+        directives.append(.save(settings))
+        sayHello()
+        return take(now)
+    }
+}

@@ -1,0 +1,290 @@
+import Foundation
+import Relay
+import RelayWire
+
+/// The device's end of relaying: what apps and terminals ask, what other devices send, and what follows. A value; events in,
+/// directives out.
+///
+/// Guarantees: every command of a client is answered once; one that another device sends twice is carried out once; what an app
+/// here offers is found by other devices under the access that the app gave it; connections that are lost are told to both
+/// sides.
+public struct RelayHost<Client: Hashable & Sendable> {
+    /// What is to be done, in order.
+    public enum Directive: Hashable, Sendable {
+        /// Send a frame to the server.
+        case send(RelayFrame)
+        /// Tell an app or a terminal.
+        case tell(Client, RelayNotice)
+        /// Open an address on this desktop, in an app that is not connected or in any, and tell by
+        /// ``RelayHost/opened(_:_:at:)`` what came of it.
+        case open(ticket: Int64, uri: String, app: String?)
+        /// Do something with a file, and tell by ``RelayHost/filed(_:_:at:)`` what came of it.
+        case file(stream: UUID, RelayFileOrder)
+        /// Have one of the agent's own services answer, and tell by ``RelayHost/served(_:_:at:)``.
+        case serve(ticket: Int64, service: String, RelayMap)
+        /// Ask the person whether a device may call a service, and tell by ``RelayHost/decided(_:_:at:)``.
+        case ask(ticket: Int64, RelayQuestion)
+        /// The question needs no answer any more.
+        case withdraw(ticket: Int64)
+        /// Start an app that had offered something.
+        case start(app: String)
+        /// Note what happened, for the person to look at later.
+        case note(RelayLogEntry)
+        /// Tell a terminal what was noted last.
+        case tellLog(Client, request: Int64)
+        /// Keep the settings on the disk.
+        case save(RelaySettings)
+        /// Call ``RelayHost/due(at:)`` after so many milliseconds.
+        case wake(after: Int64)
+    }
+
+    /// Somebody who asks: an app, or a terminal.
+    struct Member {
+        /// The app's bundle id, or the terminal's name.
+        var app: String
+        var name: String
+        var isTerminal: Bool
+        var services: [RelayService] = []
+        var schemes: [String] = []
+        var attributes: [String: String] = [:]
+        var isPublished = false
+        var watches = false
+        /// What this watcher was told.
+        var seen: [String: RelayDevice] = [:]
+        var isEnumerated = false
+    }
+
+    /// A connection to an app service, at either end.
+    struct Line {
+        var client: Client
+        var device: String
+        var app: String
+        var service: String
+    }
+
+    /// A command of another device that somebody here carries out.
+    struct Task {
+        var id: UUID
+        var device: String
+        var deadline: Int64?
+        /// Who carries it out; `nil` for the system.
+        var client: Client?
+        /// A page to be opened where the address cannot be.
+        var fallback: String?
+        var isFallback = false
+        /// When the caller is told that it has arrived, unless it is answered before.
+        var tellsAt: Int64?
+        /// What is carried out once the person has allowed it, or the app runs.
+        var call: RelayContent?
+        /// The app that is being started for it.
+        var awaits: String?
+        /// Whether the person is being asked.
+        var isAsked = false
+        /// The service of the agent's own that answers it.
+        var ownService: String?
+    }
+
+    /// Whose the device is, and what others may do on it.
+    public internal(set) var settings: RelaySettings
+    var members: [Client: Member] = [:]
+    var ledger = CommandLedger<Client>()
+    var answered = AnsweredCommands()
+    var lines: [UUID: Line] = [:]
+    var tasks: [Int64: Task] = [:]
+    var lastTask: Int64 = 0
+    var directives: [Directive] = []
+    /// The person's devices as the server told them; `nil` while there is no session.
+    var devices: [String: RelayDevice]?
+    var ownID: String?
+    var refusal: String?
+    var isOpen = false
+    /// Files that go to other devices and come from them.
+    var outgoing: [UUID: Outgoing] = [:]
+    var incoming: [UUID: Incoming] = [:]
+    /// What other devices' commands are, for the log.
+    var described: [UUID: String] = [:]
+    var pairing: Pairing?
+    /// The agent's own services, beside the ping.
+    let ownServices: Set<String>
+    let filesFolder: String
+    private var wakesAt: Int64?
+
+    /// How many commands of other devices may be carried out at a time.
+    static var taskLimit: Int { 256 }
+    /// How long a command may take before its caller is told that it has arrived, in milliseconds.
+    static var silence: Int64 { 100 }
+    /// Until when a command without a deadline is waited for, in milliseconds.
+    static var patience: Int64 { 30_000 }
+    /// How long a command may be waited for at most, in milliseconds: less than ids are remembered.
+    static var longestPatience: Int64 { AnsweredCommands.age - 60_000 }
+
+    /// A host without clients and without a session.
+    ///
+    /// - Parameters:
+    ///   - ownServices: The services that the agent itself answers, which need the person's word.
+    ///   - filesFolder: Where files of other devices are put, unless the settings say otherwise.
+    public init(settings: RelaySettings, ownServices: Set<String> = [], filesFolder: String = "/tmp") {
+        self.settings = settings
+        self.ownServices = ownServices
+        self.filesFolder = settings.filesFolder ?? filesFolder
+    }
+
+    // MARK: The session
+
+    /// The session with the server is open.
+    public mutating func sessionOpened(at now: Int64) -> [Directive] {
+        isOpen = true
+        sayHello()
+        return take(now)
+    }
+
+    /// The session with the server is over: nobody knows what came of what was under way.
+    public mutating func sessionClosed(at now: Int64) -> [Directive] {
+        isOpen = false
+        devices = nil
+        for id in outgoing.keys { outgoing[id]?.isAway = true }
+        for id in incoming.keys { incomingEnded(id) }
+        failPairing("the way to the server was lost")
+        for id in ledger.underWay() where outgoing[id] == nil {
+            end(id, RelayOutcome(.outcomeUnknown, detail: "the way to the server was lost"), now)
+        }
+        for (id, line) in lines { closeHere(id, line, .unknown) }
+        tasks = tasks.filter { $0.value.client == nil }
+        for client in members.keys { tellWatcher(client) }
+        return take(now)
+    }
+
+    /// A frame came from the server.
+    public mutating func received(_ frame: RelayFrame, at now: Int64) -> [Directive] {
+        switch frame {
+        case .welcome(let device, _, let all):
+            ownID = device
+            refusal = nil
+            devices = Dictionary(all.map { ($0.id, $0) }) { $1 }
+            offerAgain()
+            for client in members.keys { tellWatcher(client) }
+        case .changed(_, let device):
+            devices?[device.id] = device
+            offerAgain(to: device.id)
+            for client in members.keys { tellWatcher(client) }
+        case .removed(_, let device) where device == ownID: dismissed()
+        case .removed(_, let device):
+            devices?[device] = nil
+            for (id, file) in outgoing where file.device == device {
+                end(id, RelayOutcome(.unknownDevice, detail: "the device is none of yours any more"), now)
+                outgoingEnded(id)
+            }
+            lost(device, now)
+            for client in members.keys { tellWatcher(client) }
+        case .interrupted(let device): lost(device, now)
+        case .route(let route): arrived(route, now)
+        case .undelivered(let id, let reason): undelivered(id, reason, now)
+        case .refused(let why):
+            refusal = why
+            for (client, member) in members where member.watches {
+                directives.append(.tell(client, .watchFailed(why)))
+            }
+        case .met(let device): pairingMet(device)
+        case .hello, .goodbye, .dismiss, .meet, .unknown: break
+        }
+        return take(now)
+    }
+
+    /// Tells the server whose this device is and what it offers; nothing where it belongs to nobody.
+    mutating func sayHello() {
+        guard isOpen, let account = settings.account else { return }
+        directives.append(.send(.hello(token: account.accessToken, describedDevice)))
+    }
+
+    /// What was under way to a device that went away may have arrived or not.
+    private mutating func lost(_ device: String, _ now: Int64) {
+        for (id, file) in outgoing where file.device == device { outgoing[id]?.isAway = true }
+        for (id, file) in incoming where file.device == device { incomingEnded(id) }
+        for id in ledger.underWay(to: device) where outgoing[id] == nil {
+            end(id, RelayOutcome(.outcomeUnknown, detail: "the device went away before it answered"), now)
+        }
+        for (id, line) in lines where line.device == device { closeHere(id, line, .unknown) }
+        tasks = tasks.filter { $0.value.device != device || $0.value.client == nil }
+    }
+
+    private mutating func undelivered(_ id: UUID, _ reason: RelayUndelivered, _ now: Int64) {
+        let outcome =
+            switch reason {
+            case .unknownDevice: RelayOutcome(.unknownDevice)
+            case .unavailable: RelayOutcome(.notDelivered, detail: "the device is not connected")
+            case .expired: RelayOutcome(.expired, detail: "its deadline came before it reached the device")
+            case .overloaded:
+                RelayOutcome(.resourceLimits, detail: "the device does not take messages as fast as they come")
+            case .notJoined: RelayOutcome(.networkUnavailable, detail: "the server does not know this device's account")
+            case .tooLarge: RelayOutcome(.tooLarge)
+            case .untrusted:
+                RelayOutcome(
+                    .notAuthorized, detail: "the device has not proven that it is one of yours; nothing was sent")
+            }
+        if outgoing[id] != nil, reason == .unavailable || reason == .notJoined {
+            // It is offered again when the device is back.
+            outgoing[id]?.isAway = true
+            return
+        }
+        end(id, outcome, now)
+    }
+
+    /// Tells a connection's client that it is closed.
+    mutating func closeHere(_ id: UUID, _ line: Line, _ reason: RelayCloseReason) {
+        lines[id] = nil
+        directives.append(.tell(line.client, .closed(connection: id, reason)))
+    }
+
+    // MARK: Time
+
+    /// The deadline that was asked for has come.
+    public mutating func due(at now: Int64) -> [Directive] {
+        wakesAt = nil
+        for id in ledger.due(at: now) {
+            let isSent = ledger[id]?.life != .requesting
+            end(
+                id, RelayOutcome(isSent ? .outcomeUnknown : .expired, detail: "no answer came before the deadline"),
+                now)
+        }
+        lookForSilentFiles(now)
+        for (number, task) in tasks {
+            if task.awaits != nil || task.isAsked, let deadline = task.deadline, deadline <= now {
+                gaveUp(number, task)
+                continue
+            }
+            if let deadline = task.deadline, deadline <= now, task.client != nil { tasks[number] = nil }
+            guard let moment = task.tellsAt, moment <= now, tasks[number] != nil else { continue }
+            tasks[number]?.tellsAt = nil
+            send(.executing(command: task.id), to: task.device, deadline: task.deadline)
+        }
+        return take(now)
+    }
+
+    /// What is to be done, with the next moment at which something falls due.
+    mutating func take(_ now: Int64) -> [Directive] {
+        let moments = [ledger.deadline, nextFileMoment] + tasks.values.flatMap { [$0.deadline, $0.tellsAt] }
+        if let next = moments.compactMap({ $0 }).min(), wakesAt.map({ next < $0 }) ?? true {
+            wakesAt = next
+            directives.append(.wake(after: max(1, next - now)))
+        }
+        defer { directives = [] }
+        return directives
+    }
+
+    /// Ends a command and answers its client.
+    mutating func end(_ id: UUID, _ outcome: RelayOutcome, from device: String? = nil, _ now: Int64) {
+        guard let command = ledger.end(id, outcome.status, from: device, at: now) else { return }
+        if let opens = command.opens, outcome.status == .success {
+            lines[id] = Line(client: command.client, device: command.device, app: opens.app, service: opens.service)
+        }
+        outgoingEnded(id)
+        directives.append(.tell(command.client, .answered(request: command.request, id: id, outcome)))
+    }
+
+    /// Sends something to another device, without a command of its own.
+    mutating func send(_ content: RelayContent, to device: String, deadline: Int64?, isBulk: Bool = false) {
+        guard isOpen, let body = try? content.encoded() else { return }
+        directives.append(
+            .send(.route(RelayRoute(peer: device, id: UUID(), deadline: deadline, body: body, isBulk: isBulk))))
+    }
+}

@@ -1,0 +1,294 @@
+import Crypto
+import Foundation
+import NoiseSession
+import RelayWire
+
+/// Secrecy from end to end: what this device relays is sealed for the other device, and the server reads none of it. A value.
+///
+/// Each device has a key of its own, which the account's key signs together with the device's id, name and kind: the server can put
+/// no device of its own among a person's devices, and cannot exchange their names. Between two devices there are Noise IK sessions; the first message of one carries what is to
+/// be said, so nothing waits for a handshake.
+///
+/// Guarantees: nothing leaves for a device that has not proven to be of the account; what was changed, repeated within a session,
+/// or is bound to another sender, id or deadline is not opened; a session serves an hour at most.
+public struct RelaySeals: Sendable {
+    /// How long a session is used, in milliseconds.
+    static let sessionAge: Int64 = 3_600_000
+    /// How many sessions with one device are kept, and how many handshakes are waited for.
+    static let sessionLimit = 4, handshakeLimit = 256
+    /// The bytes that sealing adds at most.
+    static let overhead = 256
+
+    /// What the first byte of a body says.
+    private enum Kind: UInt8 {
+        /// The first message of a handshake, which carries a content.
+        case begin = 1
+        /// Its answer.
+        case answer = 2
+        /// A content in a session.
+        case message = 3
+        /// A session that the body of this id names is not known here.
+        case reset = 4
+    }
+
+    private struct Line {
+        var session: NoiseSession
+        var peer: String
+        var since: Int64
+    }
+
+    /// Between two devices messages and pieces of files have sessions of their own, since messages overtake pieces.
+    private struct Lane: Hashable {
+        var peer: String
+        var isBulk: Bool
+    }
+
+    private let key: Curve25519.KeyAgreement.PrivateKey
+    private var account: AccountKey?
+    private var ownID = ""
+    /// The keys of the person's devices that have proven them.
+    private var keys: [String: [UInt8]] = [:]
+    private var lines: [UUID: Line] = [:]
+    private var current: [Lane: UUID] = [:]
+    private var handshakes: [UUID: (lane: Lane, initiator: NoiseInitiator)] = [:]
+    private var handshakeOrder: [UUID] = []
+
+    /// Seals of a device that has said nothing.
+    ///
+    /// - Parameter key: The device's key, 32 bytes; one is drawn where there is none.
+    public init(key: [UInt8]? = nil) {
+        self.key =
+            key.flatMap { try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: $0) }
+            ?? Curve25519.KeyAgreement.PrivateKey()
+    }
+
+    /// Draws a device's key.
+    public static func newKey() -> [UInt8] { Array(Curve25519.KeyAgreement.PrivateKey().rawRepresentation) }
+
+    /// A session with the server begins, or the account is another.
+    public mutating func begin(device: String, account: AccountKey?) {
+        ownID = device
+        self.account = account
+        forgetAll()
+    }
+
+    /// The account may be another.
+    public mutating func takes(_ account: AccountKey?) {
+        if account != self.account { begin(device: ownID, account: account) }
+    }
+
+    /// The session with the server is over, and all that was sealed in it.
+    public mutating func forgetAll() {
+        keys = [:]
+        lines = [:]
+        current = [:]
+        handshakes = [:]
+        handshakeOrder = []
+    }
+
+    private mutating func forget(_ peer: String) {
+        lines = lines.filter { $0.value.peer != peer }
+        handshakes = handshakes.filter { $0.value.lane.peer != peer }
+        handshakeOrder.removeAll { handshakes[$0] == nil }
+        current = current.filter { $0.key.peer != peer }
+    }
+
+    // MARK: Out
+
+    /// What becomes of a frame that is to be sent.
+    public enum Outgoing {
+        /// This is sent instead.
+        case send(RelayFrame)
+        /// Nothing is sent; this is taken as the server's answer.
+        case refused(RelayFrame)
+    }
+
+    /// Seals what is for another device, and says in a hello which key this device has.
+    public mutating func outgoing(_ frame: RelayFrame, at now: Int64) -> Outgoing {
+        switch frame {
+        case .hello(let token, var device):
+            let own = Array(key.publicKey.rawRepresentation)
+            device.key = own
+            device.id = ownID
+            device.proof = account?.proof(of: device) ?? []
+            return .send(.hello(token: token, device))
+        case .route(let route) where route.body.first == RelayPairing.mark:
+            // Who are being paired have no account in common yet; what they say is secret by itself.
+            return .send(frame)
+        case .route(let route):
+            guard let body = try? sealed(route, at: now) else {
+                return .refused(.undelivered(id: route.id, .untrusted))
+            }
+            var sent = route
+            sent.body = body
+            return .send(.route(sent))
+        default: return .send(frame)
+        }
+    }
+
+    private mutating func sealed(_ route: RelayRoute, at now: Int64) throws -> [UInt8] {
+        guard let remote = keys[route.peer] else { throw NoiseFault.unusableKey }
+        let context = Self.context(from: ownID, to: route.peer, route)
+        let lane = Lane(peer: route.peer, isBulk: route.isBulk)
+        if let id = current[lane], var line = lines[id], line.since > now - Self.sessionAge {
+            let count = line.session.sending.count
+            let sealed = try line.session.sending.seal(route.body, context: context)
+            lines[id] = line
+            return [Kind.message.rawValue] + Self.bytes(id) + Self.bytes(count) + sealed
+        }
+        var initiator = try NoiseInitiator(own: key, remote: remote, prologue: context)
+        let message = try initiator.first(route.body)
+        let id = UUID()
+        handshakes[id] = (lane, initiator)
+        handshakeOrder.append(id)
+        while handshakeOrder.count > Self.handshakeLimit { handshakes[handshakeOrder.removeFirst()] = nil }
+        return [Kind.begin.rawValue] + Self.bytes(id) + message
+    }
+
+    // MARK: In
+
+    /// What becomes of a frame that came.
+    public struct Incoming {
+        /// What is to be taken; `nil` for nothing.
+        public var frame: RelayFrame?
+        /// What is to be sent as it is.
+        public var answer: RelayFrame?
+        /// What a device says to be paired.
+        public var pairing: (device: String, message: [UInt8])?
+    }
+
+    /// Opens what another device sealed, and notes whose keys are proven.
+    public mutating func incoming(_ frame: RelayFrame, at now: Int64) -> Incoming {
+        switch frame {
+        case .welcome(_, _, let devices): for device in devices { note(device) }
+        case .changed(_, let device): note(device)
+        case .removed(_, let device):
+            forget(device)
+            keys[device] = nil
+        case .interrupted(let device): forget(device)
+        case .route(let route) where route.body.first == RelayPairing.mark:
+            return Incoming(pairing: (route.peer, Array(route.body.dropFirst())))
+        case .route(let route): return open(route, at: now)
+        default: break
+        }
+        return Incoming(frame: frame)
+    }
+
+    private mutating func note(_ device: RelayDevice) {
+        let isProven = account?.isProven(device) ?? false
+        if keys[device.id] != device.key { forget(device.id) }
+        keys[device.id] = isProven ? device.key : nil
+    }
+
+    private mutating func open(_ route: RelayRoute, at now: Int64) -> Incoming {
+        let body = route.body
+        guard let kind = body.first.flatMap(Kind.init), body.count >= 17, let id = Self.uuid(body[1..<17]) else {
+            return Incoming()
+        }
+        let rest = Array(body[17...])
+        let context = Self.context(from: route.peer, to: ownID, route)
+        switch kind {
+        case .begin: return begin(id, rest, context, route, at: now)
+        case .answer:
+            guard var handshake = handshakes[id], handshake.lane.peer == route.peer,
+                let end = try? handshake.initiator.finish(rest)
+            else { return Incoming() }
+            handshakes[id] = nil
+            handshakeOrder.removeAll { $0 == id }
+            add(Line(session: end.session, peer: route.peer, since: now), id)
+            current[handshake.lane] = id
+            return Incoming()
+        case .message:
+            guard rest.count > 8, var line = lines[id], line.peer == route.peer,
+                let content = try? line.session.receiving.open(
+                    rest[8...], context: context, at: rest[..<8].reduce(0) { $0 << 8 | UInt64($1) })
+            else { return reset(id, route) }
+            lines[id] = line
+            return Incoming(frame: opened(route, content))
+        case .reset:
+            guard rest.count == 16, let command = Self.uuid(rest[...]) else { return Incoming() }
+            if lines[id]?.peer == route.peer { forget(route.peer) }
+            // Anybody on the way could say this, so it says no more than that nobody knows.
+            let outcome = RelayOutcome(
+                .outcomeUnknown, detail: "the device has begun anew; ask again under the same id")
+            guard let body = try? RelayContent.outcome(command: command, outcome).encoded() else { return Incoming() }
+            return Incoming(frame: opened(route, body))
+        }
+    }
+
+    private mutating func begin(
+        _ id: UUID, _ message: [UInt8], _ context: [UInt8], _ route: RelayRoute, at now: Int64
+    ) -> Incoming {
+        guard let known = keys[route.peer],
+            var responder = try? NoiseResponder(own: key, first: message, prologue: context),
+            responder.remote == known, lines[id] == nil, let end = try? responder.answer([])
+        else { return reset(id, route) }
+        add(Line(session: end.session, peer: route.peer, since: now), id)
+        // The answer goes first, so what is said here can follow in the same session.
+        let lane = Lane(peer: route.peer, isBulk: route.isBulk)
+        if current[lane] == nil { current[lane] = id }
+        let body = [Kind.answer.rawValue] + Self.bytes(id) + end.message
+        return Incoming(
+            frame: opened(route, responder.payload),
+            answer: .route(RelayRoute(peer: route.peer, id: UUID(), deadline: nil, body: body)))
+    }
+
+    private func opened(_ route: RelayRoute, _ content: [UInt8]) -> RelayFrame {
+        .route(RelayRoute(peer: route.peer, id: route.id, deadline: route.deadline, body: content))
+    }
+
+    private func reset(_ id: UUID, _ route: RelayRoute) -> Incoming {
+        let body = [Kind.reset.rawValue] + Self.bytes(id) + Self.bytes(route.id)
+        return Incoming(answer: .route(RelayRoute(peer: route.peer, id: UUID(), deadline: nil, body: body)))
+    }
+
+    private mutating func add(_ line: Line, _ id: UUID) {
+        let others = lines.filter { $0.value.peer == line.peer }.sorted { $0.value.since < $1.value.since }
+        for other in others.dropLast(Self.sessionLimit - 1) where !current.values.contains(other.key) {
+            lines[other.key] = nil
+        }
+        lines[id] = line
+    }
+
+    // MARK: Bytes
+
+    /// What a sealed body is bound to, beside its session.
+    private static func context(from: String, to: String, _ route: RelayRoute) -> [UInt8] {
+        Array("aldaba relay 1".utf8) + [0] + Array(from.utf8) + [0] + Array(to.utf8) + [0] + bytes(route.id)
+            + bytes(UInt64(bitPattern: route.deadline ?? -1))
+    }
+
+    private static func bytes(_ id: UUID) -> [UInt8] { withUnsafeBytes(of: id.uuid) { Array($0) } }
+
+    private static func bytes(_ number: UInt64) -> [UInt8] {
+        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt64($0)) }
+    }
+
+    private static func uuid(_ bytes: ArraySlice<UInt8>) -> UUID? {
+        guard bytes.count == 16 else { return nil }
+        var id: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &id) { $0.copyBytes(from: bytes) }
+        return UUID(uuid: id)
+    }
+}
+
+extension AccountKey {
+    /// Proves that a device's key belongs to a device that has the account's key, and that this is what it is called.
+    func proof(of device: RelayDevice) -> [UInt8] {
+        guard let signature = try? signingKey.signature(for: Self.claim(device)) else { return [] }
+        return Array(signature)
+    }
+
+    /// Whether the account's key signed a device's key and name.
+    func isProven(_ device: RelayDevice) -> Bool {
+        device.key.count == 32 && signingKey.publicKey.isValidSignature(device.proof, for: Self.claim(device))
+    }
+
+    /// Each part with its length before it, so that no two devices have one claim.
+    private static func claim(_ device: RelayDevice) -> [UInt8] {
+        [device.key, Array(device.id.utf8), Array(device.name.utf8), Array(device.kind.utf8)]
+            .reduce(into: Array("aldaba relay device 2".utf8)) { claim, part in
+                claim += [UInt8(truncatingIfNeeded: part.count >> 8), UInt8(truncatingIfNeeded: part.count)] + part
+            }
+    }
+}

@@ -1,0 +1,148 @@
+import Crypto
+import Foundation
+
+/// What this device knows of relaying beside its devices: whose it is, what it is called, and what others may do on it.
+/// Kept in a file that only its owner may read.
+public struct RelaySettings: Codable, Hashable, Sendable {
+    /// The name that other devices show.
+    public var name: String
+    /// What this device is, for display.
+    public var kind: String
+    /// The account's key; `nil` while the device belongs to no account.
+    public var account: AccountKey?
+    /// Schemes of addresses that may be opened here, beside `http` and `https` and those that apps here open themselves.
+    public var schemes: Set<String> = []
+    /// Who may call services that ask for it.
+    public var grants: Set<Grant> = []
+    /// Who was denied them when they asked.
+    public var denials: Set<Grant>?
+    /// The device's own key, by which others seal what they say to it; drawn with the first run.
+    public var deviceKey: [UInt8]?
+    /// Where files of other devices are put; `nil` for a folder beside this file.
+    public var filesFolder: String?
+    /// The folder whose photos other devices may fetch.
+    public var photosFolder: String?
+    /// Programs that other devices may run, by name.
+    public var programs: [String: [String]]?
+    /// What apps offered when they ran last, by bundle id: they are started when somebody asks for it.
+    public var offers: [String: RememberedOffer]?
+
+    /// What an app offered when it ran last.
+    public struct RememberedOffer: Codable, Hashable, Sendable {
+        /// The app's name for people.
+        public var name: String
+        /// The services that were not off, with who may call each.
+        public var services: [String: String]
+        /// The schemes of the addresses that it opens.
+        public var schemes: [String]
+        /// What else it told of itself.
+        public var attributes: [String: String]
+    }
+
+    /// A device may call a service.
+    public struct Grant: Codable, Hashable, Sendable {
+        /// The device's id; `*` for any of the account.
+        public var device: String
+        /// The app's bundle id.
+        public var app: String
+        /// The service's name.
+        public var service: String
+
+        /// Names a grant.
+        public init(device: String, app: String, service: String) {
+            self.device = device
+            self.app = app
+            self.service = service
+        }
+    }
+
+    /// Settings of a device.
+    public init(name: String, kind: String = "desktop", account: AccountKey? = nil) {
+        self.name = name
+        self.kind = kind
+        self.account = account
+    }
+
+    /// Whether a device was denied a service.
+    func isDenied(_ device: String, _ app: String, _ service: String) -> Bool {
+        denials?.contains(Grant(device: device, app: app, service: service)) ?? false
+    }
+
+    /// Whether a device was granted a service.
+    func isGranted(_ device: String, _ app: String, _ service: String) -> Bool {
+        grants.contains(Grant(device: device, app: app, service: service))
+            || grants.contains(Grant(device: "*", app: app, service: service))
+    }
+}
+
+/// The secret that the devices of one person share. Whoever has it is one of them.
+public struct AccountKey: Hashable, Sendable {
+    /// 32 bytes, drawn at random.
+    private let bytes: [UInt8]
+    private static let mark = "aldaba-account-"
+
+    /// Draws a new key.
+    public init() {
+        bytes = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
+    }
+
+    /// Reads a key as ``text`` writes it; `nil` for any other text.
+    public init?(text: String) {
+        guard text.hasPrefix(Self.mark) else { return nil }
+        let digits = Array(text.utf8.dropFirst(Self.mark.utf8.count))
+        guard digits.count == 64 else { return nil }
+        var bytes: [UInt8] = []
+        for place in stride(from: 0, to: 64, by: 2) {
+            guard let byte = UInt8(String(decoding: digits[place..<place + 2], as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            bytes.append(byte)
+        }
+        self.bytes = bytes
+    }
+
+    /// The key in letters and digits. It is a secret.
+    public var text: String {
+        Self.mark + bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    /// The key that signs the account's devices.
+    var signingKey: Curve25519.Signing.PrivateKey {
+        let seed = Array(
+            HMAC<SHA256>.authenticationCode(
+                for: Array("aldaba relay sign 1".utf8), using: SymmetricKey(data: bytes)))
+        // 32 bytes are a key always.
+        return (try? Curve25519.Signing.PrivateKey(rawRepresentation: seed)) ?? Curve25519.Signing.PrivateKey()
+    }
+
+    /// What the server is shown: it proves that the device has the key, and does not tell the key.
+    var accessToken: [UInt8] {
+        Array(
+            HMAC<SHA256>.authenticationCode(
+                for: Array("aldaba relay access 1".utf8), using: SymmetricKey(data: bytes)))
+    }
+}
+
+extension AccountKey: Codable {
+    /// Reads ``text``.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let key = AccountKey(text: try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no account key")
+        }
+        self = key
+    }
+
+    /// Writes ``text``.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}
+
+extension AccountKey: CustomStringConvertible, CustomReflectable {
+    /// Tells nothing of the key, for logs.
+    public var description: String { "an account key" }
+    /// Has no children, so that `dump` shows no secret.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import Machine
+import MessageBus
+
+/// The media players of the session's bus (MPRIS), for one conversation; blocks.
+package final class MediaPlayers {
+    /// A player as it is now.
+    package struct Player: Hashable, Sendable {
+        /// What stands behind `org.mpris.MediaPlayer2.` in its bus name: what it is known by.
+        package var name: String
+        /// Its name for people.
+        package var identity: String
+        /// `Playing`, `Paused` or `Stopped`.
+        package var status: String
+        /// What it plays; empty for nothing.
+        package var uri: String
+        /// The title; empty where it tells none.
+        package var title: String
+        /// In microseconds.
+        package var position: Int64
+        /// How fast it plays; 1 is as it was recorded.
+        package var rate: Double
+        /// The schemes of the addresses that it opens.
+        package var schemes: [String]
+        var track: String
+    }
+
+    /// Why something could not be done, in words.
+    package struct Fault: Error, CustomStringConvertible {
+        /// The words.
+        package var description: String
+    }
+
+    private static let prefix = "org.mpris.MediaPlayer2."
+    private static let path = "/org/mpris/MediaPlayer2"
+    private static let player = "org.mpris.MediaPlayer2.Player"
+    private static let properties = "org.freedesktop.DBus.Properties"
+    private let bus: BusTalk
+    /// The longest position, in microseconds: a month.
+    private static let longest: Int64 = 2_678_400_000_000
+
+    /// Connects to the session's bus.
+    package init(environment: [String: String] = ProcessInfo.processInfo.environment) throws(Fault) {
+        do throws(BusTalk.Fault) { bus = try BusTalk(environment: environment) } catch {
+            throw Fault(description: error.words)
+        }
+        bus.watch(Self.properties, "PropertiesChanged")
+    }
+
+    private func call(
+        _ name: String, _ interface: String, _ method: String, _ values: [BusValue] = []
+    ) throws(Fault) -> [BusValue] {
+        do throws(BusTalk.Fault) { return try bus.call(Self.prefix + name, Self.path, interface, method, values) } catch
+        {
+            throw Fault(description: error.words)
+        }
+    }
+
+    /// All players.
+    package func all() throws(Fault) -> [Player] {
+        let names: [BusValue]
+        do throws(BusTalk.Fault) {
+            names = try bus.call(
+                "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ListNames")
+        } catch { throw Fault(description: error.words) }
+        guard case .strings(let all)? = names.first else { return [] }
+        var players: [Player] = []
+        for name in all.sorted() where name.hasPrefix(Self.prefix) {
+            // One that ends in between is passed by.
+            if let player = try? self.player(String(name.dropFirst(Self.prefix.count))) { players.append(player) }
+        }
+        return players
+    }
+
+    /// A player of a name.
+    package func player(_ name: String) throws(Fault) -> Player {
+        guard !name.isEmpty, name.utf8.count < 200, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != 0x2f })
+        else {
+            throw Fault(description: "that is no name of a player")
+        }
+        guard case .dictionary(let own)? = try call(name, Self.properties, "GetAll", [.string(Self.player)]).first,
+            case .dictionary(let root)? = try call(
+                name, Self.properties, "GetAll", [.string("org.mpris.MediaPlayer2")]
+            ).first
+        else { throw Fault(description: "\(name) does not tell what it plays") }
+        var player = Player(
+            name: name, identity: name, status: "Stopped", uri: "", title: "", position: 0, rate: 1, schemes: [],
+            track: "")
+        if case .string(let text)? = root["Identity"] { player.identity = text }
+        if case .strings(let schemes)? = root["SupportedUriSchemes"] { player.schemes = schemes }
+        if case .string(let text)? = own["PlaybackStatus"] { player.status = text }
+        if case .double(let rate)? = own["Rate"] { player.rate = rate }
+        // Some leave the position out of all properties.
+        if case .int64(let position)? = own["Position"] {
+            player.position = max(-Self.longest, min(position, Self.longest))
+        } else if case .int64(let position)? = try? call(
+            name, Self.properties, "Get", [.string(Self.player), .string("Position")]
+        ).first {
+            player.position = max(-Self.longest, min(position, Self.longest))
+        }
+        guard case .dictionary(let metadata)? = own["Metadata"] else { return player }
+        if case .string(let text)? = metadata["xesam:url"] { player.uri = text }
+        if case .string(let text)? = metadata["xesam:title"] { player.title = text }
+        switch metadata["mpris:trackid"] {
+        case .path(let text), .string(let text): player.track = text
+        default: break
+        }
+        return player
+    }
+
+    /// Does something that needs no words: `Play`, `Pause`, `Stop`.
+    package func order(_ method: String, _ name: String) throws(Fault) { _ = try call(name, Self.player, method) }
+
+    /// Plays an address from a position on, and returns when it plays.
+    ///
+    /// - Parameters:
+    ///   - name: The player; `nil` for one that opens such addresses.
+    ///   - position: Where it was at `at`, in microseconds; `at` is in milliseconds since 1970.
+    ///   - patience: By when it must play. Then it is stopped again.
+    package func take(
+        _ uri: String, name: String?, position: Int64, rate: Double, at: Int64, patience: Duration
+    ) throws(Fault) -> Player {
+        let scheme = String(uri.prefix { $0 != ":" }).lowercased()
+        let all = try all().filter { name == nil || $0.name == name }
+        guard let chosen = all.first(where: { $0.schemes.contains(scheme) }) else {
+            throw Fault(
+                description: all.isEmpty
+                    ? "no player runs there" : "no player there opens \(scheme) addresses")
+        }
+        let deadline = ContinuousClock.now + patience
+        _ = try call(chosen.name, Self.player, "OpenUri", [.string(uri)])
+        do {
+            var playing = try wait(for: chosen.name, until: deadline) { $0.uri == uri }
+            _ = try call(chosen.name, Self.player, "Play")
+            let began = playing.position
+            // mpv's interface goes on to say that it has stopped, of what it was told to open while it was idle.
+            playing = try wait(for: chosen.name, until: deadline) {
+                $0.uri == uri && ($0.status == "Playing" || $0.position > began)
+            }
+            // These numbers come from outside: nothing that is added up here may be beyond what can be.
+            let speed = rate.isFinite ? max(0, min(rate, 8)) : 1
+            let begin = max(0, min(position, Self.longest))
+            func target() -> Int64 {
+                let now = Int64(Date().timeIntervalSince1970 * 1000)
+                let passed = now - max(now - 3_600_000, min(at, now))
+                return begin + Int64(Double(passed) * 1000 * speed)
+            }
+            guard target() > 2_000_000 || playing.position > 2_000_000 else { return playing }
+            // A player that has only begun may not be able to go anywhere yet: it is told again.
+            repeat {
+                _ = try call(chosen.name, Self.player, "SetPosition", [.path(playing.track), .int64(target())])
+                playing = try wait(for: chosen.name, until: min(deadline, .now + .milliseconds(500)), orGiveUp: true) {
+                    abs($0.position - target()) < 1_500_000
+                }
+            } while abs(playing.position - target()) >= 1_500_000 && deadline > .now
+            guard abs(playing.position - target()) < 1_500_000 else {
+                throw Fault(description: "\(chosen.name) does not go to the position")
+            }
+            return playing
+        } catch let fault as Fault {
+            try? order("Stop", chosen.name)
+            throw fault
+        } catch { throw Fault(description: "\(error)") }
+    }
+
+    private func wait(
+        for name: String, until deadline: ContinuousClock.Instant, orGiveUp: Bool = false, _ isSo: (Player) -> Bool
+    ) throws(Fault) -> Player {
+        while true {
+            let now = try player(name)
+            if isSo(now) { return now }
+            guard deadline > .now else {
+                if orGiveUp { return now }
+                throw Fault(description: "\(name) did not begin to play it in time")
+            }
+            // Positions are told by no signal.
+            _ = bus.signal(
+                Self.properties, "PropertiesChanged",
+                patience: min(.milliseconds(100), deadline - .now))
+        }
+    }
+}

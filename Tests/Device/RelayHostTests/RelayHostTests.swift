@@ -1,0 +1,176 @@
+import Foundation
+import RelayHost
+import RelayWire
+import Testing
+
+@Suite struct RelayHostTests {
+    typealias Host = RelayHost<Int>
+
+    var host = Host(settings: RelaySettings(name: "here", account: AccountKey()))
+
+    static let there = RelayDevice(id: "9", name: "there", kind: "phone")
+
+    mutating func connect() {
+        _ = host.sessionOpened(at: 0)
+        let here = RelayDevice(id: "1", name: "here", kind: "desktop")
+        _ = host.received(.welcome(device: "1", revision: 1, devices: [here, Self.there]), at: 0)
+    }
+
+    @discardableResult mutating func ask(
+        _ request: RelayRequest, client: Int = 1, app: String = "a.b", terminal: Bool = false, at now: Int64 = 0
+    ) -> [Host.Directive] {
+        host.take(request, from: client, app: app, name: "A", isTerminal: terminal, at: now)
+    }
+
+    mutating func arrive(_ content: RelayContent, id: UUID = UUID(), deadline: Int64? = 1000) throws -> [Host.Directive]
+    {
+        host.received(
+            .route(RelayRoute(peer: "9", id: id, deadline: deadline, body: try content.encoded())), at: 0)
+    }
+
+    func answers(_ directives: [Host.Directive]) -> [RelayOutcome] {
+        directives.compactMap { if case .tell(_, .answered(_, _, let outcome)) = $0 { outcome } else { nil } }
+    }
+
+    func replies(_ directives: [Host.Directive]) throws -> [RelayOutcome] {
+        try directives.compactMap {
+            guard case .send(.route(let route)) = $0, case .outcome(_, let outcome) = try RelayContent(route.body)
+            else { return nil }
+            return outcome
+        }
+    }
+
+    static func call(_ id: UUID = UUID(), _ message: RelayMap = [:]) -> RelayRequest {
+        .command(request: 5, id: id, device: "9", deadline: 500, .call(app: "x", service: "s", message: message))
+    }
+
+    @Test("Without a session nothing leaves, and the asker is told so")
+    mutating func offline() {
+        let directives = ask(Self.call())
+        #expect(answers(directives).map(\.status) == [.networkUnavailable])
+        #expect(directives.count == 1)
+    }
+
+    @Test("A device that is away, or that there is none of, is told before anything leaves")
+    mutating func absent() {
+        connect()
+        var away = Self.there
+        away.presence = .offline
+        _ = host.received(.changed(revision: 2, away), at: 0)
+        #expect(answers(ask(Self.call())).map(\.status) == [.notDelivered])
+        let unknown = RelayRequest.command(
+            request: 1, id: nil, device: "77", deadline: nil, .open(app: "x", service: "s"))
+        #expect(answers(ask(unknown)).map(\.status) == [.unknownDevice])
+    }
+
+    @Test(
+        "That it did not arrive and that nobody knows are different answers",
+        arguments: [
+            (.undelivered(id: id, .unavailable), .notDelivered), (.undelivered(id: id, .expired), .expired),
+            (.interrupted(device: "9"), .outcomeUnknown), (.removed(revision: 2, device: "9"), .outcomeUnknown),
+        ] as [(RelayFrame, RelayStatus)])
+    mutating func ends(_ frame: RelayFrame, _ status: RelayStatus) {
+        connect()
+        ask(Self.call(Self.id))
+        #expect(answers(host.received(frame, at: 1)).map(\.status) == [status])
+        #expect(answers(host.received(frame, at: 2)).isEmpty)
+    }
+    static let id = UUID()
+
+    @Test("The loss of the session, and the deadline, leave the outcome unknown")
+    mutating func lost() {
+        connect()
+        ask(Self.call())
+        #expect(answers(host.due(at: 499)).isEmpty)
+        #expect(answers(host.due(at: 500)).map(\.status) == [.outcomeUnknown])
+        ask(Self.call())
+        #expect(answers(host.sessionClosed(at: 1)).map(\.status) == [.outcomeUnknown])
+    }
+
+    @Test("A question reaches the app that offers the service, and its answer the asker, once")
+    mutating func serving() throws {
+        connect()
+        ask(.publish(request: 1, services: [RelayService(name: "s", access: .sameUser)], schemes: [], attributes: [:]))
+        let id = UUID()
+        let content = RelayContent.call(RelayCall(app: "a.b", service: "s", caller: "c", message: ["q": 1]))
+        let asked = try arrive(content, id: id)
+        guard case .tell(1, .asked(let number, id, "9", 1000, let call))? = asked.first else {
+            return #expect(Bool(false), "nobody is asked: \(asked)")
+        }
+        #expect(call.message == ["q": 1])
+        #expect(try replies(arrive(content, id: id)).isEmpty)
+        #expect(ask(.answer(call: number, RelayOutcome(.success)), client: 2).isEmpty)
+        let answered = try replies(ask(.answer(call: number, RelayOutcome(.success, message: ["a": 2]))))
+        #expect(answered.map(\.message) == [["a": 2]])
+        #expect(try replies(ask(.answer(call: number, RelayOutcome(.failed)))).isEmpty)
+        #expect(try replies(arrive(content, id: id)).map(\.message) == [["a": 2]])
+    }
+
+    @Test("What comes after its deadline is not carried out")
+    mutating func late() throws {
+        connect()
+        let ping = RelayContent.call(RelayCall(app: Host.ownApp, service: "ping", caller: "c", message: [:]))
+        #expect(try replies(arrive(ping, deadline: 0)).map(\.status) == [.expired])
+        #expect(try replies(arrive(ping)).map(\.message) == [["Type": "pong"]])
+    }
+
+    @Test("An outcome counts only from the device that was asked")
+    mutating func forged() throws {
+        connect()
+        let id = UUID()
+        ask(Self.call(id))
+        let body = try RelayContent.outcome(command: id, RelayOutcome(.success)).encoded()
+        let forged = host.received(.route(RelayRoute(peer: "8", id: UUID(), deadline: nil, body: body)), at: 0)
+        #expect(answers(forged).isEmpty)
+        #expect(answers(try arrive(.outcome(command: id, RelayOutcome(.success)))).map(\.status) == [.success])
+    }
+
+    @Test("Only a terminal manages the account, and the account's key is told to nobody else")
+    mutating func managing() {
+        connect()
+        #expect(answers(ask(.manage(request: 1, .showAccount))).map(\.status) == [.notAuthorized])
+        let told = ask(.manage(request: 1, .showAccount), client: 2, terminal: true)
+        guard case .tell(2, .managed(1, let answer))? = told.first, case .string(let key)? = answer["key"] else {
+            return #expect(Bool(false), "no key is told")
+        }
+        #expect(AccountKey(text: key)?.text == key)
+        #expect(!"\(AccountKey())".contains("aldaba-account-"))
+    }
+
+    @Test("A device that takes another account leaves the old one first")
+    mutating func moving() {
+        connect()
+        let directives = ask(.manage(request: 1, .join(key: AccountKey().text)), client: 2, terminal: true)
+        let sent = directives.compactMap { if case .send(let frame) = $0 { frame } else { nil } }
+        #expect(sent.first == .goodbye)
+        guard case .hello? = sent.last else { return #expect(Bool(false), "it joins nothing") }
+    }
+
+    @Test(
+        "Addresses that name what is here, or carry a program, are never opened",
+        arguments: ["file:///etc/passwd", "FILE:/x", "data:,x", "JavaScript:1", "vbscript:x", "about:x", "blob:x"])
+    func never(_ uri: String) {
+        guard case .denied = AddressRule.verdict(on: uri, isAllowed: { _ in true }) else {
+            return #expect(Bool(false), "\(uri) is allowed")
+        }
+    }
+
+    @Test(
+        "What is no address is not opened",
+        arguments: ["", ":", "x", "/etc/passwd", "1a:b", "https://a b", "https://a\n", "\u{7f}a:", "-h:", "a b:c"])
+    func malformed(_ uri: String) {
+        guard case .denied = AddressRule.verdict(on: uri, isAllowed: { _ in true }) else {
+            return #expect(Bool(false), "\(uri) is allowed")
+        }
+    }
+
+    @Test("http and https are allowed as they are, other schemes where they were")
+    func allowed() {
+        #expect(AddressRule.verdict(on: "HTTPS://a", isAllowed: { _ in false }) == .allowed(scheme: "https"))
+        #expect(AddressRule.verdict(on: "mailto:a", isAllowed: { $0 == "mailto" }) == .allowed(scheme: "mailto"))
+        let long = "https://" + String(repeating: "a", count: 8192)
+        guard case .denied = AddressRule.verdict(on: long, isAllowed: { _ in true }) else {
+            return #expect(Bool(false), "it is allowed")
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import Foundation
+import RelayWire
+import Testing
+
+@testable import RelayHost
+
+@Suite struct RelayStreamTests {
+    typealias Host = RelayHost<Int>
+
+    var host = Host(settings: RelaySettings(name: "here", account: AccountKey()), ownServices: ["run"])
+    static let stream = UUID()
+
+    mutating func connect() {
+        _ = host.sessionOpened(at: 0)
+        let devices = ["1", "9", "8"].map { RelayDevice(id: $0, name: $0, kind: "phone") }
+        _ = host.received(.welcome(device: "1", revision: 1, devices: devices), at: 0)
+    }
+
+    mutating func arrive(
+        _ content: RelayContent, id: UUID = UUID(), from device: String = "9", deadline: Int64? = nil, at now: Int64 = 0
+    ) throws -> [Host.Directive] {
+        host.received(
+            .route(RelayRoute(peer: device, id: id, deadline: deadline, body: try content.encoded())), at: now)
+    }
+
+    func said(_ directives: [Host.Directive]) throws -> [RelayContent] {
+        try directives.compactMap {
+            if case .send(.route(let route)) = $0 { try RelayContent(route.body) } else { nil }
+        }
+    }
+
+    func orders(_ directives: [Host.Directive]) -> [RelayFileOrder] {
+        directives.compactMap { if case .file(Self.stream, let order) = $0 { order } else { nil } }
+    }
+
+    mutating func offer(size: Int64) throws {
+        connect()
+        _ = try arrive(.offer(RelayOffer(name: "f", size: size, modified: 1)), id: Self.stream)
+    }
+
+    @Test("No more than a window of all files together is asked for, and more as it is written")
+    mutating func window() throws {
+        try offer(size: 4 << 20)
+        let first = try said(host.filed(Self.stream, .prepared(length: 0, digest: []), at: 0))
+        #expect(first == [.pull(stream: Self.stream, offset: 0, length: 1 << 20, prefix: [])])
+        let piece = [UInt8](repeating: 1, count: RelayFiles.pieceSize)
+        #expect(orders(try arrive(.piece(stream: Self.stream, offset: 0, piece))) == [.write(offset: 0, piece)])
+        #expect(try said(host.filed(Self.stream, .written(upTo: 65536), at: 0)).isEmpty)
+        #expect(
+            try said(host.filed(Self.stream, .written(upTo: 262_144), at: 0))
+                == [.pull(stream: Self.stream, offset: 1 << 20, length: 262_144, prefix: [])])
+    }
+
+    @Test("What came earlier is named by its digest, and a file that is another begins anew")
+    mutating func resumption() throws {
+        try offer(size: 100)
+        let digest = [UInt8](repeating: 3, count: 32)
+        #expect(
+            try said(host.filed(Self.stream, .prepared(length: 40, digest: digest), at: 0))
+                == [.pull(stream: Self.stream, offset: 40, length: 60, prefix: digest)])
+        #expect(orders(try arrive(.piece(stream: Self.stream, offset: 0, [1, 2]))) == [.write(offset: 0, [1, 2])])
+        #expect(orders(try arrive(.piece(stream: Self.stream, offset: 2, [3]))) == [.write(offset: 2, [3])])
+        #expect(orders(try arrive(.piece(stream: Self.stream, offset: 2, [3]))).isEmpty)
+        #expect(orders(try arrive(.piece(stream: Self.stream, offset: 9, [3]))).isEmpty)
+    }
+
+    @Test("Another device's pieces and asks are nothing; nor is what was not asked for")
+    mutating func strangers() throws {
+        try offer(size: 10)
+        _ = host.filed(Self.stream, .prepared(length: 0, digest: []), at: 0)
+        #expect(orders(try arrive(.piece(stream: Self.stream, offset: 0, [1]), from: "8")).isEmpty)
+        #expect(orders(try arrive(.piece(stream: Self.stream, offset: 0, [UInt8](repeating: 0, count: 11)))).isEmpty)
+        #expect(orders(try arrive(.pull(stream: Self.stream, offset: 0, length: 1, prefix: []))).isEmpty)
+        #expect(orders(try arrive(.piecesEnded(stream: Self.stream, digest: [1]))).isEmpty)
+    }
+
+    @Test("Pieces that stop coming are asked for again, and after three times given up")
+    mutating func silence() throws {
+        try offer(size: 10)
+        _ = host.filed(Self.stream, .prepared(length: 0, digest: []), at: 0)
+        for round in 1...3 {
+            #expect(
+                try said(host.due(at: Int64(round) * 10_000))
+                    == [.pull(stream: Self.stream, offset: 0, length: 10, prefix: [])])
+        }
+        guard case .outcome(Self.stream, let outcome)? = try said(host.due(at: 40_000)).first else {
+            return #expect(Bool(false), "it is not given up")
+        }
+        #expect(outcome.status == .failed)
+    }
+
+    @Test("A file of a device that went away is left, and goes on with the same offer")
+    mutating func interrupted() throws {
+        try offer(size: 10)
+        _ = host.filed(Self.stream, .prepared(length: 0, digest: []), at: 0)
+        #expect(orders(host.received(.interrupted(device: "9"), at: 1)) == [.leave])
+        let again = try arrive(.offer(RelayOffer(name: "f", size: 10, modified: 1)), id: Self.stream, at: 2)
+        guard case .prepare? = orders(again).first else { return #expect(Bool(false), "it does not go on") }
+    }
+
+    @Test("A file is offered again when the device is back, and its end is told once")
+    mutating func offeredAgain() throws {
+        connect()
+        let order = RelayOrder.file(path: "/f", RelayOffer(name: "f", size: 10, modified: 1))
+        let begun = host.take(
+            .command(request: 5, id: Self.stream, device: "9", deadline: 100_000, order), from: 1, app: "t", name: "t",
+            isTerminal: true, at: 0)
+        #expect(try said(begun).count == 1)
+        #expect(
+            orders(try arrive(.pull(stream: Self.stream, offset: 0, length: 10, prefix: [])))
+                == [.read(path: "/f", RelayOffer(name: "f", size: 10, modified: 1), offset: 0, length: 10, prefix: [])])
+        #expect(try said(host.received(.interrupted(device: "9"), at: 1)).isEmpty)
+        let back = host.received(.changed(revision: 2, RelayDevice(id: "9", name: "9", kind: "phone")), at: 2)
+        #expect(try said(back) == [.offer(RelayOffer(name: "f", size: 10, modified: 1))])
+        let ended = try arrive(.outcome(command: Self.stream, RelayOutcome(.success)), at: 3)
+        #expect(
+            ended.contains {
+                if case .tell(1, .answered(5, _, let outcome)) = $0 { outcome.status == .success } else { false }
+            })
+        #expect(orders(ended) == [.leave])
+    }
+
+    @Test("An app sends no files of this device")
+    mutating func apps() {
+        connect()
+        let order = RelayOrder.file(path: "/etc/passwd", RelayOffer(name: "f", size: 10, modified: 1))
+        let answer = host.take(
+            .command(request: 5, id: nil, device: "9", deadline: nil, order), from: 1, app: "a", name: "a",
+            isTerminal: false, at: 0)
+        guard case .tell(1, .answered(5, _, let outcome))? = answer.first else {
+            return #expect(Bool(false), "no answer")
+        }
+        #expect(outcome.status == .notAuthorized)
+    }
+
+    @Test(
+        "Names from outside stay in their folder",
+        arguments: [
+            ("a.txt", "a.txt"), ("../../etc/passwd", "etcpasswd"), (".hidden", "hidden"), ("..", "file"), ("", "file"),
+            ("a\u{1b}[2Jb", "a[2Jb"), (" x", "x"),
+        ])
+    func names(_ given: String, _ name: String) {
+        #expect(RelayFiles.name(given, 0) == name)
+        #expect(RelayFiles.name("a.tar.gz", 2) == "a.tar (2).gz")
+        #expect(RelayFiles.name("a", 1) == "a (1)")
+        #expect(RelayFiles.name(String(repeating: "é", count: 120), 0).utf8.count <= 200)
+    }
+
+    // MARK: The person's word
+
+    mutating func call(_ id: UUID = UUID(), at now: Int64 = 0) throws -> [Host.Directive] {
+        try arrive(
+            .call(RelayCall(app: Host.ownApp, service: "run", caller: "c", message: [:])), id: id, deadline: 100_000,
+            at: now)
+    }
+
+    func ticket(_ directives: [Host.Directive]) -> Int64? {
+        directives.compactMap { if case .ask(let ticket, _) = $0 { ticket } else { nil } }.first
+    }
+
+    func isServed(_ directives: [Host.Directive]) -> Bool {
+        directives.contains { if case .serve = $0 { true } else { false } }
+    }
+
+    mutating func offerPrograms() {
+        connect()
+        host.settings.programs = ["x": ["/bin/true"]]
+    }
+
+    @Test("The person is asked once at a time; once is once, always is kept, and a denial is remembered")
+    mutating func asking() throws {
+        offerPrograms()
+        let first = try #require(ticket(try call()))
+        #expect(ticket(try call()) == nil)
+        #expect(isServed(host.decided(first, .once, at: 0)))
+        #expect(!host.settings.isGranted("9", Host.ownApp, "run"))
+        let second = try #require(ticket(try call()))
+        #expect(isServed(host.decided(second, .always, at: 0)))
+        #expect(isServed(try call()))
+        host.settings.grants = []
+        let third = try #require(ticket(try call()))
+        #expect(!isServed(host.decided(third, .deny, at: 0)))
+        #expect(ticket(try call()) == nil)
+    }
+
+    @Test("Nobody's answer is a no after a minute, and the question is taken back")
+    mutating func unanswered() throws {
+        offerPrograms()
+        let ticket = try #require(ticket(try call()))
+        let late = host.due(at: 60_000)
+        #expect(late.contains(.withdraw(ticket: ticket)))
+        #expect(!isServed(host.decided(ticket, .always, at: 60_001)))
+        #expect(!host.settings.isGranted("9", Host.ownApp, "run"))
+    }
+
+    @Test("An app that had offered a service is started for a call, once, and asked when it offers it again")
+    mutating func waking() throws {
+        connect()
+        let publish = RelayRequest.publish(
+            request: 1, services: [RelayService(name: "s", access: .sameUser)], schemes: [], attributes: [:])
+        _ = host.take(publish, from: 1, app: "a.b", name: "A", isTerminal: false, at: 0)
+        _ = host.ended(1, at: 0)
+        #expect(host.describedDevice.apps.first { $0.id == "a.b" }?.presence == .wakeable)
+        let content = RelayContent.call(RelayCall(app: "a.b", service: "s", caller: "c", message: ["q": 1]))
+        let parked = try arrive(content, deadline: 100_000)
+        #expect(parked.contains(.start(app: "a.b")))
+        #expect(!(try arrive(content, deadline: 100_000)).contains(.start(app: "a.b")))
+        let woken = host.take(publish, from: 2, app: "a.b", name: "A", isTerminal: false, at: 5)
+        #expect(woken.filter { if case .tell(2, .asked) = $0 { true } else { false } }.count == 2)
+        _ = host.ended(2, at: 6)
+        _ = try arrive(content, deadline: 100_000, at: 10)
+        let late = try said(host.due(at: 20_010))
+        #expect(
+            late.contains { if case .outcome(_, let outcome) = $0 { outcome.status == .appUnavailable } else { false } }
+        )
+    }
+}
