@@ -10,7 +10,7 @@ package final class AppHost {
     package nonisolated static let shared = AppHost(configuration: .current())
 
     private let configuration: AppHostConfiguration
-    private var session: AppSession
+    private(set) var session: AppSession
     private var events: [AppSession.Event] = []
     private var isHandlingEvents = false
     private var isStarted = false
@@ -23,6 +23,9 @@ package final class AppHost {
     private var authorizations: [Int64: @Sendable (Bool?) -> Void] = [:]
     private var settings: [Int64: @Sendable (NotificationSettings?) -> Void] = [:]
     private var centers: [Int64: CenterRequest] = [:]
+    /// Who waits for the answers to requests of the direct channel.
+    var channelAnswers: [Int64: @Sendable (ChannelAnswer?) -> Void] = [:]
+    private var media: [Int64: @Sendable (MediaAnswer) -> Void] = [:]
     private let clock = ContinuousClock()
     private let origin = ContinuousClock.now
 
@@ -30,12 +33,26 @@ package final class AppHost {
     package var notificationReceiver: (any NotificationReceiver)?
     /// Takes what belongs to the app's life cycle.
     package var applicationReceiver: (any ApplicationReceiver)?
+    /// Takes the notifications to change, in a service extension's process.
+    package var extensionReceiver: (any ExtensionReceiver)?
+
+    /// Takes data messages, and is told what others are given. While nobody does, data messages wait.
+    package weak var messagingReceiver: (any MessagingReceiver)?
+    /// Whether the app itself asked for its device token: then its own handler is told.
+    private var appAsksForToken = false
+
+    /// Takes what was deleted on the server before it could come. While nobody does, it is kept here and by the agent.
+    package var deletionReceiver: ((MessageDeletion) -> Void)? {
+        didSet { tellDeletions() }
+    }
+    /// What was deleted, and nobody has taken; the agent tells one at most for each environment and lane.
+    private var untoldDeletions: [MessageDeletion] = []
 
     /// Makes a host that has not begun. An app has one, ``shared``; tests make others.
     package nonisolated init(configuration: AppHostConfiguration) {
         self.configuration = configuration
         session = AppSession(
-            app: configuration.app, run: UUID().uuidString, place: configuration.socketPath,
+            app: configuration.app, role: configuration.role, run: UUID().uuidString, place: configuration.socketPath,
             launchPatience: configuration.launchPatience)
     }
 
@@ -84,6 +101,13 @@ package final class AppHost {
         handle(.settingsRequested(request: lastRequest))
     }
 
+    /// Has the agent fetch a file, in a service extension. The answer comes once, on any thread.
+    package func requestMedia(_ request: MediaRequest, answer: @escaping @Sendable (MediaAnswer) -> Void) {
+        lastRequest += 1
+        media[lastRequest] = answer
+        handle(.mediaRequested(request: lastRequest, request))
+    }
+
     /// Asks something of the notification centre. The answer comes on any thread.
     package func requestCenter(
         _ command: CenterCommand, answer: @escaping @Sendable (Result<CenterAnswer, CenterFailure>) -> Void
@@ -117,8 +141,17 @@ package final class AppHost {
 
     /// Asks for the device token, now and on every later connection.
     package func registerForRemoteNotifications() {
+        appAsksForToken = true
+        registerForMessaging()
+    }
+
+    /// Asks for the device token without the app's own handler being told.
+    func registerForMessaging() { handle(.registrationRequested(request: nextRequest())) }
+
+    /// A number for another request.
+    func nextRequest() -> Int64 {
         lastRequest += 1
-        handle(.registrationRequested(request: lastRequest))
+        return lastRequest
     }
 
     /// Gives the device token back.
@@ -132,7 +165,7 @@ package final class AppHost {
 
 extension AppHost {
     /// Feeds the session. An event that comes while directives are followed waits until they are done.
-    private func handle(_ event: AppSession.Event) {
+    func handle(_ event: AppSession.Event) {
         guard !isStopped else { return }
         events.append(event)
         guard !isHandlingEvents else { return }
@@ -155,29 +188,67 @@ extension AppHost {
         case .send(let message): send(message)
         case .launch(let state, let notification):
             applicationReceiver?.launch(state: state, notification: notification)
-        case .enter(let state): applicationReceiver?.enter(state)
+        case .enter(let state):
+            applicationReceiver?.enter(state)
+            messagingReceiver?.entered(state)
         case .handBackground(let notification): handBackground(notification)
         case .askPresentation(let notification): askPresentation(notification)
         case .handResponse(let response): handResponse(response)
         case .offerOpening(let response):
+            tellMessaging(response.notification, .response)
             offerOpening(of: response) { .openingAnswered(id: response.id, isTaken: $0) }
+        case .extend(let notification): extend(notification)
+        case .expire(let notification): extensionReceiver?.expire(notification)
         case .openSettings(let notification): notificationReceiver?.openSettings(for: notification)
         case .answerAuthorization(let request, let granted): authorizations.removeValue(forKey: request)?(granted)
         case .answerSettings(let request, let values): settings.removeValue(forKey: request)?(values)
+        case .answerMedia(let request, let answer): media.removeValue(forKey: request)?(answer)
         case .answerCenter(let request, let answer): centers.removeValue(forKey: request)?.answer(.success(answer))
         case .failRequest(let request):
             centers.removeValue(forKey: request)?.answer(.failure(.untaken))
             authorizations.removeValue(forKey: request)?(nil)
             settings.removeValue(forKey: request)?(nil)
-        case .announceToken(let token): applicationReceiver?.registered(token: token)
+            channelAnswers.removeValue(forKey: request)?(nil)
+            media.removeValue(forKey: request)?(
+                .failed(MediaFailure(.busy, "too much waits for the agent already, or this process is no app's")))
+        case .announceToken(let token):
+            if appAsksForToken { applicationReceiver?.registered(token: token) }
+            messagingReceiver?.tokenChanged(token)
         case .announceRegistrationFailure(let code, let message):
-            applicationReceiver?.registrationFailed(code: code, message: message)
+            if appAsksForToken { applicationReceiver?.registrationFailed(code: code, message: message) }
+            messagingReceiver?.tokenFailed(code: code, message: message)
+        case .handData(let message):
+            // Nobody wants the channel then; the agent tells it again in another run.
+            guard let messagingReceiver else { break }
+            messagingReceiver.receiveData(message)
+            handle(.dataHandled(id: message.id))
+        case .tellChannel(let isConnected): messagingReceiver?.channelChanged(isConnected: isConnected)
+        case .answerChannel(let request, let answer): channelAnswers.removeValue(forKey: request)?(answer)
+        case .tellEnd(let end):
+            guard let messagingReceiver else { break }
+            messagingReceiver.upstreamEnded(end)
+            handle(.endTaken(number: end.number))
+        case .tellDeletion(let deletion):
+            untoldDeletions.removeAll { $0.since == deletion.since }
+            untoldDeletions.append(deletion)
+            tellDeletions()
         // A terminal that is gone is no reason to end the app.
         case .report(let text): try? FileHandle.standardError.write(contentsOf: Data("aldaba: \(text)\n".utf8))
         }
     }
 
+    private func tellDeletions() {
+        guard let deletionReceiver else { return }
+        let deletions = untoldDeletions
+        untoldDeletions = []
+        for deletion in deletions {
+            deletionReceiver(deletion)
+            handle(.deletionTaken(id: deletion.id))
+        }
+    }
+
     private func handBackground(_ notification: DeliveredNotification) {
+        tellMessaging(notification, .background)
         guard let applicationReceiver else {
             return handle(.backgroundHandled(id: notification.id, .noData))
         }
@@ -186,7 +257,13 @@ extension AppHost {
         }
     }
 
+    /// Tells of a remote notification before the app's own handlers get it.
+    private func tellMessaging(_ notification: DeliveredNotification, _ occasion: HandingOccasion) {
+        if notification.isRemote { messagingReceiver?.willHand(notification, as: occasion) }
+    }
+
     private func askPresentation(_ notification: DeliveredNotification) {
+        tellMessaging(notification, .foreground)
         guard let notificationReceiver else {
             return handle(.presentationUnasked(id: notification.id))
         }
@@ -199,7 +276,33 @@ extension AppHost {
         }
     }
 
+    private func extend(_ notification: DeliveredNotification) {
+        let id = notification.id
+        guard let extensionReceiver else {
+            return handle(.extensionAnswered(.extended(notification: id, content: nil)))
+        }
+        extensionReceiver.extend(notification) { [self] answer in
+            post { $0.handle(.extensionAnswered(Self.message(answer, of: id))) }
+        }
+    }
+
+    private static func message(_ answer: ExtensionAnswer, of id: Int64) -> AppMessage {
+        switch answer {
+        case .changed(let content):
+            let message = AppMessage.extended(notification: id, content: content)
+            do {
+                _ = try AgentFrame.encode(message)
+                return message
+            } catch {
+                return .extensionFailed(notification: id, message: "its content cannot be sent: \(error)")
+            }
+        case .unchanged: return .extended(notification: id, content: nil)
+        case .unsendable(let reason): return .extensionFailed(notification: id, message: reason)
+        }
+    }
+
     private func handResponse(_ response: DeliveredResponse) {
+        tellMessaging(response.notification, .response)
         guard let notificationReceiver else { return handle(.responseHandled(id: response.id)) }
         notificationReceiver.respond(response) { [self] isTaken in
             post { host in
@@ -249,7 +352,10 @@ extension AppHost {
 
     private func open() {
         guard !isStopped else { return }
+        let role = configuration.role
         AgentConnection.open(path: configuration.socketPath) { [self] notice in
+            // Without its agent a service extension has nothing to do, and its main thread may be busy.
+            if role == .serviceExtension, case .ended = notice { _exit(0) }
             post { $0.noticed(notice) }
         }
     }

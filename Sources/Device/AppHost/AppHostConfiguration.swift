@@ -1,9 +1,12 @@
+import AgentWire
 import Foundation
 
 /// What an app learns from its surroundings: which app it is, and where its agent listens.
 package struct AppHostConfiguration: Sendable {
     /// The bundle id; `nil` when neither environment nor manifest names one.
-    package var app: String?
+    package var app: BundleID?
+    /// What this process is to the app: the app itself, or its service extension.
+    package var role = ConnectionRole.app
     /// The path of the agent's Unix socket.
     package var socketPath: String
     /// Whether the app ends when its standard input closes.
@@ -13,7 +16,7 @@ package struct AppHostConfiguration: Sendable {
 
     /// Makes a configuration of known parts, for tests.
     package init(
-        app: String?, socketPath: String, isSupervised: Bool = false,
+        app: BundleID?, socketPath: String, isSupervised: Bool = false,
         launchPatience: Duration = .seconds(1)
     ) {
         self.launchPatience = launchPatience
@@ -29,7 +32,10 @@ package struct AppHostConfiguration: Sendable {
     ///   - readFile: A file's content, `nil` where there is none.
     package init(environment: [String: String], executable: String, readFile: (String) -> Data?) {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-        app = value("ALDABA_APP_ID") ?? readFile(executable + ".aldaba.json").flatMap(Self.manifestID)
+        app =
+            value("ALDABA_APP_ID").map(BundleID.init(rawValue:))
+            ?? readFile(executable + ".aldaba.json").flatMap(Self.manifestID)
+        role = value("ALDABA_ROLE").map(ConnectionRole.init(name:)) ?? .app
         isSupervised = value("ALDABA_SUPERVISED") != nil
         let folder =
             value("XDG_RUNTIME_DIR") ?? value("XDG_STATE_HOME") ?? (value("HOME") ?? NSHomeDirectory())
@@ -46,10 +52,10 @@ package struct AppHostConfiguration: Sendable {
     }
 
     private struct Manifest: Decodable {
-        let id: String
+        let id: BundleID
     }
 
-    private static func manifestID(_ content: Data) -> String? {
+    private static func manifestID(_ content: Data) -> BundleID? {
         (try? JSONDecoder().decode(Manifest.self, from: content))?.id
     }
 }

@@ -10,19 +10,28 @@ extension AppSession {
             arrived(DeliveredResponse(id: id, notification: notification, action: action, userText: userText), now)
         case .handledConfirmed(let ids): deliveries.confirm(ids)
         case .responsesConfirmed(let ids): replies.confirm(ids)
-        case .authorizationAnswered(let request, let granted):
-            if answered(request) { directives.append(.answerAuthorization(request: request, granted: granted)) }
+        case .authorizationAnswered(let request, let granted, let reason):
+            guard answered(request) else { break }
+            if let reason { report("this app may not send notifications: \(reason)") }
+            directives.append(.answerAuthorization(request: request, granted: granted))
         case .settings(let request, let settings):
             if answered(request) { directives.append(.answerSettings(request: request, settings)) }
         case .registered(let request, let token): registered(request, token)
         case .registrationFailed(let request, let code, let text): registrationFailed(request, code, text)
         case .centerAnswered(let request, let answer):
             if self.answered(request) { directives.append(.answerCenter(request: request, answer)) }
+        case .fetched(let request, let answer):
+            if answered(request) { directives.append(.answerMedia(request: request, answer)) }
         case .enter(let state): directed(state)
         case .openSettings(let notification):
             settingsWish = SettingsWish(notification: notification)
             pump(now)
-        case .welcome, .refused, .managed, .unknown: break
+        case .messagesDeleted(let id, let count, let since):
+            deleted(MessageDeletion(id: id, count: count, since: since))
+        case .extend(let notification): directives.append(.extend(notification))
+        case .expire(let notification): directives.append(.expire(notification))
+        case .channel(let event): received(event)
+        case .welcome, .refused, .managed, .relay, .unknown: break
         }
     }
 
@@ -129,9 +138,9 @@ extension AppSession {
 
     /// An agent that confirms nothing would fill the memory. On a new connection every answer is sent again.
     mutating func checkConfirmations() {
-        guard link == .welcomed, deliveries.answeredCount + replies.answeredCount > Self.unconfirmedLimit else {
-            return
-        }
+        guard link == .welcomed,
+            deliveries.answeredCount + replies.answeredCount + channel.messages.answeredCount > Self.unconfirmedLimit
+        else { return }
         report("the agent confirms nothing that this app has handled; it is called again.")
         leave(slowly: true)
     }

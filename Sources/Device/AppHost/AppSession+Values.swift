@@ -51,6 +51,8 @@ extension AppSession {
         case settingsRequested(request: Int64)
         /// `size` is that of the message, in bytes.
         case centerRequested(request: Int64, CenterCommand, size: Int)
+        /// The service extension asks for a file.
+        case mediaRequested(request: Int64, MediaRequest)
         /// The app says itself where it stands.
         case stateDeclared(AppState)
         /// The app asks for its device token.
@@ -67,6 +69,18 @@ extension AppSession {
         case responseHandled(id: Int64)
         /// Whether the application delegate took what ``Directive/offerOpening(_:)`` offered.
         case openingAnswered(id: Int64, isTaken: Bool)
+        /// Somebody in the app knows of the deletion of this id.
+        case deletionTaken(id: Int64)
+        /// The service extension is done with a notification; how, in the message for the agent.
+        case extensionAnswered(AppMessage)
+        /// Whether the app wants data messages now.
+        case channelWanted(Bool)
+        /// Asks something of the direct channel; `size` is that of the message, in bytes.
+        case channelAsked(request: Int64, ChannelCommand, size: Int)
+        /// The app had a data message.
+        case dataHandled(id: Int64)
+        /// The app knows what became of the message of this number.
+        case endTaken(number: Int64)
         /// ``AppSession/nextDeadline`` is reached.
         case timePassed
     }
@@ -98,6 +112,8 @@ extension AppSession {
         case answerAuthorization(request: Int64, granted: Bool)
         /// Answer the app's request with its settings.
         case answerSettings(request: Int64, NotificationSettings)
+        /// Answer the service extension's request for a file.
+        case answerMedia(request: Int64, MediaAnswer)
         /// Answer the app's request with what the notification centre said.
         case answerCenter(request: Int64, CenterAnswer)
         /// The request cannot be asked: no app id, or too many that wait for the agent.
@@ -106,6 +122,21 @@ extension AppSession {
         case announceToken(String)
         /// Tell the app why it has no device token: a stable code, and a sentence.
         case announceRegistrationFailure(code: String, message: String)
+        /// Tell whoever wants to know that notifications were deleted on the server, then say
+        /// ``Event/deletionTaken(id:)``. It may come again until then.
+        case tellDeletion(MessageDeletion)
+        /// Have the service extension change a notification, then say ``Event/extensionAnswered(_:)``.
+        case extend(DeliveredNotification)
+        /// Tell the service extension that the time for this notification is almost over.
+        case expire(Int64)
+        /// Give the app a data message, then say ``Event/dataHandled(id:)``.
+        case handData(DeliveredNotification)
+        /// Tell the app whether the direct channel is open as far as the server.
+        case tellChannel(isConnected: Bool)
+        /// Answer the app's request of the direct channel.
+        case answerChannel(request: Int64, ChannelAnswer)
+        /// Tell the app what became of its message, then say ``Event/endTaken(number:)``. It may come again until then.
+        case tellEnd(UpstreamEnd)
         /// Tell the person at the terminal.
         case report(String)
     }

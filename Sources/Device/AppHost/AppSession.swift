@@ -55,7 +55,8 @@ package struct AppSession: Sendable {
         var deadline: Duration
     }
 
-    let app: String?
+    let app: BundleID?
+    let role: ConnectionRole
     let run: String
     let place: String
     let launchPatience: Duration
@@ -78,6 +79,10 @@ package struct AppSession: Sendable {
     var settingsWish: SettingsWish?
     var deliveries = HandoverLedger<Delivery, HandledOutcome>()
     var replies = HandoverLedger<Reply, Void>()
+    /// The ids of deletions that the app has taken; the newest of them.
+    var takenDeletions: [Int64] = []
+    /// The direct channel, and what it brings.
+    var channel = ChannelSession()
     var directives: [Directive] = []
 
     /// That the person wants to see the app's own settings, and where they came from.
@@ -89,18 +94,22 @@ package struct AppSession: Sendable {
     ///
     /// - Parameters:
     ///   - app: The bundle id; `nil` when none was found, and then nothing is ever connected.
+    ///   - role: What this process is to the app.
     ///   - run: A name of this run of the app.
     ///   - place: The socket's path, for what is said to people.
     ///   - launchPatience: How long a launch waits for the agent's welcome.
-    package init(app: String?, run: String, place: String, launchPatience: Duration = .seconds(1)) {
+    package init(
+        app: BundleID?, role: ConnectionRole = .app, run: String, place: String, launchPatience: Duration = .seconds(1)
+    ) {
         self.launchPatience = launchPatience
         self.app = app
+        self.role = role
         self.run = run
         self.place = place
     }
 
     /// Whether so much waits that nothing more should be read from the agent.
-    package var isFull: Bool { deliveries.waitingCount >= Self.waitingLimit }
+    package var isFull: Bool { deliveries.waitingCount + channel.messages.waitingCount >= Self.waitingLimit }
 
     /// When ``Event/timePassed`` is due.
     package var nextDeadline: Duration? {
@@ -124,6 +133,7 @@ package struct AppSession: Sendable {
         case .authorizationRequested(let request, let options):
             ask(request, .requestAuthorization(request: request, options: options))
         case .settingsRequested(let request): ask(request, .getSettings(request: request))
+        case .mediaRequested(let number, let media): ask(number, .fetch(request: number, media))
         case .centerRequested(let request, let command, let size):
             ask(request, .center(request: request, command), size: size)
         case .stateDeclared(let state): enter(state)
@@ -134,6 +144,12 @@ package struct AppSession: Sendable {
         case .presentationUnasked(let id): presentationUnasked(id, now)
         case .responseHandled(let id): responseHandled(id, now)
         case .openingAnswered(let id, let isTaken): openingAnswered(id, isTaken, now)
+        case .deletionTaken(let id): deletionTaken(id)
+        case .extensionAnswered(let message): send(message)
+        case .channelWanted(let isWanted): wantChannel(isWanted, now)
+        case .channelAsked(let request, let command, let size): ask(request, .channel(command), size: size)
+        case .dataHandled(let id): dataHandled(id)
+        case .endTaken(let number): endTaken(number)
         case .timePassed: timePassed(now)
         }
         defer { directives = [] }
@@ -162,11 +178,13 @@ extension AppSession {
     mutating func connected() {
         guard let app else { return }
         link = .opened
-        directives.append(.send(.hello(version: AgentFrame.version, app: app, secret: nil, run: run)))
+        directives.append(.send(.hello(version: AgentFrame.version, app: app, secret: nil, run: run, role: role)))
     }
 
     mutating func disconnected(_ reason: String?, _ jitter: Double) {
         link = .closed
+        channelIs(connected: false)
+        channel.endsBeingTold = []
         if let reason { report(reason) }
         let longest = Duration.milliseconds(backOff.next())
         if backOff.attempts == Self.quietFailures {
@@ -236,6 +254,7 @@ extension AppSession {
     mutating func sendEverythingAgain() {
         for (id, outcome) in deliveries.unconfirmed { send(.handled(notification: id, outcome: outcome)) }
         for (id, _) in replies.unconfirmed { send(.responseHandled(response: id)) }
+        for (id, _) in channel.messages.unconfirmed { send(.channel(.taken(message: id))) }
         switch registration {
         case .untouched: break
         case .wanted(let request): send(.registerForRemoteNotifications(request: request))
@@ -248,6 +267,7 @@ extension AppSession {
     mutating func sendReady() {
         send(.stateChanged(state))
         send(.ready)
+        reopenChannel()
     }
 }
 
@@ -276,6 +296,7 @@ extension AppSession {
         directives.append(.enter(state))
         sendReady()
         pump(now)
+        pumpData()
     }
 
     /// The app is in this state now, as it or the agent says. An app that is still launching enters it when it has

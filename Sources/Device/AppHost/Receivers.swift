@@ -16,6 +16,27 @@ package protocol NotificationReceiver: AnyObject {
     func openSettings(for notification: DeliveredNotification?)
 }
 
+/// What changes notifications before they are shown, in a service extension's process.
+@MainActor
+package protocol ExtensionReceiver: AnyObject {
+    /// Has a notification changed. `answer` may be called on any thread, and counts the first time: with what is to be
+    /// shown, or ``ExtensionAnswer/unchanged``.
+    func extend(_ notification: DeliveredNotification, answer: @escaping @Sendable (ExtensionAnswer) -> Void)
+
+    /// The time for the notification of this id is almost over.
+    func expire(_ notification: Int64)
+}
+
+/// A service extension's answer for one notification.
+package enum ExtensionAnswer: Sendable, Hashable {
+    /// This is to be shown in its place.
+    case changed(NotificationContent)
+    /// It is shown as it came.
+    case unchanged
+    /// What it says cannot be sent, and why.
+    case unsendable(String)
+}
+
 /// What runs the app's life cycle.
 @MainActor
 package protocol ApplicationReceiver: AnyObject {

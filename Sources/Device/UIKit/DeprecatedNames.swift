@@ -1,3 +1,5 @@
+import Foundation
+
 // Names of Swift 3 and 4 that notification code still has.
 
 /// Swift 4's name of ``UIApplication/LaunchOptionsKey``.
@@ -31,6 +33,16 @@ public typealias UIAlertActionStyle = UIAlertAction.Style
 /// Swift 4's name of ``UIApplication/backgroundFetchIntervalMinimum``.
 @available(*, deprecated, renamed: "UIApplication.backgroundFetchIntervalMinimum")
 public let UIApplicationBackgroundFetchIntervalMinimum = UIApplication.backgroundFetchIntervalMinimum
+
+/// Swift 4's name of ``UIImage/pngData()``.
+@available(*, deprecated, message: "use pngData()")
+public func UIImagePNGRepresentation(_ image: UIImage) -> Data? { image.pngData() }
+
+/// Swift 4's name of ``UIImage/jpegData(compressionQuality:)``.
+@available(*, deprecated, message: "use jpegData(compressionQuality:)")
+public func UIImageJPEGRepresentation(_ image: UIImage, _ compressionQuality: CGFloat) -> Data? {
+    image.jpegData(compressionQuality: compressionQuality)
+}
 
 extension NSNotification.Name {
     /// Swift 4's name of ``UIApplication/didFinishLaunchingNotification``.

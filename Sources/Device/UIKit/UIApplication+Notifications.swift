@@ -18,7 +18,7 @@ extension UIApplication {
     /// The app is on its way from the background to the front.
     public nonisolated static let willEnterForegroundNotification = Notification.Name(
         "UIApplicationWillEnterForegroundNotification")
-    /// The app is ended by `SIGTERM`.
+    /// The app is ended by `SIGTERM` or `SIGINT`.
     public nonisolated static let willTerminateNotification = Notification.Name(
         "UIApplicationWillTerminateNotification")
 

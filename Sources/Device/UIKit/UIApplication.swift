@@ -23,7 +23,7 @@ open class UIApplication: UIResponder {
     let center: UNUserNotificationCenter
     private var lifeCycle: LifeCycle?
     private var ownedDelegate: (any UIApplicationDelegate)?
-    private var termination: (any DispatchSourceSignal)?
+    private var terminations: [any DispatchSourceSignal] = []
     var backgroundTasks = BackgroundTasks()
     var lastBadge = 0
 
@@ -74,6 +74,11 @@ open class UIApplication: UIResponder {
         self.delegate = delegate
         let lifeCycle = LifeCycle(application: self, host: host)
         self.lifeCycle = lifeCycle
+        let isCentersToo = delegate is any UNUserNotificationCenterDelegate
+        DelegateCheck.begin(
+            of: Swift.type(of: delegate),
+            as: [(any UIApplicationDelegate).self] + (isCentersToo ? [(any UNUserNotificationCenterDelegate).self] : [])
+        )
         host.applicationReceiver = lifeCycle
         center.attach(to: host)
         host.beginLaunch()
@@ -82,15 +87,17 @@ open class UIApplication: UIResponder {
     /// Has the delegate told when a signal ends the app.
     func watchTermination() {
         // On Linux the source takes the signal's own action away as soon as it hears of it, and not before.
-        let source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .main)
-        source.setEventHandler { [self] in
-            MainActor.assumeIsolated {
-                delegate?.applicationWillTerminate(self)
-                post(UIApplication.willTerminateNotification)
+        terminations = [SIGTERM, SIGINT].map { signal in
+            let source = DispatchSource.makeSignalSource(signal: signal, queue: .main)
+            source.setEventHandler { [self] in
+                MainActor.assumeIsolated {
+                    delegate?.applicationWillTerminate(self)
+                    post(UIApplication.willTerminateNotification)
+                }
+                exit(0)
             }
-            exit(0)
+            source.resume()
+            return source
         }
-        source.resume()
-        termination = source
     }
 }

@@ -43,7 +43,7 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
     func applicationWillResignActive(_ application: UIApplication)
     /// The app is in the background.
     func applicationDidEnterBackground(_ application: UIApplication)
-    /// The app is ended by `SIGTERM`; it ends when this returns.
+    /// The app is ended by `SIGTERM`, or by Ctrl-C (`SIGINT`); it ends when this returns.
     func applicationWillTerminate(_ application: UIApplication)
     /// Never called: Linux gives no such warning.
     func applicationDidReceiveMemoryWarning(_ application: UIApplication)

@@ -10,6 +10,9 @@ open class UIResponder: NSObject {
 /// What can take up an activity. Nothing does on Linux.
 public protocol UIUserActivityRestoring: NSObjectProtocol {}
 
+/// The type of an activity that is a page in a browser.
+public let NSUserActivityTypeBrowsingWeb = "NSUserActivityTypeBrowsingWeb"
+
 /// Something that a person was doing, to be gone on with elsewhere. No activity is handed over on Linux.
 open class NSUserActivity: NSObject {
     /// What kind of activity it is.

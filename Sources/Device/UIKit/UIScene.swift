@@ -18,9 +18,25 @@ open class UIScene: UIResponder {
     }
 
     /// What a scene is connected with.
+    @preconcurrency @MainActor
     public final class ConnectionOptions: NSObject {
         /// Always `nil`.
         public var notificationResponse: UNNotificationResponse? { nil }
+        /// Always empty: no URL is handed to an app here.
+        public var urlContexts: Set<UIOpenURLContext> { [] }
+        /// Always empty: no activity is handed to an app here.
+        public var userActivities: Set<NSUserActivity> { [] }
+    }
+
+    /// What comes with a URL that a scene opens.
+    @preconcurrency @MainActor
+    public final class OpenURLOptions: NSObject {
+        /// Always `nil`.
+        public var sourceApplication: String? { nil }
+        /// Always `nil`.
+        public var annotation: Any? { nil }
+        /// Always false.
+        public var openInPlace: Bool { false }
     }
 
     /// Always `unattached`.
@@ -29,6 +45,18 @@ open class UIScene: UIResponder {
     open var delegate: (any UISceneDelegate)?
     /// The session that it belongs to.
     public let session = UISceneSession()
+}
+
+/// A URL that a scene is to open. None is ever handed over on Linux.
+@preconcurrency @MainActor
+public final class UIOpenURLContext: NSObject {
+    /// The URL.
+    public let url: URL
+    /// What comes with it.
+    public let options = UIScene.OpenURLOptions()
+
+    /// The system makes them.
+    init(url: URL) { self.url = url }
 }
 
 /// A scene with windows.

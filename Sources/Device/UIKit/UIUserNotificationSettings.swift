@@ -8,6 +8,9 @@ public struct UIUserNotificationType: OptionSet, Sendable {
     public let rawValue: UInt
     /// Apple's number.
     public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// The empty set has no name, as in Apple's headers.
+    @available(*, unavailable, message: "use [] to construct an empty option set")
+    public static var none: UIUserNotificationType { [] }
     /// Put a number on the icon.
     public static let badge = UIUserNotificationType(rawValue: 1 << 0)
     /// Play a sound.

@@ -30,11 +30,14 @@ open class UIView: UIResponder {
         super.init()
     }
 
-    /// A view of no size.
-    public required init() {
+    /// A view of no size: there are no storyboards here, and nothing is read.
+    public required init?(coder: NSCoder) {
         frame = .zero
         super.init()
     }
+
+    /// A view of no size.
+    public required convenience init() { self.init(frame: .zero) }
 
     /// Its size, at the origin. Setting it keeps the ``center``.
     open var bounds: CGRect {

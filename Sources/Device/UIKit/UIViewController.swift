@@ -6,7 +6,27 @@ open class UIViewController: UIResponder {
     // Apple's type: code both uses it as a view and asks whether it is there.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// The view; made when it is first asked for.
-    open lazy var view: UIView! = UIView(frame: .zero)
+    open var view: UIView! {
+        get {
+            if let loadedView { return loadedView }
+            let made = UIView(frame: .zero)
+            loadedView = made
+            return made
+        }
+        set { loadedView = newValue }
+    }
+    private var loadedView: UIView?
+    /// The view where it has been made, and `nil` before.
+    open var viewIfLoaded: UIView? { loadedView }
+    /// Whether the view has been made.
+    open var isViewLoaded: Bool { loadedView != nil }
+    /// What a bar above the view would show; kept.
+    open var navigationItem: UINavigationItem { ownItem }
+    private lazy var ownItem = UINavigationItem(title: title ?? "")
+    /// The name that it was made with; nothing is read by it.
+    public let nibName: String?
+    /// The bundle that it was made with; nothing is read from it.
+    public let nibBundle: Bundle?
     /// Kept, and without effect.
     open var title: String?
     /// How large it would like to be; kept, and without effect.
@@ -14,11 +34,34 @@ open class UIViewController: UIResponder {
     /// The last controller that was presented.
     open private(set) var presentedViewController: UIViewController?
 
+    /// A controller whose view is empty: there are no nib files here, and none is read.
+    public init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) {
+        nibName = nibNameOrNil
+        nibBundle = nibBundleOrNil
+        super.init()
+    }
+
+    /// A controller whose view is empty: there are no storyboards here, and nothing is read.
+    public required init?(coder: NSCoder) {
+        nibName = nil
+        nibBundle = nil
+        super.init()
+    }
+
+    /// A controller whose view is empty.
+    public required convenience init() { self.init(nibName: nil, bundle: nil) }
+
     /// Always `nil`: nothing runs a view controller as an extension here.
     open var extensionContext: NSExtensionContext? { nil }
 
     /// Does nothing.
     open func viewDidLoad() {}
+    /// Does nothing.
+    open func viewWillLayoutSubviews() {}
+    /// Does nothing.
+    open func viewDidLayoutSubviews() {}
+    /// Does nothing.
+    open func didReceiveMemoryWarning() {}
     /// Does nothing.
     open func viewWillAppear(_ animated: Bool) {}
     /// Does nothing.
@@ -41,6 +84,18 @@ open class UIViewController: UIResponder {
         presentedViewController = nil
         completion?()
     }
+}
+
+/// What a bar above a controller's view would show.
+@preconcurrency @MainActor
+open class UINavigationItem: NSObject {
+    /// Kept, and without effect.
+    open var title: String?
+    /// Kept, and without effect.
+    open var prompt: String?
+
+    /// An item with this title.
+    public init(title: String) { self.title = title }
 }
 
 /// What an extension's host tells it. There is no such host on Linux: nothing makes one but code itself.

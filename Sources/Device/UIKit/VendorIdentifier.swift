@@ -6,7 +6,7 @@ import Foundation
 enum VendorIdentifier {
     static let current: UUID? = {
         let machine = try? String(contentsOfFile: "/etc/machine-id", encoding: .utf8)
-        return make(app: AppHostConfiguration.current().app, machine: machine, user: UInt32(getuid()))
+        return make(app: AppHostConfiguration.current().app?.rawValue, machine: machine, user: UInt32(getuid()))
     }()
 
     /// `nil` without an app or a machine.

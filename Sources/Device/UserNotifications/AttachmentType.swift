@@ -1,3 +1,6 @@
+import Foundation
+import MediaFormat
+
 /// What an attachment may be: Apple's list, by uniform type identifiers.
 struct AttachmentType {
     let identifier: String
@@ -19,6 +22,15 @@ struct AttachmentType {
         let name = name.lowercased()
         guard let known = Self.identifiers.first(where: { $0.extension == name }) else { return nil }
         identifier = known.identifier
+    }
+
+    /// By a file's first bytes; `nil` for what is none of the list.
+    init?(content url: URL) {
+        guard let file = FileHandle(forReadingAtPath: url.path) else { return nil }
+        defer { try? file.close() }
+        guard let head = try? file.read(upToCount: MediaFormat.headLength), let format = MediaFormat(head: head)
+        else { return nil }
+        self.init(extension: format.ending)
     }
 
     /// `nil` for a type that a notification cannot show.

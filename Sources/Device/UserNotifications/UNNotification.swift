@@ -18,7 +18,8 @@ open class UNNotification: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
     private static func request(of delivered: DeliveredNotification) -> UNNotificationRequest {
         var values = UNNotificationContent.Values(
             delivered.content ?? NotificationContent(payload: delivered.payload))
-        if delivered.isRemote { values.userInfo = payloadMembers(of: delivered) }
+        // A service extension may have changed it.
+        if delivered.isRemote, values.userInfo.isEmpty { values.userInfo = payloadMembers(of: delivered) }
         return UNNotificationRequest(
             identifier: delivered.identifier, values: values,
             trigger: delivered.isRemote

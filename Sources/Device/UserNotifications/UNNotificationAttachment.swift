@@ -30,7 +30,8 @@ open class UNNotificationAttachment: NSObject, NSCopying, NSSecureCoding, @unche
     ///   - identifier: Empty for one that is made.
     ///   - options: Members under the four `UNNotificationAttachmentOptions…Key`s; what is none is ignored.
     /// - Throws: `UNError.attachmentInvalidURL` when it is not a file that can be read,
-    ///   `UNError.attachmentUnrecognizedType` when neither the hint nor the name's extension tells what it is.
+    ///   `UNError.attachmentUnrecognizedType` when neither the hint nor the name's extension tells what it is, nor,
+    ///   where the name has no extension that is known, its first bytes: on Linux a download has no name of its own.
     public convenience init(identifier: String, url: URL, options: [AnyHashable: Any]? = nil) throws {
         var isFolder: ObjCBool = false
         guard url.isFileURL, FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder),
@@ -39,11 +40,13 @@ open class UNNotificationAttachment: NSObject, NSCopying, NSSecureCoding, @unche
             throw UNError(.attachmentInvalidURL, "An attachment must be a file that can be read, not \(url).")
         }
         let hint = options?[UNNotificationAttachmentOptionsTypeHintKey] as? String
-        guard let type = hint.flatMap(AttachmentType.init(identifier:)) ?? AttachmentType(extension: url.pathExtension)
+        guard
+            let type = hint.flatMap(AttachmentType.init(identifier:)) ?? AttachmentType(extension: url.pathExtension)
+                ?? AttachmentType(content: url)
         else {
             throw UNError(
                 .attachmentUnrecognizedType,
-                "What \(url.lastPathComponent) is cannot be told from its name; give it one of the extensions "
+                "What \(url.lastPathComponent) is cannot be told from its name and its first bytes; give it one of the extensions "
                     + AttachmentType.extensions.joined(separator: ", ") + ", or a type hint.")
         }
         self.init(

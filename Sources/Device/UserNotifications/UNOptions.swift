@@ -6,6 +6,9 @@ public struct UNAuthorizationOptions: OptionSet, Sendable {
     public let rawValue: UInt
     /// Apple's number.
     public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// The empty set has no name, as in Apple's headers.
+    @available(*, unavailable, message: "use [] to construct an empty option set")
+    public static var none: UNAuthorizationOptions { [] }
 
     /// To put a number on its icon.
     public static let badge = UNAuthorizationOptions(rawValue: AuthorizationOption.badge)
@@ -50,6 +53,9 @@ public struct UNNotificationPresentationOptions: OptionSet, Sendable {
     public let rawValue: UInt
     /// Apple's number.
     public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// The empty set has no name, as in Apple's headers.
+    @available(*, unavailable, message: "use [] to construct an empty option set")
+    public static var none: UNNotificationPresentationOptions { [] }
 
     /// Its number on the app's icon.
     public static let badge = UNNotificationPresentationOptions(rawValue: PresentationOption.badge)
@@ -131,6 +137,9 @@ public struct UNNotificationActionOptions: OptionSet, Sendable {
     public let rawValue: UInt
     /// Apple's number.
     public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// The empty set has no name, as in Apple's headers.
+    @available(*, unavailable, message: "use [] to construct an empty option set")
+    public static var none: UNNotificationActionOptions { [] }
 
     /// Works only while the screen is not locked: chosen on a locked one, it waits for the unlocking.
     public static let authenticationRequired = UNNotificationActionOptions(
@@ -147,6 +156,9 @@ public struct UNNotificationCategoryOptions: OptionSet, Sendable {
     public let rawValue: UInt
     /// Apple's number.
     public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// The empty set has no name, as in Apple's headers.
+    @available(*, unavailable, message: "use [] to construct an empty option set")
+    public static var none: UNNotificationCategoryOptions { [] }
 
     /// The app is told when one is dismissed.
     public static let customDismissAction = UNNotificationCategoryOptions(

@@ -37,6 +37,9 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         set {
             lock.withLock { storedDelegate = newValue }
             let exists = newValue != nil
+            if let newValue {
+                DelegateCheck.begin(of: Swift.type(of: newValue), as: [(any UNUserNotificationCenterDelegate).self])
+            }
             host.post { [self] host in
                 attach(to: host)
                 host.setRespondent(exists: exists)

@@ -26,6 +26,13 @@ struct AppSessionConnectionTests {
                 == [.answerAuthorization(request: 1, granted: true)])
         #expect(talk.reconnect().first == .send(.getSettings(request: 2)))
         #expect(talk.hear(.authorizationAnswered(request: 1, granted: true)) == [])
+        talk.say(.authorizationRequested(request: 8, options: 7))
+        #expect(
+            talk.hear(.authorizationAnswered(request: 8, granted: false, reason: "nobody is there"))
+                == [
+                    .report("this app may not send notifications: nobody is there"),
+                    .answerAuthorization(request: 8, granted: false),
+                ])
         let settings = NotificationSettings(
             authorizationStatus: 2, alertSetting: 2, soundSetting: 2, badgeSetting: 2, notificationCenterSetting: 2,
             alertStyle: 1)

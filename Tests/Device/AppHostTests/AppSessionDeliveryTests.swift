@@ -30,6 +30,20 @@ struct AppSessionDeliveryTests {
         #expect(talk.hear(Conversation.deliver(2)) == [.askPresentation(Conversation.notification(2))])
     }
 
+    @Test func `a deletion is told until somebody takes it, and confirmed again when it is told again`() {
+        var talk = Conversation.running()
+        let told = AgentMessage.messagesDeleted(deletion: 7, count: 100, since: 5)
+        let tell = AppSession.Directive.tellDeletion(MessageDeletion(id: 7, count: 100, since: 5))
+        #expect(talk.hear(told) == [tell])
+        #expect(talk.hear(told) == [tell], "nobody took it")
+        let confirmation = AppSession.Directive.send(.deletionTaken(deletion: 7))
+        #expect(talk.say(.deletionTaken(id: 7)) == [confirmation])
+        _ = talk.reconnect()
+        #expect(talk.hear(told) == [confirmation])
+        let later = AgentMessage.messagesDeleted(deletion: 8, count: 200, since: 5)
+        #expect(talk.hear(later) == [.tellDeletion(MessageDeletion(id: 8, count: 200, since: 5))])
+    }
+
     @Test func `answers are repeated in the order in which they were given, before the app says that it is ready`() {
         var talk = Conversation.running()
         for id in Int64(1)...5 { talk.hear(Conversation.deliver(id, .background)) }

@@ -1,3 +1,4 @@
+import AgentDouble
 import AgentWire
 import AppHost
 import Foundation

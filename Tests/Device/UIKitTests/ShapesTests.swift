@@ -68,6 +68,54 @@ struct ShapesTests {
         #expect(UIImage(named: "logo") == nil)
     }
 
+    /// The old names, reached without the warning that they are old.
+    @available(*, deprecated)
+    private static func oldBytes(_ image: UIImage) -> [Data?] {
+        [UIImagePNGRepresentation(image), UIImageJPEGRepresentation(image, 1)]
+    }
+
+    @Test @available(*, deprecated) func `a picture's bytes have old names`() throws {
+        let png = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+        #expect(Self.oldBytes(try #require(UIImage(data: png))) == [png, nil])
+    }
+
+    /// With the initializers that Xcode writes, and the one line that Linux wants.
+    private final class ListController: UIViewController {
+        let list: String
+        init(list: String) {
+            self.list = list
+            super.init(nibName: nil, bundle: nil)
+        }
+        required init?(coder: NSCoder) { nil }
+        required convenience init() { self.init(list: "") }
+    }
+
+    @Test func `a view controller is made without a nib, and its view when it is asked for`() {
+        let controller = ListController(list: "milk")
+        controller.title = "Shopping"
+        #expect(controller.list == "milk" && controller.nibName == nil)
+        #expect(!controller.isViewLoaded && controller.viewIfLoaded == nil)
+        #expect(controller.view != nil && controller.isViewLoaded)
+        #expect(controller.navigationItem.title == "Shopping")
+        #expect(UIViewController().view.subviews.isEmpty)
+    }
+
+    @Test func `a button keeps its titles`() {
+        let button = UIButton(type: .system)
+        button.setTitle("Buy", for: .normal)
+        button.setTitle("Sold out", for: .disabled)
+        #expect(button.currentTitle == "Buy" && button.buttonType == .system)
+        button.isEnabled = false
+        #expect(button.currentTitle == "Sold out" && button.title(for: .selected) == "Buy")
+    }
+
+    @Test func `a path of two numbers has a section and a row`() {
+        var path = IndexPath(row: 3, section: 1)
+        #expect(path.section == 1 && path.row == 3 && path.item == 3 && path == IndexPath(item: 3, section: 1))
+        path.row += 1
+        #expect(path == [1, 4])
+    }
+
     @Test func `colors are equal by their parts`() {
         #expect(UIColor.red == UIColor(red: 1, green: 0, blue: 0, alpha: 1))
         #expect(UIColor.red != .blue && UIColor.label == .black)

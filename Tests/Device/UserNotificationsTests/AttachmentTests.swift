@@ -33,6 +33,14 @@ final class AttachmentTests {
         #expect(try Data(contentsOf: attachment.url).count == 13)
     }
 
+    @Test(arguments: ["Unknown", "picture.tmp", "photo.jpg?size=2"])
+    func `where the name does not tell the type, the first bytes do`(name: String) throws {
+        let url = try file(name)
+        #expect(throws: UNError.self) { try UNNotificationAttachment(identifier: "id", url: url) }
+        try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)).write(to: url)
+        #expect(try UNNotificationAttachment(identifier: "id", url: url).type == "public.png")
+    }
+
     @Test func `an attachment is read as on iOS, with leave that needs no asking`() throws {
         let url = try UNNotificationAttachment(identifier: "id", url: try file("a.png")).url
         #expect(url.startAccessingSecurityScopedResource())

@@ -1,0 +1,7 @@
+import UserNotifications
+
+extension UNUserNotificationCenter {
+    func show(waiting count: Int) {
+        setBadgeCount(count, withCompletionHandler: nil)
+    }
+}
