@@ -1,3 +1,4 @@
+import AldabaTestSupport
 import DeviceModel
 import Machine
 import PushModel
@@ -21,6 +22,18 @@ package func outgoing(
         topic: Topic(rawValue: topic), environment: .sandbox, lane: .apns, pushType: .alert, priority: .immediate,
         collapseID: collapseID, acceptedAt: noon, expiresAt: noon.adding(milliseconds: 1000),
         payload: Array(payload.utf8))
+}
+
+/// An FCM message as the server sends it, with the provider's keys under `aps` and beside it.
+package func fcmMessage(
+    _ id: Int64, _ members: String, topic: String = "com.example.todo", collapseID: String? = nil,
+    expiresAt: Timestamp? = noon.adding(milliseconds: 3_600_000)
+) -> OutgoingNotification {
+    let text = #"{"gcm.message_id":"m\#(id)","google.c.sender.id":"42","from":"42",\#(members)}"#
+    return OutgoingNotification(
+        id: NotificationID(rawValue: id), apnsID: "apns-\(id)", team: TeamID(rawValue: "TEAM000001"),
+        topic: Topic(rawValue: topic), environment: .sandbox, lane: .fcm, pushType: nil, priority: .immediate,
+        collapseID: collapseID, acceptedAt: noon, expiresAt: expiresAt, payload: Array(text.utf8))
 }
 
 /// A stored notification of ``todoManifest``, at this place in the order of arrival.

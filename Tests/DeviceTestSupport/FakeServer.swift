@@ -1,6 +1,7 @@
 import AldabaTestSupport
 import DeviceLink
 import DeviceModel
+import PushEncryption
 import PushModel
 import Synchronization
 
@@ -14,6 +15,8 @@ package final class FakeServer: PushConnector, EnrolmentClient {
     package let refusal = Mutex<EnrolmentFailure?>(nil)
     package let refusalOfEnd = Mutex<EnrolmentFailure?>(nil)
     package let unregistered = Inbox<Topic>()
+    /// The public keys that registrations published, in order.
+    package let published = Mutex<[RecipientPublicKey?]>([])
     /// How many registrations have ended; each time there is another token.
     private let ends = Mutex(0)
     private let hold = Mutex<Latch?>(nil)
@@ -43,8 +46,10 @@ package final class FakeServer: PushConnector, EnrolmentClient {
     }
 
     package func register(
-        _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
+        _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment,
+        encryptionKey: RecipientPublicKey?
     ) async throws(EnrolmentFailure) -> String {
+        published.withLock { $0.append(encryptionKey) }
         if let refusal = refusal.withLock({ $0 }) { throw refusal }
         guard known.withLock({ $0.contains(identity.device.rawValue) }) else { throw .notAuthenticated }
         return token(of: identity.device.rawValue, after: ends.withLock { $0 })
@@ -57,6 +62,18 @@ package final class FakeServer: PushConnector, EnrolmentClient {
         await hold.withLock { $0.take() }?.wait()
         if let refusal = refusalOfEnd.withLock({ $0 }) { throw refusal }
         ends.withLock { $0 += 1 }
+    }
+
+    /// What apps wanted of topics, in order: `+news 0…` to join, `-news` to leave, with the token's last digit.
+    package let topics = Inbox<String>()
+    package let topicRefusals = Mutex<[EnrolmentFailure]>([])
+
+    package func changeTopic(
+        _ identity: DeviceIdentity, topic: Topic, token: String, name: String, joins: Bool
+    ) async throws(EnrolmentFailure) {
+        topics.put("\(joins ? "+" : "-")\(name) \(token.suffix(3))")
+        let refusal = topicRefusals.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        if let refusal { throw refusal }
     }
 
     /// The next end of a registration takes until the latch is opened.
@@ -78,6 +95,7 @@ package final class FakeSession: PushConnection {
     package let events: @Sendable (PushEvent) -> Void
     package let acknowledged = Inbox<[NotificationID]>()
     package let reports = Inbox<(receipts: [Receipt], batch: String)>()
+    package let sent = Inbox<QueuedUpstream>()
     private let isOver = Mutex(false)
 
     package init(
@@ -90,6 +108,7 @@ package final class FakeSession: PushConnection {
 
     package func stored(_ ids: [NotificationID]) { acknowledged.put(ids) }
     package func report(_ receipts: [Receipt], as batch: String) { reports.put((receipts, batch)) }
+    package func send(_ message: QueuedUpstream) { sent.put(message) }
     package func close() { end(.lost("closed here")) }
 
     package func end(_ reason: PushCloseReason) {

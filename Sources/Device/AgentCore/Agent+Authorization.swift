@@ -3,42 +3,19 @@ import AppConnections
 import DeviceModel
 import Logging
 import Observability
+import PresentationPlanning
 import PushModel
 
 /// The question whether an app may send notifications: asked once, on the desktop, and remembered.
 extension Agent {
-    /// What a person can answer; the raw values name the buttons.
-    private enum Answer: String, CaseIterable {
-        case allow
-        /// Into the list only: no alerts, sounds and badges. The person may change each of these.
-        case quiet
-        case deny
-
-        var label: String {
-            switch self {
-            case .allow: "Allow"
-            case .quiet: "Deliver Quietly"
-            case .deny: "Don’t Allow"
-            }
-        }
-
-        func settle(_ standing: inout AppNotificationRecord) {
-            standing.authorization = self == .deny ? .denied : .authorized
-            guard self == .quiet else { return }
-            (standing.settings.alerts, standing.settings.sounds, standing.settings.badges) = (false, false, false)
-        }
-    }
-
-    private static let questionIdentifier = "aldaba.authorization"
-
-    func askForAuthorization(_ request: Int64, options: UInt, app: String, _ connection: AppConnection) {
+    func askForAuthorization(_ request: Int64, options: UInt, app: BundleID, _ connection: AppConnection) {
         guard let installed = apps[app] else { return }
         func answer(_ granted: Bool) {
             connection.send([.authorizationAnswered(request: request, granted: granted)])
         }
         noteOwnSettings(options, of: app)
         if installed.manifest.authorization != .ask { return answer(installed.manifest.authorization == .granted) }
-        switch installed.standing.authorization {
+        switch installed.record.authorization {
         case .authorized:
             // A person is asked once: options that the app asks for later are granted too.
             change(app) { $0.options |= options }
@@ -56,14 +33,15 @@ extension Agent {
         }
     }
 
-    private func ask(_ waiting: Confirmation, options: UInt, app: String, _ manifest: AppManifest) {
+    private func ask(_ waiting: Confirmation, options: UInt, app: BundleID, _ manifest: AppManifest) {
         switch questions.ask(app, options: options, asker: waiting) {
         case .joined: break
         case .refused:
             waiting.connection.send([.authorizationAnswered(request: waiting.request, granted: false)])
         case .ask(let id):
             guard parts.presenter.hasScreen else { return couldNotAsk(id, "there is no screen") }
-            parts.presenter.present(question(id, options: options, manifest)) { [weak self] outcome in
+            parts.presenter.present(AuthorizationQuestion.presentation(id, options: options, manifest)) {
+                [weak self] outcome in
                 self?.enter { $0.asked(id, outcome) }
             }
         }
@@ -71,25 +49,11 @@ extension Agent {
 
     private func asked(_ id: NotificationID, _ outcome: PresentationOutcome) {
         switch outcome {
-        case .failed(let reason): couldNotAsk(id, reason)
+        case .failed(let reason), .kept(let reason): couldNotAsk(id, reason)
         case .presented(let handle, _):
             guard let app = questions[id]?.app, let handle else { return }
             enqueue(.asked(app: app, handle: handle))
         }
-    }
-
-    private func question(_ id: NotificationID, options: UInt, _ manifest: AppManifest) -> Presentation {
-        var question = Presentation(
-            notification: id, app: manifest.id, appName: manifest.name, icon: manifest.icon,
-            identifier: Self.questionIdentifier,
-            title: "“\(manifest.name)” would like to send you notifications",
-            body: "They may have \(Self.words(for: options)). You can change this at any time.")
-        question.openLabel = "Later"
-        question.buttons = Answer.allCases.map { Presentation.Button(identifier: $0.rawValue, label: $0.label) }
-        question.stays = true
-        question.isQuestion = true
-        question.desktopEntry = manifest.desktopEntry
-        return question
     }
 
     /// The questions that an earlier run left on the screen. Nobody takes their answers. Each leaves the screen, unless its
@@ -103,21 +67,8 @@ extension Agent {
                     agent.enqueue(.asked(app: app, handle: nil))
                 }
             }
-            var place = Presentation(
-                notification: id, app: app, appName: app, identifier: Self.questionIdentifier, title: "", body: "")
-            place.isQuestion = true
-            return ShownPresentation(presentation: place, handle: handle)
+            return ShownPresentation(presentation: AuthorizationQuestion.place(id, app: app), handle: handle)
         }
-    }
-
-    private static func words(for options: UInt) -> String {
-        let kinds = [
-            (AuthorizationOption.alert, "alerts"), (AuthorizationOption.sound, "sounds"),
-            (AuthorizationOption.badge, "a number on the icon"),
-        ]
-        let words = kinds.filter { options & $0.0 != 0 }.map(\.1)
-        guard let last = words.last else { return "alerts, sounds and a number on the icon" }
-        return words.count == 1 ? last : words.dropLast().joined(separator: ", ") + " and " + last
     }
 
     private func couldNotAsk(_ id: NotificationID, _ reason: String) {
@@ -125,7 +76,10 @@ extension Agent {
         logger.warning(
             "Nobody could be asked whether an app may send notifications; decide with `aldaba settings`.",
             metadata: [LogKey.topic: "\(question.app)", LogKey.error: "\(reason)"])
-        settle(id, nil)
+        settle(
+            id, nil,
+            reason: "nobody could be asked, since \(reason); a person allows it with `aldaba settings \(question.app) "
+                + "allowed=yes`, or its manifest with \"authorization\": \"granted\"")
     }
 
     /// - Returns: Whether the event concerned a question.
@@ -133,7 +87,7 @@ extension Agent {
         switch event {
         case .pressed(let id, let button, _):
             guard questions[id] != nil else { return false }
-            settle(id, Answer(rawValue: button) ?? .deny)
+            settle(id, AuthorizationQuestion.Answer(rawValue: button) ?? .deny)
         case .locked, .shownAgain: return false
         case .opened(let id, _), .dismissed(let id), .left(let id), .replied(let id, _, _):
             guard questions[id] != nil else { return false }
@@ -144,13 +98,13 @@ extension Agent {
     }
 
     /// A person decided elsewhere: the open question has its answer.
-    func settleQuestion(of app: String) {
+    func settleQuestion(of app: BundleID) {
         guard let id = questions.id(of: app) else { return }
         withdraw(id)
         settle(id, nil)
     }
 
-    private func settle(_ id: NotificationID, _ answer: Answer?) {
+    private func settle(_ id: NotificationID, _ answer: AuthorizationQuestion.Answer?, reason: String? = nil) {
         guard let question = questions.close(id) else { return }
         enqueue(.asked(app: question.app, handle: nil))
         if let answer {
@@ -162,9 +116,20 @@ extension Agent {
                 "A person answered whether an app may send notifications.",
                 metadata: [LogKey.topic: "\(question.app)"])
         }
-        let isGranted = apps[question.app]?.standing.authorization.allows ?? false
+        let isGranted = apps[question.app]?.record.authorization.allows ?? false
         for waiting in question.askers {
-            waiting.connection.send([.authorizationAnswered(request: waiting.request, granted: isGranted)])
+            waiting.connection.send([
+                .authorizationAnswered(request: waiting.request, granted: isGranted, reason: isGranted ? nil : reason)
+            ])
+        }
+    }
+
+    /// Notes whether an app shows settings of its own, as it says with each request for authorization. The person is not
+    /// asked about that.
+    private func noteOwnSettings(_ options: UInt, of app: BundleID) {
+        change(app) {
+            $0.options &= ~AuthorizationOption.providesAppNotificationSettings
+            $0.options |= options & AuthorizationOption.providesAppNotificationSettings
         }
     }
 }

@@ -4,6 +4,7 @@ import DeviceStore
 import InstalledApps
 import Logging
 import Observability
+import PresentationPlanning
 import PushModel
 
 extension Agent {
@@ -25,7 +26,7 @@ extension Agent {
             attachments.release(filesToDelete)
             // An app hears that its command is durable before it hears what came of it.
             sendConfirmations()
-            follow(results)
+            followCommit(results)
         } catch {
             attachments.drop(changes.flatMap(\.copiedFiles))
             // Nobody would tell again what people did.
@@ -53,20 +54,43 @@ extension Agent {
         for identifier in terminals.identifiers { failWaiter(identifier, "the agent's store failed") }
         presentations = PresentationFlow(inherited: presentations.unanswered)
         loadScheduleLater()
+        loadExtendingLater()
     }
 
-    private func follow(_ results: [ChangeResult]) {
+    private func followCommit(_ results: [ChangeResult]) {
         let session = onLink { $0.sessionNumber } ?? nil
         var stored: [NotificationID] = []
-        var awaited: Set<String> = []
-        var handed: [String: [Int64]] = [:]
-        var responses: [String: [Int64]] = [:]
+        var arrived: [(id: NotificationID, app: BundleID)] = []
+        var awaited: Set<BundleID> = []
+        var noticed: Set<BundleID> = []
+        var filled: Set<BundleID> = []
+        var taken: [BundleID: [Int64]] = [:]
+        var handed: [BundleID: [Int64]] = [:]
+        var responses: [BundleID: [Int64]] = [:]
         for result in results {
             switch result {
             case .stored(let id, let app, let origin, let isNew, let isAwaited):
                 if isNew { noteStored(app) }
                 if origin == session { stored.append(id) }
                 if isAwaited { awaited.insert(app) }
+            case .noticed(let id, let app, let origin, let withdrawn):
+                if origin == session { stored.append(id) }
+                noticed.insert(app)
+                for id in withdrawn { withdraw(id) }
+            case .extending(let id, let app, let origin, let isNew):
+                if origin == session { stored.append(id) }
+                if isNew { arrived.append((id, app)) }
+            case .extended(_, let app, let isAwaited):
+                noteStored(app)
+                if isAwaited { awaited.insert(app) }
+            case .dataStored(let id, let app, let origin, let isNew, let cleared):
+                if origin == session { stored.append(id) }
+                if isNew { filled.insert(app) }
+                if cleared { noticed.insert(app) }
+            case .upstreamQueued(let waiter, let fault): upstreamQueued(waiter: waiter, fault: fault)
+            case .upstreamEnded(let ended): upstreamEnded(ended)
+            case .topicWished(let waiter, let fault): topicWished(waiter: waiter, fault: fault)
+            case .dataTaken(let id, let app): taken[app, default: []].append(id.rawValue)
             case .handed(let id, let app): handed[app, default: []].append(id.rawValue)
             case .responseHandled(let response, let app): responses[app, default: []].append(response)
             case .tapped(let id, let app, let token):
@@ -113,17 +137,25 @@ extension Agent {
                 apps[app]?.connection?.send([.responsesConfirmed(responses: ids)])
             }
         }
+        for (app, ids) in taken {
+            AgentStep.confirmHandled.take {
+                apps[app]?.connection?.send([.channel(.takenConfirmed(messages: ids))])
+            }
+        }
+        for app in filled { giveData(.stored, to: app) }
+        for app in noticed { tellDeletions(to: app) }
         for app in awaited {
             hand(.stored, to: app)
-            wake(app)
+            supervise(.stored, app)
         }
+        for (id, app) in arrived { updateExtensions(.arrived(id, app: app)) }
     }
 
     // MARK: Handing over
 
     /// Passes an event to an app's ``AppDelivery``, and follows its directives.
-    func hand(_ event: AppDelivery.Event, to app: String) {
-        var directives = apps[app]?.handOver.handle(event) ?? []
+    func hand(_ event: AppDelivery.Event, to app: BundleID) {
+        var directives = apps[app]?.delivery.handle(event) ?? []
         var messages: [AgentMessage] = []
         var next = 0
         do {
@@ -132,16 +164,16 @@ extension Agent {
                 switch directives[next] {
                 case .read(let place, let limit):
                     let page = try store.read { try $0.waiting(app: app, after: place, limit: limit) }
-                    directives += apps[app]?.handOver.handle(.page(page, limit: limit)) ?? []
+                    directives += apps[app]?.delivery.handle(.page(page, limit: limit)) ?? []
                 case .readResponses(let place, let limit):
                     let page = try store.read { try $0.waitingResponses(app: app, after: place, limit: limit) }
-                    directives += apps[app]?.handOver.handle(.responsePage(page, limit: limit)) ?? []
+                    directives += apps[app]?.delivery.handle(.responsePage(page, limit: limit)) ?? []
                 case .deliver(let notification, let kind):
-                    messages.append(.deliver(delivered(notification), kind: kind))
+                    messages.append(.deliver(registry.delivered(notification), kind: kind))
                 case .respond(let response):
                     messages.append(
                         .respond(
-                            response: response.sequence, notification: delivered(response.notification),
+                            response: response.sequence, notification: registry.delivered(response.notification),
                             action: response.action, userText: response.text))
                 case .record(let id, let shows, let setsBadge):
                     let isAsked = shows != .nothing || setsBadge
@@ -165,10 +197,10 @@ extension Agent {
     }
 
     /// Shows what an app was asked about and did not answer in time: it may be stopped or hang.
-    private func watchAnswers(of app: String) {
-        guard let installed = apps[app], installed.handOver.awaitsAnswers, !installed.isWatched else { return }
+    private func watchAnswers(of app: BundleID) {
+        guard let installed = apps[app], installed.delivery.awaitsAnswers, !installed.isWatched else { return }
         apps[app]?.isWatched = true
-        enter(after: timing.answerLimit) { agent in
+        enter(after: timing.answerPatience) { agent in
             agent.apps[app]?.isWatched = false
             agent.hand(.answersDue, to: app)
             agent.watchAnswers(of: app)
@@ -178,7 +210,7 @@ extension Agent {
     /// How a notification appears: as its app wants, as far as the person's settings allow. Where `setsBadge`, its badge is
     /// applied too.
     private func allowed(
-        _ wish: PresentationOptions, of id: NotificationID, _ content: NotificationContent?, app: String,
+        _ wish: PresentationOptions, of id: NotificationID, _ content: NotificationContent?, app: BundleID,
         setsBadge: Bool
     ) throws -> PresentationOptions {
         guard let content else { return wish }
@@ -191,7 +223,7 @@ extension Agent {
     }
 
     /// Plays the sound of a notification whose app wants it heard, and whose text does not come to the screen.
-    private func playAlone(_ id: NotificationID, _ content: NotificationContent?, app: String) throws {
+    private func playAlone(_ id: NotificationID, _ content: NotificationContent?, app: BundleID) throws {
         guard let content, try store.read({ try $0.isUnhandled(id) }), plan(content, app: app)?.sounds == true else {
             return
         }

@@ -1,3 +1,4 @@
+import AgentWire
 import DeviceModel
 import InstalledApps
 import Logging
@@ -20,7 +21,7 @@ extension Agent {
         where !loaded.mayHave(app, in: nil) { requestTokenEnd(app) }
     }
 
-    private func removeIfGone(_ app: String) {
+    private func removeIfGone(_ app: BundleID) {
         guard registry.isMissing(app) else { return }
         let isRegistered: Bool
         do {
@@ -35,9 +36,11 @@ extension Agent {
         settleQuestion(of: app)
         if let installed = apps[app] { part(from: installed) }
         apps[app] = nil
+        forgetRelay(of: app)
         onLink { $0.appRemoved(app) }
         enqueue(.appRemoved(app: app, at: parts.now()))
         attachments.remove(app)
+        parts.media?.remove(app)
         if isRegistered { requestTokenEnd(app) }
         logger.notice("An app was removed.", metadata: [LogKey.topic: "\(app)"])
     }
@@ -47,19 +50,19 @@ extension Agent {
             connection.refuse(
                 code: "unknownApp", message: "\(installed.manifest.id) was removed from this device")
         }
-        if installed.standing.badge > 0 {
-            parts.presenter.badge(0, desktopEntry: installed.manifest.desktopEntry ?? installed.manifest.id)
+        if installed.record.badge > 0 {
+            parts.presenter.badge(0, desktopEntry: installed.manifest.desktopEntry ?? installed.manifest.id.rawValue)
         }
     }
 
     /// Apps that have device tokens and are not installed any more, with their teams.
-    func registeredAbsentees() throws -> [String: TeamID] {
+    func registeredAbsentees() throws -> [BundleID: TeamID] {
         try registered().reduce(into: [:]) { absentees, entry in
             if apps[entry.app] == nil, let team = entry.team { absentees[entry.app] = team }
         }
     }
 
-    private func registered() throws -> [(app: String, team: TeamID?)] {
+    private func registered() throws -> [(app: BundleID, team: TeamID?)] {
         try store.read { try $0.registeredApps(environment: configuration.environment) }
     }
 }

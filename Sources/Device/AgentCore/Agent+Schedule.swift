@@ -18,11 +18,11 @@ extension Agent {
     var scheduleSurroundings: RequestSchedule.Surroundings {
         RequestSchedule.Surroundings(
             now: parts.clock.now(), zones: parts.zones,
-            missedPolicy: { [apps] in apps[$0]?.standing.settings.missedPolicy ?? .standard })
+            missedPolicy: { [apps] in apps[$0]?.record.settings.missedPolicy ?? .standard })
     }
 
     /// Stores a request that is to wait for its time or place.
-    func schedule(_ request: NotificationRequest, as mark: RequestMark?, app: String) {
+    func schedule(_ request: NotificationRequest, as mark: RequestMark?, app: BundleID) {
         let now = parts.clock.now()
         enqueue(
             .scheduled(
@@ -30,7 +30,7 @@ extension Agent {
     }
 
     /// Why a trigger is refused; `nil` for one that can wait.
-    func fault(of trigger: NotificationTrigger, of identifier: String, app: String) throws -> String? {
+    func fault(of trigger: NotificationTrigger, of identifier: String, app: BundleID) throws -> String? {
         if let fault = requestSchedule.fault(of: trigger, scheduleSurroundings) { return fault }
         guard case .region = trigger else { return nil }
         flush()
@@ -59,7 +59,7 @@ extension Agent {
     func removeUnstoredFromSchedule() { readPending { .retained(try $0.pendingKeys()) } }
 
     /// Reads an app's requests again: it was installed, or its settings have changed.
-    func rescheduleRequests(_ app: String) {
+    func rescheduleRequests(_ app: BundleID) {
         guard requestSchedule.isLoaded else { return }
         flush()
         readPending { .reread(try $0.pending(app: app)) }
@@ -81,7 +81,7 @@ extension Agent {
         while next < events.count {
             for directive in requestSchedule.handle(events[next], scheduleSurroundings) {
                 do {
-                    if let event = try follow(directive) { events.append(event) }
+                    if let event = try followSchedule(directive) { events.append(event) }
                 } catch {
                     // The rest is dropped: everything is loaded again.
                     return storeFailed(error)
@@ -94,10 +94,10 @@ extension Agent {
     // MARK: Directives
 
     /// - Returns: The event that the schedule must be told in answer; `nil` for none.
-    private func follow(_ directive: RequestSchedule.Directive) throws -> RequestSchedule.Event? {
+    private func followSchedule(_ directive: RequestSchedule.Directive) throws -> RequestSchedule.Event? {
         switch directive {
         case .fire(let key, let occurrence, let lateBy, let isLast):
-            return try fire(key, occurrence: occurrence, lateBy: lateBy, isLast: isLast)
+            return try fireDue(key, occurrence: occurrence, lateBy: lateBy, isLast: isLast)
         case .missed(let key, let occurrence, let isLast):
             // The app's name is for the log alone.
             let app = (try? store.read { try $0.pending(key: key)?.app }) ?? nil
@@ -124,13 +124,13 @@ extension Agent {
                 return .storeFailed
             }
         case .continue: enter { $0.updateSchedule(.timePassed) }
-        case .log(let notice): log(notice)
+        case .log(let notice): logger.log(notice)
         }
         return nil
     }
 
     /// - Parameter occurrence: `nil` for a crossing of a region's edge.
-    private func fire(
+    private func fireDue(
         _ key: Int64, occurrence: Instant?, lateBy: Int64, isLast: Bool
     ) throws -> RequestSchedule.Event? {
         guard let waiting = try store.read({ try $0.pending(key: key) }) else {
@@ -165,32 +165,5 @@ extension Agent {
         }
         guard isNeeded else { return positions.rest() }
         positions.start { [weak self] event in self?.enter { $0.updateSchedule(.position(event)) } }
-    }
-
-    private func log(_ notice: RequestSchedule.Notice) {
-        switch notice {
-        case .clockChanged:
-            logger.debug("The clock was set, or the machine has slept: what waits is looked at anew.")
-        case .clockSuspect(let state):
-            let direction = if case .suspectBehind = state { "behind" } else { "ahead of" }
-            logger.notice(
-                "The clock is more than a day \(direction) the time that is known; what waits for a date waits for a minute."
-            )
-        case .clockTrusted: logger.info("The clock is trusted again; what waits for a date is looked at anew.")
-        case .zonesChanged:
-            logger.debug(
-                "The machine may be in another time zone, or zones have other rules: what waits is looked at anew.")
-        case .zoneUnknown(let app):
-            logger.warning(
-                "A notification waits in a time zone that this machine does not know.",
-                metadata: [LogKey.topic: "\(app)"])
-        case .regionRefused(let app, let refusal):
-            logger.warning(
-                "A notification waits for a place that cannot be watched for.",
-                metadata: [LogKey.topic: "\(app)", LogKey.error: "\(refusal)"])
-        case .positionUnknown(let reason):
-            logger.warning("Where this machine is, is not known.", metadata: [LogKey.error: "\(reason)"])
-        case .positionRefused: logger.warning("A position that is not on the earth was passed over.")
-        }
     }
 }

@@ -1,6 +1,8 @@
+import AgentWire
 import DeviceLink
 import DeviceModel
 import DeviceStore
+import PushEncryption
 import PushModel
 
 /// What the link to the server tells the agent. The link calls on the agent's event loop, which it shares.
@@ -13,9 +15,18 @@ extension Agent: ServerLinkDelegate {
     /// Tells that the device has its id (``AgentEvent/enrolled(_:)``).
     package nonisolated func enrolled(as device: DeviceID) { events(.enrolled(device)) }
     /// Tells that the server took the login (``AgentEvent/sessionOpened``).
-    package nonisolated func sessionOpened() { events(.sessionOpened) }
+    package nonisolated func sessionOpened() {
+        assumeIsolated {
+            $0.relaySessionOpened()
+            $0.tellChannels()
+        }
+        events(.sessionOpened)
+    }
     /// Tells that a session was lost or could not be opened (``AgentEvent/sessionClosed(reason:)``).
-    package nonisolated func sessionClosed(reason: String) { events(.sessionClosed(reason: reason)) }
+    package nonisolated func sessionClosed(reason: String) {
+        events(.sessionClosed(reason: reason))
+        assumeIsolated { $0.tellChannels() }
+    }
 
     /// Plans the notifications and has them stored; the link acknowledges them after the commit.
     package nonisolated func notificationsArrived(_ notifications: [OutgoingNotification], in session: Int) {
@@ -31,13 +42,20 @@ extension Agent: ServerLinkDelegate {
     }
 
     /// Tells the app its device token, where it asked for one or knows another.
-    package nonisolated func tokenReceived(_ token: String, app: String) {
-        assumeIsolated { $0.announce(token, app: app) }
+    package nonisolated func tokenReceived(_ token: String, app: BundleID) {
+        assumeIsolated {
+            $0.noteKeyPublished(of: app)
+            $0.announce(token, app: app)
+        }
+    }
+    /// The public key of the app's newest key pair, which is made where there is none yet or it has been in use for long.
+    package nonisolated func keyToPublish(app: BundleID) throws -> RecipientPublicKey? {
+        try assumeIsolated { try $0.publicKeyToPublish(of: app) }
     }
     /// Notes that the app's device token has ended: it may ask for a new one.
-    package nonisolated func tokenEnded(app: String) { assumeIsolated { $0.apps[app]?.isTokenEnding = false } }
+    package nonisolated func tokenEnded(app: BundleID) { assumeIsolated { $0.apps[app]?.isTokenEnding = false } }
     /// Answers the app's requests for a device token with the server's code.
-    package nonisolated func tokenRefused(app: String, code: String) {
+    package nonisolated func tokenRefused(app: BundleID, code: String) {
         assumeIsolated { $0.refuseToken(app, code: code) }
     }
     /// Commits the batch of changes now.
@@ -71,6 +89,8 @@ package struct SteppedConnector: PushConnector {
         func report(_ receipts: [Receipt], as batch: String) {
             AgentStep.report.take { connection.report(receipts, as: batch) }
         }
+        func send(_ message: QueuedUpstream) { AgentStep.report.take { connection.send(message) } }
+        func relay(_ frame: [UInt8]) { connection.relay(frame) }
         func close() { connection.close() }
     }
 }

@@ -1,20 +1,24 @@
 import AgentWire
 import AppConnections
+import AppConversation
 import Attachments
 import DeviceLink
 import DeviceModel
 import DevicePorts
 import DeviceStore
-import Foundation
 import InstalledApps
 import LocalSchedule
 import Logging
 import Machine
+import ManagementDesk
 import NIOCore
 import NIOPosix
 import Observability
+import PresentationPlanning
 import PushModel
+import RelayHost
 import RequestScheduling
+import ServiceExtensions
 
 /// One agent: the device's end of the path, for one user session.
 ///
@@ -36,8 +40,7 @@ public actor Agent {
     nonisolated let timing: AgentTiming
     nonisolated let logger: Logger
     nonisolated let events: @Sendable (AgentEvent) -> Void
-    let store: AgentStore
-    private var lock: DataLock?
+    private var data: AgentData
 
     var registry = AppRegistry()
 
@@ -45,7 +48,7 @@ public actor Agent {
     nonisolated let link: ServerLink?
 
     var batch = ChangeBatch<Confirmation>()
-    var copies = AttachmentCopies<AppConnection, AppMessage>()
+    var conversations = AppConversations<AppConnection>()
     var questions = AuthorizationQuestions<Confirmation>()
     var terminals = TerminalWaiters<Confirmation>()
     var surroundings: Surroundings
@@ -54,12 +57,31 @@ public actor Agent {
     private var pruning = PruningTrigger()
     /// Requests that wait for their time or place.
     var requestSchedule = RequestSchedule()
+    /// What waits for service extensions, and their processes.
+    lazy var extensions = ServiceExtensions(parts.extensions, media: parts.media) { [weak self] event in
+        self?.enter { $0.updateExtensions(event) }
+    }
+    /// Who waits for answers to requests of the direct channel.
+    var channelWaiters = ChannelWaiters<Confirmation>()
+    /// When data messages that have expired are ended next.
+    var watchedExpiry: Timestamp?
+    /// Relaying between this person's devices, and the connections that take part.
+    var relay: RelayHost<ObjectIdentifier>
+    var seals: RelaySeals
+    let relayFiles = RelayFiles()
+    let relayLog: RelayLog
+    /// The questions whether devices may call services, by the ids under which they are shown.
+    var relayQuestions: [NotificationID: Int64] = [:]
+    var relayClients: [ObjectIdentifier: AppConnection] = [:]
     /// How many events of the presenter wait for the store to be readable again.
     var unheard = 0
     var presentations: PresentationFlow
 
+    var store: AgentStore { data.store }
+    var attachments: AttachmentStore { data.attachments }
+
     /// Installed apps by bundle id.
-    var apps: [String: InstalledApp] {
+    var apps: [BundleID: InstalledApp] {
         get { registry.apps }
         _modify { yield &registry.apps }
     }
@@ -104,27 +126,20 @@ public actor Agent {
         self.logger = logger
         self.events = events
         loop = Self.ownLoops.next()
-        do {
-            try PrivateFolder.prepare(configuration.dataFolder, shut: true)
-        } catch {
-            throw AgentStartFailure(error)
-        }
-        lock = try DataLock(path: configuration.lockPath, folder: configuration.dataFolder)
-        let opened = try AgentStore.open(path: configuration.databasePath, now: AgentDependencies.systemTime())
-        if let aside = opened.aside {
-            logger.error(
-                "The agent's store was damaged. It was put aside and a new one begun.",
-                metadata: [
-                    LogKey.path: "\(aside)"
-                ])
-        }
-        store = opened.store
+        data = try AgentData(configuration, now: AgentDependencies.systemTime(), logger: logger)
+        let relaySettings = try Self.relaySettings(configuration.dataFolder)
+        seals = RelaySeals(key: relaySettings.deviceKey)
+        relayLog = RelayLog(dataFolder: configuration.dataFolder)
+        let store = data.store
         presentations = PresentationFlow(inherited: Set(try store.read { try $0.wantedIDs() }))
         let identity = try store.read { try $0.identity() }
         surroundings = Surroundings(
             quietHours: try store.read { try $0.preference(QuietHours.name) }.flatMap(QuietHours.init))
         let parts = try parts()
         self.parts = parts
+        relay = RelayHost(
+            settings: relaySettings, ownServices: parts.services.names,
+            filesFolder: configuration.dataFolder + "/received")
         link = parts.link(store: store).map { [loop] link in
             ServerLink(
                 loop: loop,
@@ -181,13 +196,14 @@ public actor Agent {
             withdraw(id)
             enqueue(.asked(app: question.app, handle: nil))
         }
+        extensions.end()
         parts.presenter.stop()
         parts.focus?.stop()
         parts.clock.stop()
         parts.positions?.stop()
         await parts.close()
         flush()
-        lock = nil
+        data.unlock()
     }
 
     /// Runs a closure on the agent's loop, after everything that entered before it. Called from any thread.
@@ -227,6 +243,8 @@ public actor Agent {
         sendPresentations()
         parts.clock.start { [weak self] event in self?.enter { $0.handleClockEvent(event) } }
         loadSchedule()
+        loadExtending()
+        resumeData()
         // Where nobody tells of a lock there is none to wait for.
         if !surroundings.isScreenLocked { enqueue(.released) }
     }
@@ -234,33 +252,33 @@ public actor Agent {
     private func runPruningLoop() async {
         while !Task.isCancelled {
             let mayHaveMore = pruneStore(of: nil)
-            if !mayHaveMore { sweepAttachments() }
+            if !mayHaveMore {
+                data.sweepAttachments(logger)
+                sweepKeys()
+            }
             try? await parts.sleep(mayHaveMore ? .milliseconds(100) : .seconds(3600))
         }
     }
 
-    private func sweepAttachments() {
-        do {
-            attachments.sweep(keeping: try store.read { try $0.attachmentPaths() }, now: Date())
-        } catch {
-            // Which files are named is not known: all stay.
-            logger.error("Files that no notification names could not be deleted.", metadata: [LogKey.error: "\(error)"])
+    private func sweepKeys() {
+        do { try store.deleteOldKeys(now: parts.now()) } catch {
+            logger.error("Old encryption keys could not be deleted.", metadata: [LogKey.error: "\(error)"])
         }
     }
 
     /// Counts a notification that was stored. After every ``PruningTrigger/interval`` of them their apps are pruned.
-    func noteStored(_ app: String) {
+    func noteStored(_ app: BundleID) {
         guard let apps = pruning.noteStored(app) else { return }
         enter { $0.pruneInSteps(of: apps) }
     }
 
     /// Prunes in steps; other work has its turn between them.
-    private func pruneInSteps(of apps: Set<String>) {
+    private func pruneInSteps(of apps: Set<BundleID>) {
         if pruneStore(of: apps) { enter { $0.pruneInSteps(of: apps) } }
     }
 
     /// - Returns: Whether there may be more to delete.
-    private func pruneStore(of apps: Set<String>?) -> Bool {
+    private func pruneStore(of apps: Set<BundleID>?) -> Bool {
         do {
             let pruning = try store.prune(timing.limits, of: apps, now: parts.now(), limit: Self.pruningLimit)
             for id in pruning.ended { withdraw(id) }

@@ -1,3 +1,5 @@
+import AgentWire
+import ConnectionAdmission
 import Machine
 import PushModel
 
@@ -15,6 +17,8 @@ public struct AgentConfiguration: Sendable {
     @Secret public var enrolmentKey: String?
     /// The environment for which apps get their device tokens.
     public var environment: PushEnvironment
+    /// Private addresses from which files for notifications may be fetched; public ones are always allowed.
+    public var mediaNetworks: [AddressRange] = []
     /// The upper bound of the first pause before the agent tries again; pauses are drawn at random.
     public var backOffBase: Duration
     /// The upper bound of all pauses, which double up to it. More than a minute counts as a minute; less than the first
@@ -91,11 +95,11 @@ public enum AgentEvent: Sendable, Hashable {
     /// The device has its id.
     case enrolled(DeviceID)
     /// An app has its device token (64 hexadecimal digits); again when the token changed.
-    case registered(app: String, token: String)
+    case registered(app: BundleID, token: String)
     /// The server took the login: the session is open.
     case sessionOpened
     /// A session was lost or could not be opened, and why, in words; the agent tries again.
     case sessionClosed(reason: String)
     /// The app of this bundle id is connected.
-    case appConnected(app: String)
+    case appConnected(app: BundleID)
 }

@@ -9,9 +9,14 @@ import LocalSchedule
 import LocalZones
 import Logging
 import Machine
+import MediaFetching
 import NIOCore
 import NIOPosix
+import OutboundAddresses
 import PushModel
+import RelayHost
+import RelayServices
+import ServiceExtensions
 
 /// The ports, and the functions for time and randomness, of an agent; tests pass their own.
 struct AgentDependencies: Sendable {
@@ -20,12 +25,20 @@ struct AgentDependencies: Sendable {
     var connector: (any PushConnector)?
     var enrolment: (any EnrolmentClient)?
     var launcher: any AppLauncher
+    /// Starts service extensions.
+    var extensions: any ExtensionLauncher
+    /// Fetches files for service extensions; `nil` where nobody does.
+    var media: MediaFetcher?
     var activator: (any AppActivator)?
     var focus: (any FocusSource)?
     /// The parent of a process.
     var parent: @Sendable (Int32) -> Int32? = ProcessTree.parent(of:)
     var replyWindow: any ReplyWindow
     var stills: any VideoThumbnailer
+    /// Opens addresses for other devices.
+    var opener: any AddressOpener = XDGOpen()
+    /// What the agent itself offers to other devices.
+    var services: any NativeServices = NoServices()
     var peerCheck: PeerCheck
     /// Rings when it is time.
     var clock: any AlarmClock
@@ -58,29 +71,26 @@ struct AgentDependencies: Sendable {
                     enrolmentKey: configuration.enrolmentKey)
             )
         }
+        let random: @Sendable () -> UInt64 = { UInt64.random(in: 0 ... .max) }
+        let media = MediaFetcher(
+            folder: configuration.dataFolder + "/media", networks: configuration.mediaNetworks,
+            parts: .init(resolver: SystemHostResolver(), sleep: LoopTimer.sleep, random: random))
         return AgentDependencies(
             presenter: presenter, connector: server?.connector, enrolment: server?.enrolment,
-            launcher: ProcessLauncher(logFolder: configuration.logFolder), activator: activator, focus: focus,
-            replyWindow: ProgramReplyWindow(), stills: ThumbnailerProgram(), peerCheck: .system,
+            launcher: ProcessLauncher(logFolder: configuration.logFolder),
+            extensions: ExtensionPrograms(
+                folder: configuration.dataFolder + "/extensions", logFolder: configuration.logFolder),
+            media: media, activator: activator, focus: focus,
+            replyWindow: ProgramReplyWindow(), stills: ThumbnailerProgram(), opener: DesktopOpener(),
+            services: DeviceServices(), peerCheck: .system,
             clock: clock, positions: positions, network: KernelNetwork(), zones: { LocalZones.shared.rules(for: $0) },
             now: systemTime,
-            sleep: sleep, random: { UInt64.random(in: 0 ... .max) },
-            close: { await server?.enrolment.close() })
+            sleep: LoopTimer.sleep, random: random,
+            close: { _ = await (media.close(), server?.enrolment.close()) })
     }
 
     /// The time of the system's clock.
     @Sendable static func systemTime() -> Timestamp { Timestamp(rawValue: Int64(Date().timeIntervalSince1970 * 1000)) }
-
-    /// Sleeps on a timer of the network's event loops, which wakes no thread meanwhile. The standard library's sleep would
-    /// start libdispatch's workers, which wake the process once a second from then on.
-    @Sendable private static func sleep(_ duration: Duration) async throws {
-        let rest = MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: TimeAmount(duration)) {}
-        try await withTaskCancellationHandler {
-            try await rest.futureResult.get()
-        } onCancel: {
-            rest.cancel()
-        }
-    }
 
     /// What the link to the server works with; `nil` without a server.
     func link(store: AgentStore) -> ServerLinkDependencies? {
@@ -102,7 +112,7 @@ struct AgentTiming: Sendable {
     var removalPatience = Duration.seconds(2)
     /// How long an app in front may take to say how a notification is shown; then it is shown without the app's answer.
     /// Longer than the app's library waits for the app's handlers.
-    var answerLimit = Duration.seconds(35)
+    var answerPatience = Duration.seconds(35)
     /// How long responses wait for an app that cannot be started.
     var launchLimit = Duration.seconds(60)
     /// The pause between a failure of the store and the next attempt.

@@ -1,10 +1,23 @@
+import AgentWire
 import DeviceLink
 import DeviceModel
 import DeviceStore
 import PushModel
 
 /// The store as the link to the server uses it.
-extension AgentStore: ServerLinkStore {
+extension AgentStore: ServerLinkStore, AppRequestStore {
+    /// The messages of apps that wait to be sent: the first `limit` after a place in the outbox.
+    package func upstream(after place: Int64, limit: Int) throws -> [QueuedUpstream] {
+        try read { try $0.upstream(after: place, limit: limit) }
+    }
+
+    /// The topics that wait, of apps that have device tokens, and each app's token.
+    package func topicWishes(
+        after place: Int64, limit: Int, environment: PushEnvironment
+    ) throws -> [(wish: TopicWish, token: String)] {
+        try read { try $0.topicWishes(after: place, limit: limit, environment: environment) }
+    }
+
     /// The ids of notifications that are stored here and whose ack the server has not confirmed, ascending.
     package func unconfirmed() throws -> [NotificationID] { try read { try $0.unconfirmed() } }
 
@@ -14,12 +27,12 @@ extension AgentStore: ServerLinkStore {
     }
 
     /// Whether an app ended its registration in an environment, and has not asked for a new one.
-    package func hasEndedRegistration(app: String, environment: PushEnvironment) throws -> Bool {
+    package func hasEndedRegistration(app: BundleID, environment: PushEnvironment) throws -> Bool {
         try read { try $0.registration(app: app, environment: environment) } == .ended
     }
 
     /// The team for which an app has its device token; `nil` where it has none, or the team is not known.
-    package func registeredTeam(app: String, environment: PushEnvironment) throws -> TeamID? {
+    package func registeredTeam(app: BundleID, environment: PushEnvironment) throws -> TeamID? {
         try read { try $0.registeredTeam(app: app, environment: environment) }
     }
 }

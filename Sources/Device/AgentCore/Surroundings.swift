@@ -1,21 +1,10 @@
 import DeviceModel
 import PushModel
 
-/// What is known of the person's surroundings: the lock of the screen, the focus, and the quiet hours.
+/// What is known of the person's surroundings: the lock of the screen and the quiet hours.
 struct Surroundings: Sendable {
-    /// What is known of the focus.
-    enum Focus: Hashable, Sendable {
-        /// It is not watched: no app has the life cycle `focus`.
-        case unwatched
-        /// The process whose window has it, then its parent, and so on up; empty where no known process has it.
-        case on([Int32])
-        /// Nobody can tell: apps of that life cycle are in the state that they declare.
-        case unknown
-    }
-
     /// Whether the screen is locked; `nil` until the desktop has said so.
     private var screenLock: Bool?
-    var focus = Focus.unwatched
     /// When only what is time-sensitive or critical comes to the screen; `nil` for never.
     var quietHours: QuietHours?
 

@@ -19,7 +19,7 @@ final class FakeActivator: AppActivator {
 }
 
 /// Apps that the session bus starts when somebody taps.
-@Suite(.timeLimit(.minutes(1))) struct ActivationTests {
+@Suite(.timeLimit(.minutes(5))) struct ActivationTests {
     private func harness(
         isActivatable: Bool = true, returnLimit: Duration = .zero
     ) async throws -> (AgentHarness, FakeSession) {
@@ -157,9 +157,9 @@ final class FakeActivator: AppActivator {
 
     @Test(
         arguments: [("com.9todo", nil, "id"), ("com.example.todo", "todo", "desktopEntry")]
-            as [(String, String?, String)])
+            as [(BundleID, String?, String)])
     func `a manifest whose name is no bus name cannot say that the bus starts the app`(
-        id: String, entry: String?, key: String
+        id: BundleID, entry: String?, key: String
     ) throws {
         var manifest = todoManifest
         (manifest.id, manifest.desktopEntry) = (id, entry)

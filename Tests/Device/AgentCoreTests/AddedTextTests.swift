@@ -1,5 +1,6 @@
 import AgentWire
 import AldabaTestSupport
+import AppConversation
 import Foundation
 import GRDB
 import PushModel
@@ -8,7 +9,7 @@ import Testing
 @testable import AgentCore
 
 /// What an app adds is written by the app and nobody else: the store has the app's own bytes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AddedTextTests {
     /// As no encoder here would write it.
     private static let content = #"{ "title" : "Milk\u0021", "body":"Two \/ litres","later":[1, {"a":"}"}] }"#
@@ -61,7 +62,7 @@ struct AddedTextTests {
         let harness = try AgentHarness()
         try await harness.start()
         let app = try await harness.readyApp()
-        let more = String(repeating: "x", count: Agent.requestSize)
+        let more = String(repeating: "x", count: RequestRules.longestRequest)
         let body = Array(
             #"{"type":"center","request":1,"command":"add","notification":{"identifier":"a","content":{"title":"x"},"new":"\#(more)"}}"#
                 .utf8)
@@ -71,7 +72,7 @@ struct AddedTextTests {
             Issue.record("not refused")
             return
         }
-        #expect(message == "it says more than \(Agent.requestSize) bytes")
+        #expect(message == "it says more than \(RequestRules.longestRequest) bytes")
         try await harness.stop()
     }
 }

@@ -3,6 +3,7 @@ import Testing
 
 @testable import AgentCore
 @testable import DeviceStore
+@testable import PresentationPlanning
 
 @Suite struct AuthorizationQuestionsTests {
     @Test func `an app is asked about once, and all who ask hear the answer`() {
@@ -35,27 +36,6 @@ import Testing
         let ids = (0..<3).map { _ in questions.nextID() }
         #expect(Set(ids).count == 3)
         #expect(ids.allSatisfy { $0.rawValue < -1 << 40 })
-    }
-}
-
-@Suite struct TerminalWaitersTests {
-    @Test func `a terminal that has gone is not waited for`() {
-        var waiters = TerminalWaiters<Int>()
-        waiters.wait(1, for: "one")
-        waiters.wait(2, for: "two")
-        #expect(waiters.remove { $0 == 1 } == ["one"])
-        #expect(!waiters.isAwaited("one") && waiters.isAwaited("two"))
-        #expect(waiters.end("two") == 2)
-        #expect(waiters.end("two") == nil)
-    }
-
-    @Test func `as many may wait as the limit says`() {
-        var waiters = TerminalWaiters<Int>()
-        for place in 0..<TerminalWaiters<Int>.limit {
-            #expect(!waiters.isFull)
-            waiters.wait(place, for: "\(place)")
-        }
-        #expect(waiters.isFull)
     }
 }
 

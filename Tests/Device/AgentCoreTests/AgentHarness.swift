@@ -24,6 +24,7 @@ final class AgentHarness: Sendable {
     let server = FakeServer()
     let desktop = FakeDesktop()
     let launcher = FakeLauncher()
+    let extensions = FakeExtensions()
     let window = FakeWindow()
     let stills = FakeStills()
     let activator = FakeActivator()
@@ -83,7 +84,8 @@ final class AgentHarness: Sendable {
         let (random, rests) = (random, rests)
         let parts = AgentDependencies(
             presenter: desktop, connector: server, enrolment: server, launcher: launcher,
-            activator: activator, focus: focus, parent: { [focus] in focus.parents[$0] }, replyWindow: window,
+            extensions: extensions, activator: activator, focus: focus, parent: { [focus] in focus.parents[$0] },
+            replyWindow: window,
             stills: stills,
             peerCheck: PeerCheck(executable: { _ in executable }, user: getuid()), clock: clock, positions: positions,
             network: network, zones: zones, now: { noon },
@@ -131,7 +133,7 @@ final class AgentHarness: Sendable {
     }
 
     func connectApp(
-        _ app: String = "com.example.todo", run: String? = nil, role: ConnectionRole = .app
+        _ app: BundleID = "com.example.todo", run: String? = nil, role: ConnectionRole = .app
     ) async throws -> TestApp {
         let app = try await TestApp(socket: configuration.socketPath, id: app)
         app.send(.hello(version: 1, app: app.id, secret: nil, run: run, role: role))
@@ -208,7 +210,7 @@ final class FakeDesktop: Presenter {
 
 /// A launcher that only says what it was asked to start.
 final class FakeLauncher: AppLauncher {
-    let launched = Inbox<(app: String, variables: [String: String])>()
+    let launched = Inbox<(app: BundleID, variables: [String: String])>()
     let failure = Mutex<AppLaunchFailure?>(nil)
     private let ended = Mutex<(@Sendable (pid_t) -> Void)?>(nil)
 
@@ -236,11 +238,11 @@ final class FakeWindow: ReplyWindow {
 
 /// An app's end of a real connection to the agent's socket.
 final class TestApp: Sendable {
-    let id: String
+    let id: BundleID
     let inbox = Inbox<AgentMessage>()
     private let channel: any Channel
 
-    init(socket: String, id: String) async throws {
+    init(socket: String, id: BundleID) async throws {
         self.id = id
         let inbox = inbox
         channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)

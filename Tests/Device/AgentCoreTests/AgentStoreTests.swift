@@ -14,7 +14,7 @@ struct AgentStoreTests {
     private let folder: TemporaryFolder
     private let path: String
     private let store: AgentStore
-    private let app = "com.example.todo"
+    private let app: BundleID = "com.example.todo"
 
     init() throws {
         folder = try TemporaryFolder()
@@ -31,6 +31,19 @@ struct AgentStoreTests {
 
     @Test func `every commit is synced to the disk`() throws {
         #expect(try store.synchronousLevel() == 2)
+    }
+
+    @Test func `a store that a newer agent made is refused with a sentence, and left as it is`() throws {
+        _ = try store.commit([arrival(1)])
+        try store.write { database in
+            try database.execute(sql: "INSERT INTO grdb_migrations(identifier) VALUES('9999')")
+        }
+        let before = try FileManager.default.contentsOfDirectory(atPath: folder.path("")).sorted()
+        let refusal = #expect(throws: AgentStartFailure.self) { try AgentStore.open(path: path, now: noon) }
+        #expect(refusal?.description.contains("made by a newer version of aldaba; run that one") == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("")).sorted() == before)
+        let waiting = try store.read { try $0.waiting(app: app, after: 0, limit: 10) }
+        #expect(waiting.map(\.id.rawValue) == [1], "nothing was put aside or taken away")
     }
 
     @Test func `nobody else can read the store`() throws {
@@ -200,6 +213,19 @@ struct AgentStoreTests {
         #expect(receipts.map(\.state) == [.presented, .handed])
         #expect(
             receipts.first?.note == "headless; shown again after a restart of the agent; a second popup is possible")
+    }
+
+    @Test func `what nobody could see is told as put into the list, by the agent`() throws {
+        let id = NotificationID(rawValue: 1)
+        _ = try store.commit([arrival(1), .handed(id, app: app, shows: [.screen, .list, .sound], at: noon)])
+        _ = try store.commit([.presented(id, .kept(reason: "there is no screen"), again: false, at: noon)])
+        let receipts = try store.read { try $0.receipts(after: 0, limit: 10) }.map(\.receipt.entry)
+        #expect(receipts.map(\.state) == [.presented, .handed])
+        #expect(receipts.first?.source == .agent && receipts.first?.note == "in the list only: there is no screen")
+        _ = try store.commit([.dismissed(id, by: .terminal, at: noon)])
+        let last = try store.read { try $0.receipts(after: 0, limit: 10) }.map(\.receipt.entry).last
+        #expect(
+            last == TimelineEntry(at: noon, state: .dismissed, source: .agent, note: "by a person at a terminal"))
     }
 
     @Test func `what could not be shown before its app came is handed later with the reason`() throws {

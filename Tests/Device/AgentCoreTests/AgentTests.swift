@@ -12,7 +12,7 @@ import Testing
 @testable import DeviceStore
 
 /// The whole agent between a server, a desktop and apps of the test's.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AgentTests {
     private func loggedIn(_ harness: AgentHarness) async throws -> FakeSession {
         let session = try #require(await harness.server.sessions.next())
@@ -352,6 +352,24 @@ struct AgentTests {
             return
         }
         #expect(code == "INVALID_SENDER")
+        try await harness.stop()
+    }
+
+    @Test func `an app that the server's register had not is registered once it is added`() async throws {
+        let harness = try AgentHarness()
+        harness.server.refusal.withLock { $0 = .refused("INVALID_SENDER") }
+        try await harness.start()
+        let app = try await harness.readyApp()
+        app.send(.registerForRemoteNotifications(request: 5))
+        let refusal = await app.inbox.next { if case .registrationFailed = $0 { true } else { false } }
+        guard case .registrationFailed(5, _, let sentence)? = refusal else {
+            Issue.record("another answer: \(String(describing: refusal))")
+            return
+        }
+        #expect(sentence.contains("aldaba app create com.example.todo --team \(todoManifest.team)"))
+        harness.server.refusal.withLock { $0 = nil }
+        let news = await app.inbox.next { if case .registered = $0 { true } else { false } }
+        #expect(news == .registered(request: nil, token: harness.server.token(of: 101)))
         try await harness.stop()
     }
 

@@ -12,7 +12,7 @@ import Testing
 @testable import DeviceStore
 
 /// The agent when something goes wrong at the wrong time.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AgentTroubleTests {
     private func loggedIn(_ harness: AgentHarness) async throws -> FakeSession {
         let session = try #require(await harness.server.sessions.next())
@@ -98,7 +98,7 @@ struct AgentTroubleTests {
         }
         // Now it is left alone; what is open waits until the app runs.
         let agent = try #require(harness.agent.withLock { $0 })
-        while await agent.apps["com.example.todo"].map({ $0.run.isAwaited }) != false {
+        while await agent.apps["com.example.todo"].map({ $0.supervisor.run.isAwaited }) != false {
             await Task.yield()
         }
         #expect(await response(try await harness.readyApp()) == open)

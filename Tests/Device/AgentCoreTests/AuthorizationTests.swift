@@ -8,12 +8,13 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import PresentationPlanning
 
 /// The question whether an app may send notifications.
-@Suite(.timeLimit(.minutes(1))) struct AuthorizationTests {
+@Suite(.timeLimit(.minutes(5))) struct AuthorizationTests {
     private func granted(_ app: TestApp) async -> Bool? {
         let message = await app.inbox.next { if case .authorizationAnswered = $0 { true } else { false } }
-        guard case .authorizationAnswered(_, let granted)? = message else { return nil }
+        guard case .authorizationAnswered(_, let granted, _)? = message else { return nil }
         return granted
     }
 
@@ -45,6 +46,23 @@ import Testing
         let again = try await harness.readyApp()
         again.send(.requestAuthorization(request: 3, options: 7))
         #expect(await granted(again) == answer)
+        try await harness.stop()
+    }
+
+    @Test func `an app is told why nobody was asked`() async throws {
+        let harness = try AgentHarness(authorization: .ask)
+        try await harness.start()
+        let app = try await harness.readyApp()
+        app.send(.requestAuthorization(request: 1, options: 7))
+        let question = try #require(await harness.desktop.presented.next())
+        question.complete(.failed(reason: "no server of notifications answers"))
+        let answer = await app.inbox.next { if case .authorizationAnswered = $0 { true } else { false } }
+        guard case .authorizationAnswered(1, false, reason: let reason?)? = answer else {
+            Issue.record("another answer: \(String(describing: answer))")
+            return
+        }
+        #expect(reason.contains("no server of notifications answers"))
+        #expect(reason.contains("aldaba settings com.example.todo allowed=yes"))
         try await harness.stop()
     }
 

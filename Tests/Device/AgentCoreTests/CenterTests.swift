@@ -11,7 +11,7 @@ import Testing
 @testable import DeviceStore
 
 /// What apps ask of their notification centre, over a real socket.
-@Suite(.timeLimit(.minutes(1))) struct CenterTests {
+@Suite(.timeLimit(.minutes(5))) struct CenterTests {
     private func content(_ body: String = "Two litres", category: String = "") -> NotificationContent {
         var content = NotificationContent()
         content.title = "Milk"
@@ -127,7 +127,8 @@ import Testing
         let harness = try AgentHarness()
         try await harness.start()
         let picture = harness.folder.path("picture.png")
-        try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]).write(to: URL(fileURLWithPath: picture))
+        try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)).write(
+            to: URL(fileURLWithPath: picture))
         #expect(truncate(picture, 8 << 20) == 0)
         var content = content()
         content.attachments = [NotificationAttachment(identifier: "a", path: picture, type: "public.png")]
@@ -141,7 +142,8 @@ import Testing
             #expect(answer == .done)
             try await second.close()
             if !FileManager.default.fileExists(atPath: picture) {
-                try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]).write(to: URL(fileURLWithPath: picture))
+                try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)).write(
+                    to: URL(fileURLWithPath: picture))
                 #expect(truncate(picture, 8 << 20) == 0)
             }
         }
@@ -363,7 +365,7 @@ import Testing
         try await harness.start()
         let agent = try #require(harness.agent.withLock { $0 })
         let request = NotificationRequest(identifier: "milk", content: content())
-        agent.enter { $0.fire(request, as: nil, app: "com.example.todo") }
+        agent.enter { $0.fireAdded(request, as: nil, app: "com.example.todo") }
         let (shown, complete) = try #require(await harness.desktop.presented.next())
         let app = try await harness.readyApp()
         #expect(await ask(.removeDelivered(["milk"]), app) == .done)
@@ -378,7 +380,7 @@ import Testing
         try await harness.start()
         let agent = try #require(harness.agent.withLock { $0 })
         let request = NotificationRequest(identifier: "milk", content: content())
-        agent.enter { $0.fire(request, as: nil, app: "com.example.todo") }
+        agent.enter { $0.fireAdded(request, as: nil, app: "com.example.todo") }
         try #require(await harness.desktop.presented.next()).complete(.failed(reason: "no server"))
         let app = try await harness.readyApp()
         #expect(await delivered(app) == ["milk"])
@@ -388,7 +390,7 @@ import Testing
     @Test func `what was listed quietly and opened does not come back`() throws {
         let folder = try TemporaryFolder()
         let store = try AgentStore.open(path: folder.path("agent.sqlite"), now: noon).store
-        let app = "com.example.todo"
+        let app: BundleID = "com.example.todo"
         let conditions = PresentationConditions(standing: AppNotificationRecord(), policy: .granted)
         _ = try store.commit([arrival(1, .waitsShown(.list)), .dismissed(NotificationID(rawValue: 1), at: noon)])
         _ = try store.commit([.leftUnhandled(app: app, conditions, at: noon)])
@@ -413,7 +415,7 @@ import Testing
         try await harness.start()
         let agent = try #require(harness.agent.withLock { $0 })
         let request = NotificationRequest(identifier: "milk", content: content())
-        agent.enter { $0.fire(request, as: nil, app: "com.example.todo") }
+        agent.enter { $0.fireAdded(request, as: nil, app: "com.example.todo") }
         let shown = try #require(await harness.desktop.show())
         #expect(shown.notification.rawValue == -1 && shown.identifier == "milk")
         harness.desktop.does(.opened(shown.notification, activationToken: nil))

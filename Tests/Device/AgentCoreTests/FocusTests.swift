@@ -27,7 +27,7 @@ final class FakeFocus: FocusSource {
 }
 
 /// Apps that are in front while a window of theirs has the focus.
-@Suite(.timeLimit(.minutes(1))) struct FocusTests {
+@Suite(.timeLimit(.minutes(5))) struct FocusTests {
     private func harness(_ lifecycle: AppManifest.Lifecycle = .focus) async throws -> AgentHarness {
         let harness = try AgentHarness { $0.lifecycle = lifecycle }
         try await harness.start()

@@ -10,7 +10,7 @@ import Testing
 @testable import DeviceStore
 
 /// An app that declares where it stands: what reaches it in the background, and what brings it to the front.
-@Suite(.timeLimit(.minutes(1))) struct LifecycleTests {
+@Suite(.timeLimit(.minutes(5))) struct LifecycleTests {
     private func harness() async throws -> AgentHarness {
         let harness = try AgentHarness {
             $0.lifecycle = .declared
@@ -198,9 +198,9 @@ import Testing
         session.events(.arrived([outgoing(2)]))
         #expect(try #require(await app.delivery()).id == 2)
         try await harness.stop()
-        let standing = try AgentStore.open(path: harness.configuration.databasePath, now: noon).store
+        let record = try AgentStore.open(path: harness.configuration.databasePath, now: noon).store
             .read { try $0.standing(app: "com.example.todo") }
-        #expect(standing.badge == 5)
+        #expect(record.badge == 5)
     }
 
     @Test func `an action that asks for it waits until the screen is unlocked, others do not`() async throws {
@@ -250,7 +250,10 @@ import Testing
         _ = await app.inbox.next { if case .settings = $0 { true } else { false } }
         try await harness.stop()
 
-        try await harness.start()
+        // However late it comes back, it counts as on its way.
+        var timing = AgentTiming()
+        timing.returnLimit = .seconds(3600)
+        try await harness.start(timing: timing)
         let again = try await harness.readyApp()
         let message = await again.inbox.next { if case .respond = $0 { true } else { false } }
         guard case .respond(_, _, "pay", _)? = message else {

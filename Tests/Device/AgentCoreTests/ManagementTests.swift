@@ -8,7 +8,7 @@ import Testing
 @testable import AgentCore
 
 /// What a person at a terminal asks.
-@Suite(.timeLimit(.minutes(1))) struct ManagementTests {
+@Suite(.timeLimit(.minutes(5))) struct ManagementTests {
     private func ask(_ command: ManagementCommand, _ terminal: TestApp) async -> ManagementAnswer? {
         terminal.send(.manage(request: 1, command))
         let message = await terminal.inbox.next { if case .managed = $0 { true } else { false } }
@@ -104,7 +104,7 @@ import Testing
         let harness = try AgentHarness(authorization: .ask)
         try await harness.start()
         let terminal = try await TestApp(socket: harness.configuration.socketPath, id: "")
-        let app = "com.example.todo"
+        let app: BundleID = "com.example.todo"
         for (name, value, word) in [
             ("sound", "off", "sounds"), ("sounds", "loud", "on, off"), ("style", "x", "banner"),
         ] {

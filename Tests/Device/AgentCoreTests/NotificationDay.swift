@@ -12,7 +12,7 @@ import Testing
 ///
 /// Its app declares where it stands, and may be woken; so may the other one, which does not run.
 struct NotificationDay: WaitingRequests {
-    static let other = "com.example.other"
+    static let other: BundleID = "com.example.other"
     private static let silent = #"{"aps":{"content-available":1}}"#
 
     let harness: AgentHarness
@@ -25,7 +25,7 @@ struct NotificationDay: WaitingRequests {
         session.events(.loggedIn)
         app = try await harness.readyApp()
         // What begins with the agent is over when both apps have their tokens.
-        var registered: Set<String> = []
+        var registered: Set<BundleID> = []
         while registered.count < 2, case .registered(let app, _)? = await harness.happenings.next(where: \.isToken) {
             registered.insert(app)
         }
@@ -42,9 +42,9 @@ struct NotificationDay: WaitingRequests {
         try await isPushedWhileAway()
     }
 
-    private func push(_ id: Int64, to topic: String = todoManifest.id, _ payload: String = #"{"aps":{"alert":"Milk"}}"#)
+    private func push(_ id: Int64, to app: BundleID = todoManifest.id, _ payload: String = #"{"aps":{"alert":"Milk"}}"#)
     {
-        session.events(.arrived([outgoing(id, topic: topic, payload: payload)]))
+        session.events(.arrived([outgoing(id, topic: app.rawValue, payload: payload)]))
     }
 
     /// Waits until the server is told this.
@@ -120,7 +120,8 @@ struct NotificationDay: WaitingRequests {
 
     private func hasFiles() async throws {
         let picture = harness.folder.path("picture.png")
-        try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]).write(to: URL(fileURLWithPath: picture))
+        try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)).write(
+            to: URL(fileURLWithPath: picture))
         var content = NotificationContent()
         content.title = "with a picture"
         content.attachments = [NotificationAttachment(identifier: "picture", path: picture, type: "public.png")]

@@ -6,11 +6,11 @@ import Testing
 @testable import AgentCore
 
 /// A person at a terminal wants to see an app's own settings.
-@Suite(.timeLimit(.minutes(1))) struct OwnSettingsTests {
+@Suite(.timeLimit(.minutes(5))) struct OwnSettingsTests {
     private static let provides: UInt = 32
-    private let todo = "com.example.todo"
+    private let todo: BundleID = "com.example.todo"
 
-    private func open(_ app: String, _ harness: AgentHarness) async throws -> ManagementAnswer? {
+    private func open(_ app: BundleID, _ harness: AgentHarness) async throws -> ManagementAnswer? {
         let terminal = try await TestApp(socket: harness.configuration.socketPath, id: "")
         terminal.send(.manage(request: 1, .openSettings(app: app)))
         guard case .managed(1, let answer)? = await terminal.inbox.next() else { return nil }

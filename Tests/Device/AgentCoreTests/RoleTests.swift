@@ -12,7 +12,7 @@ import Testing
 @testable import AgentCore
 
 /// What connects in an app's name and is not the app.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RoleTests {
     private static let companions = ConnectionRole.known.filter { $0 != .app }
 
@@ -102,7 +102,7 @@ struct RoleTests {
         app.send(.getSettings(request: 2))
         _ = await app.inbox.next { if case .settings(2, _) = $0 { true } else { false } }
         let agent = try #require(harness.agent.withLock { $0 })
-        #expect(await agent.apps[todoManifest.id]?.standing.badge == 0)
+        #expect(await agent.apps[todoManifest.id]?.record.badge == 0)
         try await harness.stop()
     }
 

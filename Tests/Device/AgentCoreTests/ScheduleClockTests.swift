@@ -11,7 +11,7 @@ import Testing
 @testable import RequestScheduling
 
 /// What becomes of what waits when clocks are set, and zones are others.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ScheduleClockTests: WaitingRequests {
     @Test func `a wall clock that is set does not move an interval, and moves what is of the calendar`() async throws {
         let harness = try AgentHarness()

@@ -8,7 +8,7 @@ import Testing
 @testable import AgentCore
 
 /// What is refused, and what a terminal is told of what waits.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ScheduleTerminalTests: WaitingRequests {
     @Test(
         arguments: [
@@ -95,7 +95,7 @@ struct ScheduleTerminalTests: WaitingRequests {
     }
 
     @Test(arguments: [nil, "com.example.todo"])
-    func `a terminal is told of all that waits, a page at a time`(app name: String?) async throws {
+    func `a terminal is told of all that waits, a page at a time`(app name: BundleID?) async throws {
         let resources = try TemporaryFolder()
         let place = resources.url.appendingPathComponent("en.lproj")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
@@ -119,7 +119,7 @@ struct ScheduleTerminalTests: WaitingRequests {
                 agent.schedule(
                     NotificationRequest(
                         identifier: "s\(number)", content: NotificationContent(), trigger: Self.every(9_000)),
-                    as: nil, app: "com.example.other\(number % 4)")
+                    as: nil, app: BundleID(rawValue: "com.example.other\(number % 4)"))
             }
         }
         var all: [PendingNotification] = []
@@ -138,7 +138,9 @@ struct ScheduleTerminalTests: WaitingRequests {
         } while last != nil
         let times = all.map { $0.times.first ?? .max }
         #expect(times == times.sorted() && pages > 1)
-        #expect(all.count == (name == nil ? 264 : 64) && Set(all.map { $0.app + $0.identifier }).count == all.count)
+        #expect(
+            all.count == (name == nil ? 264 : 64) && Set(all.map { $0.app.rawValue + $0.identifier }).count == all.count
+        )
         #expect(all.last?.identifier == "place")
         #expect(all.first { $0.identifier == "r1" }?.content.body.count == 40 << 10)
         #expect(all.first { $0.identifier == "r40" }?.content.bodyLocalization?.key == "TOO LONG")

@@ -9,7 +9,7 @@ import Testing
 @testable import AgentCore
 
 /// Requests that wait for their time or place.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ScheduleTests: WaitingRequests {
     @Test func `an interval fires when its time has come, whether its app runs or not, and once`() async throws {
         let harness = try AgentHarness()
@@ -159,7 +159,7 @@ struct ScheduleTests: WaitingRequests {
         content.sound = NotificationSound()
         let agent = try #require(harness.agent.withLock { $0 })
         agent.enter { [content] agent in
-            agent.fire(NotificationRequest(identifier: "ping", content: content), as: nil, app: "com.example.todo")
+            agent.fireAdded(NotificationRequest(identifier: "ping", content: content), as: nil, app: "com.example.todo")
         }
         #expect(await harness.desktop.played.next() == .standard)
         try await harness.stop()

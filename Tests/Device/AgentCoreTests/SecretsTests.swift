@@ -11,7 +11,7 @@ import Testing
 @testable import AgentCore
 
 /// What must be in no log, whatever its level.
-@Suite(.timeLimit(.minutes(1))) struct SecretsTests {
+@Suite(.timeLimit(.minutes(5))) struct SecretsTests {
     @Test func `neither secrets nor what notifications say are logged`() async throws {
         let harness = try AgentHarness { $0.lifecycle = .declared }
         var timing = AgentTiming()

@@ -39,7 +39,8 @@ import Testing
             .tapped(id(answered), action: "open", text: nil, activationToken: nil, at: noon),
             .arrived(
                 Arrival(
-                    notification: outgoing(waiting, topic: NotificationDay.other), session: 1, receivedAt: noon,
+                    notification: outgoing(waiting, topic: NotificationDay.other.rawValue), session: 1,
+                    receivedAt: noon,
                     kind: .foreground, disposition: .waits)),
         ]
     }
@@ -50,7 +51,7 @@ import Testing
         timing.limits = AgentLimits(kept: .max, waiting: .max)
         timing.returnLimit = .zero
         let never = Duration.seconds(86_400)
-        (timing.removalPatience, timing.answerLimit, timing.launchLimit) = (never, never, never)
+        (timing.removalPatience, timing.answerPatience, timing.launchLimit) = (never, never, never)
         return timing
     }
 
@@ -131,10 +132,17 @@ import Testing
         // A page, from where the last one ended.
         "notification_waiting (app=? AND sequence>?)", "response_waiting (app=? AND sequence>?)",
         "SCAN n USING INDEX notification_wanted", "outbox USING INTEGER PRIMARY KEY (rowid>?)",
+        // The next topic that waits, and its app's token.
+        "w USING INTEGER PRIMARY KEY (rowid>?)", "r USING PRIMARY KEY (app=? AND environment=?)",
+        "upstream_waiting (sequence>?)", "upstream_waiting (rowid>?)", "data_message_of_app (app=? AND sequence>?)",
+        // A thousand of an app at most, until it knows them; and the first to expire.
+        "upstream_ended (app=?)", "upstream_expiring", "data_message_expiring (expires_at>?)",
         // What leaves the range when it is read.
         "outbox USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "notification_undeferred (app=?)",
         // The first is enough.
         "notification_waking (app=?)",
+        // One row at most of each environment and lane.
+        "deletion USING PRIMARY KEY (app=?)",
         // A row of each app and no more, read when an app's token is asked for.
         "SCAN registration",
         // Of the rows that the lines beside it find.

@@ -13,11 +13,13 @@ import Testing
 @testable import DeviceStore
 
 /// The agent while its store cannot be read: what it does not know it does not take for nothing.
-@Suite(.timeLimit(.minutes(1))) struct UnreadableStoreTests {
-    private static let other = "com.example.other"
+@Suite(.timeLimit(.minutes(5))) struct UnreadableStoreTests {
+    private static let other: BundleID = "com.example.other"
     private static var timing: AgentTiming {
         var timing = AgentTiming()
         timing.storePause = .milliseconds(10)
+        // The app's manifest comes back while its tables are hidden, however long that takes.
+        timing.removalPatience = .seconds(600)
         return timing
     }
 
@@ -51,9 +53,9 @@ import Testing
         try await harness.stop()
         do {
             let store = try AgentStore.open(path: harness.configuration.databasePath, now: noon).store
-            var standing = AppNotificationRecord()
-            standing.settings.sounds = false
-            _ = try store.commit([.standing(app: Self.other, standing)])
+            var record = AppNotificationRecord()
+            record.settings.sounds = false
+            _ = try store.commit([.standing(app: Self.other, record)])
             try store.keep(nil, app: Self.other, team: TeamID(rawValue: "TEAM000001"), environment: .sandbox)
         }
         try await harness.start(timing: Self.timing)
@@ -73,8 +75,8 @@ import Testing
         app.send(.center(request: 1, .setCategories([])), .center(request: 2, .setBadge(7)))
         _ = await app.inbox.next { if case .centerAnswered(2, .done) = $0 { true } else { false } }
         let store = try #require(await harness.agent.withLock { $0 }?.store)
-        let standing = try store.read { try $0.standing(app: Self.other) }
-        #expect(standing.badge == 7 && !standing.settings.sounds)
+        let record = try store.read { try $0.standing(app: Self.other) }
+        #expect(record.badge == 7 && !record.settings.sounds)
         try await harness.stop()
     }
 

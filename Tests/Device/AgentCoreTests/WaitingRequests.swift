@@ -55,14 +55,16 @@ extension Agent {
         return try store.read { try $0.pending() }
     }
 
-    func waitingForTests(_ app: String?, after last: PendingTurn?) throws -> ManagementAnswer {
+    func waitingForTests(_ app: BundleID?, after last: PendingTurn?) throws -> ManagementAnswer {
         flush()
-        return try waiting(app, after: last)
+        guard case .answer(let answer)? = try desk.take(.pending(app: app, after: last)) else { return .done }
+        return answer
     }
 
     func notifyForTests(_ request: NotificationRequest) throws -> ManagementAnswer? {
         let connection = AppConnection(peer: Peer(process: 1, user: 0, program: nil), channel: NIOAsyncTestingChannel())
-        return try notify(request, Confirmation(connection: connection, request: 1), waits: false)
+        if let fault = try fault(of: request, waits: false) { return .failed(message: fault) }
+        return notify(request, Confirmation(connection: connection, request: 1), waits: false)
     }
 
     func faultForTests(of trigger: NotificationTrigger) throws -> String? {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Positions
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FilePositionTests {
     private let folder: TemporaryFolder
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Positions
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProgramPositionTests {
     private func source(_ command: String) -> ProgramPosition {
         ProgramPosition(

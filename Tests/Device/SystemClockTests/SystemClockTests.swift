@@ -11,7 +11,7 @@ import Testing
 
 @testable import SystemClock
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SystemClockTests {
     private func events(of clock: SystemClock) -> AsyncStream<AlarmClockEvent>.Iterator {
         let (stream, continuation) = AsyncStream.makeStream(of: AlarmClockEvent.self)

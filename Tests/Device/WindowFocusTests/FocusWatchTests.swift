@@ -6,7 +6,7 @@ import Testing
 @testable import WindowFocus
 
 /// A virtual screen of the test's own, without a window manager: the test says itself which window is active.
-@Suite(.enabled(if: VirtualScreen.isPossible), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: VirtualScreen.isPossible), .timeLimit(.minutes(5)))
 struct FocusWatchTests {
     @Test func `after the root window was called active the next one is seen all the same`() async throws {
         let screen = try VirtualScreen()

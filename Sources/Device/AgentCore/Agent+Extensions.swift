@@ -1,0 +1,120 @@
+import AgentWire
+import AppConnections
+import DeviceModel
+import DeviceStore
+import Logging
+import Observability
+import PushModel
+import ServiceExtensions
+
+/// What waits for service extensions. A notification is stored and acknowledged before its extension hears of it; until that
+/// has answered it is none that is handed over or shown. Then it is planned anew, by what the extension made of it.
+extension Agent {
+    /// Takes up what waits in the store: at the agent's start, and a while after the store had failed.
+    func loadExtending() {
+        extensions.isToBeLoaded = false
+        do {
+            for (id, app) in try store.read({ try $0.extending() }) { updateExtensions(.arrived(id, app: app)) }
+        } catch {
+            logger.error("What waits for service extensions could not be read.", metadata: [LogKey.error: "\(error)"])
+            loadExtendingLater()
+        }
+    }
+
+    func loadExtendingLater() {
+        if extensions.schedulesLoad() { enter(after: timing.storePause) { $0.loadExtending() } }
+    }
+
+    /// Passes an event to the queue, and follows what it says.
+    func updateExtensions(_ event: ExtensionQueue.Event) {
+        let now = Duration.milliseconds(parts.clock.now().sinceBoot)
+        let directives = extensions.handle(
+            event, now: now, socketPath: configuration.socketPath, manifest: { [apps] in apps[$0]?.manifest })
+        if let deadline = extensions.deadlineToArm() {
+            enter(after: max(.zero, deadline - now) + .milliseconds(1)) { agent in
+                if agent.extensions.takeTimer(deadline) { agent.updateExtensions(.timePassed) }
+            }
+        }
+        for directive in directives {
+            switch directive {
+            case .extend(let id, let process): extend(id, process)
+            case .finish(let id, let app, let result, let duration):
+                CheckedExtension.check(
+                    result, of: app, into: attachments,
+                    named: { [self] in try loop.submit { try self.namedFiles() }.wait() },
+                    then: { [weak self] checked in self?.enter { $0.release(id, of: app, checked, after: duration) } })
+            }
+        }
+    }
+
+    private func extend(_ id: NotificationID, _ process: Int) {
+        do {
+            guard let waiting = try store.read({ try $0.extending(id) }) else {
+                return updateExtensions(.answered(process, id, .unchanged))  // Its app was removed meanwhile.
+            }
+            extensions.send(registry.delivered(waiting), to: process)
+        } catch {
+            storeFailed(error)
+            updateExtensions(.answered(process, id, .unsendable(reason: "the agent's store could not be read")))
+        }
+    }
+
+    /// - Returns: Whether the connection is that of an extension which the agent started.
+    func openExtension(_ connection: AppConnection, of app: BundleID) -> Bool {
+        guard let event = extensions.open(connection, of: app, user: parts.peerCheck.user) else { return false }
+        connection.send([.welcome(.init(state: .background, authorization: authorizationStatus(of: app)))])
+        updateExtensions(event)
+        return true
+    }
+
+    /// - Returns: Whether the connection goes on.
+    func takeExtensionMessage(_ message: AppMessage, from connection: AppConnection) -> Bool {
+        switch extensions.take(message, from: connection) {
+        case .event(let event): updateExtensions(event)
+        case .center(let command, let request, let app):
+            handleCenterCommand(command, request: request, from: app, connection)
+        case .settings(let request, let app): connection.send([.settings(request: request, settings(of: app))])
+        case .nothing: break
+        case .refused: return false
+        case nil:
+            refuseUnstarted(connection, of: registry.role(of: connection)?.app)
+            return false
+        }
+        return true
+    }
+
+    /// Refuses what says to be a service extension, and was not started by the agent.
+    func refuseUnstarted(_ connection: AppConnection, of app: BundleID?) {
+        connection.refuse(
+            code: "notThisRole",
+            message:
+                "the serviceExtension of \(app?.rawValue ?? "an app") has nothing to say after hello, since the agent "
+                + "did not start it")
+    }
+
+    /// Plans a notification anew, and stores it as it appears.
+    private func release(_ id: NotificationID, of app: BundleID, _ checked: CheckedExtension, after duration: Duration)
+    {
+        defer { enter { $0.updateExtensions(.settled(id)) } }
+        let files = checked.content?.attachments ?? []
+        do {
+            guard let waiting = try store.read({ try $0.extending(id) }) else { return attachments.drop(files) }
+            var received = ReceivedNotification(PayloadDelivery(payload: waiting.payload))
+            received.content = checked.content ?? received.content
+            guard let plan = planned(received, for: app) else {
+                attachments.drop(files)
+                return loadExtendingLater()  // Its app's removal ends it, or its manifest comes back.
+            }
+            if plan.tellsAlone { tellAlone(plan, of: app) }
+            extensions.count(checked.outcome, of: app)
+            batch.delete(checked.sources)
+            enqueue(
+                .extended(
+                    id, checked, by: extensions.version(of: app), as: plan, after: duration, at: parts.now()))
+            flush()
+        } catch {
+            attachments.drop(files)
+            storeFailed(error)
+        }
+    }
+}

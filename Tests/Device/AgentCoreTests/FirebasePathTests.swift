@@ -1,0 +1,58 @@
+import AgentWire
+import AldabaTestSupport
+import AppHost
+import DeviceModel
+import DeviceTestSupport
+import FirebaseCore
+import Foundation
+import PushModel
+import Testing
+
+@testable import AgentCore
+@testable import FirebaseMessaging
+
+/// An app in the shape of Apple's, of which the test reads what it was told.
+@MainActor
+private final class ReceivingApp: NSObject, MessagingDelegate {
+    let told = Inbox<String>()
+
+    func messaging(_ messaging: Messaging, didReceiveRegistrationToken fcmToken: String?) {
+        told.put("token \(fcmToken?.count ?? 0)")
+    }
+
+    func messaging(_ messaging: Messaging, didReceive remoteMessage: MessagingRemoteMessage) {
+        let data = remoteMessage.appData.map { "\($0.key)=\($0.value)" }.sorted().joined(separator: ",")
+        told.put("data \(remoteMessage.messageID) \(data)")
+    }
+}
+
+/// The whole way in one process: server's session, agent, socket, host, messaging, delegate.
+@MainActor @Suite(.timeLimit(.minutes(5)))
+struct FirebasePathTests {
+    @Test func `an app gets its token, and a data message of the fcm lane once`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let session = try #require(await harness.server.sessions.next())
+        session.events(.loggedIn)
+        session.events(.arrived([fcmMessage(1, #""item":"milk""#)]))
+        _ = await session.acknowledged.next()
+        let host = AppHost(
+            configuration: AppHostConfiguration(
+                app: "com.example.todo", socketPath: harness.configuration.socketPath, launchPatience: .seconds(60)))
+        defer { host.stop() }
+        let app = ReceivingApp()
+        let messaging = Messaging(host: host, settings: FirebaseSettings(), delegates: { (nil, app) })
+        messaging.delegate = app
+        messaging.shouldEstablishDirectChannel = true
+        messaging.begin()
+        let first = [try #require(await app.told.next()), try #require(await app.told.next())].sorted()
+        #expect(first == ["data m1 item=milk", "token 64"])
+        #expect(await session.receipts(1) == ["1 handed"])
+        #expect(messaging.isDirectChannelEstablished)
+        #expect(messaging.fcmToken?.count == 64)
+        #expect(messaging.apnsToken?.count == 32)
+        session.events(.arrived([fcmMessage(2, #""item":"bread","aps":{"alert":"Bread"}"#)]))
+        #expect(await app.told.next() == "data m2 item=bread,notification=[\"body\": \"Bread\"]")
+        try await harness.stop()
+    }
+}
