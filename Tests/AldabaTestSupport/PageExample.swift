@@ -24,6 +24,16 @@ public struct PageExample {
         let floor = tests.deletingLastPathComponent()
         let room = tests.lastPathComponent.replacing(/Tests$/, with: "")
         let page = floor.appendingPathComponent("../../Sources/\(floor.lastPathComponent)/\(room)/README.md")
+        try self.init(name, page: page, tests: tests)
+    }
+
+    /// Reads a guide, such as `Docs/show-a-picture.md`, and the file of that name beside the test.
+    public init(_ name: String, guide: String, test: String = #filePath) throws {
+        let tests = URL(fileURLWithPath: test).deletingLastPathComponent()
+        try self.init(name, page: tests.appendingPathComponent("../../../\(guide)"), tests: tests)
+    }
+
+    private init(_ name: String, page: URL, tests: URL) throws {
         compiled = try String(contentsOf: tests.appendingPathComponent("Examples/\(name)"), encoding: .utf8)
         let lines = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n")
         guard let first = lines.firstIndex(of: "```swift"), let end = lines[first...].firstIndex(of: "```") else {

@@ -10,7 +10,7 @@ public enum JSONLine {
     }
 
     /// Reads a value; `nil` when the text is not one.
-    static func read<Value: Decodable>(_ text: String, as type: Value.Type = Value.self) -> Value? {
+    public static func read<Value: Decodable>(_ text: String, as type: Value.Type = Value.self) -> Value? {
         try? JSONDecoder().decode(Value.self, from: Data(text.utf8))
     }
 }

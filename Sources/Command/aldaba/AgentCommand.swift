@@ -12,9 +12,11 @@ import InstalledApps
 import LocalZones
 import Logging
 import MessageBus
+import Monitoring
 import Observability
 import Positions
 import PushModel
+import Supervision
 import SystemClock
 import WindowFocus
 
@@ -22,7 +24,12 @@ import WindowFocus
 struct AgentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agent", abstract: "The device's end: one agent per user session.",
-        subcommands: [Run.self, Status.self, App.self] + debugging, defaultSubcommand: Run.self)
+        usage: "aldaba agent [run] [<options>]\naldaba agent <subcommand>",
+        discussion: """
+            Without a subcommand it runs the agent, as `aldaba agent run`, whose options are its settings: \
+            `aldaba agent run --help` lists them.
+            """,
+        subcommands: [Run.self, Status.self, Apps.self, App.self] + debugging, defaultSubcommand: Run.self)
 
     #if DEBUG
         private static let debugging: [any ParsableCommand.Type] = [Steps.self]
@@ -42,21 +49,22 @@ struct AgentCommand: AsyncParsableCommand {
     /// `aldaba agent run`, and `aldaba agent` alone.
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Run the agent (the default).", discussion: ConfigurationDocument.help(for: .agent))
-        @Option(help: "The configuration file (default: aldaba.yaml in the current folder, if there).")
-        var config: String?
+            abstract: "Run the agent (the default).", usage: "aldaba agent [run] [<options>]",
+            discussion: SettingsHelp.places)
         @Flag(help: "Print lines of JSON about the agent's progress on standard output.") var reportReady = false
-        @Argument(parsing: .allUnrecognized, help: .hidden) var settings: [String] = []
+        @OptionGroup var settings: AgentSettings
 
         func run() async throws {
             let environment = ProcessInfo.processInfo.environment
-            let values = try ConfigurationFile.read(
-                program: .agent, arguments: settings, path: config, environment: environment)
+            let values = try settings.values(environment: environment)
             let configuration = try AgentAssembly.configuration(values, environment: environment)
             SupervisorWatch.begin(environment: environment)
-            LogBeginning.bootstrap(level: values.logLevel)
+            LogBeginning.bootstrap(level: values.logLevel, format: values.logFormat)
             values.warn(Logger(label: "aldaba.agent"))
             let logger = Logger(label: "aldaba.agent")
+            let monitor = values.text(.agentMetricsPort).map { _ in
+                AgentMonitor(socket: configuration.socketPath, port: values.number(.agentMetricsPort))
+            }
             let presenter = try AgentAssembly.presenter(values, environment: environment, logger: logger)
             let clock = try SystemClock(
                 localtime: LocalZones.shared.currentFile, zoneFolder: LocalZones.shared.folder,
@@ -67,12 +75,18 @@ struct AgentCommand: AsyncParsableCommand {
                 focus: WindowFocus(environment: environment), clock: clock,
                 positions: AgentAssembly.positions(values, environment: environment), logger: logger
             ) { event in
-                if case .listening = event { ReadyNotice.send(environment: environment) }
+                switch event {
+                case .listening: ReadyNotice.send(environment: environment)
+                case .sessionOpened: monitor?.sessionOpened()
+                case .sessionClosed: monitor?.sessionClosed()
+                default: break
+                }
                 if reportReady { AgentAssembly.report(event, hasScreen: presenter.hasScreen) }
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await agent.run() }
                 group.addTask { await StopSignals.wait() }
+                if let monitor { group.addTask { try await monitor.run(logger: logger) } }
                 try await group.next()
                 group.cancelAll()
                 try await group.waitForAll()
@@ -88,6 +102,17 @@ struct AgentCommand: AsyncParsableCommand {
 
         func run() throws { try Self.show(agent, json: json) }
 
+        /// What an extension did: the ways in which notifications ended, the most frequent first, and how many of them failed.
+        private static func line(_ version: AgentStatus.ExtensionVersion) -> String {
+            let outcomes = version.outcomes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            let all = outcomes.reduce(0) { $0 + $1.value }
+            let failed = outcomes.filter { ExtensionOutcome(text: $0.key)?.isSuccess != true }.reduce(0) {
+                $0 + $1.value
+            }
+            let words = outcomes.map { "\(TerminalText.line($0.key)) \($0.value)" }.joined(separator: ", ")
+            return "service extension \(TerminalText.line(version.version)): \(words); \(failed) of \(all) failed"
+        }
+
         static func show(_ agent: AgentOption, json: Bool) throws {
             guard case .status(let status) = try agent.connect().ask(.status) else { throw unexpected() }
             if json { return print(try JSONLine.of(status)) }
@@ -97,13 +122,15 @@ struct AgentCommand: AsyncParsableCommand {
             let server =
                 status.hasServer ? "not connected; tried again and again" : "none: only the apps' own notifications"
             print("server    \(status.isConnected ? "connected" : server)")
-            print("screen    \(status.hasScreen ? "the desktop's" : "none: notifications are kept and not shown")")
+            let screen = status.hasScreen ? "the desktop's" : "none: notifications are kept and not shown"
+            print("screen    \(status.screenFault.map { "none now: \(TerminalText.line($0))" } ?? screen)")
             for app in status.apps {
                 let word = words.indices.contains(app.authorization) ? words[app.authorization] : "unknown"
                 print(
                     "app       \(app.id)  \(TerminalText.line(app.name))  "
                         + "\(app.isConnected ? "runs" : "does not run"), \(word), "
                         + "\(app.listed) in the list, badge \(app.badge)")
+                for version in app.extensions ?? [] { print("          \(Self.line(version))") }
             }
         }
     }
@@ -111,7 +138,8 @@ struct AgentCommand: AsyncParsableCommand {
     /// `aldaba agent app`: the apps of this device.
     struct App: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "The apps that this device knows.", subcommands: [Install.self, List.self, Remove.self])
+            abstract: "The apps that this device knows.",
+            subcommands: [Install.self, List.self, Remove.self, Enter.self])
 
         /// `aldaba agent app install`.
         struct Install: ParsableCommand {
@@ -128,7 +156,8 @@ struct AgentCommand: AsyncParsableCommand {
                 do { read = try AppManifest.read(Data(bytes)) } catch {
                     throw CommandFailure(.invalidInput, "\(manifest): \(error)")
                 }
-                try agent.location.folder.make()
+                if let fault = read.missingProgram() { throw CommandFailure(.invalidInput, "\(manifest): \(fault)") }
+                try agent.location.begun().make()
                 let folder = AppFolder(path: agent.location.folder.manifests)
                 try print(folder.install(read))
                 if read.provesBySecret { print(folder.secretPath(of: read.id)) }
@@ -145,7 +174,7 @@ struct AgentCommand: AsyncParsableCommand {
             @OptionGroup var location: FolderOption
 
             func run() throws {
-                let content = AppFolder(path: location.folder.manifests).load()
+                let content = AppFolder(path: try location.begun().manifests).load()
                 for (file, fault) in content.faults { Terminal.write("\(file): \(fault)") }
                 let apps = content.apps.values.sorted { $0.id < $1.id }
                 if json { return print(try JSONLine.of(apps)) }
@@ -157,7 +186,7 @@ struct AgentCommand: AsyncParsableCommand {
         struct Remove: ParsableCommand {
             static let configuration = CommandConfiguration(
                 abstract: "Take an app away: what waits for it ends, and its device token with it.")
-            @Argument(help: "The app's bundle id.") var app: String
+            @Argument(help: "The app's bundle id.") var app: BundleID
             @OptionGroup var agent: AgentOption
 
             func run() throws {
@@ -184,7 +213,7 @@ enum AgentAssembly {
         let server = try server(
             device: values.text(.agentServer) ?? left?.device, control: values.text(.agentControl) ?? left?.control)
         let made = DevelopmentCertificates.Paths(folder: folder.certificates).authority
-        return AgentConfiguration(
+        var configuration = AgentConfiguration(
             dataFolder: folder.root,
             socketPath: values.text(.agentSocket) ?? socket(folder, environment),
             server: server,
@@ -194,6 +223,8 @@ enum AgentAssembly {
             environment: values.text(.environment).flatMap(PushEnvironment.init) ?? .production,
             backOffBase: .milliseconds(values.number(.reconnectAfter)),
             backOffCap: values.number(.reconnectAfter) < 1000 ? .seconds(30) : .seconds(60))
+        configuration.mediaNetworks = values.addressRanges(.mediaNetworks)
+        return configuration
     }
 
     /// - Returns: `nil` when nothing names one: an agent without a server has the apps' own notifications.
@@ -248,8 +279,8 @@ enum AgentAssembly {
         let report: AgentReport
         switch event {
         case .listening(let socketPath): report = .listening(socket: socketPath, hasScreen: hasScreen)
-        case .registered(let app, let token): report = .registered(app: app, token: token)
-        case .appConnected(let app): report = .connected(app: app)
+        case .registered(let app, let token): report = .registered(app: app.rawValue, token: token)
+        case .appConnected(let app): report = .connected(app: app.rawValue)
         default: return
         }
         guard let line = try? report.line() else { return }

@@ -5,6 +5,9 @@ import Foundation
 import Glibc
 import NIOCore
 import NIOPosix
+import RegisterCommands
+import RelayCommands
+import ServerCommands
 
 /// The command `aldaba`.
 @main
@@ -16,10 +19,18 @@ struct Aldaba: AsyncParsableCommand {
             Exit codes: 0 done, 1 failed, 2 usage, 3 invalid input, 4 not authorised, 5 partly done, \
             6 unreachable, 7 timed out waiting.
             """,
+        version: "aldaba \(AldabaVersion.number)",
         subcommands: [
             UpCommand.self, ServeCommand.self, AgentCommand.self, NotificationsCommand.self, NotifyCommand.self,
-            SettingsCommand.self, SendCommand.self, GetCommand.self,
-            DeviceCommand.self, AppCommand.self, KeyCommand.self, DoctorCommand.self, ConfigurationPageCommand.self,
+            SettingsCommand.self, SendCommand.self, GetCommand.self, ListCommand.self, WithdrawCommand.self,
+            ReportCommand.self,
+            ExportCommand.self, MediaCommand.self,
+            DeviceCommand.self, RelayCommand.self, EnrolmentKeyCommand.self, TeamCommand.self, AppCommand.self,
+            KeyCommand.self,
+            CertificateCommand.self,
+            ServiceAccountCommand.self,
+            EnvironmentCommand.self, HubCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
+            ConfigurationPageCommand.self,
         ])
 
     static func main() {
@@ -37,6 +48,7 @@ struct Aldaba: AsyncParsableCommand {
 
     private static func runToTheEnd() async {
         do {
+            try SubcommandPath.check(Array(CommandLine.arguments.dropFirst()), of: Self.self)
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
@@ -58,7 +70,7 @@ struct Aldaba: AsyncParsableCommand {
         case let faults as ConfigurationFaults:
             Terminal.complain("the configuration cannot be used:\n\(faults)")
             return .invalidInput
-        case is ProviderKeyFile.Unreadable, is SealingKeys.Unreadable:
+        case is ProviderKeyFile.Unreadable, is SealingKeys.Unreadable, is EncodedFile.Unusable:
             Terminal.complain("\(error)")
             return .invalidInput
         default: break
@@ -69,19 +81,10 @@ struct Aldaba: AsyncParsableCommand {
             return .done
         }
         if code == .validationFailure {
-            Terminal.write(fullMessage(for: error))
+            Terminal.write(NearestWord.sensible(fullMessage(for: error)))
             return .usage
         }
         Terminal.complain("\(error)")
         return .failed
     }
-}
-
-/// Standard error, where everything goes that is not a command's result. What is said there may quote others.
-enum Terminal {
-    static func write(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data((TerminalText.lines(text) + "\n").utf8))
-    }
-
-    static func complain(_ text: String) { write("aldaba: \(text)") }
 }

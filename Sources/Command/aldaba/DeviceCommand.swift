@@ -3,12 +3,14 @@ import CommandCore
 import DeviceStore
 import Foundation
 import PushModel
+import RegisterCommands
+import ServerCommands
 
 /// `aldaba device`: the server's devices.
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "device", abstract: "Revoke devices, and simulate some.",
-        subcommands: [Revoke.self, Simulate.self])
+        commandName: "device", abstract: "List, block and revoke devices, ask for their keys, and simulate some.",
+        subcommands: [List.self, Block.self, Unblock.self, Revoke.self, EncryptionKey.self, Simulate.self])
 
     /// `aldaba device revoke`.
     struct Revoke: AsyncParsableCommand {
@@ -36,6 +38,24 @@ struct DeviceCommand: AsyncParsableCommand {
         }
     }
 
+    /// `aldaba device encryption-key`.
+    struct EncryptionKey: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "encryption-key",
+            abstract: "Print the public key to which a sender encrypts for a device token, as JSON.",
+            discussion: "Its member keys is that of a Web Push subscription. `aldaba send --encryption-key` takes it.")
+        @Argument(help: "The device token, 64 hexadecimal digits.") var token: String
+        @Option(help: "The authority of the server's certificate, PEM; without it the data folder's.") var ca: String?
+        @OptionGroup var location: FolderOption
+        @OptionGroup var signing: SigningOptions
+
+        func run() async throws {
+            let answer = try await EncryptionKeyClient.fetch(token, authority: ca, location, signing)
+            _ = try PublishedKey.read(answer, from: "the server's answer")
+            print(String(decoding: answer, as: UTF8.self))
+        }
+    }
+
     /// `aldaba device simulate`.
     struct Simulate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -46,7 +66,10 @@ struct DeviceCommand: AsyncParsableCommand {
         @Option(help: "The file that gets the tokens when all devices are ready.") var tokens: String
         @Option(help: "The app's topic.") var topic = DemoApp.topic.rawValue
         @Option(help: "The app's team.") var team = DemoApp.team.rawValue
-        @OptionGroup var location: FolderOption
+        @Option(help: "The port of the device channel, with --server.") var devicePort = 5228
+        @Option(help: "The environment of the device tokens, with --server: sandbox or production.")
+        var environment = "production"
+        @OptionGroup var server: ServerOption
 
         func run() async throws {
             guard (1...100_000).contains(count) else {
@@ -55,14 +78,23 @@ struct DeviceCommand: AsyncParsableCommand {
             guard Topic.hasShape(topic), TeamID.hasShape(team) else {
                 throw CommandFailure(.invalidInput, "--topic takes a bundle id, --team ten characters A-Z0-9")
             }
-            let addresses = try location.addresses()
+            guard PushEnvironment(rawValue: environment) != nil, (1...65_535).contains(devicePort) else {
+                throw CommandFailure(
+                    .invalidInput, "--environment takes sandbox or production, --device-port takes 1 to 65535")
+            }
+            let addresses =
+                try server.named().map {
+                    ServerAddresses(
+                        process: 0, host: $0.host, apnsPort: 0, devicePort: devicePort, controlPort: $0.port,
+                        httpPort: nil, metricsPort: 0, environment: environment)
+                } ?? server.location.addresses()
             let enrolment = SimulatedEnrolment(
-                addresses: addresses, authority: location.authority, topic: topic, team: team,
+                addresses: addresses, authority: server.authority, topic: topic, team: team,
                 enrolmentKey: ProcessInfo.processInfo.environment[ConfigurationKey.enrolmentKey.environmentName])
             let devices = try await enrolment.enrol(count)
             let lines = Array(devices.map { $0.token + "\n" }.joined().utf8)
             if offline { return try PrivateFile.write(lines, to: tokens) }
-            try await SimulatedDevices(addresses: addresses, authority: location.authority).run(devices) {
+            try await SimulatedDevices(addresses: addresses, authority: server.authority).run(devices) {
                 try PrivateFile.write(lines, to: tokens)
             }
         }

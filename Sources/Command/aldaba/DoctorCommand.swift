@@ -1,24 +1,37 @@
 import ArgumentParser
+import AsyncHTTPClient
 import CommandCore
 import Desktop
 import DeviceStore
 import Foundation
 import Glibc
+import NIOCore
+import RegisterCommands
+import ServerCommands
+import StoreSQLite
 
 /// `aldaba doctor`: says what `up` would check, and what to do about it.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Check what `up` needs, and say what to do about it.",
-        discussion: ConfigurationDocument.help(for: .up))
-    @Option(help: "The configuration file (default: aldaba.yaml in the current folder, if there).") var config: String?
+        usage: "aldaba doctor [<options>]", discussion: SettingsHelp.places)
     @Flag(help: "Print one JSON array.") var json = false
-    @Argument(parsing: .allUnrecognized, help: .hidden) var settings: [String] = []
+    @OptionGroup var settings: UpSettings
 
-    func run() throws {
+    func run() async throws {
         let environment = ProcessInfo.processInfo.environment
-        let values = try ConfigurationFile.read(
-            program: .up, arguments: settings, path: config, environment: environment)
-        let findings = Diagnosis.findings(values, environment: environment) + [Self.bus(), Self.demoApp()]
+        let values = try settings.values(environment: environment)
+        for warning in values.warnings { Terminal.complain("warning: \(warning)") }
+        let folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
+        var findings = Diagnosis.findings(values, environment: environment)
+        findings += [Self.database(folder)].compactMap(\.self)
+        findings += [await Self.health(folder)].compactMap(\.self)
+        findings += await Self.credentials(folder)
+        let made = DevelopmentCertificates.Paths(folder: folder.certificates).authority
+        findings += await PathDiagnosis.provider(folder, authority: access(made, R_OK) == 0 ? made : nil)
+        findings += [
+            PathDiagnosis.agent(folder.agentSocket(environment: environment)), Self.bus(), Self.demoApp(),
+        ]
         if json {
             try print(JSONLine.of(findings))
         } else {
@@ -28,6 +41,53 @@ struct DoctorCommand: AsyncParsableCommand {
             }
         }
         if findings.contains(where: \.isProblem) { throw CommandFailure(.failed, "") }
+    }
+
+    /// Whether the whole database can be read and is in order; `nil` where there is none.
+    private static func database(_ folder: DataFolder) -> Finding? {
+        guard access(folder.database, F_OK) == 0 else { return nil }
+        do {
+            try DatabaseFile(path: folder.database).check()
+            return Finding(what: "database \(folder.database): in order")
+        } catch {
+            return Finding(what: "\(error)", remedy: "Docs/back-up.md says how to go on", isProblem: true)
+        }
+    }
+
+    /// What the server that runs on the folder says of its store; `nil` where none does.
+    private static func health(_ folder: DataFolder) async -> Finding? {
+        guard DataFolder.isLocked(folder.serveLock), let addresses = try? ServerAddresses.read(folder) else {
+            return nil
+        }
+        struct Answer: Decodable {
+            var status: String
+            var since: String?
+            var reason: String?
+            var remedy: String?
+        }
+        do {
+            let (_, body) = try await ControlClient.exchange(
+                HTTPClientRequest(url: addresses.metrics + "/health"), authority: nil, timeout: .seconds(5))
+            let answer = try JSONDecoder().decode(Answer.self, from: body)
+            guard let reason = answer.reason else { return Finding(what: "the running server stores what it is sent") }
+            return Finding(
+                what: "the running server refuses pushes with 503 since \(answer.since ?? "a while"): \(reason)",
+                remedy: answer.remedy ?? "once its disk takes what is written, it goes on by itself", isProblem: true)
+        } catch {
+            return Finding(
+                what: "the running server does not say how it is: \(error)", remedy: "look at its log", isProblem: true)
+        }
+    }
+
+    /// Credentials of hubs that expire soon, or did.
+    private static func credentials(_ folder: DataFolder) async -> [Finding] {
+        do {
+            return try await HubCredentialCheck.warnings(folder).map {
+                Finding(what: $0, remedy: "`aldaba hub credential add` takes its successor", isProblem: true)
+            }
+        } catch {
+            return [Finding(what: "the hubs' credentials cannot be read: \(error)", isProblem: true)]
+        }
     }
 
     private static func bus() -> Finding {

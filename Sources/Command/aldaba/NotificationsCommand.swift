@@ -19,6 +19,14 @@ struct NotificationsCommand: ParsableCommand {
         @Argument(parsing: .allUnrecognized, help: "The notification's number, as `list` shows it.")
         var numbers: [String] = []
 
+        func validate() throws {
+            // Every word that no option takes comes here, and so do misspelt options.
+            guard let option = numbers.first(where: { $0.hasPrefix("-") && Int64($0) == nil }) else { return }
+            let known = ["--json", "--agent-socket", "--data", "--text", "--action", "--all", "--app", "--help"]
+            let meant = NearestWord.to(option, among: known).map { ". Did you mean '\($0)'?" } ?? ""
+            throw ValidationError("Unknown option '\(option)'\(meant)")
+        }
+
         func number() throws -> Int64 {
             guard let text = numbers.first, numbers.count == 1, let number = Int64(text) else {
                 throw CommandFailure(.usage, "name one notification by its number, as `aldaba notifications` shows it")
@@ -28,9 +36,9 @@ struct NotificationsCommand: ParsableCommand {
     }
 
     /// The app under whose name the terminal's own notifications appear.
-    static let terminal = "aldaba.notify"
+    static let terminal: BundleID = "aldaba.notify"
 
-    static func listed(_ agent: AgentOption, app: String? = nil) throws -> [ListedNotification] {
+    static func listed(_ agent: AgentOption, app: BundleID? = nil) throws -> [ListedNotification] {
         guard case .list(let list) = try agent.connect().ask(.list(app: app)) else { throw unexpected() }
         return list
     }
@@ -44,7 +52,7 @@ struct NotificationsCommand: ParsableCommand {
     /// `aldaba notifications list`, and `aldaba notifications` alone.
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List them, the newest last (the default).")
-        @Option(help: "Only those of one app.") var app: String?
+        @Option(help: "Only those of one app.") var app: BundleID?
         @Flag(help: "Print a JSON array.") var json = false
         @OptionGroup var agent: AgentOption
 
@@ -68,7 +76,7 @@ struct NotificationsCommand: ParsableCommand {
     struct Threads: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sum them up: the newest of each thread, and what the others are; the most relevant first.")
-        @Option(help: "Only those of one app.") var app: String?
+        @Option(help: "Only those of one app.") var app: BundleID?
         @Flag(help: "Print a JSON array.") var json = false
         @OptionGroup var agent: AgentOption
 
@@ -138,10 +146,40 @@ struct NotificationsCommand: ParsableCommand {
 
     /// `aldaba notifications dismiss`.
     struct Dismiss: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Take one away.")
+        static let configuration = CommandConfiguration(abstract: "Take one away, or all.")
         @OptionGroup var name: Name
+        @Flag(help: "All of them.") var all = false
+        @Option(help: "With --all: only those of one app.") var app: BundleID?
         @OptionGroup var agent: AgentOption
 
-        func run() throws { _ = try agent.connect().ask(.dismiss(notification: try name.number())) }
+        func validate() throws {
+            guard all || app == nil else { throw ValidationError("--app goes with --all") }
+            guard !all || name.numbers.isEmpty else {
+                throw ValidationError("give a notification's number, or --all")
+            }
+        }
+
+        func run() throws {
+            let client = try agent.connect()
+            guard all else {
+                _ = try client.ask(.dismiss(notification: try name.number()))
+                return
+            }
+            // A list has at most so many: once these are gone, the older ones are listed.
+            var gone: Set<Int64> = []
+            while case .list(let list) = try client.ask(.list(app: app)) {
+                let left = list.map(\.notification.id).filter { gone.insert($0).inserted }
+                if left.isEmpty { break }
+                for number in left { try Self.dismiss(number, client) }
+            }
+            if gone.isEmpty { Terminal.write("There are no notifications.") }
+        }
+
+        /// One that is gone already is no failure.
+        private static func dismiss(_ number: Int64, _ client: AgentClient) throws {
+            do { _ = try client.ask(.dismiss(notification: number)) } catch let failure as CommandFailure {
+                guard failure.exit == .invalidInput else { throw failure }
+            }
+        }
     }
 }

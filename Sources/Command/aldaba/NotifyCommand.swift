@@ -3,13 +3,15 @@ import ArgumentParser
 import CommandCore
 import DeviceStore
 import Foundation
+import Glibc
+import Machine
 
 /// `aldaba notify`: a notification from a shell script, with buttons, a reply, and the answer.
 struct NotifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notify", abstract: "Show a notification, and say what became of it.",
         discussion: """
-            With --wait the command ends when somebody has answered. It prints the button's id, `open` for a click on \
+            It prints the notification's id, by which a later one takes its place. With --wait the command ends when somebody has answered. Then it prints the button's id, `open` for a click on \
             the notification itself, or `dismiss`; a reply's text follows on the next line.
 
             With --in, --at, --every or --near it appears then, whether this machine was off meanwhile or not, and the \
@@ -57,23 +59,52 @@ struct NotifyCommand: ParsableCommand {
             throw CommandFailure(
                 .usage, "--button and --reply need a notification that appears at once: nobody hears a later answer")
         }
-        let answer = try agent.connect().ask(.notify(request, waits: waits), within: waits ? timeout : 10)
+        let client = try agent.connect()
+        let answer = try client.ask(.notify(request, waits: waits), within: waits ? timeout : 10)
         if case .pending(let waiting, _) = answer {
+            if near != nil { try Self.warnOfPlace(client) }
             return json ? print(try JSONLine.of(waiting.first)) : waiting.forEach { $0.show() }
         }
-        guard case .answered(let action, let text) = answer else { return }
+        guard case .answered(let action, let text) = answer else {
+            return print(json ? try JSONLine.of(Shown(id: request.identifier)) : TerminalText.line(request.identifier))
+        }
         let word =
             switch action {
             case NotificationAction.open: "open"
             case NotificationAction.dismiss: "dismiss"
             default: action
             }
-        if json { return print(try JSONLine.of(Answer(action: word, text: text))) }
+        if json { return print(try JSONLine.of(Answer(id: request.identifier, action: word, text: text))) }
         print(TerminalText.line(word))
         if let text { print(TerminalText.lines(text)) }
     }
 
+    /// Says where nobody tells where this machine is: a notification that waits for a place would wait for ever.
+    private static func warnOfPlace(_ client: AgentClient) throws {
+        // Who is asked for the first time may need a moment to say that it cannot tell.
+        for attempt in 0..<10 {
+            guard case .status(let status) = try client.ask(.status), let position = status.position else { return }
+            guard position.source != nil else {
+                return Terminal.complain(
+                    "warning: nobody tells where this machine is, so this waits for ever; start the agent with "
+                        + "--position geoclue, file:PATH or command:COMMAND")
+            }
+            if let fault = position.fault {
+                return Terminal.complain(
+                    "warning: where this machine is, is not known, and this waits until it is: \(fault)")
+            }
+            if position.isKnown { return }
+            if attempt < 9 {
+                var none: [pollfd] = []
+                Pause.poll(&none, until: ContinuousClock.now + .milliseconds(100))
+            }
+        }
+    }
+
+    private struct Shown: Encodable { var id: String }
+
     private struct Answer: Encodable {
+        var id: String
         var action: String
         var text: String?
     }

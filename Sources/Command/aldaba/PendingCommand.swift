@@ -9,7 +9,7 @@ import LocalSchedule
 struct PendingCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pending", abstract: "What waits for its time or place: its next three times, and why then.")
-    @Option(help: "Only those of one app.") var app: String?
+    @Option(help: "Only those of one app.") var app: BundleID?
     @Flag(help: "Print a JSON array.") var json = false
     @OptionGroup var agent: AgentOption
 
@@ -26,7 +26,7 @@ extension AgentClient {
     /// All that waits, of one app or of all, in the order of what is due.
     ///
     /// - Parameter tell: Called with each as it comes.
-    func pending(app: String?, tell: (PendingNotification) -> Void = { _ in }) throws -> [PendingNotification] {
+    func pending(app: BundleID?, tell: (PendingNotification) -> Void = { _ in }) throws -> [PendingNotification] {
         var all: [PendingNotification] = []
         var last: PendingTurn?
         repeat {

@@ -2,20 +2,35 @@ import APNsWire
 import CommandCore
 import ConnectionAdmission
 import ControlAPI
+import ControlHTTP
 import DeviceEndpoint
+import FCMEndpoint
+import FCMEnrolment
+import FCMWire
 import Foundation
 import HTTP2Transport
 import Logging
+import MCSWire
+import MediaStore
+import MemberCentre
 import Metrics
+import Monitoring
 import NIOCore
 import NIOPosix
 import NIOSSL
 import Observability
 import ProviderEndpoint
 import PushModel
+import RegisterCore
+import RelayCentre
 import ServerCore
 import ServiceLifecycle
+import StoreRelay
 import StoreSQLite
+import Supervision
+import TopicEndpoint
+import Topics
+import UpstreamDelivery
 
 extension ServeCommand {
     /// Puts a server together and runs it until a signal ends it.
@@ -24,12 +39,13 @@ extension ServeCommand {
     static func serve(
         _ configuration: ServerConfiguration, ready: @escaping @Sendable (ServerAddresses) throws -> Void
     ) async throws {
-        let registry = PrometheusRegistry()
+        let registry = PrometheusRegistry.ofProgram()
+        registry.collect(database: configuration.folder.database)
         MetricsSystem.bootstrap(registry)
         let logger = Logger(label: "aldaba.serve")
         let core = try await ServerParts(configuration, logger: logger)
         let openFiles = DescriptorBudget.raiseLimit()
-        let budget = DescriptorBudget(openFiles: openFiles)
+        let budget = DescriptorBudget(openFiles: openFiles, servesLegacy: configuration.servesLegacy)
         logger.info(
             """
             at most \(openFiles) open files: \(budget.providers) connections of providers, \(budget.devices) of devices, \
@@ -38,28 +54,44 @@ extension ServeCommand {
         let ports = BoundPorts()
         let tls = try ServerCertificate(configuration, logger: logger)
         let values = configuration.values
+        let media = try configuration.mediaServices(ports)
+        let hub = try HubParts(core, configuration)
+        let upstream = UpstreamParts(core, hub.http)
+        let status = ServerStatus(
+            failure: { core.mailboxes.health.failure }, isReady: { ports.allBound.isSet },
+            version: AldabaVersion.number)
+        let control = try core.controlServices(values, media, upstream, hub.interface, status)
         var services: [any Service] = [
-            CoreService(parts: core), CertificateService(certificate: tls, logger: logger),
+            CoreService(parts: core), HubService(parts: hub, logger: logger),
+            CertificateService(certificate: tls, logger: logger),
             ProviderService(
                 parts: core, configuration: configuration, budget: budget, tls: tls, bound: ports.apns.known),
+            UpstreamService(parts: core, courier: upstream.courier), ReportService(parts: core),
             DeviceService(
-                parts: core, configuration: configuration, budget: budget, tls: tls, bound: ports.device.known),
+                parts: core, configuration: configuration, budget: budget, tls: tls, upstream: upstream.receiver,
+                bound: ports.device.known),
             ControlListener(
-                .secured(try core.controlServices(values), tls: tls.plain), host: configuration.host,
+                .secured(control, tls: tls.plain), host: configuration.host,
                 port: values.number(.controlPort),
                 admission: configuration.admission(total: budget.control, proof: .seconds(30)), logger: logger,
                 bound: ports.control.known),
             ControlListener(
-                .metrics(registry, core.mailboxes.health), port: values.number(.metricsPort), logger: logger,
-                bound: ports.metrics.known),
+                .metrics(registry, status), host: configuration.metricsHost, port: values.number(.metricsPort),
+                logger: logger, bound: ports.metrics.known),
         ]
         if values.flag(.development) {
             services.append(
                 ControlListener(
-                    .development(try core.controlServices(values)), port: values.number(.httpPort), logger: logger,
+                    .development(control), port: values.number(.httpPort),
+                    logger: logger,
                     bound: ports.http.known))
         }
-        services.append(RegisterWatchService(parts: core))
+        if configuration.servesLegacy {
+            services.append(
+                LegacyService(parts: core, configuration: configuration, budget: budget, tls: tls, ports: ports))
+        }
+        services += [RegisterWatchService(parts: core), TopicService(broadcasts: core.broadcasts, logger: logger)]
+        services += [MediaSweepService(store: media.store)]
         services.append(ReadyService(ports: ports, configuration: configuration, ready: ready))
         let group = ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
@@ -69,7 +101,7 @@ extension ServeCommand {
     }
 
     /// Names the listener that failed; the system's own words do not.
-    fileprivate static func cannotListen(_ host: String, _ port: Int, _ error: any Error) -> CommandFailure {
+    static func cannotListen(_ host: String, _ port: Int, _ error: any Error) -> CommandFailure {
         CommandFailure(.failed, "cannot listen on \(ServerAddresses.authority(host, port)): \(error)")
     }
 }
@@ -79,36 +111,55 @@ struct ServerParts: Sendable {
     let store: SQLiteStore
     let apps: AppDirectory
     let credentials: CredentialDirectory
+    let certificates: CertificateDirectory
+    let serviceAccounts: ServiceAccountDirectory
+    let accessTokens: AccessTokenSealer
     let tokens: TokenDirectory
+    let web: WebRegistrations
+    let environment: PushEnvironment
     let mailboxes: MailboxService
+    let relay: RelayCentre
+    let relayDatabase: RelayDatabase
+    let broadcasts: Broadcasts
+    let topics: TopicSubscriptions
     let logger: Logger
+    /// The cell that device tokens name.
+    static let cell: UInt16 = 0
 
     init(_ configuration: ServerConfiguration, logger: Logger) async throws {
         self.logger = logger
         store = try SQLiteStore(path: configuration.folder.database)
-        guard
-            let sealer = DeviceTokenSealer(keys: try SealingKeys.ensure(configuration.folder.sealingKeys).wrappedValue)
+        let sealingKeys = try SealingKeys.ensure(configuration.folder.sealingKeys).wrappedValue
+        guard let sealer = DeviceTokenSealer(keys: sealingKeys),
+            let accessTokens = AccessTokenSealer(secrets: sealingKeys)
         else {
             throw CommandFailure(.failed, "\(configuration.folder.sealingKeys) holds no usable key")
         }
         apps = AppDirectory(store: store, clock: presentTime)
         credentials = CredentialDirectory(store: store, clock: presentTime)
+        certificates = CertificateDirectory(store: store, clock: presentTime)
+        serviceAccounts = ServiceAccountDirectory(store: store, clock: presentTime)
+        self.accessTokens = accessTokens
         tokens = TokenDirectory(store: store, sealer: sealer)
+        web = WebRegistrations(store: store, apps: apps)
+        environment = configuration.environment
         try await apps.reload()
         try await credentials.reload()
+        try await certificates.reload()
+        try await serviceAccounts.reload()
+        try await web.load()
         mailboxes = try MailboxService(
             store: store, node: 0, loop: MultiThreadedEventLoopGroup(numberOfThreads: 1).next(),
-            settings: MailboxService.Settings(), clock: presentTime, logger: logger)
-    }
-
-    func controlServices(_ values: ConfigurationValues) throws -> ControlServices {
-        let isOpen = values.flag(.enrolmentOpen) || values.flag(.development)
-        return ControlServices(
-            enrolment: Enrolment(
-                store: store, apps: apps, tokens: tokens, mailboxes: mailboxes, cell: 0, clock: presentTime),
-            timelines: Timelines(store: store, mailboxes: mailboxes), authentication: credentials,
-            enrolmentAccess: isOpen ? .open : try values.enrolmentKey().map { .key($0) } ?? .closed,
-            health: mailboxes.health, clock: presentTime)
+            settings: MailboxService.Settings(), apps: apps, clock: presentTime, logger: logger)
+        relayDatabase = try RelayDatabase(path: configuration.folder.relayDatabase, logger: logger)
+        relay = RelayCentre(
+            register: relayDatabase, clock: presentTime,
+            schedule: { milliseconds, work in
+                MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: .milliseconds(milliseconds), work)
+            }, logger: logger)
+        broadcasts = Broadcasts(store: store, mailboxes: mailboxes, clock: presentTime)
+        topics = TopicSubscriptions(
+            store: store, apps: apps, tokens: tokens, delivery: mailboxes, clock: presentTime)
     }
 }
 
@@ -122,6 +173,7 @@ private struct CoreService: Service, CustomStringConvertible {
         parts.mailboxes.start()
         try? await gracefulShutdown()
         await parts.mailboxes.stop()
+        try parts.relayDatabase.close()
         try parts.store.close()
     }
 }
@@ -134,10 +186,49 @@ private struct RegisterWatchService: Service, CustomStringConvertible {
     func run() async throws {
         let watch = RegisterWatch(
             store: parts.store, credentials: parts.credentials, apps: parts.apps, mailboxes: parts.mailboxes,
-            logger: parts.logger)
+            reloadOthers: {
+                try await parts.certificates.reload()
+                try await parts.serviceAccounts.reload()
+            }, logger: parts.logger)
         await cancelWhenGracefulShutdown {
             // The sleep ends early when the server stops, and then there is nothing more to look at.
             while (try? await Task.sleep(for: .seconds(1))) != nil { await watch.look() }
+        }
+    }
+}
+
+/// Goes on with withdrawals of broadcasts that an earlier run began, and ends what has expired, once a minute.
+private struct TopicService: Service, CustomStringConvertible {
+    let broadcasts: Broadcasts
+    let logger: Logger
+    var description: String { "upkeep of broadcasts" }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await attempt { try await broadcasts.resume() }
+            while (try? await Task.sleep(for: .seconds(60))) != nil { await attempt { try await broadcasts.sweep() } }
+        }
+    }
+
+    /// What the store does not take now is done in the next round, or the next run.
+    private func attempt(_ work: () async throws -> Void) async {
+        do { try await work() } catch {
+            logger.warning("broadcasts could not be looked after", metadata: [LogKey.error: "\(error)"])
+        }
+    }
+}
+
+/// Deletes the files that have expired, once a minute.
+private struct MediaSweepService: Service, CustomStringConvertible {
+    let store: MediaStore
+    var description: String { "sweep over media" }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while (try? await Task.sleep(for: .seconds(60))) != nil {
+                // Where the pool has ended, so does the process.
+                try? await NIOThreadPool.singleton.runIfActive { store.sweep() }
+            }
         }
     }
 }
@@ -161,7 +252,8 @@ private struct ProviderService: Service, CustomStringConvertible {
                     limiter: ConnectionLimiter(
                         listener: "apns", configuration.admission(total: budget.providers, proof: .seconds(30)),
                         logger: parts.logger)),
-                environment: configuration.environment, credentials: parts.credentials, apps: parts.apps,
+                environment: configuration.environment, credentials: parts.credentials,
+                certificates: parts.certificates, apps: parts.apps,
                 tokens: parts.tokens, acceptor: parts.mailboxes, on: MultiThreadedEventLoopGroup.singleton)
         } catch { throw ServeCommand.cannotListen(configuration.host, port, error) }
         bound(endpoint.port)
@@ -179,29 +271,41 @@ private struct ReadyService: Service, CustomStringConvertible {
 
     func run() async throws {
         let isDevelopment = configuration.values.flag(.development)
-        let addresses = ServerAddresses(
+        var addresses = ServerAddresses(
             process: ProcessInfo.processInfo.processIdentifier, host: configuration.clientHost,
             apnsPort: try await ports.apns.value(), devicePort: try await ports.device.value(),
             controlPort: try await ports.control.value(),
             httpPort: isDevelopment ? try await ports.http.value() : nil,
-            metricsPort: try await ports.metrics.value(), environment: configuration.environment.rawValue)
+            metricsPort: try await ports.metrics.value(),
+            legacyPort: configuration.serves(.legacyPort) ? try await ports.legacy.value() : nil,
+            legacyFeedbackPort: configuration.serves(.legacyFeedbackPort)
+                ? try await ports.legacyFeedback.value() : nil, environment: configuration.environment.rawValue)
+        // Who listens on every address is reached on loopback too.
+        let metricsHost = configuration.metricsHost
+        if !["127.0.0.1", "0.0.0.0", "::"].contains(metricsHost) { addresses.metricsHost = metricsHost }
+        ports.allBound.set(true)
         try ready(addresses)
         try? await gracefulShutdown()
+        ports.allBound.set(false)
     }
 }
 
 /// The ports of a server's listeners, as they become known.
-private struct BoundPorts: Sendable {
+struct BoundPorts: Sendable {
+    /// Whether all of them are known, and the server does not stop yet.
+    let allBound = ReadyFlag()
     let apns = Readiness<Int>()
     let device = Readiness<Int>()
     let control = Readiness<Int>()
     let http = Readiness<Int>()
     let metrics = Readiness<Int>()
+    let legacy = Readiness<Int>()
+    let legacyFeedback = Readiness<Int>()
 }
 
 extension Readiness<Int> {
     /// Makes a port known.
-    fileprivate var known: @Sendable (Int) -> Void { { self.settle(.success($0)) } }
+    var known: @Sendable (Int) -> Void { { self.settle(.success($0)) } }
 }
 
 extension ServerConfiguration {
@@ -222,6 +326,22 @@ extension ServerConfiguration {
             exempt: values.addressRanges(.proxies), proofTimeout: proof)
     }
 
+    /// The files of notifications, and the address that devices have them by.
+    fileprivate func mediaServices(_ ports: BoundPorts) throws -> MediaServices {
+        let store = try MediaStore(
+            folder: folder.media,
+            settings: MediaStore.Settings(
+                quota: Int64(values.number(.mediaQuota)) << 20,
+                lifetime: Int64(values.number(.mediaExpiry)) * 3_600_000), clock: presentTime)
+        let chosen = values.text(.mediaURL).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        return MediaServices(store: store) { [clientHost] in
+            chosen ?? ports.control.current.map { "https://\(ServerAddresses.authority(clientHost, $0))" }
+        }
+    }
+
+    /// The address of metrics, health and readiness.
+    var metricsHost: String { values.text(.metricsHost) ?? "127.0.0.1" }
+
     /// The host that clients on this machine should name.
     var clientHost: String { ["0.0.0.0", "::"].contains(host) ? "127.0.0.1" : host }
 }
@@ -232,6 +352,7 @@ private struct DeviceService: Service, CustomStringConvertible {
     let configuration: ServerConfiguration
     let budget: DescriptorBudget
     let tls: ServerCertificate
+    let upstream: AppMessageReceiver
     let bound: @Sendable (Int) -> Void
     var description: String { "device channel" }
 
@@ -240,9 +361,14 @@ private struct DeviceService: Service, CustomStringConvertible {
         var endpointConfiguration = DeviceEndpointConfiguration(host: configuration.host, port: port)
         endpointConfiguration.admission = configuration.admission(
             total: budget.devices, unproven: 16_384, proof: .seconds(15))
+        endpointConfiguration.loginsPerSecond = configuration.values.number(.deviceLogins)
+        endpointConfiguration.loginBurst = 10 * endpointConfiguration.loginsPerSecond
         let endpoint = DeviceEndpoint(
             configuration: endpointConfiguration,
-            tls: tls.plain, gateway: parts.mailboxes, group: MultiThreadedEventLoopGroup.singleton,
+            tls: tls.plain, gateway: parts.mailboxes,
+            upstream: UpstreamRegistry(others: upstream).adding(parts.relay, for: MCSUpstream.relayCategory),
+            web: parts.web, sessions: parts.relay,
+            group: MultiThreadedEventLoopGroup.singleton,
             logger: parts.logger)
         do { bound(try await endpoint.start()) } catch {
             throw ServeCommand.cannotListen(configuration.host, port, error)

@@ -3,27 +3,28 @@ import CommandCore
 import Foundation
 import Logging
 import Observability
+import Supervision
 
 /// `aldaba serve`: the server.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Run the server.", discussion: ConfigurationDocument.help(for: .serve))
-    @Option(help: "The configuration file (default: aldaba.yaml in the current folder, if there).") var config: String?
+        commandName: "serve", abstract: "Run the server.", usage: "aldaba serve [<options>]",
+        discussion: SettingsHelp.places)
     @Flag(help: "Print one line of JSON with the addresses on standard output when ready.") var reportReady = false
-    @Argument(parsing: .allUnrecognized, help: .hidden) var settings: [String] = []
+    @OptionGroup var settings: ServeSettings
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
-        let values = try ConfigurationFile.read(
-            program: .serve, arguments: settings, path: config, environment: environment)
+        let values = try settings.values(environment: environment)
         let configuration = try ServerConfiguration(values, environment: environment)
         SupervisorWatch.begin(environment: environment)
-        LogBeginning.bootstrap(level: values.logLevel)
+        LogBeginning.bootstrap(level: values.logLevel, format: values.logFormat)
         values.warn(Logger(label: "aldaba.serve"))
         try configuration.folder.make()
         let lock = try DataFolder.lock(configuration.folder.serveLock)
         try await Self.serve(configuration) { addresses in
             try addresses.write(configuration.folder)
+            ReadyNotice.send(environment: environment)
             if reportReady { try FileHandle.standardOutput.write(contentsOf: Data((addresses.line() + "\n").utf8)) }
         }
         try? FileManager.default.removeItem(atPath: configuration.folder.addresses)

@@ -5,6 +5,7 @@ import Metrics
 import NIOSSL
 import Observability
 import ServiceLifecycle
+import Supervision
 import Synchronization
 
 /// The server's certificate as each listener takes it, for every new connection anew. Thread-safe.
@@ -14,6 +15,7 @@ final class ServerCertificate: Sendable {
     private struct Contexts: Sendable {
         var provider: NIOSSLContext
         var plain: NIOSSLContext
+        var certified: NIOSSLContext
     }
 
     private let certificate: String
@@ -43,6 +45,9 @@ final class ServerCertificate: Sendable {
 
     /// TLS of the provider API.
     var provider: @Sendable () -> NIOSSLContext { { self.contexts.withLock { $0.provider } } }
+
+    /// TLS of the old binary interface: clients must show a certificate.
+    var certified: @Sendable () -> NIOSSLContext { { self.contexts.withLock { $0.certified } } }
 
     /// TLS of the other listeners.
     var plain: @Sendable () -> NIOSSLContext { { self.contexts.withLock { $0.plain } } }
@@ -89,8 +94,17 @@ final class ServerCertificate: Sendable {
             plain.shutdownTimeout = .milliseconds(100)
             var http2 = plain
             http2.applicationProtocols = ["h2"]
+            // Providers may show a certificate; whose it is, the provider API decides and answers in words.
+            http2.certificateVerification = .optionalVerification
+            // Nor are the system's authorities asked, which a machine need not have.
+            http2.trustRoots = .certificates([])
+            var certified = plain
+            // Whose it is and whether it counts, the endpoint asks the register.
+            certified.certificateVerification = .noHostnameVerification
+            certified.trustRoots = .certificates([])
             let contexts = Contexts(
-                provider: try NIOSSLContext(configuration: http2), plain: try NIOSSLContext(configuration: plain))
+                provider: try NIOSSLContext(configuration: http2), plain: try NIOSSLContext(configuration: plain),
+                certified: try NIOSSLContext(configuration: certified))
             return (contexts, files)
         } catch {
             throw CertificateFiles.Unusable(path: certificate, reason: "with \(key) it cannot be used: \(error)")

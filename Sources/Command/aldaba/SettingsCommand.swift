@@ -14,7 +14,7 @@ struct SettingsCommand: ParsableCommand {
             keeps all but what is urgent off the screen for a part of the day. `aldaba settings APP --open` has the app \
             show the settings that it has of its own.
             """)
-    @Argument(help: "The app's id.") var app: String?
+    @Argument(help: "The app's id.") var app: BundleID?
     @Argument(help: "NAME=VALUE for each setting to change.") var changes: [String] = []
     @Flag(help: "Have the app show its own settings; it is started if it does not run.") var open = false
     @Flag(help: "Print JSON.") var json = false

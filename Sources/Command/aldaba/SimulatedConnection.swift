@@ -4,6 +4,8 @@ import MCSTransport
 import Machine
 import NIOCore
 import PushModel
+import ServerCommands
+import Supervision
 import Synchronization
 
 /// One simulated device's connection, again and again.
@@ -19,9 +21,11 @@ final class SimulatedConnection: MCSClientDelegate {
     let loggedInOnce = Readiness<Void>()
     private let device: SimulatedDevice
     private let client: MCSClient
+    private let host: String
     private let state = Mutex(State())
 
-    init(_ device: SimulatedDevice, client: MCSClient) {
+    init(_ device: SimulatedDevice, client: MCSClient, host: String) {
+        self.host = host
         self.device = device
         self.client = client
     }
@@ -67,9 +71,16 @@ final class SimulatedConnection: MCSClientDelegate {
 
     func closed(_ connection: MCSClientConnection, _ reason: MCSClientCloseReason) {
         switch reason {
-        case .loginRefused(code: 401, _), .untrusted:
+        case .loginRefused(code: 401, _):
             loggedInOnce.settle(
-                .failure(CommandFailure(.notAuthorized, "device \(device.id) was not let in: \(reason)")))
+                .failure(
+                    CommandFailure(.notAuthorized, "device \(device.id) was not let in: its secret was refused (401)")))
+        case .untrusted(let what):
+            loggedInOnce.settle(
+                .failure(
+                    CommandFailure(
+                        .notAuthorized,
+                        "the device channel cannot be asked: \(ConnectionFault.words(tls: what, host: host))")))
         case .ended: break
         default:
             let pause = state.withLock { state in

@@ -7,6 +7,8 @@ import MCSWire
 import NIOCore
 import NIOPosix
 import PushModel
+import ServerCommands
+import Supervision
 import SwiftProtobuf
 
 /// A device that was enrolled for a load test.
@@ -27,19 +29,24 @@ struct SimulatedEnrolment: Sendable {
     /// Enrols that many, a few at a time.
     func enrol(_ count: Int) async throws -> [SimulatedDevice] {
         let client = try ControlClient.make(authority: authority)
+        let bar = ProgressBar(ProgressMeter("enrolling", total: Int64(count), unit: .things("devices")))
+        defer { bar.end() }
         let result: Result<[SimulatedDevice], any Error>
-        do { result = .success(try await enrol(count, with: client)) } catch { result = .failure(error) }
+        do { result = .success(try await enrol(count, with: client, bar)) } catch { result = .failure(error) }
         try? await client.shutdown()
         return try result.get()
     }
 
-    private func enrol(_ count: Int, with client: HTTPClient) async throws -> [SimulatedDevice] {
+    private func enrol(_ count: Int, with client: HTTPClient, _ bar: ProgressBar) async throws -> [SimulatedDevice] {
         try await withThrowingTaskGroup(of: SimulatedDevice.self) { group in
             var devices: [SimulatedDevice] = []
             devices.reserveCapacity(count)
             for started in 0..<count {
                 if started >= 32, let device = try await group.next() { devices.append(device) }
-                group.addTask { try await enrolOne(with: client) }
+                group.addTask {
+                    defer { bar.add() }
+                    return try await enrolOne(with: client)
+                }
             }
             for try await device in group { devices.append(device) }
             return devices
@@ -94,7 +101,9 @@ struct SimulatedDevices: Sendable {
         let target = MCSClientTarget(
             host: addresses.host, port: addresses.devicePort, trust: authority.map { .certificateFile($0) } ?? .system)
         let client = try MCSClient(target, group: MultiThreadedEventLoopGroup.singleton)
-        let all = devices.map { SimulatedConnection($0, client: client) }
+        let all = devices.map { SimulatedConnection($0, client: client, host: addresses.host) }
+        let bar = ProgressBar(ProgressMeter("connecting", total: Int64(all.count), unit: .things("devices")))
+        defer { bar.end() }
         // Sixty-four handshakes at a time: more would wait behind one another until the server gives them up.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, connection) in all.enumerated() {
@@ -102,10 +111,12 @@ struct SimulatedDevices: Sendable {
                 group.addTask {
                     connection.connect()
                     try await connection.loggedInOnce.value()
+                    bar.add()
                 }
             }
             try await group.waitForAll()
         }
+        bar.end()
         try ready()
         await StopSignals.wait()
         for connection in all { connection.end() }

@@ -1,10 +1,13 @@
 import AgentCore
+import AgentWire
 import CommandCore
 import DeviceModel
 import Foundation
 import Glibc
+import Hub
 import InstalledApps
 import Machine
+import RegisterCommands
 
 /// Everything that `up` makes and checks before it starts a child.
 struct UpPlan: Sendable {
@@ -17,7 +20,10 @@ struct UpPlan: Sendable {
     let ports: [ConfigurationKey: Int]
     let certificates: DevelopmentCertificates.Paths
     let key: KeyRing.Entry
+    let hubKey: HubKey
     let socket: String
+    /// The first is the data folder's own.
+    let devices: [UpDevice]
     let executable: String
     let appExecutable: String
     private let lock: FolderLock
@@ -29,7 +35,7 @@ struct UpPlan: Sendable {
     /// - Throws: ``CommandFailure`` that says what to do: folder unusable or in use, ports taken, no demo app.
     init(
         _ values: ConfigurationValues, file: String?, environment: [String: String], isEphemeral: Bool,
-        startsApp: Bool
+        startsApp: Bool, deviceCount: Int = 1
     ) async throws {
         self.values = values
         configurationFlag = file.map { ["--config=\($0)"] } ?? []
@@ -51,8 +57,10 @@ struct UpPlan: Sendable {
         certificates = try DevelopmentCertificates.ensure(folder: folder.certificates, now: Date()).paths
         _ = try SealingKeys.ensure(folder.sealingKeys)
         key = try await ServerRegister.ensureDemo(folder)
+        hubKey = try await HubRegister.ensureDemo(folder)
         socket = folder.agentSocket(environment: environment)
         try PrivateFile.makeFolder(URL(fileURLWithPath: socket).deletingLastPathComponent().path)
+        devices = try UpDevice.prepare(deviceCount, folder, socket: socket, environment: environment)
         executable = try Self.resolved("/proc/self/exe")
         let app = URL(fileURLWithPath: executable).deletingLastPathComponent().path + "/" + DemoApp.program
         guard access(app, X_OK) == 0 else {
@@ -102,7 +110,8 @@ struct UpPlan: Sendable {
 
     private func writeManifest() throws {
         let manifest = AppManifest(
-            id: DemoApp.topic.rawValue, name: "Todo", team: DemoApp.team.rawValue, executable: appExecutable,
+            id: BundleID(rawValue: DemoApp.topic.rawValue), name: "Todo", team: DemoApp.team.rawValue,
+            executable: appExecutable,
             environment: appEnvironment, authorization: .granted, lifecycle: .always,
             backgroundModes: ["remote-notification"])
         try AppFolder(path: folder.manifests).install(manifest)

@@ -1,6 +1,8 @@
 import CommandCore
 import Foundation
 import Logging
+import RegisterCommands
+import Supervision
 
 /// Starts the children of `up`, keeps them, and ends them.
 struct UpRun: Sendable {
@@ -15,7 +17,13 @@ struct UpRun: Sendable {
     private let appConnected = Readiness<Bool>()
     private let logger = Logger(label: "aldaba.up")
 
-    init(_ plan: UpPlan) { self.plan = plan }
+    /// Whether the agents of the further devices listen, by their places after the first.
+    private let othersListen: [Readiness<Bool>]
+
+    init(_ plan: UpPlan) {
+        self.plan = plan
+        othersListen = plan.devices.dropFirst().map { _ in Readiness<Bool>() }
+    }
 
     /// Runs until a signal comes.
     ///
@@ -24,7 +32,8 @@ struct UpRun: Sendable {
     /// - Throws: when server or agent cannot be kept running.
     func run(ready: @escaping @Sendable (UpSummary) throws -> Void) async throws {
         let supervisor = try Supervisor(
-            names: ["serve", "agent", "app"], processFile: plan.folder.processes, logger: logger)
+            names: ["serve", "agent", "app"] + otherDevices.map(\.name), processFile: plan.folder.processes,
+            logger: logger)
         defer { try? FileManager.default.removeItem(atPath: plan.folder.processes) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Whichever ends first ends all: a signal, or a child that is given up.
@@ -36,6 +45,12 @@ struct UpRun: Sendable {
             group.addTask {
                 _ = try await addresses.value()
                 try await keep("agent", supervisor, agentPlan)
+            }
+            for (child, device, listens) in otherDevices {
+                group.addTask {
+                    _ = try await addresses.value()
+                    try await keep(child, supervisor) { try agentPlan(child, device) { listens.settle(.success($0)) } }
+                }
             }
             if plan.startsApp { group.addTask { try await keepApp(supervisor) } }
             group.addTask { try await tell(supervisor, ready) }
@@ -66,14 +81,19 @@ struct UpRun: Sendable {
 
     private func tell(_ supervisor: Supervisor, _ ready: @Sendable (UpSummary) throws -> Void) async throws {
         let addresses = try await addresses.value()
+        // Made while the agent begins: a new key takes a while.
+        let fcm = addresses.http ?? addresses.control
+        let serviceAccount = try await ServerRegister.ensureDemoServiceAccount(plan.folder, server: fcm)
         let token = try await deviceToken.value()
+        for listens in othersListen { _ = try await listens.value() }
         if plan.startsApp {
             _ = try await appStarted.value()
             _ = try await appConnected.value()
         }
         try ready(
             UpSummary(
-                plan: plan, addresses: addresses, deviceToken: token, hasScreen: agentListens.current ?? true,
+                plan: plan, addresses: addresses, deviceToken: token, fcm: fcm, serviceAccount: serviceAccount,
+                hasScreen: agentListens.current ?? true,
                 processes: await supervisor.running))
     }
 
@@ -84,6 +104,8 @@ struct UpRun: Sendable {
         }
         var except = Set(UpPlan.portKeys)
         except.formUnion([.data, .development, .environment])
+        if known?.legacyPort != nil { except.insert(.legacyPort) }
+        if known?.legacyFeedbackPort != nil { except.insert(.legacyFeedbackPort) }
         let words =
             [
                 "serve", "--report-ready", "--data=\(plan.folder.root)", "--development=true",
@@ -91,26 +113,26 @@ struct UpRun: Sendable {
                 port(.apnsPort, known?.apnsPort), port(.devicePort, known?.devicePort),
                 port(.controlPort, known?.controlPort), port(.httpPort, known?.httpPort),
                 port(.metricsPort, known?.metricsPort),
-            ] + plan.configurationFlag + plan.values.flags(for: .serve, except: except)
+            ]
+            + [(ConfigurationKey.legacyPort, known?.legacyPort), (.legacyFeedbackPort, known?.legacyFeedbackPort)]
+            // A server that is started again keeps the ports that it was given.
+            .compactMap { key, bound in bound.map { port(key, $0) } } + plan.configurationFlag
+            + plan.values.flags(for: .serve, except: except)
         return try child("serve", plan.executable, words) { [addresses] line in
             if let told = ServerAddresses(line: line) { addresses.settle(.success(told)) }
         }
     }
 
+    /// The devices after the first, by the names of their children.
+    private var otherDevices: [(name: String, device: UpDevice, listens: Readiness<Bool>)] {
+        zip(plan.devices.dropFirst(), othersListen).enumerated().map { index, pair in
+            ("agent-\(index + 2)", pair.0, pair.1)
+        }
+    }
+
     private func agentPlan() throws -> ChildProcess.Plan {
-        let server = addresses.current
-        let patience = plan.values.origin(.reconnectAfter) == .builtIn ? ["--reconnect-after=100"] : []
-        let except: Set<ConfigurationKey> = [
-            .data, .environment, .agentServer, .agentControl, .agentCA, .agentSocket,
-        ]
-        let words =
-            [
-                "agent", "run", "--report-ready", "--data=\(plan.folder.root)",
-                "--environment=\(plan.pushEnvironment)", "--agent-server=\(server?.device ?? "")",
-                "--agent-control=\(server?.control ?? "")", "--agent-ca=\(plan.certificates.authority)",
-                "--agent-socket=\(plan.socket)",
-            ] + patience + plan.configurationFlag + plan.values.flags(for: .agent, except: except)
-        return try child("agent", plan.executable, words) { [agentListens, deviceToken, appConnected] line in
+        try child("agent", plan.executable, agentWords(plan.folder, plan.socket)) {
+            [agentListens, deviceToken, appConnected] line in
             switch AgentReport(line: line) {
             case .listening(_, let hasScreen): agentListens.settle(.success(hasScreen))
             case .registered(let app, let token) where app == DemoApp.topic.rawValue:
@@ -119,6 +141,30 @@ struct UpRun: Sendable {
             default: break
             }
         }
+    }
+
+    /// The agent of a device after the first; its log lies with the others'.
+    private func agentPlan(
+        _ name: String, _ device: UpDevice, listens: @escaping @Sendable (Bool) -> Void
+    ) throws -> ChildProcess.Plan {
+        try child(name, plan.executable, agentWords(device.folder, device.socket)) { line in
+            if case .listening(_, let hasScreen) = AgentReport(line: line) { listens(hasScreen) }
+        }
+    }
+
+    private func agentWords(_ folder: DataFolder, _ socket: String) -> [String] {
+        let server = addresses.current
+        let patience = plan.values.origin(.reconnectAfter) == .builtIn ? ["--reconnect-after=100"] : []
+        let except: Set<ConfigurationKey> = [
+            .data, .environment, .agentServer, .agentControl, .agentCA, .agentSocket,
+        ]
+        return
+            [
+                "agent", "run", "--report-ready", "--data=\(folder.root)",
+                "--environment=\(plan.pushEnvironment)", "--agent-server=\(server?.device ?? "")",
+                "--agent-control=\(server?.control ?? "")", "--agent-ca=\(plan.certificates.authority)",
+                "--agent-socket=\(socket)",
+            ] + patience + plan.configurationFlag + plan.values.flags(for: .agent, except: except)
     }
 
     private func appPlan() throws -> ChildProcess.Plan {

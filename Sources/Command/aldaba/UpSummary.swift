@@ -1,12 +1,18 @@
 import CommandCore
 import DeviceStore
 import Foundation
+import HubWire
+import RegisterCommands
 
 /// What a running `up` tells: for programs, and for people.
 struct UpSummary: Sendable {
     var plan: UpPlan
     var addresses: ServerAddresses
     var deviceToken: String
+    /// The base of FCM's addresses.
+    var fcm: String
+    /// The file with which FCM's libraries send.
+    var serviceAccount: String
     /// `false` without a session bus: the headless presenter.
     var hasScreen: Bool
     /// Process ids by child.
@@ -14,14 +20,27 @@ struct UpSummary: Sendable {
 
     private var keyPath: String { KeyRing(folder: plan.folder.keys).path(of: plan.key) }
 
+    /// Where the demo app's hub is, as clients of Azure's take it; its address is that of the control API over TLS.
+    private var hub: String {
+        HubConnectionString(
+            authority: ServerAddresses.authority(addresses.host, addresses.controlPort), keyName: plan.hubKey.name,
+            key: plan.hubKey.primary
+        ).description
+    }
+
     /// One line of JSON.
     func json() throws -> String {
         try JSONLine.of(
             Line(
                 apns: addresses.apns, mcs: addresses.device, http: addresses.http, metrics: addresses.metrics,
-                ca: plan.certificates.authority, key: keyPath, keyId: plan.key.keyId, teamId: plan.key.teamId,
+                fcm: fcm, serviceAccount: serviceAccount, registrationToken: deviceToken, legacy: addresses.legacy,
+                legacyFeedback: addresses.legacyFeedback, ca: plan.certificates.authority,
+                key: keyPath, keyId: plan.key.keyId, teamId: plan.key.teamId,
                 topic: DemoApp.topic.rawValue, deviceToken: deviceToken, data: plan.folder.root,
                 appLog: plan.folder.appLog,
+                devices: plan.devices.count < 2
+                    ? nil : plan.devices.map { Device(name: $0.name, data: $0.folder.root, socket: $0.socket) },
+                hub: hub, hubName: DemoApp.hub,
                 pids: Processes(serve: processes["serve"], agent: processes["agent"], app: processes["app"])))
     }
 
@@ -30,6 +49,11 @@ struct UpSummary: Sendable {
         var mcs: String
         var http: String?
         var metrics: String
+        var fcm: String
+        var serviceAccount: String
+        var registrationToken: String
+        var legacy: String?
+        var legacyFeedback: String?
         var ca: String
         var key: String
         var keyId: String
@@ -38,7 +62,17 @@ struct UpSummary: Sendable {
         var deviceToken: String
         var data: String
         var appLog: String
+        var devices: [Device]?
+        var hub: String
+        var hubName: String
         var pids: Processes
+    }
+
+    /// One of the devices, the first of which is the data folder's own.
+    private struct Device: Encodable {
+        var name: String
+        var data: String
+        var socket: String
     }
 
     /// Children by name; one that does not run is `null`.
@@ -70,6 +104,7 @@ struct UpSummary: Sendable {
               control API     \(addresses.control)\(addresses.http.map { " and \($0)" } ?? "")
               metrics         \(addresses.metrics)/metrics
               provider key    \(keyPath) (key \(plan.key.keyId), team \(plan.key.teamId))
+              FCM             \(fcm) with the service account \(serviceAccount)
               certificates    \(plan.certificates.authority)
               demo app        \(DemoApp.topic) with device token \(deviceToken)
               screen          \(hasScreen ? "the desktop's" : "none: there is no session bus, so notifications are kept and not shown")

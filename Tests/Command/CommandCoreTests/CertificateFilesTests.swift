@@ -1,6 +1,7 @@
 import Crypto
 import Dispatch
 import Foundation
+import Supervision
 import Testing
 
 @testable import CommandCore
@@ -71,7 +72,7 @@ func `what holds no certificate is refused`(text: String) throws {
     }
 }
 
-@Test(.timeLimit(.minutes(1))) func `SIGHUP and time are occasions to read again, until nobody asks any more`() async {
+@Test(.timeLimit(.minutes(5))) func `SIGHUP and time are occasions to read again, until nobody asks any more`() async {
     let asked = Task {
         var seen: [ReloadOccasions.Occasion] = []
         await ReloadOccasions.forEach(every: .milliseconds(20)) { occasion in

@@ -58,20 +58,37 @@ func `a flag is set and unset in these ways`(arguments: [String], expected: Bool
     }
     #expect(
         found == [
-            "aldaba.yaml:1: host is a list or a mapping; it takes text",
+            "aldaba.yaml:1: host is a list or a mapping; it takes an IP address, such as 127.0.0.1, ::1 or 0.0.0.0",
             "aldaba.yaml:2: there is no key \"apns-prot\"; did you mean apns-port?",
             "ALDABA_LOG_LEVEL: log-level is \"loud\"; "
                 + "it takes trace, debug, info, notice, warning, error, critical",
             "\"stray\": this word has no place here; flags are written --name value",
             "--apns-port: apns-port is \"70000\"; it takes port, 0 to 65535 (0: a free one)",
             "--nonsense: serve has no such flag; "
-                + "all keys are listed by `aldaba serve --help` and `aldaba agent --help`",
+                + "all keys are listed by `aldaba serve --help` and `aldaba agent run --help`",
         ])
 }
 
 @Test(arguments: ["just text", "- a\n- b\n", "a: [unclosed\n", "\t"])
 func `a file that is no list of keys is one fault`(text: String) {
     #expect(faults { () throws(ConfigurationFaults) in try read(file: text) }.count == 1)
+}
+
+@Test(arguments: ["nope", "localhost", "127.0.0", "[::1]", "1.2.3.4:5"])
+func `a host that is no IP address is reported with the other faults`(host: String) {
+    let found = faults { () throws(ConfigurationFaults) in try read(["--host=\(host)", "--apns-port=x"]) }
+    #expect(found.count == 2)
+    #expect(found[0] == "--host: host is \"\(host)\"; it takes an IP address, such as 127.0.0.1, ::1 or 0.0.0.0")
+}
+
+@Test func `a variable that looks like a setting and is none is named`() throws {
+    let names = ["ALDABA_APNS_PROT": "1", "ALDABA_MY_OWN": "1", "ALDABA_APP_ID": "x", "ALDABA_APNS_PORT": "5"]
+    #expect(
+        try read(environment: names).warnings == [
+            "ALDABA_APNS_PROT is no setting; did you mean ALDABA_APNS_PORT?",
+            "ALDABA_MY_OWN is no setting, and nothing reads it",
+        ])
+    #expect(try read(environment: names.merging(["ALDABA_SUPERVISED": "1"]) { $1 }).warnings.isEmpty)
 }
 
 @Test func `an empty file is no fault`() throws {

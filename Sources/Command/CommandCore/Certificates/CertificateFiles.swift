@@ -62,6 +62,22 @@ public struct CertificateFiles: Sendable {
         self.end = end
     }
 
+    /// What is wrong with a client's certificate and key in one text; `nil` when they go together.
+    package static func fault(ofIdentity text: String) -> String? {
+        // What this library cannot read is left to the TLS library.
+        guard let documents = try? PEMDocument.parseMultiple(pemString: text) else { return nil }
+        let certificate = documents.first { $0.discriminator == Certificate.defaultPEMDiscriminator }
+        guard let certificate else { return "it holds no certificate" }
+        guard let own = try? Certificate(pemDocument: certificate) else { return nil }
+        guard let key = documents.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }) else {
+            return "it holds no private key"
+        }
+        guard let signing = try? Certificate.PrivateKey(pemDocument: key), signing.publicKey != own.publicKey else {
+            return nil
+        }
+        return "its key does not fit its certificate, the first one in it; they are made together"
+    }
+
     /// A certificate with fewer days left is told of.
     public static let renewalDays = 14
 

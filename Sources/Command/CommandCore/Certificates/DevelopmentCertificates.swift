@@ -41,16 +41,8 @@ public struct DevelopmentCertificates: Sendable {
     ///   - now: The present.
     /// - Returns: The paths of the files, and what was made, in words (empty when nothing was).
     public static func ensure(folder: String, now: Date) throws -> (paths: Paths, made: [String]) {
-        let paths = Paths(folder: folder)
-        var made: [String] = []
-        var authority = try readPair(paths.authority, paths.authorityKey)
-        if authority == nil || remaining(authority, now) < serverDays + renewalDays {
-            let pair = try makeAuthority(now: now)
-            try write(pair, certificate: paths.authority, key: paths.authorityKey)
-            authority = pair
-            made.append("certificate authority \(paths.authority)")
-        }
-        guard let authority else { return (paths, made) }
+        let (paths, authority, told) = try madeAuthority(folder, now)
+        var made = told
         let server = try readPair(paths.server, paths.serverKey)
         if remaining(server, now) < renewalDays
             || server.map({
@@ -62,6 +54,29 @@ public struct DevelopmentCertificates: Sendable {
             made.append("server certificate \(paths.server)")
         }
         return (paths, made)
+    }
+
+    /// Makes the authority alone where it is missing or near its end.
+    ///
+    /// - Parameters:
+    ///   - folder: An existing folder.
+    ///   - now: The present.
+    /// - Returns: The paths of the files, and what was made, in words.
+    public static func ensureAuthority(folder: String, now: Date) throws -> (paths: Paths, made: [String]) {
+        let (paths, _, made) = try madeAuthority(folder, now)
+        return (paths, made)
+    }
+
+    private static func madeAuthority(_ folder: String, _ now: Date) throws -> (Paths, Pair, [String]) {
+        let paths = Paths(folder: folder)
+        if let known = try readPair(paths.authority, paths.authorityKey),
+            remaining(known, now) >= serverDays + renewalDays
+        {
+            return (paths, known, [])
+        }
+        let pair = try makeAuthority(now: now)
+        try write(pair, certificate: paths.authority, key: paths.authorityKey)
+        return (paths, pair, ["certificate authority \(paths.authority)"])
     }
 
     /// When the certificate in a file ends; `nil` when the file is missing or holds none.

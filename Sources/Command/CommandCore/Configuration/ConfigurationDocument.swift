@@ -25,30 +25,4 @@ public enum ConfigurationDocument {
         }
         return page
     }
-
-    /// The keys of a program as the end of its help text.
-    public static func help(for program: ConfiguredProgram) -> String {
-        var text = "SETTINGS (each also as an ALDABA_ variable, or in aldaba.yaml without the dashes):\n"
-        for key in ConfigurationKey.allCases where program.takes(key) {
-            let row = key.row
-            let value = row.type == .flag ? "" : " <\(placeholder(row.type))>"
-            let ending = row.defaultText.map { " (default: \($0))" } ?? ""
-            text += "  --\(key.rawValue)\(value)\n      \(row.sentence)\(ending)\n"
-        }
-        return text
-    }
-
-    private static func placeholder(_ type: ConfigurationType) -> String {
-        switch type {
-        case .choice(let choices): choices.joined(separator: "|")
-        case .position: "source"
-        case .addressRanges: "addresses"
-        case .address: "host:port"
-        case .secureURL: "https://host:port"
-        case .port: "port"
-        case .path: "path"
-        case .number: "number"
-        case .text, .flag: "text"
-        }
-    }
 }

@@ -12,7 +12,8 @@ public enum ConfiguredProgram: String, Sendable, CaseIterable {
         switch self {
         case .serve, .agent: key.row.programs.contains(self)
         case .up:
-            key.row.programs.contains(.serve) || [.presenter, .presenterHook, .position, .reconnectAfter].contains(key)
+            key.row.programs.contains(.serve)
+                || [.presenter, .presenterHook, .position, .mediaNetworks, .reconnectAfter].contains(key)
         }
     }
 }
@@ -27,6 +28,8 @@ public enum ConfigurationType: Sendable, Equatable {
     case port
     /// `host:port`.
     case address
+    /// An IP address of version 4 or 6, without brackets.
+    case ipAddress
     /// An address that begins with `https://`, since secrets are sent there.
     case secureURL
     /// Yes or no.
@@ -47,6 +50,7 @@ public enum ConfigurationType: Sendable, Equatable {
         case .path: "path"
         case .port: "port, 0 to 65535 (0: a free one)"
         case .address: "host:port"
+        case .ipAddress: "an IP address, such as 127.0.0.1, ::1 or 0.0.0.0"
         case .secureURL: "an address https://host:port"
         case .flag: "true or false"
         case .number(let range): "whole number, \(range.lowerBound) to \(range.upperBound)"
@@ -70,7 +74,11 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     case controlPort = "control-port"
     case httpPort = "http-port"
     case metricsPort = "metrics-port"
+    case metricsHost = "metrics-host"
+    case legacyPort = "legacy-port"
+    case legacyFeedbackPort = "legacy-feedback-port"
     case connectionsPerAddress = "connections-per-address"
+    case deviceLogins = "device-logins"
     case proxies
     case certificate
     case certificateKey = "certificate-key"
@@ -79,6 +87,12 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     case enrolmentOpen = "enrolment-open"
     case enrolmentKey = "enrolment-key"
     case enrolmentKeyFile = "enrolment-key-file"
+    case mediaURL = "media-url"
+    case mediaQuota = "media-quota"
+    case mediaExpiry = "media-expiry"
+    case fcmQuota = "fcm-quota"
+    case fcmDeviceQuota = "fcm-device-quota"
+    case webhookNetworks = "webhook-networks"
 
     /// Each is a setting of the agent; ``row`` has its sentence.
     case agentServer = "agent-server"
@@ -88,10 +102,14 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     case presenter
     case presenterHook = "presenter-hook"
     case position
+    case mediaNetworks = "media-networks"
     case reconnectAfter = "reconnect-after"
+    case agentMetricsPort = "agent-metrics-port"
 
     /// The least important level that is logged.
     case logLevel = "log-level"
+    /// The form of the log's lines.
+    case logFormat = "log-format"
 
     /// One row of the table.
     public struct Row: Sendable {
@@ -119,19 +137,25 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .path, programs: [.serve, .agent],
                 sentence: "The data folder; without it $XDG_STATE_HOME/aldaba, else ~/.local/state/aldaba.")
-        case .host, .apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort, .connectionsPerAddress, .proxies:
+        case .host, .apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort, .metricsHost, .legacyPort,
+            .legacyFeedbackPort, .connectionsPerAddress, .deviceLogins, .proxies:
             listenerRow
         case .certificate, .certificateKey, .environment, .development, .enrolmentOpen, .enrolmentKey,
-            .enrolmentKeyFile:
+            .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota, .webhookNetworks:
             serverRow
         case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .presenterHook, .position,
-            .reconnectAfter:
+            .mediaNetworks, .reconnectAfter, .agentMetricsPort:
             agentRow
+        case .mediaURL, .mediaQuota, .mediaExpiry: mediaRow
         case .logLevel:
             Row(
                 type: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
                 defaultText: "info", programs: [.serve, .agent],
                 sentence: "The least important level that is logged to standard error.")
+        case .logFormat:
+            Row(
+                type: .choice(["text", "json"]), defaultText: "text", programs: [.serve, .agent],
+                sentence: "The form of the log's lines: text for people, or one JSON object a line for programs.")
         }
     }
 
@@ -144,18 +168,38 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
         case .devicePort: port("5228", "The device channel: MCS over TLS.")
         case .controlPort: port("8443", "Enrolment and timelines: https.")
         case .httpPort: port("8080", "The same as control-port without TLS, on loopback; only with development.")
-        case .metricsPort: port("9090", "Metrics and health: http on loopback.")
+        case .metricsPort: port("9090", "Metrics, health and readiness: http on metrics-host.")
+        case .metricsHost:
+            Row(
+                type: .ipAddress, defaultText: "127.0.0.1", programs: [.serve],
+                sentence: "The address that metrics-port binds; whoever reaches it reads without a "
+                    + "credential how many devices and notifications there are.")
+        case .legacyPort:
+            Row(
+                type: .port, programs: [.serve],
+                sentence: "Apple's old binary interface, with client certificates; Apple's port was 2195. Without it "
+                    + "nothing listens.")
+        case .legacyFeedbackPort:
+            Row(
+                type: .port, programs: [.serve],
+                sentence: "Its feedback service; Apple's port was 2196. Without it nothing listens.")
         case .connectionsPerAddress:
             Row(
                 type: .number(1...1_000_000), defaultText: "4096", programs: [.serve],
                 sentence: "How many connections one address may have on each TLS listener; an IPv6 /64 counts as one.")
+        case .deviceLogins:
+            Row(
+                type: .number(1...1_000_000), defaultText: "2000", programs: [.serve],
+                sentence:
+                    "How many devices may log in within a second, after a burst of ten times as many; the others are "
+                    + "told when to come again.")
         case .proxies:
             Row(
                 type: .addressRanges, defaultText: "127.0.0.0/8,::1", programs: [.serve],
                 sentence: "Addresses behind which are many, which connections-per-address does not bound.")
         default:
             Row(
-                type: .text, defaultText: "127.0.0.1", programs: [.serve],
+                type: .ipAddress, defaultText: "127.0.0.1", programs: [.serve],
                 sentence: "The address that the TLS listeners bind, an IP address; 0.0.0.0 for all of IPv4.")
         }
     }
@@ -184,6 +228,20 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .flag, defaultText: "false", programs: [.serve],
                 sentence: "Whether a new device may enrol without the enrolment key.")
+        case .fcmQuota:
+            Row(
+                type: .number(1...100_000_000), defaultText: "600000", programs: [.serve],
+                sentence: "How many messages a project may send in a minute by FCM's API.")
+        case .fcmDeviceQuota:
+            Row(
+                type: .number(0...100_000_000), defaultText: "0", programs: [.serve],
+                sentence: "How many messages one device may be sent in a minute by FCM's API. FCM itself has 240; with "
+                    + "it come its limits for an hour and for collapse keys. 0 for no such limit.")
+        case .webhookNetworks:
+            Row(
+                type: .addressRanges, programs: [.serve],
+                sentence: "Private addresses to which webhooks and the hub's pushes may be sent, also by plain http; "
+                    + "without it none. With development this machine's own are among them.")
         case .enrolmentKeyFile:
             Row(
                 type: .path, programs: [.serve, .agent],
@@ -192,6 +250,24 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .text, secret: true, programs: [.serve, .agent],
                 sentence: "The key that a new device shows to enrol; in a flag every user of the machine can read it.")
+        }
+    }
+
+    private var mediaRow: Row {
+        switch self {
+        case .mediaURL:
+            Row(
+                type: .secureURL, programs: [.serve],
+                sentence: "The address by which devices reach control-port, for the files of notifications; without it "
+                    + "host and control-port.")
+        case .mediaQuota:
+            Row(
+                type: .number(1...1_048_576), defaultText: "1024", programs: [.serve],
+                sentence: "How many MiB the files of notifications may take in all.")
+        default:
+            Row(
+                type: .number(1...8760), defaultText: "720", programs: [.serve],
+                sentence: "For how many hours a notification's file is kept after it was last uploaded.")
         }
     }
 
@@ -230,6 +306,15 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .position, defaultText: "geoclue", programs: [.agent],
                 sentence: "Who tells where this machine is, for notifications that wait for a place.")
+        case .mediaNetworks:
+            Row(
+                type: .addressRanges, programs: [.agent],
+                sentence: "Private addresses from which pictures of notifications may be fetched; without it none.")
+        case .agentMetricsPort:
+            Row(
+                type: .port, programs: [.agent],
+                sentence: "The agent's own metrics: http on loopback. Without it nothing listens, and the agent at "
+                    + "rest never wakes.")
         default:
             Row(
                 type: .number(10...600_000), defaultText: "1000", programs: [.agent],

@@ -2,8 +2,8 @@ import Yams
 
 /// Brings flags, environment and file together: flags over environment over file over the table's default.
 ///
-/// All faults are found before one is reported. An environment variable that no key has is left alone, since
-/// `ALDABA_` also begins names that apps use; a key in the file that the table does not have is a fault.
+/// All faults are found before one is reported. An environment variable that no key has is named in a warning and left
+/// alone, since `ALDABA_` also begins names that apps use; a key in the file that the table does not have is a fault.
 public struct ConfigurationReader: Sendable {
     /// The program whose keys may be given as flags.
     public var program: ConfiguredProgram
@@ -68,7 +68,22 @@ extension ConfigurationReader {
             guard let text = environment[key.environmentName] else { continue }
             result.take(text, for: key, from: .environment(key.environmentName))
         }
+        // A process that `up` started has them from it, which has named them.
+        guard environment["ALDABA_SUPERVISED"] == nil else { return }
+        let keys = ConfigurationKey.allCases.map(\.environmentName)
+        let known = Set(keys).union(Self.otherVariables)
+        result.values.unknownVariables = environment.keys.filter { $0.hasPrefix("ALDABA_") && !known.contains($0) }
+            .sorted().map { name in
+                let meant = NearestWord.to(name, among: keys).map { "; did you mean \($0)?" }
+                return "\(name) is no setting\(meant ?? ", and nothing reads it")"
+            }
     }
+
+    /// Variables of ours that are no settings: what apps and their extensions are told, and what tests say.
+    private static let otherVariables: Set<String> = [
+        "ALDABA_APP_ID", "ALDABA_APP_GROUPS", "ALDABA_ROLE", "ALDABA_PRINCIPAL_CLASS", "ALDABA_FLUTTER_SOCKET",
+        "ALDABA_SUPERVISED", "ALDABA_FAULT_FILE", "ALDABA_BIN", "ALDABA_BUILD",
+    ]
 
     private func readFile(into result: inout Reading) {
         guard let file else { return }
@@ -157,26 +172,9 @@ extension ConfigurationReader {
     static func suggestion(
         for name: String, where isTaken: (ConfigurationKey) -> Bool = { _ in true }
     ) -> String {
-        let near = ConfigurationKey.allCases.filter(isTaken).map { ($0.rawValue, distance($0.rawValue, name)) }.min {
-            $0.1 < $1.1
+        if let near = NearestWord.to(name, among: ConfigurationKey.allCases.filter(isTaken).map(\.rawValue)) {
+            return "did you mean \(near)?"
         }
-        if let near, near.1 <= 3 { return "did you mean \(near.0)?" }
-        return "all keys are listed by `aldaba serve --help` and `aldaba agent --help`"
-    }
-
-    /// How many letters must be changed, added or taken away to make one word of the other.
-    private static func distance(_ left: String, _ right: String) -> Int {
-        let right = Array(right.prefix(64))
-        var row = Array(0...right.count)
-        for (i, letter) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, other) in right.enumerated() {
-                let above = row[j + 1]
-                row[j + 1] = min(above + 1, row[j] + 1, diagonal + (letter == other ? 0 : 1))
-                diagonal = above
-            }
-        }
-        return row[right.count]
+        return "all keys are listed by `aldaba serve --help` and `aldaba agent run --help`"
     }
 }

@@ -1,5 +1,6 @@
 import ConnectionAdmission
 import Foundation
+import Glibc
 import PushModel
 
 /// The checked values of all keys, each with its origin.
@@ -11,6 +12,8 @@ public struct ConfigurationValues: Sendable {
     }
 
     var texts: [ConfigurationKey: Given] = [:]
+    /// What is to be said of variables that look like settings and are none, a sentence each.
+    var unknownVariables: [String] = []
 
     /// The value as text; `nil` when none was given and the table has no default.
     public func text(_ key: ConfigurationKey) -> String? { texts[key]?.text ?? key.row.defaultText }
@@ -51,6 +54,12 @@ extension ConfigurationType {
         return ranges
     }
 
+    /// Whether a text is an address that a listener can bind (inet_pton(3)).
+    private static func isIPAddress(_ text: String) -> Bool {
+        var bytes = in6_addr()
+        return inet_pton(AF_INET, text, &bytes) == 1 || inet_pton(AF_INET6, text, &bytes) == 1
+    }
+
     /// What would be right in place of a text that is not of this kind.
     func right(insteadOf text: String) -> String {
         (self == .position ? PositionChoice.advice(insteadOf: text) : nil) ?? "it takes \(words)"
@@ -73,6 +82,7 @@ extension ConfigurationType {
             }
         case .address:
             return ServerAddresses.parts(ofAuthority: text) == nil ? nil : text
+        case .ipAddress: return Self.isIPAddress(text) ? text : nil
         case .secureURL:
             guard let url = URLComponents(string: text), url.scheme == "https", url.host?.isEmpty == false,
                 url.user == nil, url.query == nil, url.fragment == nil

@@ -28,8 +28,8 @@ extension ConfigurationValues {
 
     /// What is allowed and unwise, each in a sentence.
     public var warnings: [String] {
-        guard case .flag = origin(.enrolmentKey) else { return [] }
-        return [
+        guard case .flag = origin(.enrolmentKey) else { return unknownVariables }
+        return unknownVariables + [
             "--enrolment-key shows the key to every user of this machine, in the list of processes; give "
                 + "--enrolment-key-file FILE or \(ConfigurationKey.enrolmentKey.environmentName)"
         ]

@@ -30,7 +30,9 @@ public struct ServerConfiguration: Sendable {
                     origin: values.origin(.development), what: "development with host \(host)",
                     right: "development opens doors without keys, so it goes with host 127.0.0.1 or ::1 only"))
         }
-        let ports: [ConfigurationKey] = [.apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort]
+        let ports: [ConfigurationKey] = [
+            .apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort, .legacyPort, .legacyFeedbackPort,
+        ]
         for (index, key) in ports.enumerated() where values.number(key) != 0 {
             if key == .httpPort, !values.flag(.development) { continue }
             for other in ports[..<index] where values.number(other) == values.number(key) {

@@ -29,6 +29,11 @@ extension DataFolder {
         }
     }
 
+    /// Whether a running program holds one of the locks, such as ``serveLock``. Changes nothing.
+    package static func isLocked(_ path: String) -> Bool {
+        if case .inUse = FolderLock.refusal(path: path) { true } else { false }
+    }
+
     /// Looks whether anybody holds one of the locks, and changes nothing.
     ///
     /// - Returns: The refusal that taking it would meet; `nil` when it is free.

@@ -25,22 +25,32 @@ public struct DataFolder: Sendable, Hashable {
 
     /// The server's database.
     public var database: String { root + "/server.sqlite" }
+    /// The database of the notification hubs.
+    public var hubDatabase: String { root + "/hub.sqlite" }
+    /// Which devices the accounts of relaying have.
+    public var relayDatabase: String { root + "/relay.sqlite" }
     /// The folder of the development certificates.
     public var certificates: String { root + "/certificates" }
+    /// The folder of the authority that signs certificates of providers.
+    public var providerAuthority: String { certificates + "/providers" }
     /// The folder of provider keys; see ``KeyRing``.
     public var keys: String { root + "/keys" }
     /// The folder of the logs of the programs that `up` starts.
     public var logs: String { root + "/log" }
+    /// The folder of the files that providers uploaded for their notifications.
+    public var media: String { root + "/media" }
     /// The keys that seal device tokens.
     public var sealingKeys: String { root + "/token.key" }
+    /// The service account by which `up` has FCM's libraries send to the demo app.
+    public var serviceAccount: String { keys + "/service-account.json" }
     /// Manifests of the apps that the agent knows.
     public var manifests: String { root + "/apps" }
     /// The addresses of the server that runs on this folder.
     public var addresses: String { root + "/serve.json" }
     /// The process ids of the children of a running `up`.
     public var processes: String { root + "/pids.json" }
-    /// What the demo app was handed, one `apns-id` a line.
-    public var appLog: String { root + "/app.log" }
+    /// What the demo app was handed, one `apns-id` a line; what it says is in `app.log` beside it.
+    public var appLog: String { logs + "/handed.log" }
     /// The lock that a running `up` holds.
     public var upLock: String { root + "/up.lock" }
     /// The lock that a running `serve` holds.

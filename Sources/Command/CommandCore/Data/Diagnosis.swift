@@ -28,9 +28,32 @@ public enum Diagnosis {
     ) -> [Finding] {
         let folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
         let running = try? ServerAddresses.read(folder)
-        return [self.folder(folder)] + locks(folder) + ports(values, running: running)
+        return [self.folder(folder), space(folder)] + locks(folder) + ports(values, running: running)
             + certificates(values, folder, now: now)
-            + [socket(folder, environment)]
+            + [media(values, folder), socket(folder, environment)]
+    }
+
+    /// How much of the quota the files of notifications take.
+    private static func media(_ values: ConfigurationValues, _ folder: DataFolder) -> Finding {
+        var names: [String] = []
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: folder.media)
+        } catch  where access(folder.media, F_OK) == 0 {
+            return Finding(
+                what: "media: \(folder.media) cannot be read: \(error)", remedy: "make it readable for this user",
+                isProblem: true)
+        } catch {}  // Nothing was uploaded yet.
+        let used = names.filter { !$0.hasSuffix(".json") }.reduce(Int64(0)) { sum, name in
+            var status = stat()
+            return lstat("\(folder.media)/\(name)", &status) == 0 ? sum + Int64(status.st_size) : sum
+        }
+        let quota = Int64(values.number(.mediaQuota)) << 20
+        let share = "media: \(used) of \(quota) bytes used"
+        // Full is where the largest picture finds no room any more.
+        guard quota - used < min(10 << 20, quota / 10) else { return Finding(what: share) }
+        return Finding(
+            what: "\(share): the quota is full",
+            remedy: "delete files with `aldaba media delete NAME`, or raise --media-quota")
     }
 
     private static func folder(_ folder: DataFolder) -> Finding {
@@ -43,6 +66,36 @@ public enum Diagnosis {
         return Finding(
             what: "\(name): \(String(cString: strerror(errno)))",
             remedy: "make it writable, or choose another with --data", isProblem: true)
+    }
+
+    /// How much room is left where the data folder is, or will be.
+    private static func space(_ folder: DataFolder) -> Finding {
+        var path = folder.root
+        while access(path, F_OK) != 0, path != "/" {
+            path = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        }
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else {
+            return Finding(what: "space: \(path) cannot be looked at: \(String(cString: strerror(errno)))")
+        }
+        return space(
+            free: UInt64(status.f_bavail) * UInt64(status.f_frsize), isReadOnly: status.f_flag & UInt(ST_RDONLY) != 0,
+            path: path)
+    }
+
+    /// What so much room means: the database's log alone takes up to 40 MiB before it is copied into the database.
+    static func space(free: UInt64, isReadOnly: Bool, path: String) -> Finding {
+        if isReadOnly {
+            return Finding(
+                what: "space: the disk of \(path) is mounted read-only",
+                remedy: "mount it for writing, or choose another folder with --data", isProblem: true)
+        }
+        let what = "space: \(free >> 20) MiB free for \(path)"
+        guard free < 64 << 20 else { return Finding(what: what) }
+        return Finding(
+            what: free < 4 << 20 ? "\(what): the disk is full" : what,
+            remedy: "free some space: when there is none, pushes are refused with 503 until there is again",
+            isProblem: free < 4 << 20)
     }
 
     private static func locks(_ folder: DataFolder) -> [Finding] {

@@ -51,7 +51,7 @@ public enum PortCheck {
         let suffix = ":" + String(repeating: "0", count: max(0, 4 - hexadecimal.count)) + hexadecimal
         var sockets: Set<String> = []
         for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
-            for line in ((try? String(contentsOfFile: table, encoding: .utf8)) ?? "").split(separator: "\n") {
+            for line in text(of: table).split(separator: "\n") {
                 let columns = line.split(separator: " ")
                 // Column 3 is the state, 0A means listening; column 9 is the socket's inode.
                 if columns.count > 9, columns[1].hasSuffix(suffix), columns[3] == "0A" {
@@ -60,16 +60,42 @@ public enum PortCheck {
             }
         }
         guard !sockets.isEmpty else { return nil }
-        let all = ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { Int32($0) }
+        let all = names(in: "/proc").compactMap { Int32($0) }
         return all.filter { holds($0, sockets) }.min { beginning(of: $0) < beginning(of: $1) }
+    }
+
+    /// The whole of a file whose size the kernel does not tell, read to its end: it gives a page at a time, and
+    /// Foundation takes the first for all.
+    private static func text(of path: String) -> String {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        var text: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while case let count = read(file, &piece, piece.count), count > 0 { text += piece.prefix(count) }
+        return String(decoding: text, as: UTF8.self)
     }
 
     private static func holds(_ process: Int32, _ sockets: Set<String>) -> Bool {
         let folder = "/proc/\(process)/fd"
-        return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).contains { descriptor in
-            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(descriptor)")
-            return target.map(sockets.contains) ?? false
+        var target = [CChar](repeating: 0, count: 64)
+        return names(in: folder).contains { name in
+            let length = readlink("\(folder)/\(name)", &target, target.count)
+            let bytes = target.prefix(max(0, length)).map(UInt8.init(bitPattern:))
+            return sockets.contains(String(decoding: bytes, as: UTF8.self))
         }
+    }
+
+    /// The names in a folder, read entry by entry: Foundation's list is none at all when an entry goes meanwhile.
+    private static func names(in folder: String) -> [String] {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            names.append(
+                withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+        }
+        return names
     }
 
     /// When a process began, in ticks since the system did: the 22nd field of its `stat`. The second field, in

@@ -14,14 +14,14 @@ public enum PrivateFile {
         public var reason: String
 
         /// A refusal of our own, in words.
-        init(action: String, path: String, reason: String) {
+        public init(action: String, path: String, reason: String) {
             self.action = action
             self.path = path
             self.reason = reason
         }
 
         /// A system call that failed, in the system's own words.
-        init(action: String, path: String, code: Int32) {
+        public init(action: String, path: String, code: Int32) {
             self.init(action: action, path: path, reason: String(cString: strerror(code)))
         }
 

@@ -14,16 +14,21 @@ public struct ServerAddresses: Codable, Sendable, Equatable {
     public var controlPort: Int
     /// The port of plain http on loopback; `nil` without development mode.
     public var httpPort: Int?
-    /// The port of metrics and health, on loopback.
+    /// The port of metrics and health.
     public var metricsPort: Int
+    /// The host of metrics and health; `nil` for loopback.
+    public var metricsHost: String?
+    /// The port of the old binary interface; `nil` where it is not served.
+    public var legacyPort: Int?
+    /// The port of its feedback service; `nil` where it is not served.
+    public var legacyFeedbackPort: Int?
     /// `sandbox` or `production`.
     public var environment: String
 
     /// Makes the addresses of one server from its bound ports.
     public init(
         process: Int32, host: String, apnsPort: Int, devicePort: Int, controlPort: Int, httpPort: Int?,
-        metricsPort: Int,
-        environment: String
+        metricsPort: Int, legacyPort: Int? = nil, legacyFeedbackPort: Int? = nil, environment: String
     ) {
         self.process = process
         self.host = host
@@ -32,6 +37,8 @@ public struct ServerAddresses: Codable, Sendable, Equatable {
         self.controlPort = controlPort
         self.httpPort = httpPort
         self.metricsPort = metricsPort
+        self.legacyPort = legacyPort
+        self.legacyFeedbackPort = legacyFeedbackPort
         self.environment = environment
     }
 
@@ -43,8 +50,12 @@ public struct ServerAddresses: Codable, Sendable, Equatable {
     public var control: String { "https://\(Self.authority(host, controlPort))" }
     /// The control API's plain address on loopback, in development mode.
     public var http: String? { httpPort.map { "http://127.0.0.1:\($0)" } }
-    /// The address of metrics and health, on loopback always.
-    public var metrics: String { "http://127.0.0.1:\(metricsPort)" }
+    /// The address of the old binary interface; `nil` where it is not served.
+    public var legacy: String? { legacyPort.map { Self.authority(host, $0) } }
+    /// The address of its feedback service; `nil` where it is not served.
+    public var legacyFeedback: String? { legacyFeedbackPort.map { Self.authority(host, $0) } }
+    /// The address of metrics and health, on loopback unless another was chosen.
+    public var metrics: String { "http://\(Self.authority(metricsHost ?? "127.0.0.1", metricsPort))" }
 
     /// `host:port` as a URL takes it: an IPv6 address in brackets (RFC 3986, section 3.2.2).
     public static func authority(_ host: String, _ port: Int) -> String {

@@ -13,6 +13,8 @@ public struct KeyRing: Sendable {
         /// Milliseconds since 1970.
         public var createdAt: Int64
 
+        /// The key's id as a value.
+        public var keyID: KeyID { KeyID(rawValue: keyId) }
         /// The team as a value.
         public var team: TeamID { TeamID(rawValue: teamId) }
     }
@@ -51,7 +53,7 @@ public struct KeyRing: Sendable {
     /// Writes a key's file and adds it to the list.
     public func add(_ key: ProviderKeyFile, team: TeamID, at now: Timestamp) throws -> Entry {
         _ = try key.write(folder: folder)
-        let entry = Entry(keyId: key.keyID, teamId: team.rawValue, createdAt: now.rawValue)
+        let entry = Entry(keyId: key.keyID.rawValue, teamId: team.rawValue, createdAt: now.rawValue)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
         try PrivateFile.write(encoder.encode(entries() + [entry]) + [10], to: index)

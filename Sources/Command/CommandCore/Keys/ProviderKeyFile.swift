@@ -6,7 +6,7 @@ import PushModel
 /// A provider's signing key as Apple hands them out: `AuthKey_KEYID.p8`, PKCS#8 PEM, P-256.
 public struct ProviderKeyFile: Sendable {
     /// Ten characters `A-Z0-9`; the `kid` of the tokens it signs.
-    public let keyID: String
+    public let keyID: KeyID
     /// The private key that signs provider tokens.
     public let key: P256.Signing.PrivateKey
 
@@ -25,13 +25,10 @@ public struct ProviderKeyFile: Sendable {
 
     /// Makes a new key with a random id.
     public static func make() -> ProviderKeyFile {
-        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-        var generator = SystemRandomNumberGenerator()
-        let id = String((0..<10).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] })
-        return ProviderKeyFile(keyID: id, key: P256.Signing.PrivateKey())
+        ProviderKeyFile(keyID: KeyID(rawValue: RegisterID.random()), key: P256.Signing.PrivateKey())
     }
 
-    private init(keyID: String, key: P256.Signing.PrivateKey) {
+    private init(keyID: KeyID, key: P256.Signing.PrivateKey) {
         self.keyID = keyID
         self.key = key
     }
@@ -39,7 +36,8 @@ public struct ProviderKeyFile: Sendable {
     /// Reads a key; its id is in the file's name.
     public init(path: String) throws {
         let name = URL(fileURLWithPath: path).lastPathComponent
-        guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8"), TeamID.hasShape(String(name.dropFirst(8).dropLast(3)))
+        let id = String(name.dropFirst(8).dropLast(3))
+        guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8"), KeyID.hasShape(id)
         else { throw Unreadable(path: path, reason: "its name does not tell the key's id") }
         guard let text = try PrivateFile.secret(path, limit: 65_536)?.wrappedValue else {
             throw Unreadable(path: path, reason: "there is no such file")
@@ -47,7 +45,7 @@ public struct ProviderKeyFile: Sendable {
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: text) else {
             throw Unreadable(path: path, reason: "it holds no P-256 private key in PEM")
         }
-        self.init(keyID: String(name.dropFirst(8).dropLast(3)), key: key)
+        self.init(keyID: KeyID(rawValue: id), key: key)
     }
 
     /// The name that the file should have.

@@ -1,0 +1,49 @@
+import Foundation
+import SwiftASN1
+
+/// A file with certificates or a request in it, as PEM (also amid other text) or as DER.
+public enum EncodedFile {
+    /// Why a file cannot be used.
+    public struct Unusable: Error, CustomStringConvertible {
+        /// The file that is at fault.
+        public var path: String
+        /// What is wrong with it, and what would be right, in words.
+        public var reason: String
+
+        /// Says which file, and what is wrong with it.
+        public init(path: String, reason: String) {
+            self.path = path
+            self.reason = reason
+        }
+
+        /// The file, what is wrong with it, and what would be right.
+        public var description: String { "\(path): \(reason)" }
+    }
+
+    /// The DER bytes of the first document of a kind.
+    ///
+    /// - Parameter kinds: What stands behind `BEGIN` in PEM; the first is named when there is none.
+    public static func first(_ kinds: [String], in path: String) throws -> [UInt8] {
+        guard let bytes = try PrivateFile.bytes(path) else {
+            throw Unusable(path: path, reason: "there is no such file")
+        }
+        // DER begins with a SEQUENCE, which no text does.
+        if bytes.first == 0x30 { return bytes }
+        let documents: [PEMDocument]
+        do { documents = try PEMDocument.parseMultiple(pemString: String(decoding: bytes, as: UTF8.self)) } catch {
+            throw Unusable(path: path, reason: "it is neither DER nor PEM: \(error)")
+        }
+        guard let document = documents.first(where: { kinds.contains($0.discriminator) }) else {
+            let found = documents.map(\.discriminator)
+            throw Unusable(
+                path: path,
+                reason: "it holds no \(kinds[0])" + (found.isEmpty ? "" : ", but \(found.joined(separator: ", "))"))
+        }
+        return document.derBytes
+    }
+
+    /// Certificate bytes as PEM.
+    public static func certificatePEM(_ der: [UInt8]) -> String {
+        PEMDocument(type: "CERTIFICATE", derBytes: der).pemString + "\n"
+    }
+}

@@ -1,0 +1,35 @@
+/// Finds what was meant by a misspelt word.
+package enum NearestWord {
+    /// The known word that is nearest to a misspelt one; `nil` when none is near enough to have been meant.
+    ///
+    /// A word of three letters may differ in one place, a long one in up to three.
+    package static func to(_ word: String, among known: some Sequence<String>) -> String? {
+        let near = known.map { ($0, distance($0, word)) }.min { $0.1 < $1.1 }
+        guard let near, near.1 <= max(1, min(3, word.count / 3)) else { return nil }
+        return near.0
+    }
+
+    /// The parser's sentence on an unknown option, without a suggestion that is too far from it to make sense.
+    package static func sensible(_ message: String) -> String {
+        guard let match = message.firstMatch(of: /Unknown option '-*([^']+)'(\. Did you mean '-*([^']+)'\?)/),
+            to(String(match.1), among: [String(match.3)]) == nil
+        else { return message }
+        return message.replacingCharacters(in: match.2.startIndex..<match.2.endIndex, with: "")
+    }
+
+    /// How many letters must be changed, added or taken away to make one word of the other.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let right = Array(right.prefix(64))
+        var row = Array(0...right.count)
+        for (i, letter) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, other) in right.enumerated() {
+                let above = row[j + 1]
+                row[j + 1] = min(above + 1, row[j] + 1, diagonal + (letter == other ? 0 : 1))
+                diagonal = above
+            }
+        }
+        return row[right.count]
+    }
+}

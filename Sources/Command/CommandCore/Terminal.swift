@@ -1,0 +1,12 @@
+import Foundation
+
+/// Standard error, where everything goes that is not a command's result. What is said there may quote others.
+package enum Terminal {
+    /// Writes a line.
+    package static func write(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data((TerminalText.lines(text) + "\n").utf8))
+    }
+
+    /// Writes what went wrong, under the command's name.
+    package static func complain(_ text: String) { write("aldaba: \(text)") }
+}

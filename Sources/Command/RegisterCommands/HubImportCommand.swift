@@ -1,0 +1,69 @@
+import ArgumentParser
+import CommandCore
+import Foundation
+import Hub
+import HubWire
+import PushModel
+import StoreHub
+
+extension HubCommand {
+    /// `aldaba hub import`.
+    struct Import: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Put the installations of a file: JSON Lines, a document of an installation on each line.",
+            discussion: """
+                Lines that are no installations are told and left out; the others are put. The server may be running. Doing it \
+                again changes nothing but the entity tags.
+                """)
+        @Argument(help: "The hub's name.") var hub: String
+        @Argument(help: "The file; - for the standard input.") var file: String
+        @OptionGroup var location: FolderOption
+        @Flag(help: "Print one JSON object.") var json = false
+
+        /// Installations in one transaction.
+        private static let slice = 10_000
+        /// Faults that are told one by one.
+        private static let mostTold = 100
+
+        func run() async throws {
+            let handle: FileHandle
+            if file == "-" {
+                handle = .standardInput
+            } else {
+                guard let opened = FileHandle(forReadingAtPath: file) else {
+                    throw CommandFailure(.invalidInput, "\(file) cannot be read; is it there?")
+                }
+                handle = opened
+            }
+            var lines = InstallationLines { try handle.read(upToCount: $0) ?? Data() }
+            let begin = ContinuousClock.now
+            let (put, added, wrong) = try await HubRegister.withDatabase(location.folder) { database in
+                let hub = try await HubCommand.find(hub, database)
+                var (put, added, wrong) = (0, 0, 0)
+                var next = try lines.next(Self.slice)
+                var reading = Task { [next] in InstallationLines.installations(next) }
+                while !next.isEmpty {
+                    let (installations, faults) = await reading.value
+                    // The next lines are read while these are written.
+                    next = try lines.next(Self.slice)
+                    reading = Task { [next] in InstallationLines.installations(next) }
+                    for fault in faults.prefix(max(0, Self.mostTold - wrong)) {
+                        FileHandle.standardError.write(Data("\(file), \(fault)\n".utf8))
+                    }
+                    wrong += faults.count
+                    added += try await database.importAll(installations, hub: hub.number, at: presentTime())
+                    put += installations.count
+                }
+                return (put, added, wrong)
+            }
+            let (whole, part) = (ContinuousClock.now - begin).components
+            let seconds = Double(whole) + Double(part) / 1e18
+            if json {
+                print(#"{"put":\#(put),"added":\#(added),"wrong":\#(wrong),"seconds":\#(seconds)}"#)
+            } else {
+                print("\(put) installations put into hub \(hub), \(added) of them new; \(wrong) lines left out")
+            }
+            if wrong > 0 { throw CommandFailure(.invalidInput, "\(wrong) lines are no installations") }
+        }
+    }
+}

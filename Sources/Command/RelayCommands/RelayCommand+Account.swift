@@ -1,0 +1,117 @@
+import ArgumentParser
+import CommandCore
+import RelayWire
+
+/// Whose this device is, and what others may do on it.
+extension RelayCommand {
+    /// `aldaba relay account`.
+    struct Account: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make this device one of yours: your devices share an account's key.",
+            subcommands: [Show.self, Join.self, Leave.self])
+
+        /// `aldaba relay account show`.
+        struct Show: ParsableCommand {
+            static let configuration = CommandConfiguration(
+                abstract:
+                    "Print the account's key, a secret: who has it is one of your devices. It is made where there is none."
+            )
+            @Flag(
+                help:
+                    "Draw it as a QR code, by `qrencode`; the other device takes what its camera reads: `relay account join`."
+            )
+            var qr = false
+            @OptionGroup var agent: AgentOption
+
+            func run() throws {
+                guard case .string(let key)? = try RelayConversation(agent).manage(.showAccount)["key"] else {
+                    throw unexpected()
+                }
+                if qr { return print(try QRCode.drawn(key), terminator: "") }
+                print(key)
+            }
+        }
+
+        /// `aldaba relay account join`.
+        struct Join: ParsableCommand {
+            static let configuration = CommandConfiguration(abstract: "Make this device one of those that share a key.")
+            @Argument(
+                help: "The key that `aldaba relay account show` printed; without it, it is read from standard input.")
+            var key: String?
+            @OptionGroup var agent: AgentOption
+
+            func run() throws {
+                guard let key = key ?? readLine() else { throw CommandFailure(.invalidInput, "no key was given") }
+                _ = try RelayConversation(agent).manage(.join(key: key))
+            }
+        }
+
+        /// `aldaba relay account leave`.
+        struct Leave: ParsableCommand {
+            static let configuration = CommandConfiguration(abstract: "Take this device from your devices.")
+            @OptionGroup var agent: AgentOption
+
+            func run() throws { _ = try RelayConversation(agent).manage(.leave) }
+        }
+    }
+
+    /// `aldaba relay rename`.
+    struct Rename: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Give this device the name that the others show.")
+        @Argument(help: "The name.") var name: String
+        @OptionGroup var agent: AgentOption
+
+        func run() throws { _ = try RelayConversation(agent).manage(.rename(name)) }
+    }
+
+    /// `aldaba relay allow`.
+    struct Allow: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let your other devices open addresses of a scheme here; http and https are allowed as they are.")
+        @Argument(help: "The scheme, such as mailto.") var scheme: String
+        @OptionGroup var agent: AgentOption
+
+        func run() throws { _ = try RelayConversation(agent).manage(.scheme(scheme, allowed: true)) }
+    }
+
+    /// `aldaba relay forbid`.
+    struct Forbid: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Take back what `aldaba relay allow` allowed.")
+        @Argument(help: "The scheme.") var scheme: String
+        @OptionGroup var agent: AgentOption
+
+        func run() throws { _ = try RelayConversation(agent).manage(.scheme(scheme, allowed: false)) }
+    }
+
+    /// What a grant names.
+    struct GrantArguments: ParsableArguments {
+        @Argument(help: "The id of the device that calls; * for any of yours.") var device: String
+        @Argument(help: "The bundle id of the app here.") var app: String
+        @Argument(help: "The name of its service.") var service: String
+    }
+
+    /// `aldaba relay grant`.
+    struct Grant: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let a device call a service here that asks for its owner's word.")
+        @OptionGroup var grant: GrantArguments
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            _ = try RelayConversation(agent).manage(
+                .grant(device: grant.device, app: grant.app, service: grant.service, allowed: true))
+        }
+    }
+
+    /// `aldaba relay revoke`.
+    struct Revoke: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Take back what `aldaba relay grant` granted.")
+        @OptionGroup var grant: GrantArguments
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            _ = try RelayConversation(agent).manage(
+                .grant(device: grant.device, app: grant.app, service: grant.service, allowed: false))
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import ArgumentParser
+import CommandCore
+import Foundation
+import RelayHost
+import RelayServices
+import RelayWire
+
+/// An id that a person writes.
+enum RelayID {
+    static func read(_ text: String) throws -> UUID {
+        guard let id = UUID(uuidString: text) else {
+            throw CommandFailure(.invalidInput, "an id is a UUID, such as \(UUID().uuidString.lowercased())")
+        }
+        return id
+    }
+}
+
+/// Files, and what the agent of another device itself offers.
+extension RelayCommand {
+    /// Which device, and which agent here.
+    struct Target: ParsableArguments {
+        @Option(name: .customLong("on"), help: "The device's id, or its name where no other has it.") var device: String
+        @OptionGroup var agent: AgentOption
+
+        /// Asks a service of the device's agent.
+        func ask(_ service: String, _ message: RelayMap, within seconds: Int = 60) throws -> RelayMap {
+            let talk = try RelayConversation(agent)
+            let target = try talk.device(named: device)
+            return try talk.command(
+                .call(app: RelayHost<Int>.ownApp, service: service, message: message), on: target.id, within: seconds
+            ).message ?? [:]
+        }
+    }
+
+    /// `aldaba relay send`.
+    struct Send: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Send a file to another device. What was interrupted goes on where it was.")
+        @Argument(help: "The file.") var file: String
+        @Option(help: "How many seconds to go on trying, also while the device is away.") var within = 3600
+        @Flag(help: "Print a JSON object.") var json = false
+        @OptionGroup var target: Target
+
+        func run() throws {
+            let path = URL(fileURLWithPath: file).standardizedFileURL.path
+            guard let offer = RelayFiles.offer(of: path) else {
+                throw CommandFailure(.invalidInput, "\(file) is no file that can be sent")
+            }
+            let talk = try RelayConversation(target.agent)
+            let device = try talk.device(named: target.device)
+            let start = ContinuousClock.now
+            let isShown = !json && isatty(STDERR_FILENO) == 1
+            let outcome = try talk.command(.file(path: path, offer), on: device.id, within: within) { done, size in
+                guard isShown else { return }
+                FileHandle.standardError.write(Data("\r\(done * 100 / max(1, size)) %".utf8))
+            }
+            if isShown { FileHandle.standardError.write(Data("\r".utf8)) }
+            let seconds = (ContinuousClock.now - start) / .seconds(1)
+            if json {
+                return print(
+                    try RelayJSON.text([
+                        "name": .string(outcome.detail ?? offer.name), "size": .integer(offer.size),
+                        "seconds": .double(seconds),
+                    ]))
+            }
+            print(TerminalText.line("sent to \(device.name) as \(outcome.detail ?? offer.name)"))
+        }
+    }
+
+    /// `aldaba relay life`.
+    struct Life: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Where a command of the last day stands, by its id.")
+        @Argument(help: "The id that was given with --id.") var id: String
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            let known = try RelayConversation(agent).life(of: RelayID.read(id))
+            guard let life = known.life else { throw CommandFailure(.invalidInput, "no command of this id is known") }
+            print(known.status.map { "\(life.rawValue): \(RelayWords.of($0))" } ?? life.rawValue)
+        }
+    }
+
+    /// `aldaba relay media`.
+    struct Media: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the media players of another device; `--do pause --player NAME` and others order one.")
+        @Option(name: .customLong("do"), help: "list, play, pause or stop.") var what = "list"
+        @Option(help: "The player's name, as it is listed.") var player: String?
+        @OptionGroup var target: Target
+
+        func run() throws {
+            var message: RelayMap = ["do": .string(what)]
+            if let player { message["player"] = .string(player) }
+            print(TerminalText.lines(try RelayJSON.text(target.ask("media", message))))
+        }
+    }
+
+    /// `aldaba relay move`.
+    struct Move: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract:
+                "Go on with what plays here on another device, at the same second; here it pauses once it plays there.")
+        @Option(help: "The player here; without it the one that plays.") var player: String?
+        @Option(help: "The player there; without it one that opens such addresses.") var into: String?
+        @OptionGroup var target: Target
+
+        func run() throws {
+            let here = try MediaPlayers()
+            let all = try here.all()
+            guard
+                let playing = all.first(where: {
+                    player.map { $0 == player } ?? ($0.status == "Playing") && (player == nil || $0.name == player)
+                })
+            else {
+                throw CommandFailure(.invalidInput, "nothing plays here")
+            }
+            guard !playing.uri.isEmpty, !playing.uri.hasPrefix("file:") else {
+                throw CommandFailure(
+                    .invalidInput,
+                    "\(playing.name) plays a file of this device; send it with `aldaba relay send` and open it there")
+            }
+            var message: RelayMap = [
+                "do": "take", "uri": .string(playing.uri), "position": .integer(playing.position),
+                "rate": .double(playing.status == "Playing" ? playing.rate : 0),
+                "at": .date(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)),
+            ]
+            if let into { message["player"] = .string(into) }
+            // A player that does not play there after ten seconds is stopped there, and here nothing has changed.
+            let answer = try target.ask("media", message, within: 10)
+            try here.order("Pause", playing.name)
+            guard case .string(let name)? = answer["player"], case .integer(let position)? = answer["position"] else {
+                throw unexpected()
+            }
+            print(
+                TerminalText.line(
+                    "\(playing.title.isEmpty ? playing.uri : playing.title) plays in \(name) at \(position / 1_000_000) s"
+                ))
+        }
+    }
+
+    /// `aldaba relay clipboard`.
+    struct Clipboard: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the clipboard of another device, or put a text into it.")
+        @Option(help: "The text to put there.") var set: String?
+        @OptionGroup var target: Target
+
+        func run() throws {
+            if let set {
+                _ = try target.ask("clipboard", ["do": "set", "text": .string(set)])
+            } else {
+                guard case .string(let text)? = try target.ask("clipboard", ["do": "get"])["text"] else {
+                    throw unexpected()
+                }
+                print(TerminalText.lines(text))
+            }
+        }
+    }
+
+    /// `aldaba relay photos`.
+    struct Photos: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the photos that another device shares, or have one sent.")
+        @Option(help: "The name of the photo that is to be sent; it is put where files of other devices are.")
+        var fetch: String?
+        @Option(help: "The page, of a hundred photos each, from 0.") var page: Int = 0
+        @OptionGroup var target: Target
+
+        func run() throws {
+            let message: RelayMap =
+                fetch.map { ["do": "fetch", "name": .string($0)] } ?? ["do": "list", "page": .integer(Int64(page))]
+            print(TerminalText.lines(try RelayJSON.text(target.ask("photos", message))))
+        }
+    }
+
+    /// `aldaba relay run`.
+    struct Run: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Run a program on another device that its owner has listed there, and print what it writes.")
+        @Argument(help: "The name under which it is listed.") var name: String
+        @OptionGroup var target: Target
+
+        func run() throws {
+            guard case .string(let output)? = try target.ask("run", ["name": .string(name)])["output"] else {
+                throw unexpected()
+            }
+            print(TerminalText.lines(output), terminator: "")
+        }
+    }
+}

@@ -1,0 +1,322 @@
+import ArgumentParser
+import CommandCore
+import Foundation
+import RelayWire
+
+/// `aldaba relay`: this person's other devices.
+package struct RelayCommand: ParsableCommand {
+    /// The name, the help and what stands under it.
+    package static let configuration = CommandConfiguration(
+        commandName: "relay", abstract: "Find your other devices, start something there, and talk to it.",
+        subcommands: [
+            Devices.self, Watch.self, Open.self, Call.self, Send.self, Media.self, Move.self, Clipboard.self,
+            Photos.self,
+            Run.self, Life.self, Status.self, Account.self, Pair.self, Dismiss.self, Log.self, Rename.self, Allow.self,
+            Forbid.self, Grant.self, Revoke.self, Share.self,
+        ])
+
+    /// Made by the parser, which fills it in.
+    package init() {}
+
+    /// `aldaba relay devices`.
+    struct Devices: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List your other devices and their apps.")
+        @Flag(help: "Print a JSON array.") var json = false
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            let devices = try RelayConversation(agent).devices()
+            if json { return print(try JSONLine.of(devices.map(RelayDeviceView.init))) }
+            if devices.isEmpty { Terminal.write("you have no other device") }
+            for device in devices { print(RelayDeviceView(device).line) }
+        }
+    }
+
+    /// `aldaba relay watch`.
+    struct Watch: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Tell of your other devices as they come and go, until Ctrl-C.")
+        @Flag(help: "Print JSON objects, one a line.") var json = false
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            let client = try agent.connect()
+            try client.say(.watch(request: 1))
+            while true {
+                switch try client.notice(until: nil) {
+                case .added(let device): try show("added", device)
+                case .updated(let device): try show("updated", device)
+                case .removed(let id):
+                    try tell(json ? JSONLine.of(["event": "removed", "id": id]) : "removed    \(id)")
+                case .received(let id, let path):
+                    try tell(
+                        json
+                            ? JSONLine.of(["event": "received", "id": id, "path": path])
+                            : TerminalText.line("received   \(id)  \(path)"))
+                case .enumerationCompleted: if json { try tell(JSONLine.of(["event": "enumerationCompleted"])) }
+                case .watchFailed(let why): Terminal.complain(why)
+                default: break
+                }
+            }
+        }
+
+        private func show(_ event: String, _ device: RelayDevice) throws {
+            let view = RelayDeviceView(device)
+            try tell(json ? JSONLine.of(RelayEventView(event: event, device: view)) : "\(event)  \(view.line)")
+        }
+
+        /// Each line at once, also into a pipe.
+        private func tell(_ line: String) throws {
+            try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+        }
+    }
+
+    /// `aldaba relay open`.
+    struct Open: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Open an address on another device.")
+        @Argument(help: "The address, such as https://example.org/.") var uri: String
+        @Option(name: .customLong("on"), help: "The device's id, or its name where no other has it.") var device: String
+        @Option(help: "The bundle id of the app that is to open it; without it the device chooses.") var app: String?
+        @Option(help: "An https page that is opened there if the address cannot be.") var fallback: String?
+        @Option(help: "How many seconds to wait for the device's answer.") var within = 30
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            let talk = try RelayConversation(agent)
+            let target = try talk.device(named: device)
+            let outcome = try talk.command(
+                .launch(uri: uri, app: app, fallback: fallback, preferredApps: []), on: target.id, within: within)
+            print(outcome.detail.map { "opened on \(target.name): \($0)" } ?? "opened on \(target.name)")
+        }
+    }
+
+    /// `aldaba relay call`.
+    struct Call: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Ask an app service of another device, and print its answer and the round trip.")
+        @Argument(help: "The service's name, or APP/SERVICE as `relay devices` lists it; every device has `ping`.")
+        var name: String
+        @Option(name: .customLong("on"), help: "The device's id, or its name where no other has it.") var device: String
+        @Option(help: "The bundle id of the app; without it the one app that offers the service.") var app: String?
+        @Option(help: "The message, a JSON object; without it a ping.") var message: String?
+        @Option(help: "How many seconds to wait for the answer.") var within = 30
+        @Option(help: "The call's id, a UUID, under which it is carried out once and `relay life` tells of it.")
+        var id: String?
+        @Option(help: "Ask so many times, and tell how long the answers took.") var count = 1
+        @Option(help: "With --count, how many questions are under way at a time.") var atOnce = 1
+        @Flag(help: "Have the server keep it for a device that is away, for five minutes at most.") var wait = false
+        @Flag(help: "Print a JSON object.") var json = false
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            let talk = try RelayConversation(agent)
+            let target = try talk.device(named: device)
+            let command = try id.map(RelayID.read)
+            let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
+            let service = parts.last ?? name
+            let app = try app ?? (parts.count == 2 ? parts[0] : onlyApp(of: target, offering: service))
+            let question =
+                try message.map(RelayJSON.map) ?? [
+                    "Type": "ping", "TargetId": .string(target.id),
+                    "CreationDate": .date(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)),
+                ]
+            if count > 1 { return try measure(talk, target, app, service, question) }
+            let start = ContinuousClock.now
+            let outcome = try talk.command(
+                .call(app: app, service: service, message: question), on: target.id, within: within, id: command,
+                waits: wait)
+            let trip = (ContinuousClock.now - start) / .milliseconds(1)
+            let answer = try RelayJSON.text(outcome.message ?? [:])
+            if json {
+                print("{\"milliseconds\":\(trip),\"message\":\(answer)}")
+            } else {
+                print(TerminalText.lines(answer))
+                print("round trip \(String(format: "%.2f", trip)) ms")
+            }
+        }
+
+        private func measure(
+            _ talk: RelayConversation, _ target: RelayDevice, _ app: String, _ service: String, _ question: RelayMap
+        ) throws {
+            let times = try talk.times(
+                of: .call(app: app, service: service, message: question), on: target.id, count: min(count, 1_000_000),
+                atOnce: max(1, min(atOnce, 64)))
+            let sorted = times.trips.sorted()
+            let (p50, p99) = (sorted[sorted.count / 2], sorted[sorted.count * 99 / 100])
+            let rate = Double(sorted.count) / times.seconds
+            if json { return print("{\"p50\":\(p50),\"p99\":\(p99),\"rate\":\(rate)}") }
+            print(
+                String(format: "%d answers: p50 %.3f ms, p99 %.3f ms, %.0f a second", sorted.count, p50, p99, rate))
+        }
+
+        private func onlyApp(of device: RelayDevice, offering service: String) throws -> String {
+            let apps = device.apps.filter { $0.services.contains(service) }
+            guard apps.count == 1 else {
+                let names = apps.map(\.id).joined(separator: ", ")
+                throw CommandFailure(
+                    .invalidInput,
+                    apps.isEmpty
+                        ? "no app on \(device.name) offers the service \(service); `aldaba relay devices` lists what there is"
+                        : "several apps on \(device.name) offer the service \(service); name one with --app: \(names)")
+            }
+            return apps[0].id
+        }
+    }
+
+    /// `aldaba relay status`.
+    struct Status: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "This device's id and name, and whether it has an account.")
+        @Flag(help: "Print a JSON object.") var json = false
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            let answer = try RelayConversation(agent).manage(.status)
+            if json { return print(try RelayJSON.text(answer)) }
+            func text(_ key: String) -> String {
+                if case .string(let text)? = answer[key] { TerminalText.line(text) } else { "not known yet" }
+            }
+            print("name      \(text("name"))")
+            print("device    \(text("device"))")
+            print("account   \(answer["hasAccount"] == true ? "yes" : "none; see `aldaba relay account`")")
+            print("server    \(answer["isConnected"] == true ? "connected" : "not connected")")
+        }
+    }
+}
+
+/// What the agent and a terminal say about other devices.
+struct RelayConversation {
+    private let client: AgentClient
+
+    init(_ agent: AgentOption) throws { client = try agent.connect() }
+
+    /// The person's other devices.
+    func devices() throws -> [RelayDevice] {
+        let deadline = ContinuousClock.now + .seconds(10)
+        try client.say(.watch(request: 1))
+        defer { try? client.say(.unwatch(request: 2)) }
+        var devices: [RelayDevice] = []
+        while true {
+            switch try client.notice(until: deadline) {
+            case .added(let device): devices.append(device)
+            case .watchFailed(let why): throw CommandFailure(.unreachable, why)
+            case .enumerationCompleted: return devices
+            default: break
+            }
+        }
+    }
+
+    /// The device of an id or a name.
+    func device(named word: String) throws -> RelayDevice {
+        let devices = try devices()
+        if let device = devices.first(where: { $0.id == word }) { return device }
+        let named = devices.filter { $0.name == word }
+        guard named.count <= 1 else {
+            throw CommandFailure(
+                .invalidInput,
+                "several devices are called \(word); name one by its id: \(named.map(\.id).joined(separator: ", "))")
+        }
+        guard let device = named.first else {
+            throw CommandFailure(
+                .invalidInput, "you have no device \(word); `aldaba relay devices` lists those that there are")
+        }
+        return device
+    }
+
+    /// Gives a command, and waits for what comes of it.
+    ///
+    /// - Throws: ``CommandFailure`` for everything but a success.
+    func command(
+        _ order: RelayOrder, on device: String, within seconds: Int, id: UUID? = nil, waits: Bool = false,
+        progress: (Int64, Int64) -> Void = { _, _ in }
+    ) throws -> RelayOutcome {
+        let end = Int64(Date().timeIntervalSince1970 * 1000) + Int64(max(1, min(seconds, 86_400))) * 1000
+        try client.say(.command(request: 3, id: id, device: device, deadline: end, waits: waits, order))
+        // The agent itself tells when the deadline has passed.
+        let deadline = ContinuousClock.now + .seconds(seconds + 5)
+        while true {
+            let notice = try client.notice(until: deadline)
+            if case .progress(3, let done, let size) = notice { progress(done, size) }
+            guard case .answered(3, _, let outcome) = notice else { continue }
+            guard outcome.status == .success else {
+                let words = RelayWords.of(outcome.status)
+                throw CommandFailure(
+                    RelayWords.exit(outcome.status), outcome.detail.map { "\(words): \($0)" } ?? words)
+            }
+            return outcome
+        }
+    }
+
+    /// Asks the same again and again.
+    ///
+    /// - Returns: How long each answer took, in milliseconds, and all of them together, in seconds.
+    func times(
+        of order: RelayOrder, on device: String, count: Int, atOnce: Int
+    ) throws -> (trips: [Double], seconds: Double) {
+        var starts: [Int64: ContinuousClock.Instant] = [:]
+        var trips: [Double] = []
+        var next: Int64 = 100
+        let begin = ContinuousClock.now
+        func ask() throws {
+            next += 1
+            let end = Int64(Date().timeIntervalSince1970 * 1000) + 30_000
+            starts[next] = .now
+            try client.say(.command(request: next, id: nil, device: device, deadline: end, order))
+        }
+        for _ in 0..<min(count, atOnce) { try ask() }
+        while trips.count < count {
+            guard case .answered(let number, _, let outcome) = try client.notice(until: .now + .seconds(35)),
+                let start = starts.removeValue(forKey: number)
+            else { continue }
+            guard outcome.status == .success else {
+                throw CommandFailure(RelayWords.exit(outcome.status), outcome.detail ?? RelayWords.of(outcome.status))
+            }
+            trips.append((ContinuousClock.now - start) / .milliseconds(1))
+            if trips.count + starts.count < count { try ask() }
+        }
+        return (trips, (ContinuousClock.now - begin) / .seconds(1))
+    }
+
+    /// Where a command of the last day stands.
+    func life(of id: UUID) throws -> (life: RelayLife?, status: RelayStatus?) {
+        try client.say(.life(request: 5, id: id))
+        let deadline = ContinuousClock.now + .seconds(10)
+        while true {
+            if case .life(5, let life, let status) = try client.notice(until: deadline) { return (life, status) }
+        }
+    }
+
+    /// A pairing: `compare` shows digits, and tells what the person says of them.
+    func pair(_ word: String?, waiting: (String) -> Void, compare: (String) -> Bool) throws {
+        try client.say(.manage(request: 6, .pair(word: word)))
+        let deadline = ContinuousClock.now + .seconds(600)
+        while true {
+            switch try client.notice(until: deadline) {
+            case .told(6, let news):
+                guard case .string(let state)? = news["state"] else { continue }
+                if case .string(let word)? = news["word"] { waiting(word) }
+                if case .string(let digits)? = news["digits"] {
+                    try client.say(.manage(request: 7, .confirm(compare(digits))))
+                }
+                if state == "paired" { return }
+            case .answered(_, _, let outcome) where outcome.status != .success:
+                throw CommandFailure(.failed, outcome.detail ?? RelayWords.of(outcome.status))
+            default: break
+            }
+        }
+    }
+
+    /// A person's word about the account.
+    func manage(_ management: RelayManagement) throws -> RelayMap {
+        try client.say(.manage(request: 4, management))
+        let deadline = ContinuousClock.now + .seconds(10)
+        while true {
+            switch try client.notice(until: deadline) {
+            case .managed(4, let answer): return answer
+            case .answered(4, _, let outcome):
+                throw CommandFailure(.invalidInput, outcome.detail ?? RelayWords.of(outcome.status))
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import APNsWire
+import CommandCore
+import ControlAPI
+import ControlHTTP
+import Hub
+import HubEndpoint
+import HubSenders
+import HubWebhooks
+import HubWire
+import LocalZones
+import Logging
+import OutboundHTTP
+import ServerCore
+import ServiceLifecycle
+import StoreHub
+import UpstreamDelivery
+
+/// The notification hubs of a server, with their store and their addresses.
+struct HubParts: Sendable {
+    let database: HubDatabase
+    let hubs: NotificationHubs
+    let interface: HubInterface
+    /// Connects to other push services and to webhooks.
+    let http: GuardedHTTP
+
+    /// - Throws: when the hubs' database cannot be opened.
+    init(_ core: ServerParts, _ configuration: ServerConfiguration) throws {
+        http = GuardedHTTP(allowing: configuration.values.outboundNetworks)
+        database = try HubDatabase(path: configuration.folder.hubDatabase)
+        let gateway = GatewaySender(
+            acceptor: core.mailboxes, apps: core.apps, tokens: core.tokens, environment: configuration.environment)
+        let apple = AppleSender(
+            store: database, http: http, gateway: gateway,
+            isOwn: { [tokens = core.tokens] in DeviceToken(text: $0).map { tokens.sealer.open($0) != nil } ?? false },
+            clock: presentTime, logger: core.logger)
+        let fcm = FCMSender(store: database, http: http, clock: presentTime, logger: core.logger)
+        let browsers = WebPushSender(store: database, http: http, clock: presentTime, logger: core.logger)
+        hubs = NotificationHubs(
+            store: database,
+            senders: [.apns: apple, .aldaba: gateway, .fcmv1: fcm, .gcm: fcm, .browser: browsers], clock: presentTime,
+            zones: { LocalZones.shared.rules(named: $0) })
+        interface = HubInterface(
+            hubs: hubs, timelines: Timelines(store: core.store, mailboxes: core.mailboxes), withdrawal: core.mailboxes,
+            authentication: core.credentials)
+    }
+}
+
+/// Runs the hubs' sends; ends after the listeners, and before mailboxes and store.
+struct HubService: Service, CustomStringConvertible {
+    let parts: HubParts
+    let logger: Logger
+    var description: String { "notification hubs" }
+
+    func run() async throws {
+        for hub in try await parts.hubs.store.hubs() {
+            try await parts.hubs.prepare(hub)
+            for credential in try await parts.hubs.store.credentials(of: hub.number) {
+                guard let words = credential.warning(at: presentTime()) else { continue }
+                logger.warning("hub \(hub.name): \(words); `aldaba hub credential add` takes its successor")
+            }
+        }
+        let runner = SendRunner(parts.hubs, logger: logger)
+        runner.ring()
+        let courier = HubWebhookCourier(
+            store: parts.database, sender: GuardedWebhookSender(parts.http), clock: presentTime, logger: logger)
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await courier.run() }
+                group.addTask { await runner.run { try await Task.sleep(for: $0) } }
+            }
+        }
+        runner.stop()
+        await parts.http.shutDown()
+        try parts.database.close()
+    }
+}

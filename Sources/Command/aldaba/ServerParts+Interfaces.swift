@@ -1,0 +1,70 @@
+import CommandCore
+import ControlAPI
+import ControlHTTP
+import DeviceEnrolment
+import FCMEndpoint
+import FCMEnrolment
+import Inventory
+import RegisterCore
+import ServerCore
+import TopicEndpoint
+import UpstreamDelivery
+
+extension ServerParts {
+    /// What the control API's listeners serve: its own routes, and the interfaces of other rooms.
+    func controlServices(
+        _ values: ConfigurationValues, _ media: MediaServices, _ upstream: UpstreamParts, _ hub: any ControlInterface,
+        _ status: ServerStatus
+    ) throws -> ControlServices {
+        let isOpen = values.flag(.enrolmentOpen) || values.flag(.development)
+        let enrolment = Enrolment(
+            store: store, apps: apps, tokens: tokens, mailboxes: mailboxes, cell: Self.cell, clock: presentTime)
+        let webEnrolment = WebEnrolment(
+            enrolment: enrolment, store: store, apps: apps, tokens: tokens, mailboxes: mailboxes, registrations: web,
+            environment: environment, clock: presentTime)
+        var services = ControlServices(
+            enrolment: enrolment,
+            encryptionKeys: EncryptionKeys(store: store, apps: apps, tokens: tokens),
+            timelines: Timelines(store: store, mailboxes: mailboxes), withdrawal: mailboxes,
+            authentication: credentials,
+            enrolmentAccess: isOpen ? .open : try values.enrolmentKey().map { .key($0) } ?? .closed,
+            health: mailboxes.health, media: media, clock: presentTime)
+        services.status = status
+        services.webEnrolment = webEnrolment
+        services.enrolmentKeys = store
+        services.topics = topics
+        services.broadcasts = broadcasts
+        let admission = EnrolmentAdmission(services.enrolmentAccess, keys: store, clock: presentTime)
+        services.interfaces = interfacesOfFCM(values, webEnrolment, admission)
+        services.interfaces += [UpstreamInterface(feed: upstream.feed, authentication: authentication), reports, hub]
+        services.interfaces.append(
+            InventoryInterface(
+                store: store, apps: store, authentication: authentication, flush: mailboxes.flushNotes))
+        return services
+    }
+
+    /// Judges the callers of doors that are for providers of APNs and of FCM.
+    var authentication: AccountAuthentication {
+        AccountAuthentication(
+            accounts: FCMAccess(accounts: serviceAccounts, sealer: accessTokens, clock: presentTime),
+            providers: credentials)
+    }
+
+    private func interfacesOfFCM(
+        _ values: ConfigurationValues, _ web: WebEnrolment, _ admission: EnrolmentAdmission
+    ) -> [any ControlInterface] {
+        var services = FCMServices(
+            accounts: serviceAccounts, apps: apps, tokens: tokens, groups: store, sealer: accessTokens,
+            acceptor: mailboxes, audiences: TopicAudience(broadcasts, clock: presentTime),
+            messagesPerMinute: values.number(.fcmQuota))
+        services.messagesPerDevice = values.number(.fcmDeviceQuota)
+        services.web = WebPushServices(register: store, withdrawal: mailboxes)
+        let access = TopicAccess(
+            accounts: services.access, providers: ProviderAccess(authentication: credentials))
+        return [
+            FCMInterface(services),
+            FCMEnrolmentInterface(store: store, enrolment: web, admission: admission, clock: presentTime),
+            TopicInterface(subscriptions: topics, sender: broadcasts, authentication: access),
+        ]
+    }
+}

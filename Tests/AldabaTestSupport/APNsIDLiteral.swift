@@ -1,0 +1,6 @@
+import PushModel
+
+/// Tests write an `apns-id` as the text that it is.
+extension APNsID: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
+    public init(stringLiteral value: String) { self.init(rawValue: value) }
+}
