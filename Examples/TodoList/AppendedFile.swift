@@ -34,4 +34,10 @@ enum Terminal {
     static func warn(_ line: String) {
         try? FileHandle.standardError.write(contentsOf: Data("todolist: \(line)\n".utf8))
     }
+
+    /// Does what may fail, and says when it does.
+    @MainActor
+    static func trying(_ what: String, _ body: () async throws -> Void) async {
+        do { try await body() } catch { warn("no \(what): \(error.localizedDescription)") }
+    }
 }

@@ -1,0 +1,4 @@
+import AldabaRichPush
+
+@main
+final class NotificationService: RichPushService {}

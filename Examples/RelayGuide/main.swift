@@ -1,0 +1,111 @@
+// Each step of Rome's guide for iOS: `RelayGuide serve` on one device, `RelayGuide call` on another.
+
+import ConnectedDevices
+import Foundation
+
+let service = "guide"
+let app = "com.example.relay-guide"
+
+/// Answers a ping with a pong, and asks back when it is told to.
+struct PingProvider: AppServiceProvider {
+    var appServiceInfo: AppServiceInfo { AppServiceInfo(name: service, packageId: app) }
+
+    func connectionDidOpen(_ info: AppServiceConnectionOpenedInfo) {
+        let connection = info.connection
+        connection.requestReceived.subscribe { [weak connection] request in
+            var answer = request.message
+            answer["Type"] = "pong"
+            request.sendResponse(answer)
+            guard let connection, request.message["AskBack"] as? Bool == true else { return }
+            Task {
+                let reply = await connection.sendMessage(["Type": "question"])
+                say("asked back: \(reply.status) \(reply.message["Type"] ?? "nothing")")
+            }
+        }
+        connection.serviceClosed.subscribe { say("closed: \($0)") }
+    }
+}
+
+/// Opens `guide:` addresses by printing them.
+struct GuideLauncher: LaunchUriProvider {
+    var supportedUriSchemes: [String]? { ["guide"] }
+
+    func onLaunchUri(_ uri: String, options: RemoteLauncherOptions) async -> Bool {
+        say("launched: \(uri)")
+        return !uri.hasSuffix("refuse")
+    }
+}
+
+@Sendable func say(_ line: String) { try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8)) }
+
+// 1. Start the platform.
+let platform = ConnectedDevicesPlatform.shared
+platform.start()
+guard await platform.accountManager.add(.device) == .success else {
+    say("no agent answers")
+    exit(1)
+}
+
+if CommandLine.arguments.dropFirst().first == "serve" {
+    // 2. Say what this app offers, and publish it.
+    let registration = RemoteSystemAppRegistration.getForAccount()
+    registration.attributes = ["Purpose": "guide"]
+    registration.appServiceProviders = [PingProvider()]
+    registration.launchUriProvider = GuideLauncher()
+    say("published: \(await registration.publish())")
+    while true { try await Task.sleep(for: .seconds(3600)) }
+}
+
+// 3. Discover devices, until one with this app is there.
+let watcher = RemoteSystemWatcher(filters: [.statusType(.available), .platform([.linux])])
+let (found, finding) = AsyncStream.makeStream(of: RemoteSystemApp.self)
+let look: @Sendable (RemoteSystem) -> Void = { system in
+    if let other = system.apps.first(where: { $0.id == app }) { finding.yield(other) }
+}
+watcher.remoteSystemAdded.subscribe(look)
+watcher.remoteSystemUpdated.subscribe(look)
+watcher.enumerationCompleted.subscribe { _ in say("enumerated") }
+watcher.errorOccurred.subscribe { say("watching: \($0)") }
+watcher.start()
+guard let other = await found.first(where: { _ in true }) else { exit(1) }
+watcher.stop()
+say("found: \(other.displayName) \(other.status) \(other.attributes["Purpose"] ?? "")")
+let request = RemoteSystemConnectionRequest(remoteSystemApp: other)
+
+// 4. Open addresses there.
+let launcher = RemoteLauncher()
+for uri in ["guide:hello", "guide:refuse", "https://example.org/guide", "file:///etc/passwd"] {
+    say("launch \(uri): \(await launcher.launchUri(uri, with: request))")
+}
+
+// 5. Open a connection, send a ping, and print the round trip.
+let connection = AppServiceConnection(appServiceInfo: other.appServices.first)
+connection.requestReceived.subscribe { $0.sendResponse(["Type": "answer"]) }
+say("open: \(try await connection.openRemote(request))")
+do { _ = try await connection.openRemote(request) } catch { say("open again: \(error)") }
+let created = Date(timeIntervalSince1970: 1_790_000_000.125)
+let target = UUID()
+let response = await connection.sendMessage([
+    "Type": "ping", "CreationDate": created, "TargetId": target, "AskBack": true,
+])
+let isSame = response.message["CreationDate"] as? Date == created && response.message["TargetId"] as? UUID == target
+say("ping: \(response.status) \(response.message["Type"] ?? "nothing") \(isSame)")
+
+// 6. What cannot be sent is refused at once.
+let mixed: [any Sendable] = [1, "two"]
+let refused = await connection.sendMessage(["numbers": mixed])
+say("mixed: \(refused.status) \(refused.detail ?? "")")
+let large = await connection.sendMessage(["data": Data(count: 70_000)])
+say("large: \(large.status)")
+
+// 7. One message by itself, one for a service that is not there, and the close.
+let stateless = await AppServiceConnection.sendStatelessMessage(
+    ["Type": "ping"], to: AppServiceInfo(name: service, packageId: app), request: request)
+say("stateless: \(stateless.status) \(stateless.message["Type"] ?? "nothing")")
+let absent = await AppServiceConnection.sendStatelessMessage(
+    [:], to: AppServiceInfo(name: "absent", packageId: app), request: request)
+say("absent: \(absent.status)")
+connection.close()
+say("after close: \(await connection.sendMessage([:]).status)")
+try await Task.sleep(for: .milliseconds(200))
+platform.shutdown()
