@@ -9,7 +9,11 @@ enum PayloadFuzz {
         exit(
             FuzzDriver.run { data, count in
                 let bytes = UnsafeBufferPointer(start: data, count: count)
-                guard JSONScanner.fault(inObject: bytes) == nil else { return 0 }
+                let diagnosis = PayloadDiagnosis(Array(bytes))
+                guard JSONScanner.fault(inObject: bytes) == nil else {
+                    precondition(diagnosis != nil, "the diagnosis passed what the scanner refused")
+                    return 0
+                }
                 let parsed = try? JSONSerialization.jsonObject(with: Data(bytes))
                 precondition(parsed is [String: Any], "the scanner passed what is no JSON object")
                 return 0

@@ -1,0 +1,36 @@
+import Fanout
+import Foundation
+import FuzzDriver
+
+/// Conditions over topics: none may trap, what cannot be read is pointed at within the text, and what a store keeps of a
+/// condition means the same.
+@main
+enum ConditionFuzz {
+    static func main() {
+        exit(
+            FuzzDriver.run { data, count in
+                let text = String(decoding: UnsafeBufferPointer(start: data, count: count), as: UTF8.self)
+                _ = Audience(text: text)
+                let condition: TopicCondition
+                do throws(ConditionFault) { condition = try TopicCondition(parsing: text) } catch {
+                    precondition((1...text.count + 1).contains(error.position), "points beyond the text")
+                    return 0
+                }
+                let topics = condition.topics
+                precondition((1...TopicCondition.topicLimit).contains(topics.count), "too many topics")
+                let audience = Audience.topics(
+                    condition.map { TopicNumber(rawValue: Int64(topics.firstIndex(of: $0) ?? 0) + 1) })
+                guard case .topics(let kept)? = Audience(text: audience.text) else {
+                    preconditionFailure("what was kept cannot be read")
+                }
+                for chosen in 0..<(1 << topics.count) {
+                    precondition(
+                        kept.holds { chosen >> ($0.rawValue - 1) & 1 == 1 }
+                            == condition.holds { topic in
+                                topics.firstIndex(of: topic).map { chosen >> $0 & 1 == 1 } ?? false
+                            }, "means something else")
+                }
+                return 0
+            })
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import FuzzDriver
+import RelayWire
+
+/// Bytes from other devices: none may trap, and what is read is written again with the same bytes.
+@main
+enum RelayFuzz {
+    static func main() {
+        exit(
+            FuzzDriver.run { data, count in
+                let bytes = Array(UnsafeBufferPointer(start: data, count: count))
+                do throws(RelayFault) {
+                    let message = try RelayDecoder.decode(bytes)
+                    let written = try RelayEncoder.encode(message, limits: .largestMessage)
+                    precondition(written == bytes, "another encoding of the same message")
+                } catch {
+                    _ = error.description
+                }
+                if let frame = try? RelayFrame(bytes) { again({ try frame.encoded() }, as: frame, RelayFrame.init) }
+                if let content = try? RelayContent(bytes) {
+                    again({ try content.encoded() }, as: content, RelayContent.init)
+                }
+                if let request = try? RelayRequest(bytes) {
+                    again({ try request.encoded() }, as: request, RelayRequest.init)
+                }
+                if let notice = try? RelayNotice(bytes) {
+                    again({ try notice.encoded() }, as: notice, RelayNotice.init)
+                }
+                return 0
+            })
+    }
+
+    /// What was read may have members that are passed over; written without them it reads the same. NaN is not equal to
+    /// itself, so bytes are compared.
+    private static func again<Value>(
+        _ encode: () throws -> [UInt8], as value: Value, _ read: ([UInt8]) throws -> Value
+    ) where Value: Hashable {
+        guard let first = try? encode() else { return }
+        guard (try? read(first)) != nil else { preconditionFailure("what was written cannot be read") }
+    }
+}
