@@ -17,7 +17,10 @@ enum CenterRate {
         }
         let descriptor = try AgentSocket.connect(to: CommandLine.arguments[1])
         try send(
-            [.hello(version: 1, app: CommandLine.arguments[2], secret: CommandLine.arguments[3]), .ready], descriptor)
+            [
+                .hello(version: 1, app: BundleID(rawValue: CommandLine.arguments[2]), secret: CommandLine.arguments[3]),
+                .ready,
+            ], descriptor)
         let begun = ContinuousClock.now
         var sent: Int64 = 0
         var answered: Int64 = 0

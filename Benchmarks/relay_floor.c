@@ -1,0 +1,187 @@
+/* What calls through the relay are measured beside: a question of 256 bytes and its answer, one after the other.
+ *
+ *   relay_floor echo                a process that answers over TCP, nothing between
+ *   relay_floor nats PORT           asker and answerer at a NATS server
+ *   relay_floor mqtt PORT           the same at an MQTT broker, QoS 0
+ *   ... [COUNT]
+ *
+ * Prints the 50th and the 99th percentile in microseconds, and calls a second. All on loopback, with TCP_NODELAY.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SIZE = 256, WARM = 200 };
+
+static void fail(const char *what) {
+    perror(what);
+    exit(1);
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1e6 + time.tv_nsec / 1e3;
+}
+
+static void say(int peer, const void *bytes, size_t count) {
+    const char *at = bytes;
+    while (count > 0) {
+        ssize_t done = write(peer, at, count);
+        if (done <= 0) fail("write");
+        at += done, count -= (size_t)done;
+    }
+}
+
+static void hear(int peer, void *bytes, size_t count) {
+    char *at = bytes;
+    while (count > 0) {
+        ssize_t done = read(peer, at, count);
+        if (done <= 0) exit(0);
+        at += done, count -= (size_t)done;
+    }
+}
+
+static int tcp(int port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int peer = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+    if (peer < 0 || connect(peer, (struct sockaddr *)&address, sizeof address)) fail("connect");
+    setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    return peer;
+}
+
+/* Reads a line of NATS' protocol; answers pings. */
+static void line(int peer, char *text, size_t room) {
+    do {
+        size_t count = 0;
+        do {
+            if (count + 1 >= room) exit(1);
+            hear(peer, text + count, 1);
+        } while (text[count++] != '\n');
+        text[count] = 0;
+        if (!strncmp(text, "PING", 4)) say(peer, "PONG\r\n", 6);
+    } while (!strncmp(text, "PING", 4) || !strncmp(text, "PONG", 4) || !strncmp(text, "+OK", 3));
+}
+
+static void nats_send(int peer, const char *subject, const char *body) {
+    char frame[SIZE + 64];
+    int head = sprintf(frame, "PUB %s %d\r\n", subject, SIZE);
+    memcpy(frame + head, body, SIZE);
+    memcpy(frame + head + SIZE, "\r\n", 2);
+    say(peer, frame, (size_t)head + SIZE + 2);
+}
+
+static void nats_hear(int peer, char *body) {
+    char text[512], end[2];
+    line(peer, text, sizeof text);
+    hear(peer, body, SIZE);
+    hear(peer, end, 2);
+}
+
+static int nats(int port, const char *subject) {
+    char text[8192];
+    int peer = tcp(port);
+    line(peer, text, sizeof text); /* INFO */
+    sprintf(text, "CONNECT {\"verbose\":false}\r\nSUB %s 1\r\nPING\r\n", subject);
+    say(peer, text, strlen(text));
+    do hear(peer, text, 1);
+    while (*text != 'P');
+    hear(peer, text, 5); /* ONG\r\n: the subscription is there */
+    return peer;
+}
+
+static void mqtt_send(int peer, const char *topic, const char *body) {
+    unsigned char frame[SIZE + 16];
+    size_t name = strlen(topic), count = 2 + name + SIZE;
+    frame[0] = 0x30, frame[1] = (unsigned char)(count % 128 | 128), frame[2] = (unsigned char)(count / 128);
+    frame[3] = 0, frame[4] = (unsigned char)name;
+    memcpy(frame + 5, topic, name);
+    memcpy(frame + 5 + name, body, SIZE);
+    say(peer, frame, 3 + count);
+}
+
+static void mqtt_hear(int peer, char *body) {
+    unsigned char head[5];
+    hear(peer, head, 5);
+    hear(peer, body, head[4]);
+    hear(peer, body, SIZE);
+}
+
+static int mqtt(int port, const char *topic) {
+    unsigned char text[64] = {0x10, 13, 0, 4, 'M', 'Q', 'T', 'T', 4, 2, 0, 0, 0, 1, (unsigned char)topic[0]};
+    int peer = tcp(port);
+    say(peer, text, 15);
+    hear(peer, text, 4);
+    unsigned char wish[] = {0x82, 6, 0, 1, 0, 1, (unsigned char)topic[0], 0};
+    say(peer, wish, sizeof wish);
+    hear(peer, text, 5);
+    return peer;
+}
+
+static int compare(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+int main(int count, char **words) {
+    if (count < 2) return fprintf(stderr, "relay_floor echo | nats PORT | mqtt PORT [COUNT]\n"), 2;
+    char kind = words[1][0], body[SIZE];
+    int isEcho = kind == 'e', port = isEcho || count < 3 ? 0 : atoi(words[2]);
+    int calls = count > (isEcho ? 2 : 3) ? atoi(words[isEcho ? 2 : 3]) : 5000, pair[2] = {-1, -1};
+    if (calls < 1) return 2;
+    memset(body, 'x', SIZE);
+    int ready[2];
+    if (pipe(ready)) fail("pipe");
+    if (isEcho) {
+        struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        socklen_t room = sizeof address;
+        pair[1] = socket(AF_INET, SOCK_STREAM, 0);
+        if (bind(pair[1], (struct sockaddr *)&address, room) || listen(pair[1], 1)) fail("listen");
+        getsockname(pair[1], (struct sockaddr *)&address, &room);
+        port = ntohs(address.sin_port);
+    }
+    pid_t answerer = fork();
+    if (answerer == 0) {
+        int one = 1, peer;
+        if (isEcho) {
+            say(ready[1], "r", 1);
+            peer = accept(pair[1], NULL, NULL);
+            setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        } else {
+            peer = kind == 'n' ? nats(port, "q") : mqtt(port, "q");
+            say(ready[1], "r", 1);
+        }
+        for (;;) {
+            if (isEcho) hear(peer, body, SIZE), say(peer, body, SIZE);
+            if (kind == 'n') nats_hear(peer, body), nats_send(peer, "a", body);
+            if (kind == 'm') mqtt_hear(peer, body), mqtt_send(peer, "a", body);
+        }
+    }
+    hear(ready[0], words[1], 1);
+    int peer = isEcho ? tcp(port) : kind == 'n' ? nats(port, "a") : mqtt(port, "a");
+    double *times = malloc(sizeof(double) * (size_t)calls), began = 0;
+    for (int call = -WARM; call < calls; call++) {
+        double start = now();
+        if (call == 0) began = start;
+        if (isEcho) say(peer, body, SIZE), hear(peer, body, SIZE);
+        if (kind == 'n') nats_send(peer, "q", body), nats_hear(peer, body);
+        if (kind == 'm') mqtt_send(peer, "q", body), mqtt_hear(peer, body);
+        if (call >= 0) times[call] = now() - start;
+    }
+    double rate = calls / (now() - began) * 1e6;
+    qsort(times, (size_t)calls, sizeof(double), compare);
+    printf("%.1f %.1f %.0f\n", times[calls / 2], times[calls * 99 / 100], rate);
+    close(peer);
+    kill(answerer, SIGTERM); /* a broker would keep it waiting */
+    waitpid(answerer, NULL, 0);
+    return 0;
+}
