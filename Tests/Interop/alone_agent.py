@@ -32,6 +32,7 @@ class Alone:
             # In the first program that has it libfaketime sets variables, which moves them away from the arguments, by
             # which Swift finds these: so that is `env`, which runs the agent in its place.
             command.insert(0, "/usr/bin/env")
+        ARTEFACTS.mkdir(exist_ok=True)
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 command, env=variables, stdin=subprocess.DEVNULL, stdout=log, stderr=log,

@@ -21,8 +21,8 @@ class Certificates:
     key: Path
 
 
-def make_certificates(folder, minutes=120):
-    """Makes both for `localhost` and 127.0.0.1, P-256, as OpenSSL's strict rules want them."""
+def make_certificates(folder, minutes=120, usages=(ExtendedKeyUsageOID.SERVER_AUTH,)):
+    """Makes both for `localhost` and 127.0.0.1, P-256, as OpenSSL's strict rules want them; `usages` are the server's."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = Certificates(folder / "ca.pem", folder / "server.pem", folder / "server-key.pem")
     begin = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(minutes=5)
@@ -49,7 +49,7 @@ def make_certificates(folder, minutes=120):
     server = (
         begun(server_name, server_key).add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(usage(False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.ExtendedKeyUsage(list(usages)), critical=False)
         .add_extension(
             x509.SubjectAlternativeName(
                 [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False))

@@ -37,6 +37,14 @@ class Answer:
         return self.error.get("reason")
 
 
+@dataclass
+class TLSSession:
+    """A TLS session, with the context to which it belongs."""
+
+    context: ssl.SSLContext
+    session: ssl.SSLSession
+
+
 class StreamReset(Exception):
     """The server reset the stream instead of answering."""
 
@@ -57,16 +65,19 @@ def verified_context(ca):
     return context
 
 
-def open_tls(address, ca, protocols=("h2",), timeout=TIMEOUT):
-    """A verified TLS connection to `https://HOST:PORT`."""
+def open_tls(address, ca, protocols=("h2",), timeout=TIMEOUT, certificate=None, session=None):
+    """A verified TLS connection to `https://HOST:PORT`; `certificate` is a .pem with a client's certificate and key."""
     parts = urlsplit(address)
-    context = verified_context(ca)
+    context = session.context if session else verified_context(ca)
+    if certificate and not session:
+        context.load_cert_chain(certificate)
     if protocols:
         context.set_alpn_protocols(list(protocols))
     plain = socket.create_connection((parts.hostname, parts.port), timeout)
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
-        return context.wrap_socket(plain, server_hostname=parts.hostname)
+        return context.wrap_socket(
+            plain, server_hostname=parts.hostname, session=session.session if session else None)
     except BaseException:
         plain.close()
         raise
@@ -75,9 +86,9 @@ def open_tls(address, ca, protocols=("h2",), timeout=TIMEOUT):
 class H2Client:
     """One connection. `start` opens streams, `receive` collects answers, `request` does both for one."""
 
-    def __init__(self, address, ca):
+    def __init__(self, address, ca, certificate=None, session=None):
         self.authority = urlsplit(address).netloc
-        self._socket = open_tls(address, ca)
+        self._socket = open_tls(address, ca, certificate=certificate, session=session)
         assert self._socket.selected_alpn_protocol() == "h2"
         self._h2 = h2.connection.H2Connection(
             h2.config.H2Configuration(
@@ -89,6 +100,16 @@ class H2Client:
         self._goaway = None
         self._h2.initiate_connection()
         self._flush()
+
+    @property
+    def tls_session(self):
+        """What a later connection needs to resume this one's TLS session."""
+        return TLSSession(self._socket.context, self._socket.session)
+
+    @property
+    def is_resumed(self):
+        """Whether the TLS handshake resumed an earlier session."""
+        return self._socket.session_reused
 
     @property
     def streams_allowed(self):

@@ -332,6 +332,15 @@ class Device:
         self.send(DATA, encode(
             (2, persistent_id), (4, "aldaba"), (5, category), (9, persistent_id), (17, 86400), (18, now), (21, data)))
 
+    def send_message(self, message_id, app, recipient, data, ttl=86400, queued=None, raw=None):
+        """What an app sends to its provider; returns the stream id of the stanza."""
+        now = int(time.time() * 1000)
+        pairs = (encode((1, key), (2, value)) for key, value in data.items())
+        self.send(DATA, encode(
+            (2, message_id), (4, recipient), (5, app), *((7, pair) for pair in pairs), (9, f"p-{message_id}"),
+            (17, ttl), (18, now), (19, queued), (21, raw)))
+        return self.sent_count
+
     def wait_confirmed(self, stream_id):
         """Waits until the server says that it has received one of our packets."""
         while True:

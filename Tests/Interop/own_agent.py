@@ -14,10 +14,11 @@ from waiting import wait_until
 class OwnAgent:
     """A process `aldaba agent` with a data folder of its own, against the server of an `aldaba up`.
 
-    With `disk` (a SmallDisk) its data are there, all but the socket.
+    With `disk` (a SmallDisk) its data are there, all but the socket. With `device_port` its device channel goes to that
+    port instead of the server's.
     """
 
-    def __init__(self, up, name, environment=None, disk=None):
+    def __init__(self, up, name, environment=None, disk=None, device_port=None):
         self._folder = tempfile.TemporaryDirectory(prefix="aldaba-agent-")
         self._prefix = disk.prefix if disk else []
         self._outside = disk.outside if disk else str
@@ -29,7 +30,7 @@ class OwnAgent:
         server = json.loads((up.data / "serve.json").read_text())
         self._command = [
             *self._prefix, str(BINARY), "agent", "--data", str(self.data), "--agent-socket", self.socket,
-            "--agent-server", f"{server['host']}:{server['devicePort']}",
+            "--agent-server", f"{server['host']}:{device_port or server['devicePort']}",
             "--agent-control", f"https://{server['host']}:{server['controlPort']}",
             "--agent-ca", up.ready["ca"], "--environment", server["environment"], "--reconnect-after", "50",
         ]
@@ -44,6 +45,7 @@ class OwnAgent:
 
     def install(self, **manifest):
         """Installs an app; returns its secret where it proves itself by one."""
+        Path(self._outside(str(self.data))).mkdir(mode=0o700, exist_ok=True)
         draft = Path(self._folder.name) / "manifest.json"
         draft.write_text(json.dumps(manifest))
         told = run_aldaba("agent", "app", "install", draft, "--data", self.data, prefix=self._prefix).stdout.split()

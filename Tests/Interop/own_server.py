@@ -32,6 +32,7 @@ class OwnServer:
 
     def __init__(self, folder, name, *flags, enrolment_key=ENROLMENT_KEY, open_files=None, log_level="info"):
         self.data = Path(folder) / "data"
+        self.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.certificates = make_certificates(Path(folder) / "certificates")
         self.enrolment_key = enrolment_key
         ARTEFACTS.mkdir(exist_ok=True)

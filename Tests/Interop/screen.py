@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -17,6 +18,7 @@ POPUP = (0x20, 0x40, 0xC0)  # dunst's background below: a colour that nothing el
 INK = (0xFF, 0xFF, 0xFF)
 NEEDED = ("Xvfb", "dbus-daemon", "dbus-send", "dunst", "xdotool")
 XFCE = "/usr/lib/x86_64-linux-gnu/xfce4/notifyd/xfce4-notifyd"
+MATE = "/usr/lib/mate-notification-daemon/mate-notification-daemon"
 MARGIN, BUTTON_ABOVE_BOTTOM = 14, 31  # of a popup of xfce4-notifyd's, in its plain theme
 
 BUS_CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -90,6 +92,11 @@ class Picture:
         columns, rows = [x for x, _ in places], [y for _, y in places]
         return min(columns), min(rows), max(columns), max(rows)
 
+    def lit(self):
+        """How many pixels are not black, as the empty screen is."""
+        return sum(bool(any(row[at:at + 3])) for y in range(self.height) for row in [self.row(y)]
+                   for at in range(0, len(row), 4))
+
     def count(self, colour, box):
         """How many pixels of a colour lie within a rectangle."""
         left, top, right, bottom = box
@@ -127,7 +134,13 @@ class Screen:
         try:
             self.environment = base_environment | {"DISPLAY": self._start_display()}
             self.environment["DBUS_SESSION_BUS_ADDRESS"] = self.start_bus("bus")
-            self._server_command = {"dunst": self._dunst, "xfce4-notifyd": lambda: [XFCE], "mock": self._mock}[server]()
+            if server is None:
+                return
+            self._server_command = {
+                "dunst": self._dunst, "dunst as it comes": self._stock_dunst, "xfce4-notifyd": lambda: [XFCE],
+                "mate-notification-daemon": lambda: [MATE], "lxqt-notificationd": lambda: ["lxqt-notificationd"],
+                "mock": self._mock,
+            }[server]()
             self.begin_notification_server()
         except BaseException:
             self.stop()
@@ -179,13 +192,13 @@ class Screen:
         """The numbers of the windows that can be seen and have a part of this name."""
         return self._xdotool("search", "--onlyvisible", "--name", name).split()
 
-    def press_button(self, place, count):
+    def press_button(self, place, count, opens=True):
         """Presses one of the `count` buttons of xfce4-notifyd's popup; the one that opens it stands before them.
 
-        They share its width.
+        They share its width. A question cannot be opened.
         """
         _, left, top, width, height = self.wait_for_window("xfce4-notifyd")
-        x = left + MARGIN + int((place + 1.5) * (width - 2 * MARGIN) / (count + 1))
+        x = left + MARGIN + int((place + 0.5 + opens) * (width - 2 * MARGIN) / (count + opens))
         self._xdotool("mousemove", str(x), str(top + height - BUTTON_ABOVE_BOTTOM), "click", "1")
 
     def begin_window_manager(self):
@@ -266,6 +279,27 @@ class Screen:
         configuration = self._folder / "dunstrc"
         configuration.write_text(DUNST_CONFIGURATION)
         return ["dunst", "-config", str(configuration)]
+
+    def _stock_dunst(self):
+        """With its own settings, but for the program that asks which button is meant: see `will_choose`."""
+        configuration, menu = self._folder / "dunstrc", self._folder / "menu"
+        menu.write_text(f'#!/bin/sh\ncat > {menu}.asked; grep -F "$(cat {menu}.choice)" {menu}.asked\n')
+        menu.chmod(0o700)
+        stock = Path("/etc/xdg/dunst/dunstrc").read_text()
+        configuration.write_text(re.sub(r"(?m)^( *dmenu = ).*", rf"\1{menu}", stock))
+        return ["dunst", "-config", str(configuration)]
+
+    def will_choose(self, label):
+        """What a person will choose when dunst's menu comes."""
+        (self._folder / "menu.choice").write_text(label)
+
+    def middle_click(self):
+        """Presses the pointer's middle button on dunst's popup, at its place by its own settings."""
+        self._xdotool("mousemove", str(WIDTH - 160), "80", "click", "2")
+
+    def server_log(self):
+        """What the notification server has said."""
+        return (self._folder / f"{Path(self._server_command[0]).name}.log").read_text(errors="replace")
 
     @staticmethod
     def _mock():

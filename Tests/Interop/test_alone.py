@@ -80,7 +80,7 @@ def test_many_at_once_bring_pictures(start, tmp_path):
     for number in range(12):
         pictures.append(tmp_path / f"{number}.png")
         with open(pictures[-1], "wb") as picture:
-            picture.write(b"\x89PNG\r\n\x1a\n")
+            picture.write(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
             picture.truncate(8 << 20)
     asking = [
         subprocess.Popen(
@@ -88,7 +88,8 @@ def test_many_at_once_bring_pictures(start, tmp_path):
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         for number, picture in enumerate(pictures)]
     told = [(process.communicate(timeout=60)[0], process.returncode) for process in asking]
-    assert told == [("", 0)] * 12, told
+    assert [status for _, status in told] == [0] * 12, told
+    assert len({identifier.strip() for identifier, _ in told}) == 12, "each says its id"
     shown = json.loads(alone.aldaba("notifications", "list", "--json").stdout)
     assert sorted(item["content"]["title"] for item in shown) == sorted(f"t{number}" for number in range(12))
     assert alone.process.poll() is None
@@ -100,7 +101,7 @@ def test_an_app_brings_pictures_one_after_the_other(start, tmp_path):
         for number in range(4):
             picture = tmp_path / f"{number}.png"
             with open(picture, "wb") as file:
-                file.write(b"\x89PNG\r\n\x1a\n")
+                file.write(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
                 file.truncate(8 << 20)
             first.send({
                 "type": "center", "request": 100 + number, "command": "add", "notification": {

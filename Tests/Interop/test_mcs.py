@@ -8,7 +8,7 @@ import time
 import pytest
 
 from mcs_client import (
-    CLOSE, DATA, IQ, LOGIN, LOGIN_RESPONSE, PING, STREAM_ERROR, Device, Identity, Message, checkin, encode,
+    CLOSE, DATA, IQ, LOGIN, LOGIN_RESPONSE, PING, PONG, STREAM_ERROR, Device, Identity, Message, checkin, encode,
     register3,
 )
 
@@ -319,6 +319,20 @@ def test_plain_text_and_cut_handshakes_leave_the_server_alive(world):
             plain.sendall(data)
     with world.logged_in() as device:
         assert device.nothing_more() == []
+
+
+@pytest.mark.parametrize("tag", [5, 6, 9, 11, 12, 13, 14, 15])
+def test_packets_that_are_not_used_any_more_count_as_packets(world, tag):
+    with world.logged_in() as device:
+        device.send(tag, b"\xff\xff")
+        assert device.ping().last_stream_id_received == 3
+
+
+@pytest.mark.parametrize("length", range(1, 6))
+def test_a_size_may_have_any_number_of_bytes(world, length):
+    with world.logged_in() as device:
+        device.send_raw(bytes([PING]) + b"\x80" * (length - 1) + b"\x00")
+        assert device.receive_kind(PONG).last_stream_id_received == 2
 
 
 def test_goodbye_ends_the_session_and_what_comes_then_waits(world):

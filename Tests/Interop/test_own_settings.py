@@ -34,6 +34,7 @@ def up(request):
 
 def test_the_app_is_told_and_started_where_it_does_not_run(up):
     program, log, manifest = up.data / "owner", up.data / "owner.log", up.data / "owner.json"
+    program.touch(0o700)
     manifest.write_text(json.dumps({
         "id": APP, "name": "Owner", "team": "ALDABADEMO", "executable": str(program), "provesBySecret": True,
         "authorization": "granted"}))

@@ -35,6 +35,8 @@ TIMED = ["storeDue"]
 ABSENT = ["storeAppearance", "storeLeftUnhandled", "startApp", "storeRemoval", "storeRelease"]
 # A minute after a start that failed: the agent's Swift tests have it, with a clock of their own.
 # What is missed, a clock that is set and a circle that is entered take their time too: see test_schedule_agent.
+# With an extension that fetches a picture: see test_service_extension.
+EXTENDED = ["startExtension", "extend", "storeExtended"]
 ELSEWHERE = ["storeResponsesDropped", "storeMissed", "storeAnchored", "storeCrossed"]
 
 
@@ -144,7 +146,7 @@ def once(states, *names):
 def test_every_step_is_tried():
     listed = run_aldaba("agent", "steps").stdout.split()
     assert sorted(listed) == sorted(ARRIVING + TAPPED + ASKED + ORDERED + PUT_AWAY + RENEWED + BOUNDED + TIMED + ABSENT
-                                    + ELSEWHERE)
+                                    + EXTENDED + ELSEWHERE)
 
 
 @pytest.mark.desktop

@@ -107,6 +107,7 @@ def test_what_waited_while_the_app_and_agent_were_away_is_delivered(run, tmp_pat
 
 def test_a_register_begun_anew_keeps_the_keys(run, tmp_path):
     data, ports = tmp_path / "data", free_ports()
+    data.mkdir(mode=0o700)
     run_aldaba("key", "create", "--team", "OTHERTEAM1", "--data", data)
     first = run("--json", "--data", data, *flags(ports))
     assert first.stop() == 0
@@ -153,9 +154,11 @@ def test_a_folder_that_others_use_is_refused_and_left_as_it_is(tmp_path):
 
 @pytest.mark.parametrize("words", [
     ("app", "list"), ("key", "list"), ("key", "token"), ("get", "1"), ("send", "--token", "ab", "--title", "x"),
-    ("doctor",),
+    ("doctor",), ("hub", "list"), ("app", "create", "com.example.mistyped"), ("key", "create"), ("team", "create", "Mist"),
+    ("service-account", "create"), ("enrolment-key", "create", "lab"), ("hub", "create", "mist"),
+    ("hub", "key", "list", "mist"), ("agent", "app", "list"),
 ])
-def test_commands_that_only_look_make_nothing(words, tmp_path):
+def test_commands_that_only_look_or_register_make_nothing(words, tmp_path):
     done = run_aldaba(*words, "--data", tmp_path / "mistyped", check=False)
     if words != ("doctor",):
         assert done.returncode != 0 and "mistyped" in done.stderr
@@ -165,6 +168,7 @@ def test_commands_that_only_look_make_nothing(words, tmp_path):
 @pytest.mark.parametrize("flag", PORT_FLAGS)
 def test_serve_names_the_port_that_it_cannot_have(flag, tmp_path):
     data, ports = tmp_path / "data", free_ports()
+    data.mkdir(mode=0o700)
     run_aldaba("key", "create", "--data", data)
     key, certificate = data / "certificates/server-key.pem", data / "certificates/server.pem"
     subprocess.run(
@@ -333,6 +337,7 @@ def test_standard_output_is_exactly_one_line_of_json(run):
     assert running.output.count("\n") == 1 and running.output.endswith("\n")
     assert set(json.loads(running.output)) == {
         "apns", "mcs", "http", "metrics", "ca", "key", "keyId", "teamId", "topic", "deviceToken", "data", "appLog",
+        "fcm", "serviceAccount", "registrationToken", "hub", "hubName",
         "pids",
     }
     assert not running.data.exists()
@@ -364,7 +369,7 @@ def test_the_printed_lines_work_when_pasted(run, tmp_path):
     address = re.sub(r"(\$ID|<[^>]*>|\{[^}]*\}|\bID\b)", apns_id, lines["timeline"])
     found = pasted(f"curl --silent --fail '{address}'")
     assert "accepted" in found.stdout
-    log = tmp_path / "data/app.log"
+    log = tmp_path / "data/log/handed.log"
     wait_for_lines(log, lambda each: len(each) == 2 and apns_id in each, "the app was handed both")
 
 

@@ -32,6 +32,7 @@ class TimeMachine:
         self.folder, self.data = folder, folder / "data"
         self.log, self._clock = ARTEFACTS / f"{name}.log", folder / "clock"
         self._process = None
+        self.data.mkdir(mode=0o700)
         draft = folder / "app.json"
         draft.write_text(json.dumps({
             "id": APP, "name": "Clock", "team": "ALDABADEMO", "executable": sys.executable, "provesBySecret": True,

@@ -1,0 +1,191 @@
+"""A cross-platform app: its native half in Swift, started by the agent, and its other half, which is this test.
+
+The codec's fixture is compared with what Flutter's own engine writes.
+"""
+
+import json
+import subprocess
+import sys
+import uuid
+
+import pytest
+
+import flutter_engine
+from aldaba_process import BINARY, REPOSITORY, clean_environment, run_aldaba
+from control_client import ControlClient
+from hub_clients import backend
+from own_agent import OwnAgent
+from pages import blocks
+from provider import Provider
+from waiting import wait_until
+
+sys.path.insert(0, str(REPOSITORY / "Examples/PushDemo"))
+import host  # noqa: E402
+
+TEAM = "ALDABADEMO"
+PREFIX = "com.example.pushdemo"
+ACTIONS = f"{PREFIX}/notificationaction"
+PROGRAM = BINARY.parent / "PushDemo"
+
+
+class CrossPlatformApp:
+    """The example app on an agent of its own, and the other half's end of its channels."""
+
+    def __init__(self, up, name):
+        self.up = up
+        self.id = f"{PREFIX}-{uuid.uuid4().hex[:8]}"
+        run_aldaba("app", "create", self.id, "--team", TEAM, "--data", up.data)
+        self.agent = OwnAgent(up, name)
+        self.path = self.agent.data.parent / "channels.sock"
+        self.agent.install(
+            id=self.id, name="Push Demo", team=TEAM, executable=str(PROGRAM), authorization="granted",
+            environment={"ALDABA_FLUTTER_SOCKET": str(self.path)}, backgroundModes=["remote-notification"])
+        self.agent.start()
+        self.triggered = []
+        self.process = subprocess.Popen(
+            [PROGRAM], env=clean_environment(
+                ALDABA_APP_ID=self.id, ALDABA_AGENT_SOCKET=self.agent.socket, ALDABA_FLUTTER_SOCKET=str(self.path)),
+            stdin=subprocess.DEVNULL)
+        self.host = self.connect()
+
+    def connect(self):
+        """Another half, once the app listens."""
+
+        def connected():
+            try:
+                return host.Host(self.path)
+            except OSError:
+                return None
+
+        other = wait_until(connected, "the app listens")
+        other.on(ACTIONS, "triggerAction", self.triggered.append)
+        return other
+
+    def token(self):
+        def told():
+            try:
+                return self.host.call(f"{PREFIX}/deviceinstallation", "getDeviceToken")
+            except host.MethodError as error:
+                assert error.code == "UNAVAILABLE" and "not registered" in str(error)
+                return None
+
+        self.known = wait_until(told, "the app has its token")
+        return self.known
+
+    def send(self, payload, **headers):
+        self.send_to(self.token(), payload, **headers)
+
+    def send_to(self, token, payload, **headers):
+        provider = Provider(self.up.ready, topic=self.id)
+        try:
+            answer = provider.post(token, payload, **headers)
+            assert answer.status == 200, answer
+        finally:
+            provider.close()
+
+    def stop(self):
+        self.host.close()
+        self.end_process()
+        self.agent.stop()
+
+    def end_process(self):
+        """The program that this test started ends; one that the agent started ends with the agent."""
+        self.process.terminate()
+        self.process.wait(20)
+
+    def open(self):
+        """A person opens the one notification that is listed."""
+        (shown,) = wait_until(self.agent.listed, "a notification is listed")
+        self.agent.aldaba("notifications", "open", str(shown["notification"]["id"]))
+
+
+@pytest.fixture
+def app(up, request):
+    made = CrossPlatformApp(up, request.node.name)
+    yield made
+    made.stop()
+
+
+def test_the_installation_is_told_over_the_method_channel(app):
+    channel = f"{PREFIX}/deviceinstallation"
+    token = app.token()
+    assert len(bytes.fromhex(token)) == 32
+    assert uuid.UUID(app.host.call(channel, "getDeviceId"))
+    assert app.host.call(channel, "getDevicePlatform") == "apns"
+    assert app.host.call(channel, "getBattery") is host.NOT_IMPLEMENTED
+    assert app.host.call(f"{PREFIX}/nothing", "x") is host.NOT_IMPLEMENTED
+
+
+def test_an_action_is_triggered_by_what_is_shown_and_by_what_is_silent(app):
+    app.send({"aps": {"content-available": 1}, "action": "action_b"}, apns_push_type="background", apns_priority=5)
+    wait_until(lambda: app.triggered == ["action_b"], "the silent one's action")
+    app.send({"aps": {"alert": "Hello"}, "action": "action_a"})
+    app.open()
+    wait_until(lambda: app.triggered[-1] == "action_a", "its action when it is opened")
+    assert app.host.call(ACTIONS, "getLaunchAction") is None, "no notification started the app"
+
+
+def test_the_action_that_started_the_app_is_told_once(app):
+    app.token()
+    app.host.close()
+    app.end_process()
+    app.path.unlink()
+    app.send_to(app.known, {"aps": {"alert": "Hello"}, "action": "action_a"})
+    app.open()
+    app.host = app.connect()
+    assert wait_until(lambda: app.host.call(ACTIONS, "getLaunchAction"), "the action is told") == "action_a"
+    assert app.host.call(ACTIONS, "getLaunchAction") is None
+
+
+def test_it_registers_at_the_backend_and_a_request_triggers_its_action(up, app):
+    """The whole way of a course: over the method channel to the backend, and from the backend to the app's action."""
+    hub = f"hub-{uuid.uuid4().hex[:8]}"
+    run_aldaba("hub", "create", hub, "--app", app.id, "--data", up.data)
+    key = run_aldaba("hub", "key", "create", hub, "phones", "--backend", "--data", up.data).stdout.strip()
+    told = {name: app.host.call(f"{PREFIX}/deviceinstallation", name) for name in ("getDeviceId", "getDevicePlatform")}
+    installation = {
+        "installationId": told["getDeviceId"], "platform": told["getDevicePlatform"], "pushChannel": app.token(),
+        "tags": ["example"]}
+    control = ControlClient(up.ready["http"])
+    try:
+        assert backend(control, key, "PUT", "installations", installation) == (200, b"")
+        request = {"text": "Hello", "action": "action_b", "silent": True, "tags": ["example"]}
+        assert backend(control, key, "POST", "requests", request) == (200, b"")
+        wait_until(lambda: app.triggered == ["action_b"], "the silent request's action")
+        assert backend(control, key, "POST", "requests", request | {"silent": False, "action": "action_a"})[0] == 200
+        app.open()
+        wait_until(lambda: app.triggered[-1] == "action_a", "the shown request's action, when it is opened")
+    finally:
+        control.close()
+
+
+def test_the_newest_other_half_counts(app):
+    token = app.token()
+    second = app.connect()
+    try:
+        assert second.call(f"{PREFIX}/deviceinstallation", "getDeviceToken") == token
+    finally:
+        second.close()
+
+
+def test_the_pages_other_half_reads_the_token(app, capsys):
+    token = app.token()
+    (lines,) = blocks("cross-platform-app.md", "python")
+    exec(compile(lines.replace("/run/user/1000/pushdemo.sock", str(app.path)), "cross-platform-app.md", "exec"), {})
+    assert capsys.readouterr().out.strip() == token
+
+
+def test_the_fixture_is_what_flutters_engine_writes(tmp_path):
+    try:
+        engine = flutter_engine.Engine.fetched(tmp_path)
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"the engine's wheel cannot be had: {error.stderr.strip().splitlines()[-1:]}")
+    except OSError as error:
+        pytest.skip(f"the engine cannot be loaded: {error}")
+    written = engine.fixture()
+    assert json.loads(flutter_engine.FIXTURE.read_text()) == written
+    for line in written:
+        kind, value = line["value"]
+        if kind in ("null", "bool", "int", "float", "string"):
+            assert host.encode(value).hex() == line["message"]
+            assert host.encode(value, 1).hex() == line["success"][2:]

@@ -1,0 +1,33 @@
+"""GNOME's own shell shows what the agent presents, the picture of a rich push among it."""
+
+import pytest
+
+from aldaba_process import ARTEFACTS, clean_environment
+from gnome import Gnome
+from pictures import JPEG_COLOUR
+from test_rich_push import SERVICE, RichWorld
+from test_service_extension import pictures  # noqa: F401
+from waiting import wait_until
+
+
+@pytest.fixture(scope="module")
+def gnome():
+    desktop = Gnome(clean_environment())
+    yield desktop
+    desktop.stop()
+
+
+@pytest.mark.desktop
+def test_the_picture_of_a_push_is_on_gnomes_screen(up, control, gnome, pictures):  # noqa: F811
+    world = RichWorld(up, control, gnome, pictures, "127.0.0.0/8", SERVICE)
+    try:
+        assert gnome.banner_pixels(JPEG_COLOUR) == 0
+        reference = world.push_members("Bread", **{"attachment-url": pictures.url("bread.jpg")})
+        assert world.extended(reference)[0] == "changed"
+        control.wait_for_last_state(reference, "presented")
+        try:
+            wait_until(lambda: gnome.banner_pixels(JPEG_COLOUR) > 300, "the picture is seen", 20)
+        finally:
+            gnome.keep(ARTEFACTS / "gnome.png")
+    finally:
+        world.stop()

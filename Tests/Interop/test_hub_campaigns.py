@@ -1,0 +1,140 @@
+"""Campaigns by the recipients' own time, tried and imported: Python's zoneinfo is the oracle."""
+
+import json
+from datetime import datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from aldaba_process import run_aldaba
+from hub_clients import OwnHub
+from test_hub import handed, shown
+
+
+@pytest.fixture
+def own(path, control, request):
+    """A hub of the test's own."""
+    name = request.node.originalname.replace("_", "-")[:60]
+    run_aldaba("hub", "create", name, "--data", path["data"], check=False)
+    return OwnHub(path | {"hubName": name}, control)
+
+
+def put(own, name, channel, **more):
+    status, told = own.ask("PUT", f"/installations/{name}", {"platform": "aldaba", "pushChannel": channel} | more)
+    assert status in (200, 201), told
+
+
+def expected(local, zone, gap, overlap):
+    """When it is that local time, by zoneinfo; None where it is skipped and to be left out."""
+    zone = ZoneInfo(zone)
+    found = [local.replace(tzinfo=zone, fold=fold).astimezone(timezone.utc) for fold in (0, 1)]
+    if all(each.astimezone(zone).replace(tzinfo=None, fold=0) == local for each in found):
+        return found[0] if overlap == "first" else found[1]
+    # The offset before the gap takes the local time as far behind it as it is in it.
+    shifted = found[0]
+    if gap == "shift":
+        return shifted
+    if gap == "skip":
+        return None
+    end = shifted
+    while (end - timedelta(minutes=1)).astimezone(zone).utcoffset() == shifted.astimezone(zone).utcoffset():
+        end -= timedelta(minutes=1)
+    return end
+
+
+YEAR = datetime.now().year + 2
+# Of each zone the local times round its changes of clocks, and an ordinary one.
+CASES = [
+    (zone, day + timedelta(hours=hours))
+    for zone in ("Europe/Vienna", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "Pacific/Kiritimati")
+    for day in [
+        at for at in (datetime(YEAR, 1, 1) + timedelta(days=number) for number in range(365))
+        if at.replace(tzinfo=ZoneInfo(zone)).utcoffset() != (at + timedelta(days=1)).replace(tzinfo=ZoneInfo(zone)).utcoffset()
+    ] + [datetime(YEAR, 6, 1)]
+    for hours in (0, 1, 1.75, 2, 2.25, 2.5, 3, 9)
+]
+
+
+def test_local_times_are_those_of_zoneinfo(own):
+    for zone in {zone for zone, _ in CASES}:
+        put(own, zone.replace("/", "."), zone, timeZone=zone)
+    tried = 0
+    for zone, local in CASES:
+        for gap in ("end", "shift", "skip"):
+            for overlap in ("first", "second"):
+                told = own.ask("POST", "/campaigns/preview", {
+                    "installationId": zone.replace("/", "."), "content": {"title": "x"},
+                    "local": {"time": local.isoformat(), "past": "skip", "gap": gap, "overlap": overlap,
+                              "unknownZone": "skip"}})[1]
+                at = expected(local, zone, gap, overlap)
+                if at is None:
+                    assert told["leftOut"] == "gap", (zone, local)
+                else:
+                    assert datetime.fromisoformat(told["comesAt"]) == at, (zone, local, gap, overlap, told)
+                tried += 1
+    assert tried > 300
+
+
+def test_choices_are_spelled_out_and_told(own, path):
+    put(own, "demo", path["deviceToken"], timeZone="Pacific/Kiritimati")
+    put(own, "nowhere", "x")
+    local = {"time": "2020-01-01T09:00:00", "past": "now", "gap": "end", "overlap": "first", "unknownZone": "skip"}
+    for name in local:
+        status, problem = own.ask("POST", "/campaigns", {
+            "content": {"title": "x"}, "local": {other: value for other, value in local.items() if other != name}})
+        assert (status, problem["pointer"]) == (400, f"/local/{name}")
+    before = handed(path)
+    begun = own.ask("POST", "/campaigns", {"content": {"title": "x"}, "local": local})[1]
+    assert begun["local"] == local
+    told = own.wait_for_campaign(begun["id"], "Completed")
+    assert (told["leftOut"], told["targeted"]) == ({"unknownZone": 1}, 2)
+    shown(path, before + 1)
+    now = datetime.now(ZoneInfo("Pacific/Kiritimati"))
+    quiet = {
+        "from": (now - timedelta(hours=2)).strftime("%H:%M"), "to": (now + timedelta(hours=2)).strftime("%H:%M"),
+        "then": "wait", "unknownZone": "skip"}
+    preview = own.ask("POST", "/campaigns/preview", {
+        "installationId": "demo", "content": {"title": "x"}, "quiet": quiet})[1]
+    end = (now + timedelta(hours=2)).replace(second=0, microsecond=0)
+    assert datetime.fromisoformat(preview["quietUntil"]) == end
+    begun = own.ask("POST", "/campaigns", {"content": {"title": "x"}, "quiet": quiet | {"then": "skip"}})[1]
+    told = own.wait_for_campaign(begun["id"], "Completed")
+    assert told["leftOut"] == {"quiet": 1, "unknownZone": 1}
+    assert handed(path) == before + 1
+
+
+def test_an_experiment_and_its_test_devices(own, path):
+    put(own, "demo", path["deviceToken"], tags=["test-device"], userId="anna")
+    campaign = {"experiment": {"holdOut": 0, "variants": [
+        {"name": name, "share": 50, "content": {"title": name}} for name in ("a", "b")]}}
+    before = handed(path)
+    trials = own.ask("POST", "/campaigns/test", campaign)[1]["trials"]
+    assert [(each["variant"], each["results"]) for each in trials] == [
+        (name, [{"installationId": "demo", "outcome": "Success"}]) for name in ("a", "b")]
+    shown(path, before + 2)
+    begun = own.ask("POST", "/campaigns", campaign)[1]
+    told = own.wait_for_campaign(begun["id"], "Completed")
+    assert sorted(told["variants"].values()) == [0, 1]
+    shown(path, before + 3)
+
+
+def test_a_file_is_imported_while_the_server_runs(own, path, tmp_path):
+    put(own, "i7", "old", tags=["old"])
+    assert own.ask("POST", "/audience", {"expression": "old"})[1]["count"] == 1
+    file = tmp_path / "installations.jsonl"
+    good = [json.dumps({"installationId": f"i{number}", "platform": "apns", "pushChannel": f"c{number}",
+                        "tags": ["all", f"t{number % 7}"], "timeZone": "Europe/Vienna"}) for number in range(12_000)]
+    file.write_text("\n".join(good[:5] + ["", '{"installationId":"x"}', "no"] + good[5:]))
+    hub = own.ask("GET")[1]["name"]
+    done = run_aldaba("hub", "import", hub, file, "--json", "--data", path["data"], check=False)
+    assert done.returncode != 0
+    assert "line 7: /platform: the platform is missing" in done.stderr
+    assert "line 8: this is no JSON" in done.stderr
+    told = json.loads(done.stdout.splitlines()[0])
+    assert (told["put"], told["added"], told["wrong"]) == (12_000, 11_999, 2)
+    assert own.ask("POST", "/audience", {"expression": "all"})[1]["count"] == 12_000
+    assert own.ask("POST", "/audience", {"expression": "old"})[1]["count"] == 0
+    few = own.ask("POST", "/audience", {"expression": "t3 && !t4"})[1]["count"]
+    assert few == sum(number % 7 == 3 for number in range(12_000))
+    missing = run_aldaba("hub", "import", hub, tmp_path / "none", "--data", path["data"], check=False)
+    assert "is it there?" in missing.stderr

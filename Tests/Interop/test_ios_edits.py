@@ -1,0 +1,80 @@
+"""What Docs/ios-edits.md says of lines that do not compile: each is given to the compiler, against the built modules."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from aldaba_process import BINARY, REPOSITORY
+
+# The line, and a part of what the compiler says of it; `None` where it compiles.
+LINES = [
+    ("let options: UNAuthorizationOptions = .none", "use [] to construct an empty option set"),
+    ("let presented: UNNotificationPresentationOptions = .none", "use [] to construct an empty option set"),
+    ("let actions: UNNotificationActionOptions = .none", "use [] to construct an empty option set"),
+    ("let category: UNNotificationCategoryOptions = .none", "use [] to construct an empty option set"),
+    ("let empty: UNNotificationActionOptions = []", None),
+    ('let task = URLSession.shared.dataTask(with: URL(string: "https://localhost")!)', None),
+    ('let group = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: "group.a")', None),
+    ("let place = CLLocationCoordinate2DMake(52.5, 13.4)", None),
+    ("let row = IndexPath(row: 1, section: 0).row", None),
+    ("let type = NSUserActivityTypeBrowsingWeb", None),
+    ("class A: UIResponder { override init() { super.init() } }", "'required'"),
+    ("class B: UIViewController { init(a: Int) { super.init(nibName: nil, bundle: nil) }; "
+     "required init?(coder: NSCoder) { nil } }", "'required' initializer 'init()' must be provided"),
+    ("class C: UIViewController { init(a: Int) { super.init(nibName: nil, bundle: nil) }; "
+     "required init?(coder: NSCoder) { nil }; required convenience init() { fatalError() } }", None),
+    ("class D: UIView { override init(frame: CGRect) { super.init(frame: frame) }; "
+     "required init?(coder: NSCoder) { super.init(coder: coder) } }", None),
+    ('let board = UIStoryboard(name: "Main", bundle: nil)', "cannot find 'UIStoryboard' in scope"),
+]
+IMPORTS = ["os", "os.log", "CommonCrypto"]
+
+
+@pytest.fixture(scope="module")
+def compiler(tmp_path_factory):
+    """`compiler(text)` gives what the compiler says, by the numbers of the lines."""
+    triple = json.loads(subprocess.run(
+        ["swiftc", "-print-target-info"], capture_output=True, text=True, check=True).stdout)["target"]["triple"]
+    folder = tmp_path_factory.mktemp("edits")
+
+    def compile(text):
+        file = folder / "main.swift"
+        file.write_text(text)
+        done = subprocess.run(
+            ["swiftc", "-typecheck", "-swift-version", "5", "-target", triple, "-I", str(BINARY.parent / "Modules"), "-I",
+             str(REPOSITORY / "Sources/System/CLinux"), str(file)], capture_output=True, text=True, timeout=170)
+        said = {}
+        for line, words in re.findall(r"main\.swift:(\d+):\d+: error: (.*)", done.stderr):
+            said.setdefault(int(line), []).append(words)
+        return said
+
+    return compile
+
+
+def test_lines_compile_or_are_refused_as_the_page_says(compiler):
+    head = "import CoreLocation; import UIKit; import UserNotifications\n"
+    # What is missing in a class is said behind its last brace, on the line after it, which is empty here.
+    said = compiler(head + "\n\n".join(line for line, _ in LINES) + "\n")
+    for number, (line, expected) in enumerate(LINES, start=1):
+        heard = " ".join(said.get(2 * number, []) + said.get(2 * number + 1, []))
+        assert (expected is None and not heard) or (expected and expected in heard), f"{line}\n{heard}"
+
+
+@pytest.mark.parametrize("module", IMPORTS)
+def test_modules_of_apple_s_toolchain_are_not_there(compiler, module):
+    assert "no such module" in " ".join(compiler(f"import {module}\n").get(1, []))
+
+
+def test_the_network_is_a_module_of_its_own(compiler):
+    line = 'let task = URLSession.shared.dataTask(with: URL(string: "https://localhost")!)\n'
+    assert "has no member 'shared'" in " ".join(compiler(f"import Foundation\n{line}").get(2, []))
+    assert not compiler(f"import Foundation\nimport FoundationNetworking\n{line}")
+
+
+def test_what_the_page_names_it_names():
+    page = (REPOSITORY / "Docs/ios-edits.md").read_text()
+    for name in ("Objective-C sources", "FoundationNetworking", "required convenience init()", "UIStoryboard", "containerURL",
+                 "CommonCrypto", "suggestedFilename", "import os"):
+        assert name in page, name

@@ -1,0 +1,134 @@
+"""The pages' commands do what the pages say, word for word."""
+
+import asyncio
+import json
+from urllib.parse import urlsplit
+
+import firebase_admin
+import pytest
+from aioapns import NotificationRequest
+from aioapns.connection import APNsDevelopmentClientProtocol
+
+from aldaba_process import run_aldaba
+from fcm_library import internal_id, own_addresses
+from pages import blocks, run_shell
+
+
+@pytest.fixture
+def told(path):
+    """What a command prints with --json on the running server's folder."""
+    return lambda *words: json.loads(run_aldaba(*words, "--json", "--data", path["data"]).stdout)
+
+
+def test_the_member_centre(path, told, tmp_path):
+    done = run_shell("member-centre.md", tmp_path, ALDABA_DATA=path["data"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "200  apns-id" in done.stdout
+    app = told("app", "show", "com.example.harbour")
+    assert (app["team"], app["name"], app["capabilities"], app["keys"]) == ("HARBOUR001", "Harbour", ["push"], [])
+    states = sorted((tuple(each["environments"]), each["state"]) for each in app["certificates"])
+    assert states == [
+        (("production",), "valid"), (("sandbox",), "valid"), (("sandbox", "production"), "revoked"),
+        (("sandbox", "production"), "valid")]
+    assert told("team", "show", "HARBOUR001")["name"] == "Harbour Apps"
+
+
+def test_send_with_a_certificate(path, told, tmp_path):
+    done = run_shell("send-with-a-certificate.md", tmp_path, ALDABA_DATA=path["data"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '{"reason":"BadCertificate"}' in done.stdout, "what was revoked is told so"
+    assert (tmp_path / "push.pem").read_text().count("BEGIN ") == 2
+    assert (tmp_path / "old.pem").read_text().count("BEGIN ") == 2
+    assert told("certificate", "list-ca") == []
+
+
+def test_send_with_a_certificate_in_python(path, told, tmp_path, monkeypatch):
+    """The page's own lines make the client; only the address is the test's."""
+    done = run_shell("send-with-a-certificate.md", tmp_path, ALDABA_DATA=path["data"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    (tmp_path / "push.pem").write_text((tmp_path / "own.crt").read_text() + (tmp_path / "own.key").read_text())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CA", path["ca"])
+    [lines] = blocks("send-with-a-certificate.md", "python")
+    address = urlsplit(path["apns"])
+
+    async def send():
+        names = {}
+        exec(compile(lines, "send-with-a-certificate.md", "exec"), names)
+        client = names["client"]
+        client.pool.protocol_class = type(
+            "Here", (APNsDevelopmentClientProtocol,), {"APNS_SERVER": address.hostname, "APNS_PORT": address.port})
+        try:
+            return await client.send_notification(
+                NotificationRequest(device_token=path["deviceToken"], message={"aps": {"alert": "x"}}))
+        finally:
+            client.pool.close()
+
+    assert asyncio.run(send()).status == "200"
+
+
+@pytest.mark.filterwarnings("ignore:.*is deprecated. Use:DeprecationWarning")
+def test_send_with_fcm(path, tmp_path, monkeypatch):
+    """The page's own lines send; what was revoked by its last ones sends no more."""
+    commands = run_shell("send-with-fcm.md", tmp_path, ALDABA_DATA=path["data"])
+    assert commands.returncode == 0, commands.stdout + commands.stderr
+    assert "revoked service account" in commands.stdout
+    (tmp_path / "service-account.json").unlink()
+    run_aldaba("service-account", "create", "--output", tmp_path / "service-account.json", "--data", path["data"])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "")
+    message, group = blocks("send-with-fcm.md", "python")
+    names = {}
+    with own_addresses(monkeypatch):
+        try:
+            exec(compile(message, "send-with-fcm.md", "exec"), names)
+            exec(compile(group, "send-with-fcm.md", "exec"), names)
+        finally:
+            firebase_admin.delete_app(names["app"])
+    states = told_states(path, names["name"])
+    assert states[0] == "accepted", states
+
+
+def told_states(path, name):
+    told = json.loads(run_aldaba("get", internal_id(name), "--json", "--data", path["data"]).stdout)
+    return [line["state"] for line in told[0]["timeline"]]
+def test_back_up(path, tmp_path):
+    done = run_shell("back-up.md", tmp_path, ALDABA_DATA=path["data"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "ok" in done.stdout.splitlines() and path["topic"] in done.stdout
+    assert "the running server stores what it is sent" in done.stdout
+    assert (tmp_path / "restored/token.key").read_bytes() == (tmp_path / "copy/token.key").read_bytes()
+
+
+def test_run_a_kiosk(path, tmp_path):
+    done = run_shell("run-a-kiosk.md", tmp_path, ALDABA_DATA=path["data"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    shown = [json.loads(line) for line in (tmp_path / "kiosk" / "shown").read_text().splitlines()]
+    assert [each["title"] for each in shown] == ["Platform 4", "Paper is low"]
+    assert "Refill tray 2" in done.stdout, "the list has what was shown"
+
+
+def test_hub(path, tmp_path, monkeypatch):
+    done = run_shell("hub.md", tmp_path, ALDABA_DATA=path["data"], HTTP=path["http"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "sender  Send" in done.stdout
+    assert json.loads((tmp_path / "campaign.json").read_text())["name"] == "spring"
+    assert (tmp_path / "backend.key").stat().st_mode & 0o777 == 0o600
+    for name, value in (("SSL_CERT_FILE", "ca"), ("HUB", "hub"), ("HUB_NAME", "hubName"), ("DEVICE_TOKEN", "deviceToken")):
+        monkeypatch.setenv(name, path[value])
+    [lines] = blocks("hub.md", "python")
+    names = {}
+    exec(compile(lines, "hub.md", "exec"), names)
+    kept = names["client"].get_installation("my-phone")
+    assert kept["templates"]["storm"]["tags"] == ["storm"] and kept["userId"] == "anna"
+    names["client"].close()
+
+
+def test_topics(path, control, tmp_path):
+    done = run_shell(
+        "topics.md", tmp_path, ALDABA_DATA=path["data"], HTTP=path["http"].rstrip("/"), TOKEN=path["deviceToken"],
+        TEAM=path["teamId"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '{"results":[{}]}' in done.stdout and '"weather":{"addDate"' in done.stdout
+    assert "a broadcast for /topics/weather: " in done.stdout
+    assert '"outcome":"withdrawn"' in done.stdout

@@ -1,0 +1,72 @@
+"""The encoding of messages between devices, beside an implementation that others wrote: cbor2."""
+
+import random
+import struct
+import sys
+import uuid
+from datetime import datetime, timedelta, timezone
+
+import cbor2
+import pytest
+
+from aldaba_process import REPOSITORY
+
+sys.path.insert(0, str(REPOSITORY / "Examples/PythonRelay"))
+from relay_values import MessageFault, decode, encode  # noqa: E402
+
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def draw(random, depth=0):
+    kind = random.randrange(9 if depth < 4 else 7)
+    if kind == 0:
+        return "".join(chr(random.choice((65, 0xE9, 0x4E2D, 0x1F600, 0))) for _ in range(random.randrange(30)))
+    if kind == 1:
+        return random.choice((0, 23, 24, 255, 256, 65535, 65536, (1 << 53) + 1, (1 << 63) - 1, -(1 << 63), random.getrandbits(40)))
+    if kind == 2:
+        return random.choice((0.0, -0.0, 1.5, 65504.0, 1e5, 1.1, 5e-324, 1.7e308, float("inf"), struct.unpack("<f", random.randbytes(4))[0]))
+    if kind == 3:
+        return random.random() < 0.5
+    if kind == 4:
+        return EPOCH + timedelta(milliseconds=random.randrange(-10**12, 10**13))
+    if kind == 5:
+        return uuid.UUID(bytes=random.randbytes(16))
+    if kind == 6:
+        return random.randbytes(random.randrange(300))
+    if kind == 7:
+        first = draw(random, depth + 1)
+        return [first] * random.randrange(4)
+    return {f"key{random.randrange(1000)}": draw(random, depth + 1) for _ in range(random.randrange(6))}
+
+
+def messages(count=400):
+    source = random.Random(20261122)
+    return [{f"k{n}": draw(source, 1) for n in range(source.randrange(1, 6))} for _ in range(count)]
+
+
+def test_both_write_the_same_bytes_and_read_the_same_values():
+    for message in messages():
+        data = encode(message, limit=1 << 20)
+        assert data == cbor2.dumps(message, canonical=True, datetime_as_timestamp=True), message
+        theirs = cbor2.loads(data)
+        assert comparable(decode(data, 1 << 20)) == comparable(message)
+        assert comparable(theirs) == comparable(message)
+
+
+def comparable(value):
+    """Their dates may differ by what a double of seconds does not tell; to the millisecond they must not."""
+    if isinstance(value, datetime):
+        return round((value - EPOCH) / timedelta(milliseconds=1))
+    if isinstance(value, dict):
+        return {key: comparable(value[key]) for key in sorted(value)}
+    if isinstance(value, (list, tuple)):
+        return [comparable(element) for element in value]
+    return (type(value), repr(value))
+
+
+@pytest.mark.parametrize("message", [
+    {"n": 1 << 63}, {"n": [1, 1.0]}, {"n": [True, 1]}, {"n": None}, {1: 2}, {"n": datetime(2026, 1, 1)}, {"n": object()},
+])
+def test_what_cannot_be_sent_is_refused(message):
+    with pytest.raises(MessageFault):
+        encode(message)
