@@ -2,7 +2,13 @@
 .DEFAULT_GOAL := help
 VENV := .venv
 SECONDS ?= 60
-.PHONY: help up test bench fuzz format clean packages-build packages-test packages-bench
+# What `make install` and `make package` take, and where they put it; the package's compression is one of dpkg-deb's.
+BUILD ?= .build/release
+PREFIX ?= /usr/local
+DESTDIR ?=
+PACKAGES ?= .build/packages
+COMPRESSION ?= xz
+.PHONY: help up release install package test bench fuzz format clean packages-build packages-test packages-bench
 
 help: ## Say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile
@@ -10,8 +16,16 @@ help: ## Say what there is to make
 packages-build packages-test packages-bench: packages-%:
 	@Scripts/install-packages $*
 
-up: packages-build ## Build a release and run the whole path on this machine
+release: packages-build ## Build a release
 	swift build -c release --product aldaba
+
+install: ## Install what was built under PREFIX, DESTDIR in front of it
+	Packaging/install $(BUILD) "$(DESTDIR)" $(PREFIX)
+
+package: $(if $(filter .build/release,$(BUILD)),release) ## Make a Debian package; BUILD names another build's folder
+	@Packaging/package $(BUILD) $(PACKAGES) $(COMPRESSION)
+
+up: release ## Run the whole path on this machine
 	@exec .build/release/aldaba up $(ARGUMENTS)
 
 $(VENV)/installed: Tests/Interop/requirements.txt
@@ -27,8 +41,10 @@ bench: packages-build packages-bench $(VENV)/installed ## Measure beside nghttpd
 	@Benchmarks/run
 	@Benchmarks/deliver
 	@Benchmarks/schedule
+	@$(VENV)/bin/python Benchmarks/audience
 	@$(VENV)/bin/python Benchmarks/device
 	@$(VENV)/bin/python Benchmarks/due
+	@$(VENV)/bin/python Benchmarks/media
 
 fuzz: packages-build ## Fuzz every decoder, SECONDS=60 each, in a build folder of its own
 	@Scripts/fuzz $(SECONDS)

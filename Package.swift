@@ -30,7 +30,9 @@ let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioFoundationCompat = Target.Dependency.product(name: "NIOFoundationCompat", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
@@ -62,16 +64,32 @@ let house: [Target] = [
     room("Model", "PushModel"),
 
     room("Wire", "HTTPWire"),
-    room("Wire", "APNsWire", ["PushModel", "HTTPWire", crypto, cryptoExtras]),
+    room("Wire", "APNsWire", ["PushModel", "HTTPWire", crypto, cryptoExtras, x509, asn1]),
+    room("Wire", "FCMWire", ["PushModel", "APNsWire", crypto, cryptoExtras]),
+    room("Wire", "LegacyAPNsWire", ["PushModel"]),
     room("Wire", "MCSWire", ["PushModel", protobuf], exclude: ["Protobuf"]),
     room("Wire", "AgentWire"),
+    room("Wire", "PushEncryption", ["PushModel", crypto]),
+    room("Wire", "MediaFormat"),
+    room("Wire", "HubWire", ["PushModel", crypto]),
+    room("Wire", "RelayWire"),
+    room("Wire", "WebPushWire", ["PushModel", "MCSWire", "PushEncryption", crypto]),
+    room("Wire", "FlutterWire"),
 
     room("Engine", "Mailbox", ["PushModel"]),
     room("Engine", "DeviceSession", ["PushModel", "MCSWire"]),
     room("Engine", "LocalSchedule", ["AgentWire"]),
+    room("Engine", "Audience", ["PushModel", "HubWire"]),
+    room("Engine", "Fanout", ["PushModel"]),
+    room("Engine", "Relay", ["RelayWire"]),
+    room("Engine", "NoiseSession", [crypto]),
 
     room("Transport", "Observability", [logging, metrics, coreMetrics]),
     room("Transport", "ConnectionAdmission", ["Observability", nioCore, logging, metrics]),
+    room("Transport", "OutboundAddresses", ["Machine", "ConnectionAdmission", nioCore]),
+    room(
+        "Transport", "OutboundHTTP",
+        ["ConnectionAdmission", "OutboundAddresses", asyncHTTPClient, nioCore, nioSSL]),
     room(
         "Transport", "HTTP2Transport",
         ["CNghttp2", "HTTPWire", "ConnectionAdmission", nioCore, nioPosix, nioSSL, nioTLS, logging]),
@@ -79,71 +97,205 @@ let house: [Target] = [
         "Transport", "MCSTransport",
         ["Machine", "PushModel", "MCSWire", "DeviceSession", nioCore, nioPosix, nioSSL, logging]),
 
+    room("Server", "RegisterCore", ["PushModel", "APNsWire", "Mailbox", "PushEncryption", "WebPushWire", crypto]),
     room(
         "Server", "ServerCore",
-        ["PushModel", "APNsWire", "Mailbox", "Observability", crypto, nioCore, logging, metrics]),
+        [
+            "DeviceEnrolment", "PushModel", "APNsWire", "Mailbox", "Observability", "PushEncryption", "RegisterCore",
+            "WebPushWire", "Fanout", crypto, nioCore, logging, metrics,
+        ]),
+    room(
+        "Server", "DeviceEnrolment",
+        ["PushModel", "PushEncryption", "RegisterCore", crypto]),
+    room("Server", "MemberCentre", ["PushModel", "APNsWire", "FCMWire", "Mailbox", "RegisterCore"]),
+    room(
+        "Server", "UpstreamDelivery",
+        [
+            "PushModel", "APNsWire", "OutboundHTTP", "Observability", "RegisterCore", "ServerCore", "ControlHTTP",
+            hummingbird, lifecycle, crypto, nioCore, logging, metrics,
+        ]),
+    room(
+        "Server", "Reports",
+        [
+            "PushModel", "APNsWire", "Observability", "RegisterCore", "ServerCore", "ControlHTTP", hummingbird, nioCore,
+            logging, metrics,
+        ]),
+    room("Server", "SQLiteSchema", [grdb]),
     room(
         "Server", "StoreSQLite",
-        ["CLinux", "PushModel", "APNsWire", "Mailbox", "ServerCore", grdb, grdbSQLite, logging]),
-    room("Server", "StoreMemory", ["PushModel", "APNsWire", "Mailbox", "ServerCore"]),
+        [
+            "SQLiteSchema", "CLinux", "PushModel", "APNsWire", "Mailbox", "RegisterCore", "ServerCore", "MemberCentre",
+            "PushEncryption", "WebPushWire", "UpstreamDelivery", "Fanout", "Topics", "Reports", "Inventory", grdb,
+            grdbSQLite,
+            logging,
+        ]),
+    room(
+        "Server", "StoreMemory",
+        [
+            "PushModel", "APNsWire", "Mailbox", "RegisterCore", "ServerCore", "MemberCentre", "PushEncryption",
+            "WebPushWire", "UpstreamDelivery", "Fanout", "Topics", "Reports", "Inventory",
+        ]),
     room(
         "Server", "ProviderEndpoint",
         [
-            "PushModel", "HTTPWire", "APNsWire", "HTTP2Transport", "Observability", "ServerCore",
-            nioCore, nioPosix, nioSSL, logging, metrics,
+            "PushModel", "HTTPWire", "APNsWire", "HTTP2Transport", "Observability", "RegisterCore", "ServerCore",
+            "MemberCentre", nioCore, nioPosix, nioSSL, logging, metrics,
+        ]),
+    room(
+        "Server", "LegacyEndpoint",
+        [
+            "PushModel", "APNsWire", "LegacyAPNsWire", "ConnectionAdmission", "Observability", "RegisterCore",
+            "ServerCore", "MemberCentre", nioCore, nioPosix, nioSSL, nioTLS, logging, metrics,
         ]),
     room(
         "Server", "DeviceEndpoint",
         [
             "PushModel", "MCSWire", "DeviceSession", "ConnectionAdmission", "MCSTransport", "Observability",
-            "ServerCore", nioCore, nioPosix, nioSSL, logging, metrics,
+            "ServerCore", "WebPushWire", nioCore, nioPosix, nioSSL, logging, metrics,
+        ]),
+    room(
+        "Server", "RelayCentre",
+        ["PushModel", "RelayWire", "Relay", "Observability", "ServerCore", crypto, logging, metrics]),
+    room(
+        "Server", "FCMEnrolment",
+        [
+            "DeviceEnrolment", "ControlHTTP", "PushModel", "APNsWire", "PushEncryption", "RegisterCore", "ServerCore",
+            "WebPushWire", crypto, hummingbird, nioCore,
+        ]),
+    room(
+        "Server", "MediaStore",
+        ["Machine", "PushModel", "HTTPWire", "MediaFormat", crypto, metrics]),
+    room(
+        "Server", "ControlHTTP",
+        [
+            "ConnectionAdmission", "PushModel", "Observability", "RegisterCore", hummingbird, nioCore, logging,
+            metrics,
+        ]),
+    room(
+        "Server", "Inventory", ["PushModel", "RegisterCore", "ServerCore", "ControlHTTP", hummingbird]),
+    room("Server", "Topics", ["PushModel", "APNsWire", "Fanout", "RegisterCore", "ServerCore"]),
+    room(
+        "Server", "TopicEndpoint",
+        [
+            "ControlHTTP", "PushModel", "Fanout", "Observability", "Topics", hummingbird, nioFoundationCompat, logging,
+        ]),
+    room(
+        "Server", "FCMEndpoint",
+        [
+            "Fanout", "Topics", "TopicEndpoint", "WebPushWire",
+            "PushModel", "APNsWire", "FCMWire", "Observability", "ControlHTTP", "RegisterCore", "ServerCore",
+            "MemberCentre", hummingbird, nioCore, logging, metrics,
         ]),
     room(
         "Server", "ControlAPI",
         [
-            "ConnectionAdmission", "PushModel", "MCSWire", "Observability", "ServerCore", hummingbird,
-            nioCore, nioSSL, logging,
-            metrics,
+            "ControlHTTP", "DeviceEnrolment", "FCMEnrolment", "ConnectionAdmission", "PushModel", "HTTPWire", "MCSWire",
+            "MediaFormat", "Observability", "RegisterCore", "ServerCore", "MediaStore", "APNsWire", "PushEncryption",
+            hummingbird, nioCore, nioPosix,
+            nioSSL, logging, metrics,
+        ]),
+    room(
+        "Server", "Hub",
+        [
+            "PushModel", "APNsWire", "HubWire", "Audience", "LocalSchedule", "RegisterCore", "ServerCore", crypto,
+            logging,
+        ]),
+    room("Server", "StoreRelay", ["RelayWire", "RelayCentre", grdb, logging]),
+    room(
+        "Server", "HubSenders",
+        [
+            "PushModel", "APNsWire", "HubWire", "Hub", "OutboundHTTP", "PushEncryption", crypto, cryptoExtras, logging,
+        ]),
+    room("Server", "HubWebhooks", ["PushModel", "Hub", "UpstreamDelivery", logging]),
+    room("Server", "StoreHub", ["PushModel", "HubWire", "Audience", "Hub", crypto, grdb]),
+    room(
+        "Server", "HubEndpoint",
+        [
+            "ControlHTTP", "PushModel", "HubWire", "Audience", "Hub", "RegisterCore", "ServerCore", "UpstreamDelivery",
+            hummingbird,
+            lifecycle, nioCore, logging,
         ]),
 
     room("Device", "AppHost", ["AgentWire", "CLinux", "Machine"]),
     room("Device", "LocalZones", ["LocalSchedule"]),
-    room("Device", "UserNotifications", ["AppHost", "AgentWire", "LocalSchedule", "LocalZones", "CoreLocation"]),
+    room(
+        "Device", "UserNotifications",
+        ["AppHost", "AgentWire", "MediaFormat", "LocalSchedule", "LocalZones", "CoreLocation"]),
+    room("Device", "AldabaRichPush", ["AgentWire", "AppHost", "UserNotifications"]),
+    room("Device", "FirebaseCore", ["AppHost"]),
+    room(
+        "Device", "FirebaseMessaging",
+        ["AgentWire", "AppHost", "FirebaseCore", "UserNotifications", "UIKit", "AldabaRichPush"]),
+    room("Device", "Firebase", ["FirebaseCore", "FirebaseMessaging"]),
     room("Device", "CoreLocation"),
     room("Device", "MobileCoreServices"),
     room("Device", "UIKit", ["AgentWire", "AppHost", "UserNotifications"]),
     room("Device", "UserNotificationsUI", ["UserNotifications", "UIKit"]),
     room("Device", "_Testing_UIKit"),
+    room("Device", "AldabaFlutterPush", ["Flutter", "UIKit"]),
+    room("Device", "Flutter", ["FlutterWire", "CLinux", "Machine", "AppHost", "UIKit"]),
     room("Device", "DeviceModel", ["Machine", "PushModel", "AgentWire", "LocalSchedule"]),
     room("Device", "DevicePorts", ["PushModel", "LocalSchedule", "DeviceModel"]),
     room(
-        "Device", "DeviceStore", ["CLinux", "Machine", "PushModel", "AgentWire", "LocalSchedule", "DeviceModel", grdb]),
-    room("Device", "DevicePrograms", ["Machine", "PushModel", "Observability", "DeviceModel", "DevicePorts", logging]),
-    room("Device", "Attachments", ["Machine", "PushModel", "AgentWire", "DeviceModel", "DevicePorts"]),
+        "Device", "DeviceStore",
+        ["CLinux", "Machine", "PushModel", "AgentWire", "LocalSchedule", "DeviceModel", "PushEncryption", grdb]),
+    room(
+        "Device", "DevicePrograms",
+        ["Machine", "PushModel", "AgentWire", "Observability", "DeviceModel", "DevicePorts", logging]),
+    room("Device", "Attachments", ["Machine", "PushModel", "AgentWire", "MediaFormat", "DeviceModel", "DevicePorts"]),
+    room(
+        "Device", "MediaFetching",
+        [
+            "Machine", "AgentWire", "ConnectionAdmission", "OutboundAddresses", "Attachments", nioCore, nioPosix,
+            nioHTTP1,
+            nioSSL, asyncHTTPClient,
+        ]),
     room(
         "Device", "AppConnections",
         ["CLinux", "Machine", "AgentWire", "DeviceModel", nioCore, nioPosix]),
     room(
+        "Device", "AppConversation", ["AgentWire", "DeviceModel", "AppConnections", "Attachments"]),
+    room(
         "Device", "InstalledApps",
-        ["Machine", "PushModel", "AgentWire", "DeviceModel", "AppConnections"]),
+        ["Machine", "PushModel", "AgentWire", "DeviceModel", "DevicePorts", "AppConnections"]),
     room(
         "Device", "DeviceLink",
         [
-            "CLinux", "Machine", "PushModel", "MCSWire", "DeviceSession", "MCSTransport", "Observability",
-            "DeviceModel",
-            nioCore, nioPosix, nioSSL, asyncHTTPClient, logging,
+            "CLinux", "Machine", "PushModel", "MCSWire", "DeviceSession", "MCSTransport", "Observability", "AgentWire",
+            "DeviceModel", "PushEncryption", nioCore, nioPosix, nioSSL, asyncHTTPClient, logging,
         ]),
     room(
         "Device", "RequestScheduling",
         ["AgentWire", "LocalSchedule", "LocalZones", "DeviceModel", "DevicePorts"]),
     room(
+        "Device", "ServiceExtensions",
+        [
+            "Machine", "PushModel", "AgentWire", "DeviceModel", "DeviceStore", "AppConnections", "Attachments",
+            "MediaFetching", nioPosix,
+        ]),
+    room(
+        "Device", "ManagementDesk",
+        [
+            "PushModel", "AgentWire", "LocalSchedule", "DeviceModel", "DeviceStore", "AppConnections",
+            "AppConversation", "InstalledApps", "RequestScheduling",
+        ]),
+    room(
+        "Device", "PresentationPlanning", ["PushModel", "AgentWire", "DeviceModel", "InstalledApps", "Attachments"]),
+    room(
         "Device", "AgentCore",
         [
-            "Machine", "PushModel", "AgentWire", "LocalSchedule", "LocalZones", "Observability",
-
-            "DeviceModel", "DevicePorts", "DeviceStore", "DevicePrograms", "Attachments", "AppConnections",
-            "InstalledApps", "DeviceLink", "RequestScheduling", nioCore, nioPosix, logging,
+            "PresentationPlanning", "Machine", "PushModel", "AgentWire", "LocalSchedule", "LocalZones", "Observability",
+            "DeviceModel",
+            "DevicePorts", "DeviceStore", "DevicePrograms", "Attachments", "AppConnections", "InstalledApps",
+            "DeviceLink", "RequestScheduling", "PushEncryption", "AppConversation", "ManagementDesk",
+            "ServiceExtensions", "ConnectionAdmission", "MediaFetching", "OutboundAddresses", "RelayWire", "RelayHost",
+            "RelayServices", nioCore, nioPosix, logging,
         ]),
+    room("Device", "ConnectedDevices", ["AgentWire", "AppHost", "RelayWire"]),
+    room("Device", "RelayHost", ["RelayWire", "Relay", "NoiseSession", "Machine", crypto]),
+    room(
+        "Device", "RelayServices",
+        ["PushModel", "AgentWire", "RelayWire", "RelayHost", "DeviceModel", "MessageBus", "Machine"]),
     room("Device", "MessageBus", ["CDBus", "Machine"]),
     room(
         "Device", "SystemClock",
@@ -151,7 +303,7 @@ let house: [Target] = [
     room("Device", "Positions", ["CLinux", "Machine", "DevicePorts", "MessageBus"]),
     room(
         "Device", "Desktop",
-        ["Machine", "DeviceModel", "DevicePorts", "PushModel", "MessageBus", "Observability", logging]),
+        ["Machine", "AgentWire", "DeviceModel", "DevicePorts", "PushModel", "MessageBus", "Observability", logging]),
     room("Device", "WindowFocus", ["CXCB", "Machine", "DevicePorts"]),
 ]
 
@@ -159,29 +311,70 @@ let commands: [Target] = [
     room(
         "Command", "CommandCore",
         [
-            "Machine", "PushModel", "AgentWire", "LocalSchedule", "LocalZones", "ConnectionAdmission", crypto, x509,
-            asn1, yams, logging,
+            "Machine", "PushModel", "APNsWire", "FCMWire", "AgentWire", "LocalSchedule", "LocalZones",
+            "ConnectionAdmission", "RegisterCore", "MemberCentre", "AppHost", "RelayWire", crypto, cryptoExtras, x509,
+            asn1, argumentParser, yams, logging,
+        ]),
+    room("Command", "Supervision", ["CommandCore", "Machine", logging]),
+    room(
+        "Command", "Monitoring",
+        ["CommandCore", "AgentWire", "ControlAPI", "Observability", nioPosix, logging, metrics]),
+    room(
+        "Command", "ServerCommands",
+        [
+            "Machine", "PushModel", "APNsWire", "AgentWire", "CommandCore", "RegisterCommands", "StoreSQLite", crypto,
+            nioCore, nioPosix, nioSSL, asyncHTTPClient, argumentParser,
+        ]),
+    room(
+        "Command", "RelayCommands",
+        ["RelayWire", "RelayHost", "RelayServices", "Machine", "CommandCore", argumentParser]),
+    room(
+        "Command", "RegisterCommands",
+        [
+            "PushModel", "APNsWire", "FCMWire", "Mailbox", "RegisterCore", "MemberCentre", "StoreSQLite", "CommandCore",
+            "UpstreamDelivery", "HubWire", "Hub", "HubSenders", "StoreHub", argumentParser, crypto, cryptoExtras,
+            x509, asn1,
         ]),
     .executableTarget(
         name: "aldaba",
         dependencies: [
             "PushModel", "HTTPWire", "APNsWire", "MCSWire", "ConnectionAdmission", "HTTP2Transport", "MCSTransport",
-            "DeviceSession", "Observability", "ServerCore", "StoreSQLite", "ProviderEndpoint", "DeviceEndpoint",
-            "ControlAPI",
-            "Mailbox", "AgentCore", "DeviceModel", "DevicePorts", "DeviceStore", "DevicePrograms", "InstalledApps",
-            "AgentWire",
-            "LocalSchedule",
-            "LocalZones", "AppHost", "Desktop",
-            "WindowFocus", "SystemClock",
-            "MessageBus", "Positions",
-            "TodoList",
-            "CommandCore", "Machine", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient,
-            argumentParser, yams, logging,
+            "DeviceSession", "Observability", "RegisterCore", "ServerCore", "MemberCentre", "StoreSQLite",
+            "DeviceEnrolment", "ProviderEndpoint", "DeviceEndpoint", "ControlAPI", "MediaStore", "Mailbox", "AgentCore",
+            "DeviceModel",
+            "DevicePorts", "DeviceStore", "DevicePrograms", "InstalledApps", "AgentWire", "LocalSchedule", "LocalZones",
+            "AppHost", "Desktop", "WindowFocus", "SystemClock", "MessageBus", "Positions", "TodoList", "CommandCore",
+            "RegisterCommands", "Machine", "PushEncryption", "LegacyEndpoint", "FCMWire", "ControlHTTP", "FCMEndpoint",
+            "FCMEnrolment", "UpstreamDelivery", "RelayCommands", "RelayHost", "RelayCentre", "Topics", "TopicEndpoint",
+            "HubWire", "Hub", "StoreHub", "StoreRelay", "HubEndpoint", "HubSenders", "HubWebhooks", "OutboundHTTP",
+            "Reports", "Inventory",
+            "Supervision", "Monitoring",
+            "ServerCommands", crypto, x509,
+            nioCore, nioPosix, nioSSL, lifecycle,
+            asyncHTTPClient, argumentParser, yams, logging,
         ],
         path: "Sources/Command/aldaba", exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
-        name: "TodoList", dependencies: ["UserNotifications", "UIKit"], path: "Examples/TodoList",
+        name: "RelayGuide", dependencies: ["ConnectedDevices"], path: "Examples/RelayGuide", swiftSettings: strict),
+    .executableTarget(
+        name: "PictureService", dependencies: ["AldabaRichPush"], path: "Examples/PictureService", swiftSettings: strict
+    ),
+    .executableTarget(
+        name: "PushDemo", dependencies: ["AldabaFlutterPush", "Flutter"], path: "Examples/PushDemo",
+        exclude: ["host.py"], swiftSettings: strict),
+    .target(
+        name: "Course", dependencies: ["UserNotifications", "UIKit", "CoreLocation"], path: "Examples/Course",
+        exclude: ["README.md", "provider-by-key", "provider-by-certificate"], swiftSettings: strict),
+    // In Swift 5, as the code of apps is that was written for iOS.
+    .target(
+        name: "ReceiveGuide", dependencies: ["Firebase", "UserNotifications", "UIKit"], path: "Examples/ReceiveGuide",
+        exclude: ["README.md"], swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
+    .executableTarget(
+        name: "TodoList", dependencies: ["Course", "Firebase", "UserNotifications", "UIKit"], path: "Examples/TodoList",
         swiftSettings: strict),
+    .executableTarget(
+        name: "TodoService", dependencies: ["UserNotifications"], path: "Examples/TodoService",
+        swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
 ]
 
 let benchmarks: [Target] = [
@@ -189,11 +382,24 @@ let benchmarks: [Target] = [
         name: "StoreRate", dependencies: ["PushModel", "ServerCore", "StoreSQLite"], path: "Benchmarks/StoreRate",
         swiftSettings: strict),
     .executableTarget(
+        name: "TopicRate",
+        dependencies: [
+            "PushModel", "Fanout", "Mailbox", "RegisterCore", "ServerCore", "StoreSQLite", "Topics", grdb, nioPosix,
+            logging,
+        ], path: "Benchmarks/TopicRate", swiftSettings: strict),
+    .executableTarget(
         name: "ScheduleRate", dependencies: ["LocalSchedule", "LocalZones", "UserNotifications"],
         path: "Benchmarks/ScheduleRate",
         swiftSettings: strict),
     .executableTarget(
         name: "CenterRate", dependencies: ["AgentWire", "AppHost"], path: "Benchmarks/CenterRate",
+        swiftSettings: strict),
+    .executableTarget(
+        name: "MediaRate",
+        dependencies: ["AgentWire", "ConnectionAdmission", "MediaFetching", "OutboundAddresses", nioCore, nioPosix],
+        path: "Benchmarks/MediaRate", swiftSettings: strict),
+    .executableTarget(
+        name: "AudienceRate", dependencies: ["PushModel", "HubWire", "Audience"], path: "Benchmarks/AudienceRate",
         swiftSettings: strict),
 ]
 
@@ -211,39 +417,88 @@ let fuzzers: [Target] =
         fuzzer("PayloadFuzz", ["APNsWire"]),
         fuzzer("HeaderFuzz", ["APNsWire", "HTTPWire"]),
         fuzzer("ProviderTokenFuzz", ["APNsWire", "PushModel", crypto]),
+        fuzzer("EncryptionFuzz", ["PushEncryption"]),
+        fuzzer("CertificateFuzz", ["APNsWire", "PushModel"]),
         fuzzer("MCSFuzz", ["MCSWire", "PushModel"]),
+        fuzzer("WebPushFuzz", ["MCSWire", "PushEncryption", "PushModel", "WebPushWire"]),
+        fuzzer("FCMFuzz", ["FCMWire", "PushModel"]),
+        fuzzer("LegacyFrameFuzz", ["LegacyAPNsWire"]),
         fuzzer("AgentWireFuzz", ["AgentWire"]),
         fuzzer("ContentFuzz", ["AgentWire"]),
         fuzzer("ZoneFuzz", ["LocalSchedule"]),
+        fuzzer("ConditionFuzz", ["Fanout"]),
+        fuzzer("FlutterFuzz", ["FlutterWire"]),
         fuzzer("PatternFuzz", ["AgentWire", "LocalSchedule"]),
         fuzzer("PositionFuzz", ["DevicePorts", "Positions"]),
+        fuzzer("MediaFuzz", ["HTTPWire", "MediaFormat"]),
+        fuzzer("MediaFetchFuzz", ["AgentWire", "MediaFetching", nioCore]),
+        fuzzer("RelayFuzz", ["RelayWire"]),
+        fuzzer("PayloadMediaFuzz", ["AgentWire", "AldabaRichPush"]),
+        fuzzer("PayloadMarksFuzz", ["Reports"]),
+        fuzzer("HubFuzz", ["Audience", "HubWire"]),
     ] : []
 
 let support: [Target] = [
     .target(
         name: "AldabaTestSupport", dependencies: ["PushModel"], path: "Tests/AldabaTestSupport", swiftSettings: strict),
+    .target(name: "AgentDouble", dependencies: ["AgentWire"], path: "Tests/AgentDouble", swiftSettings: strict),
     .target(
-        name: "StoreContract", dependencies: ["AldabaTestSupport", "ServerCore", "Mailbox", "PushModel"],
+        name: "MailboxHistories", dependencies: ["AldabaTestSupport", "Mailbox", "PushModel"],
+        path: "Tests/MailboxHistories", swiftSettings: strict),
+    .target(
+        name: "CertificateTestSupport", dependencies: ["APNsWire", "PushModel", x509, asn1, crypto],
+        path: "Tests/CertificateTestSupport", swiftSettings: strict),
+    .target(
+        name: "StoreContract",
+        dependencies: [
+            "AldabaTestSupport", "CertificateTestSupport", "APNsWire", "RegisterCore", "ServerCore", "MemberCentre",
+            "Mailbox", "PushModel", "PushEncryption", "WebPushWire", "UpstreamDelivery", "Fanout", "Topics", "Reports",
+            "Inventory",
+        ],
         path: "Tests/StoreContract", swiftSettings: strict),
     .target(
         name: "DeviceTestSupport",
-        dependencies: ["AldabaTestSupport", "DeviceLink", "DeviceModel", "Machine", "PushModel"],
+        dependencies: ["AldabaTestSupport", "DeviceLink", "DeviceModel", "Machine", "PushModel", "PushEncryption"],
         path: "Tests/DeviceTestSupport", swiftSettings: strict),
     .target(
         name: "StatementLog", dependencies: [grdb, grdbSQLite], path: "Tests/StatementLog", swiftSettings: strict),
+    .target(
+        name: "PowerCut", dependencies: ["AldabaTestSupport", grdbSQLite], path: "Tests/PowerCut",
+        swiftSettings: strict),
 ]
 
 let testTargets: [Target] = [
     tests("System", "Machine", ["Machine"]),
     tests("Model", "PushModel", ["PushModel"]),
-    tests("Wire", "APNsWire", ["APNsWire", "HTTPWire", "PushModel", crypto]),
+    tests(
+        "Wire", "APNsWire", ["APNsWire", "CertificateTestSupport", "HTTPWire", "PushModel", crypto, asn1, x509]),
     tests("Wire", "MCSWire", ["MCSWire", "PushModel", protobuf]),
+    tests("Wire", "FCMWire", ["FCMWire", "PushModel", crypto, cryptoExtras]),
+    tests("Wire", "LegacyAPNsWire", ["LegacyAPNsWire", "PushModel"]),
     tests("Wire", "AgentWire", ["AgentWire"]),
-    tests("Engine", "Mailbox", ["Mailbox", "PushModel"]),
+    tests("Wire", "PushEncryption", ["PushEncryption", "PushModel", crypto]),
+    tests("Wire", "HTTPWire", ["HTTPWire"]),
+    tests("Wire", "WebPushWire", ["WebPushWire", "MCSWire", "PushEncryption", "PushModel", crypto]),
+    tests("Wire", "MediaFormat", ["MediaFormat"]),
+    tests("Wire", "HubWire", ["HubWire", "PushModel"]),
+    tests("Engine", "Audience", ["Audience", "HubWire", "PushModel"]),
+    tests(
+        "Server", "Hub",
+        [
+            "Hub", "StoreHub", "HubWire", "Audience", "LocalSchedule", "RegisterCore", "ServerCore", "PushModel", grdb,
+            logging, "HubEndpoint", "HubWebhooks", "UpstreamDelivery", "ControlHTTP", hummingbird,
+        ]),
+    tests("Server", "HubSenders", ["HubSenders", "Hub", "HubWire", "OutboundHTTP", "PushModel", crypto]),
+    tests("Wire", "RelayWire", ["RelayWire"]),
+    tests("Engine", "Mailbox", ["Mailbox", "PushModel", "MailboxHistories"]),
     tests("Engine", "DeviceSession", ["DeviceSession", "MCSWire", "PushModel"]),
     tests("Engine", "LocalSchedule", ["LocalSchedule", "AgentWire"]),
+    tests("Engine", "Fanout", ["Fanout", "PushModel"]),
+    tests("Engine", "Relay", ["Relay", "RelayWire"]),
+    tests("Engine", "NoiseSession", ["NoiseSession", crypto]),
     tests(
         "Transport", "ConnectionAdmission", ["ConnectionAdmission", nioCore, nioPosix, nioEmbedded, logging]),
+    tests("Transport", "OutboundAddresses", ["OutboundAddresses", "ConnectionAdmission", nioCore]),
     tests(
         "Transport", "HTTP2Transport",
         ["ConnectionAdmission", logging, "HTTP2Transport", "HTTPWire", nioCore, nioPosix, nioEmbedded]),
@@ -253,39 +508,82 @@ let testTargets: [Target] = [
     tests(
         "Server", "ServerCore",
         [
-            "ServerCore", "StoreMemory", "StoreContract", "APNsWire", "Mailbox", "PushModel", crypto, nioCore, nioPosix,
-            logging,
+            "DeviceEnrolment", "RegisterCore", "ServerCore", "StoreMemory", "StoreContract", "APNsWire", "Mailbox",
+            "PushModel",
+            "PushEncryption", "Fanout", crypto, nioCore, nioPosix, logging,
         ]),
     tests(
         "Server", "ProviderEndpoint",
         [
-            "ProviderEndpoint", "HTTP2Transport", "ServerCore", "StoreMemory", "StoreContract", "APNsWire", "HTTPWire",
+            "ProviderEndpoint", "HTTP2Transport", "RegisterCore", "ServerCore", "StoreMemory", "StoreContract",
+            "CertificateTestSupport", "MemberCentre", "APNsWire", "HTTPWire",
             "Mailbox", "PushModel", crypto, nioCore, nioPosix, logging,
         ]),
+    tests(
+        "Server", "LegacyEndpoint",
+        [
+            "LegacyEndpoint", "LegacyAPNsWire", "ConnectionAdmission", "RegisterCore", "ServerCore", "StoreMemory",
+            "StoreContract", "APNsWire", "Mailbox", "PushModel", x509, crypto, nioCore, nioPosix, nioSSL, logging,
+        ]),
+    tests(
+        "Server", "MemberCentre",
+        ["MemberCentre", "RegisterCore", "CertificateTestSupport", "APNsWire", "PushModel"]),
+    tests(
+        "Server", "UpstreamDelivery",
+        [
+            "UpstreamDelivery", "ControlHTTP", "RegisterCore", "ServerCore", "StoreMemory", "APNsWire", "Mailbox",
+            "PushModel", "ConnectionAdmission", "OutboundAddresses", "OutboundHTTP", hummingbird, nioCore, logging,
+        ]),
     tests("Server", "StoreMemory", ["StoreMemory", "StoreContract"]),
-    tests("Server", "StoreSQLite", ["StoreSQLite", "StoreContract", "StatementLog", "ServerCore", "PushModel", grdb]),
+    tests(
+        "Server", "StoreSQLite",
+        [
+            "DeviceEnrolment", "SQLiteSchema", "StoreSQLite", "StoreContract", "StatementLog", "PowerCut",
+            "RegisterCore", "ServerCore", "Mailbox",
+            "APNsWire", "PushModel", "Fanout", "Topics", "UpstreamDelivery", "Reports", grdb, nioPosix, logging,
+        ]),
+    tests(
+        "Server", "Topics",
+        [
+            "DeviceEnrolment", "Topics", "Fanout", "StoreMemory", "RegisterCore", "ServerCore", "APNsWire", "Mailbox",
+            "PushModel",
+            "StoreContract", nioCore, nioPosix, logging,
+        ]),
     tests(
         "Server", "DeviceEndpoint",
         [
             "ConnectionAdmission", "DeviceEndpoint", "DeviceSession", "MCSTransport", "MCSWire", "ServerCore",
-            "PushModel",
-            x509, crypto,
-            nioCore, nioPosix, nioSSL, logging,
+            "PushModel", "PushEncryption", "WebPushWire", x509, crypto, nioCore, nioPosix, nioSSL, logging,
         ]),
+    tests("Server", "RelayCentre", ["RelayCentre", "StoreRelay", "RelayWire", "ServerCore", "PushModel", logging]),
+    tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire"]),
+    tests("Device", "RelayHost", ["RelayHost", "RelayWire"]),
     tests("Device", "AppHost", ["AppHost", "AgentWire", "CLinux"]),
     tests("Device", "LocalZones", ["LocalZones", "LocalSchedule"]),
     tests("Device", "UserNotifications", ["UserNotifications", "CoreLocation", "AppHost", "AgentWire"]),
+    tests("Device", "AldabaRichPush", ["AldabaRichPush", "UserNotifications", "AgentWire", "DeviceModel"]),
+    tests(
+        "Device", "FirebaseMessaging",
+        ["AgentDouble", "Firebase", "AgentWire", "AppHost", "UserNotifications", "UIKit", "_Testing_UIKit"]),
     tests("Device", "CoreLocation", ["CoreLocation"]),
     tests("Device", "MobileCoreServices", ["MobileCoreServices", "UserNotifications"]),
-    tests("Device", "UIKit", ["UIKit", "_Testing_UIKit", "UserNotifications", "AppHost", "AgentWire"]),
+    tests("Device", "UIKit", ["UIKit", "_Testing_UIKit", "UserNotifications", "AppHost", "AgentWire", "AgentDouble"]),
     tests("Device", "UserNotificationsUI", ["UserNotificationsUI", "UIKit", "_Testing_UIKit", "UserNotifications"]),
     tests("Device", "DeviceModel", ["DeviceTestSupport", "DeviceModel", "AgentWire", "PushModel"]),
     tests(
         "Device", "DevicePrograms", ["DeviceTestSupport", "DevicePrograms", "DeviceModel", "DevicePorts", "PushModel"]),
     tests("Device", "Attachments", ["DeviceTestSupport", "Attachments", "AgentWire"]),
     tests(
+        "Device", "MediaFetching",
+        [
+            "MediaFetching", "AgentWire", "ConnectionAdmission", "OutboundAddresses", nioCore, nioPosix, nioSSL, x509,
+            crypto,
+        ]),
+    tests(
         "Device", "AppConnections",
         ["DeviceTestSupport", "AppConnections", "DeviceModel", "AgentWire", nioCore, nioPosix, nioEmbedded]),
+    tests(
+        "Device", "AppConversation", ["AppConversation", "AppConnections", "Attachments", "DeviceModel", "AgentWire"]),
     tests(
         "Device", "InstalledApps",
         [
@@ -295,20 +593,41 @@ let testTargets: [Target] = [
     tests(
         "Device", "DeviceLink",
         [
-            "DeviceTestSupport", "DeviceLink", "DeviceModel", "Machine", "MCSWire", "PushModel", nioCore, nioPosix,
-            logging,
+            "DeviceTestSupport", "DeviceLink", "DeviceModel", "Machine", "MCSTransport", "MCSWire", "PushModel",
+            "PushEncryption", nioCore, nioPosix, logging,
+        ]),
+    tests(
+        "Device", "ManagementDesk",
+        [
+            "DeviceTestSupport", "ManagementDesk", "AgentWire", "DeviceModel", "DeviceStore",
+            "InstalledApps", "LocalSchedule", "PushModel", "RequestScheduling",
+        ]),
+    tests(
+        "Device", "PresentationPlanning",
+        [
+            "DeviceTestSupport", "PresentationPlanning", "Attachments", "InstalledApps", "DeviceModel", "AgentWire",
+            "PushModel",
         ]),
     tests(
         "Device", "AgentCore",
         [
-            "DeviceTestSupport", "AgentCore", "DeviceModel", "DevicePorts", "DeviceStore", "DevicePrograms",
+            "DeviceTestSupport", "PresentationPlanning", "AgentCore", "DeviceModel", "DevicePorts", "DeviceStore",
+            "DevicePrograms",
             "Attachments", "AppConnections", "InstalledApps", "DeviceLink", "AgentWire", "Machine", "PushModel",
-            "DeviceSession", "LocalSchedule", "LocalZones", "StatementLog", grdb, nioCore, nioPosix, nioEmbedded,
-            logging,
+            "DeviceSession", "LocalSchedule", "LocalZones", "StatementLog", "PowerCut", "PushEncryption",
+            "AppConversation", "ServiceExtensions", "AppHost", "Firebase", "_Testing_UIKit", grdb, nioCore, nioPosix,
+            nioEmbedded, logging,
         ]),
     tests(
         "Device", "RequestScheduling",
         ["RequestScheduling", "AgentWire", "LocalSchedule", "LocalZones", "DeviceModel", "DevicePorts"]),
+    tests(
+        "Device", "ServiceExtensions",
+        [
+            "DeviceTestSupport", "ServiceExtensions", "AppConnections", "MediaFetching", "OutboundAddresses",
+            nioEmbedded,
+            "Attachments", "AgentWire", "DeviceModel", "Machine", "PushModel",
+        ]),
     tests("Device", "MessageBus", ["MessageBus", "Machine"]),
     tests(
         "Device", "SystemClock",
@@ -316,14 +635,44 @@ let testTargets: [Target] = [
     tests("Device", "Positions", ["Positions", "DevicePorts", "Machine"]),
     tests("Device", "Desktop", ["Desktop", "DeviceModel", "DevicePorts", "PushModel", logging]),
     tests("Device", "WindowFocus", ["WindowFocus", "DevicePorts", "CXCB"]),
+    tests(
+        "Server", "FCMEndpoint",
+        [
+            "FCMEndpoint", "FCMWire", "ControlHTTP", "MemberCentre", "RegisterCore", "ServerCore", "StoreMemory",
+            "APNsWire", "Mailbox", "PushModel", crypto, cryptoExtras, hummingbird, nioCore, logging,
+        ]),
     tests("Transport", "Observability", ["Observability", coreMetrics, logging]),
+    tests("Server", "Reports", ["Reports", "ControlHTTP", "PushModel"]),
+    tests("Wire", "FlutterWire", ["FlutterWire"]),
+    tests("Device", "Flutter", ["Flutter", "FlutterWire", "AppHost", "UIKit", "_Testing_UIKit"]),
+    tests("Device", "AldabaFlutterPush", ["AldabaFlutterPush", "Flutter", "UIKit", "_Testing_UIKit"]),
+    tests("Server", "MediaStore", ["MediaStore", "MediaFormat", "Machine", "PushModel"]),
     tests(
         "Server", "ControlAPI",
         [
-            "ControlAPI", "ServerCore", "PushModel", "MCSWire", "Observability", asyncHTTPClient, hummingbird, protobuf,
-            nioCore, nioPosix,
+            "DeviceEnrolment", "ControlAPI", "ControlHTTP", "MediaStore", "RegisterCore", "ServerCore", "PushModel",
+            "MCSWire",
+            "Observability",
+            "StoreMemory", "APNsWire", "Mailbox", "PushEncryption", asyncHTTPClient, hummingbird, protobuf, nioCore,
+            nioPosix,
         ]),
-    tests("Command", "CommandCore", ["CommandCore", "AgentWire", "PushModel", crypto, x509]),
+    tests(
+        "Examples", "Course",
+        ["Course", "UserNotifications", "UIKit", "_Testing_UIKit", "CoreLocation", "AppHost", "AgentWire"]),
+    tests(
+        "Examples", "ReceiveGuide",
+        [
+            "AgentDouble", "ReceiveGuide", "Firebase", "UserNotifications", "UIKit", "_Testing_UIKit", "AppHost",
+            "AgentWire",
+        ]),
+    tests("Command", "Monitoring", ["Monitoring", "Observability", "AgentWire"]),
+    tests("Command", "Supervision", ["Supervision", "CommandCore", "Machine", logging]),
+    tests(
+        "Command", "CommandCore",
+        [
+            "CommandCore", "RegisterCommands", "APNsWire", "FCMWire", "AgentWire", "PushModel", "RegisterCore",
+            "MemberCentre", "Mailbox", crypto, x509, argumentParser,
+        ]),
 ]
 
 let package = Package(
@@ -356,9 +705,14 @@ let package = Package(
 // What apps import carries Apple's module names, which exist only where Apple's own do not.
 #if os(Linux)
     /// Those with views, whose tests the toolchain has import `_Testing_UIKit` as well.
-    let withViews = ["UIKit", "UserNotificationsUI"]
+    let withViews = ["UIKit", "UserNotificationsUI", "Flutter", "FirebaseMessaging", "Firebase"]
     package.products += withViews.map { .library(name: $0, targets: [$0, "_Testing_UIKit"]) }
-    package.products += ["UserNotifications", "CoreLocation", "MobileCoreServices", "AppHost", "AgentWire"].map {
+    package.products += [
+        "UserNotifications", "AldabaRichPush", "AldabaFlutterPush", "FirebaseCore", "ConnectedDevices", "RelayWire",
+        "CoreLocation",
+        "MobileCoreServices", "AppHost",
+        "AgentWire",
+    ].map {
         .library(name: $0, targets: [$0])
     }
 #endif
