@@ -27,6 +27,7 @@ class FaultyProxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self.connections = 0
+        self._newest = Fault(), [0]
         self._open = set()
         self._lock = threading.Lock()
         self._accepting = threading.Thread(target=self._accept, daemon=True)
@@ -37,6 +38,11 @@ class FaultyProxy:
         self._listener.close()
         self._accepting.join(10)
         self.cut()
+
+    def told(self):
+        """What the newest connection carried, and its fault."""
+        fault, counter = self._newest
+        return f"connection {self.connections - 1} carried {counter[0]} bytes under {vars(fault)}"
 
     def cut(self):
         """Cuts every open connection."""
@@ -62,6 +68,7 @@ class FaultyProxy:
             with self._lock:
                 self._open.add(pair)
             counter = [0]
+            self._newest = fault, counter
             for source, sink in (pair, pair[::-1]):
                 threading.Thread(target=self._forward, args=(source, sink, pair, fault, counter), daemon=True).start()
 

@@ -96,7 +96,7 @@ class World:
         return file.read_text() if file.exists() else ""
 
     def wait_for_item(self, text):
-        wait_until(lambda: text in self.items(), f"the demo app has {text!r}")
+        wait_until(lambda: text in self.items(), f"the demo app has {text!r}", 60)
 
 
 @pytest.fixture(scope="module")
