@@ -25,28 +25,33 @@ func tests(_ floor: String, _ name: String, _ dependencies: [Target.Dependency])
         swiftSettings: strict)
 }
 
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
-let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
-let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
-let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
-let nioFoundationCompat = Target.Dependency.product(name: "NIOFoundationCompat", package: "swift-nio")
-let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
-let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
-let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
-let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
-let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
-let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
-let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
-let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+/// A product of another package. Only programs need any: a package that asks for no traits fetches none.
+func foreign(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["Programs"]))
+}
+
+let logging = foreign("Logging", "swift-log")
+let metrics = foreign("Metrics", "swift-metrics")
+let coreMetrics = foreign("CoreMetrics", "swift-metrics")
+let nioCore = foreign("NIOCore", "swift-nio")
+let nioPosix = foreign("NIOPosix", "swift-nio")
+let nioFoundationCompat = foreign("NIOFoundationCompat", "swift-nio")
+let nioEmbedded = foreign("NIOEmbedded", "swift-nio")
+let nioHTTP1 = foreign("NIOHTTP1", "swift-nio")
+let nioTLS = foreign("NIOTLS", "swift-nio")
+let nioSSL = foreign("NIOSSL", "swift-nio-ssl")
+let crypto = foreign("Crypto", "swift-crypto")
+let cryptoExtras = foreign("CryptoExtras", "swift-crypto")
+let asn1 = foreign("SwiftASN1", "swift-asn1")
+let x509 = foreign("X509", "swift-certificates")
+let grdb = foreign("GRDB", "GRDB.swift")
+let grdbSQLite = foreign("GRDBSQLite", "GRDB.swift")
+let protobuf = foreign("SwiftProtobuf", "swift-protobuf")
+let hummingbird = foreign("Hummingbird", "hummingbird")
+let lifecycle = foreign("ServiceLifecycle", "swift-service-lifecycle")
+let asyncHTTPClient = foreign("AsyncHTTPClient", "async-http-client")
+let argumentParser = foreign("ArgumentParser", "swift-argument-parser")
+let yams = foreign("Yams", "Yams")
 
 let system: [Target] = [
     .systemLibrary(
@@ -679,6 +684,10 @@ let package = Package(
     name: "aldaba",
     products: [
         .executable(name: "aldaba", targets: ["aldaba"])
+    ],
+    traits: [
+        .trait(name: "Programs", description: "The server, the agent and the command, with all that they are built on."),
+        .default(enabledTraits: ["Programs"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),

@@ -11,7 +11,8 @@ let richPush: Target.Dependency = .product(name: "AldabaRichPush", package: "ald
 // A package outside of Aldaba whose code was written for iOS: it compiles with its import lines unchanged.
 let package = Package(
     name: "Consumer",
-    dependencies: [.package(name: "aldaba", path: "../..")],
+    // Without its programs, and so without the packages that they are built on.
+    dependencies: [.package(name: "aldaba", path: "../..", traits: [])],
     targets: [
         .executableTarget(name: "Consumer", dependencies: frameworks, swiftSettings: [.swiftLanguageMode(.v6)]),
         // A service extension of one class, which shows what a payload names.
