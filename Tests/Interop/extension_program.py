@@ -4,6 +4,7 @@ The agent starts it like any other. It appends one JSON line for each start to t
 """
 
 import json
+import mmap
 import os
 import signal
 import socket
@@ -55,6 +56,11 @@ def main():
             eaten = bytearray(os.urandom(1 << 20)) * 60
             time.sleep(60)
             print(len(eaten))
+        if title.startswith("share"):
+            # Memory that is shared is not the process's own, and counts for its control group alone.
+            shared = mmap.mmap(-1, 200 << 20)
+            for page in range(0, len(shared), mmap.PAGESIZE):
+                shared[page] = 1
         if title.startswith("hang"):
             child = subprocess.Popen(["sleep", "600"])
             note(hangs=number, child=child.pid)

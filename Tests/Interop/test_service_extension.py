@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import os
 import sys
 import threading
 import urllib.request
@@ -247,6 +248,26 @@ def test_any_failure_of_an_extension_shows_the_notification_as_it_came(world):
     assert world.counts() == {
         "2.0": {"crashed": 2, "tooMuchMemory": 1, "emptied": 1, "attachmentRefused": 1, "changed": 1},
         "1.0": {"notStarted": 1}}
+
+
+def is_delegated():
+    """Whether groups can be made beside one's own, and the kernel bounds memory in them."""
+    own = next((line[3:].strip() for line in open("/proc/self/cgroup") if line.startswith("0::")), "/")
+    parent = Path("/sys/fs/cgroup") / own.strip("/") / ".."
+    try:
+        mark = os.getxattr(parent, "user.delegate")
+        return mark == b"1" and "memory" in (parent / "cgroup.controllers").read_text().split()
+    except OSError:
+        return False
+
+
+@pytest.mark.desktop
+@pytest.mark.skipif(not is_delegated(), reason="nobody delegated a control group with the controller of memory")
+def test_the_kernel_bounds_what_an_extension_and_its_files_take(world):
+    world.install_program()
+    outcome, _, note = world.extended(world.push("share"))
+    assert (outcome, note.startswith("it took 98304 KiB")) == ("tooMuchMemory", True), note
+    assert world.extended(world.push("plain"))[0] == "changed"
 
 
 @pytest.mark.desktop

@@ -66,6 +66,15 @@ package struct ControlGroup: Sendable {
     /// Kills all that is in the group (Linux 5.14).
     package func kill() { _ = Self.write("1", to: "\(folder)/cgroup.kill") }
 
+    /// The limit, in bytes, that its programs went beyond and for which the kernel killed them; `nil` where it killed none.
+    package var exceededLimit: Int64? {
+        let told = (try? String(contentsOfFile: "\(folder)/memory.events", encoding: .utf8)) ?? ""
+        let killed = told.split(separator: "\n").first { $0.hasPrefix("oom_kill ") }
+        guard let killed, killed != "oom_kill 0" else { return nil }
+        let limit = try? String(contentsOfFile: "\(folder)/memory.max", encoding: .utf8)
+        return limit.flatMap { Int64($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
+
     /// Deletes the group, where nothing is in it.
     package func remove() { rmdir(folder) }
 

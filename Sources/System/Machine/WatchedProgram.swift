@@ -84,6 +84,7 @@ package final class WatchedProgram: Sendable {
             }
         }
         if end >= 0 { close(end) }
+        if !isTooLarge, let limit = group?.exceededLimit { events(.grewTooLarge(bytes: limit)) }
         // What it started and left running. Its number is its own until it is reaped.
         Glibc.kill(-process, SIGKILL)
         group?.kill()

@@ -48,5 +48,16 @@ import Testing
         #expect(written == "+memory")
     }
 
+    @Test(arguments: [
+        ("low 0\noom 2\noom_kill 1\noom_group_kill 1\n", 100_663_296 as Int64?), ("oom 1\noom_kill 0\n", nil), ("", nil),
+    ])
+    func `the kernel tells for what it killed`(events: String, limit: Int64?) throws {
+        let group = ControlGroup(folder: folder.path("user/agent"))
+        #expect(group.exceededLimit == nil)
+        try write(events, "user/agent/memory.events")
+        try write("100663296\n", "user/agent/memory.max")
+        #expect(group.exceededLimit == limit)
+    }
+
     @Test func `what is not marked is not delegated`() { #expect(!ControlGroup.isMarked(folder.url.path)) }
 }
