@@ -26,6 +26,10 @@ public enum RelayContent: Hashable, Sendable {
     case piecesEnded(stream: UUID, digest: [UInt8])
     /// The account has another key from now on: one of the person's devices was taken out.
     case rekey(String)
+    /// A connection of the two devices' own can be used: what was sent by the server before this comes first.
+    case pathBegins(connection: UUID)
+    /// A connection of the two devices' own is over, of which this many messages had come. The answer to that is not answered.
+    case pathEnded(connection: UUID, received: Int64, isAnswer: Bool)
     /// A message of a later version.
     case unknown(String)
 
@@ -68,6 +72,12 @@ public enum RelayContent: Hashable, Sendable {
         case .piecesEnded(let stream, let digest):
             return ["type": "piecesEnded", "stream": .uuid(stream), "digest": .data(digest)]
         case .rekey(let key): return ["type": "rekey", "key": .string(key)]
+        case .pathBegins(let connection): return ["type": "pathBegins", "connection": .uuid(connection)]
+        case .pathEnded(let connection, let received, let isAnswer):
+            return [
+                "type": "pathEnded", "connection": .uuid(connection), "received": .integer(received),
+                "isAnswer": .bool(isAnswer),
+            ]
         case .unknown(let type): return ["type": .string(type)]
         }
     }
@@ -105,6 +115,11 @@ public enum RelayContent: Hashable, Sendable {
         case "piecesEnded":
             return .piecesEnded(stream: try fields.id("stream"), digest: try fields.data("digest"))
         case "rekey": return .rekey(try fields.text("key"))
+        case "pathBegins": return .pathBegins(connection: try fields.id("connection"))
+        case "pathEnded":
+            return .pathEnded(
+                connection: try fields.id("connection"), received: try fields.integer("received"),
+                isAnswer: try fields.flag("isAnswer"))
         default: return .unknown(type)
         }
     }

@@ -10,6 +10,16 @@ public enum RelayPresence: String, Hashable, Sendable, CaseIterable {
     case offline
 }
 
+/// By which way a device is reached.
+public enum RelayReach: String, Hashable, Sendable, CaseIterable {
+    /// By a connection of the two devices' own, in one network.
+    case direct
+    /// By the server.
+    case relay
+    /// By a push, which brings it a session first.
+    case wake
+}
+
 /// One service that an app offers to other devices.
 public struct RelayService: Hashable, Sendable {
     /// Who may call a service from another device.
@@ -111,6 +121,8 @@ public struct RelayDevice: Hashable, Sendable {
     public var key: [UInt8] = []
     /// What proves to the person's devices that the key is that of one of them.
     public var proof: [UInt8] = []
+    /// By which way this device reaches it, as its own agent says; `nil` while there is none. No server's word.
+    public var reach: RelayReach?
 
     /// Describes a device.
     public init(
@@ -144,6 +156,7 @@ public struct RelayDevice: Hashable, Sendable {
         if !apps.isEmpty { map["apps"] = .array(apps.map { .dictionary($0.map) }) }
         if !key.isEmpty { map["key"] = .data(key) }
         if !proof.isEmpty { map["proof"] = .data(proof) }
+        map.add("reach", reach.map { .string($0.rawValue) })
         return map
     }
 
@@ -159,5 +172,6 @@ public struct RelayDevice: Hashable, Sendable {
         self.apps = apps
         key = try fields.optionalData("key", most: 32)
         proof = try fields.optionalData("proof", most: 64)
+        reach = try fields.optionalText("reach").flatMap(RelayReach.init)
     }
 }

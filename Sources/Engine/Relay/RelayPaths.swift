@@ -1,0 +1,282 @@
+import Foundation
+import RelayWire
+
+/// By which way a device sends to each of the others: by the server, or over a connection of the two devices' own. A value.
+///
+/// The server's way comes first. A connection is used once the other device has said that all which went by the server before has
+/// come. When it breaks, each side tells the other by the server how much of it had come; the rest goes by the server, before
+/// anything that was said since.
+///
+/// Guarantees: what is sent to one device comes there once and in its order, whichever way it goes, while both devices have their
+/// sessions with the server; of one connection at most ``limit`` messages and ``byteLimit`` bytes are waited for.
+public struct RelayPaths: Sendable {
+    /// How many messages to one device may be without the other's word, and how many bytes of them.
+    public static let limit = 1024, byteLimit = 8 << 20
+    /// After how many milliseconds without any sign a connection counts as broken.
+    public static let patience: Int64 = 500
+    /// After how many milliseconds without a message the other device is asked for a sign.
+    public static let quiet: Int64 = 20_000
+    /// How long the other device's count is waited for, in milliseconds.
+    public static let countPatience: Int64 = 10_000
+
+    /// What is to be done, in order.
+    public enum Step: Hashable, Sendable {
+        /// Send it by the server.
+        case relay(RelayRoute)
+        /// Send it over a connection.
+        case direct(connection: UUID, DirectMessage)
+        /// It is not sent; this is taken as the server's answer.
+        case refuse(RelayFrame)
+        /// A message came over a connection.
+        case deliver(RelayRoute)
+        /// Close a connection.
+        case close(connection: UUID)
+        /// A device is reached directly from now on, or by the server.
+        case reach(peer: String, isDirect: Bool)
+        /// Call ``RelayPaths/due(at:)`` after so many milliseconds.
+        case wake(after: Int64)
+    }
+
+    private struct Peer {
+        /// The connection that can be used.
+        var connection: UUID?
+        /// Whether what is sent goes over it.
+        var isReady = false
+        /// The connection that broke, while the other device's count is not known; until when that is waited for.
+        var ending: (connection: UUID, until: Int64)?
+        /// How many numbers were given, and which messages under them are without an answer.
+        var sent: Int64 = 0
+        var unanswered: ArraySlice<(number: Int64, route: RelayRoute?)> = []
+        /// What waits for the count.
+        var held: [RelayRoute] = []
+        var bytes = 0
+        /// How many numbers have come.
+        var received: Int64 = 0
+        /// When the other device gave a sign of itself.
+        var heardAt: Int64 = 0
+        /// When the oldest that is without an answer was sent.
+        var askedAt: Int64 = 0
+        /// The connection that the other device has announced by the server.
+        var announced: UUID?
+
+        var count: Int { unanswered.count + held.count }
+    }
+
+    private var peers: [String: Peer] = [:]
+    private var owners: [UUID: String] = [:]
+    private var wakesAt: Int64?
+
+    /// There are no connections.
+    public init() {}
+
+    /// Whether a device is reached directly.
+    public func isDirect(_ peer: String) -> Bool { peers[peer]?.isReady ?? false }
+    /// Whether there is a connection to a device, used or not.
+    public func isConnected(_ peer: String) -> Bool { peers[peer]?.connection != nil }
+
+    // MARK: Out
+
+    /// Something is to be sent to another device.
+    public mutating func send(_ route: RelayRoute, at now: Int64) -> [Step] {
+        guard var peer = peers[route.peer], peer.ending != nil || peer.isReady else { return [.relay(route)] }
+        guard peer.count < Self.limit, peer.bytes + route.body.count <= Self.byteLimit else {
+            return [.refuse(.undelivered(id: route.id, .overloaded))]
+        }
+        peer.bytes += route.body.count
+        guard peer.ending == nil, let connection = peer.connection else {
+            peer.held.append(route)
+            peers[route.peer] = peer
+            return []
+        }
+        let number = peer.next(route, at: now)
+        peers[route.peer] = peer
+        return [.direct(connection: connection, .route(number: number, route))] + wake(now)
+    }
+
+    // MARK: Connections
+
+    /// A connection can be used: both devices have proven who they are.
+    public mutating func opened(_ connection: UUID, with name: String, at now: Int64) -> [Step] {
+        var steps: [Step] = []
+        if let old = peers[name]?.connection { steps += closed(old, at: now) }
+        var peer = peers[name] ?? Peer()
+        peer.connection = connection
+        peer.heardAt = now
+        peer.received = 0
+        if peer.ending == nil { peer.begin() }
+        let isAnnounced = peer.announced == connection
+        peers[name] = peer
+        owners[connection] = name
+        if peer.ending == nil { steps += notice(.pathBegins(connection: connection), to: name) }
+        if isAnnounced { steps.append(.direct(connection: connection, .ready)) }
+        return steps + wake(now)
+    }
+
+    /// A connection is over.
+    public mutating func closed(_ connection: UUID, at now: Int64) -> [Step] {
+        breakOff(connection, at: now, isAnswer: false)
+    }
+
+    /// A message came over a connection.
+    public mutating func heard(_ message: DirectMessage, over connection: UUID, at now: Int64) -> [Step] {
+        guard let name = owners[connection], var peer = peers[name], peer.connection == connection else { return [] }
+        peer.heardAt = now
+        defer { if peers[name] != nil { peers[name] = peer } }
+        switch message {
+        case .ready:
+            guard peer.ending == nil, !peer.isReady else { return [] }
+            peer.isReady = true
+            return [.reach(peer: name, isDirect: true)]
+        case .route(let number, var route):
+            guard number == peer.received + 1 else { return [.close(connection: connection)] }
+            peer.received = number
+            route.peer = name
+            return [.direct(connection: connection, .taken(upTo: number)), .deliver(route)]
+        case .probe(let number):
+            guard number == peer.received + 1 else { return [.close(connection: connection)] }
+            peer.received = number
+            return [.direct(connection: connection, .taken(upTo: number))]
+        case .taken(let number):
+            peer.answered(upTo: number)
+            peer.askedAt = now
+            return []
+        case .live, .unknown: return []
+        }
+    }
+
+    // MARK: Notices by the server
+
+    /// The other device has announced a connection by the server.
+    public mutating func announced(_ connection: UUID, by name: String) -> [Step] {
+        peers[name, default: Peer()].announced = connection
+        guard peers[name]?.connection == connection else { return [] }
+        return [.direct(connection: connection, .ready)]
+    }
+
+    /// The other device says by the server that a connection is over, and how much of it had come there.
+    public mutating func counted(
+        _ connection: UUID, received: Int64, isAnswer: Bool, by name: String, at now: Int64
+    ) -> [Step] {
+        var steps: [Step] = []
+        if peers[name]?.connection == connection { steps += breakOff(connection, at: now, isAnswer: true) }
+        if peers[name]?.ending?.connection == connection { return steps + settle(name, received, at: now) }
+        guard !isAnswer else { return steps }
+        // It was never of use here.
+        return steps + notice(.pathEnded(connection: connection, received: 0, isAnswer: true), to: name)
+    }
+
+    /// A device has no session with the server any more, or another one: what was under way to it is lost.
+    public mutating func lost(_ name: String) -> [Step] {
+        guard let peer = peers.removeValue(forKey: name) else { return [] }
+        var steps: [Step] = peer.held.map { .refuse(.undelivered(id: $0.id, .unavailable)) }
+        if let connection = peer.connection {
+            owners[connection] = nil
+            steps.append(.close(connection: connection))
+        }
+        if peer.isReady { steps.append(.reach(peer: name, isDirect: false)) }
+        return steps
+    }
+
+    /// This device has no session with the server any more.
+    public mutating func lostAll() -> [Step] { peers.keys.sorted().flatMap { lost($0) } }
+
+    // MARK: Time
+
+    /// The moment that was asked for has come.
+    public mutating func due(at now: Int64) -> [Step] {
+        wakesAt = nil
+        var steps: [Step] = []
+        for (name, peer) in peers {
+            if let ending = peer.ending, ending.until <= now { steps += lost(name) }
+            guard let connection = peer.connection, peers[name] != nil else { continue }
+            if let end = peer.breaksAt, end <= now {
+                steps += closed(connection, at: now)
+            } else if peer.isReady, peer.unanswered.isEmpty, peer.heardAt + Self.quiet <= now,
+                let number = peers[name]?.next(nil, at: now)
+            {
+                steps.append(.direct(connection: connection, .probe(number: number)))
+            }
+        }
+        return steps + wake(now)
+    }
+
+    private mutating func wake(_ now: Int64) -> [Step] {
+        let moments = peers.values.compactMap(\.moment)
+        guard let next = moments.min(), wakesAt.map({ next < $0 }) ?? true else { return [] }
+        wakesAt = next
+        return [.wake(after: max(1, next - now))]
+    }
+
+    // MARK: The end of a connection
+
+    private mutating func breakOff(_ connection: UUID, at now: Int64, isAnswer: Bool) -> [Step] {
+        guard let name = owners.removeValue(forKey: connection), var peer = peers[name],
+            peer.connection == connection
+        else { return [] }
+        var steps: [Step] = [.close(connection: connection)]
+        if peer.isReady { steps.append(.reach(peer: name, isDirect: false)) }
+        peer.connection = nil
+        peer.isReady = false
+        if peer.ending == nil {
+            peer.ending = (connection, now + Self.countPatience)
+            steps += notice(
+                .pathEnded(connection: connection, received: peer.received, isAnswer: isAnswer), to: name)
+        }
+        peers[name] = peer
+        return steps + wake(now)
+    }
+
+    /// The rest goes by the server, and then what waited.
+    private mutating func settle(_ name: String, _ received: Int64, at now: Int64) -> [Step] {
+        guard var peer = peers[name] else { return [] }
+        let rest = peer.unanswered.filter { $0.number > received }.compactMap(\.route) + peer.held
+        peer.ending = nil
+        peer.begin()
+        peers[name] = peer.connection == nil ? nil : peer
+        var steps: [Step] = rest.map { .relay($0) }
+        if let connection = peer.connection { steps += notice(.pathBegins(connection: connection), to: name) }
+        return steps + wake(now)
+    }
+
+    private func notice(_ content: RelayContent, to peer: String) -> [Step] {
+        guard let body = try? content.encoded() else { return [] }
+        return [.relay(RelayRoute(peer: peer, id: UUID(), deadline: nil, body: body))]
+    }
+}
+
+extension RelayPaths.Peer {
+    /// What is sent counts from 1 again.
+    fileprivate mutating func begin() {
+        sent = 0
+        unanswered = []
+        held = []
+        bytes = 0
+    }
+
+    /// Gives a message, or a probe, its number.
+    fileprivate mutating func next(_ route: RelayRoute?, at now: Int64) -> Int64 {
+        if unanswered.isEmpty { askedAt = now }
+        sent += 1
+        unanswered.append((sent, route))
+        return sent
+    }
+
+    fileprivate mutating func answered(upTo number: Int64) {
+        while let first = unanswered.first, first.number <= number {
+            unanswered.removeFirst()
+            bytes -= first.route?.body.count ?? 0
+        }
+    }
+
+    /// When the connection counts as broken, unless the other device gives a sign.
+    fileprivate var breaksAt: Int64? {
+        unanswered.isEmpty ? nil : max(askedAt, heardAt) + RelayPaths.patience
+    }
+
+    /// When there is something to do next.
+    fileprivate var moment: Int64? {
+        if connection == nil { return ending?.until }
+        let own = breaksAt ?? (isReady ? heardAt + RelayPaths.quiet : nil)
+        return [own, ending?.until].compactMap { $0 }.min()
+    }
+}
