@@ -294,10 +294,13 @@ let house: [Target] = [
             "DevicePorts", "DeviceStore", "DevicePrograms", "Attachments", "AppConnections", "InstalledApps",
             "DeviceLink", "RequestScheduling", "PushEncryption", "AppConversation", "ManagementDesk",
             "ServiceExtensions", "ConnectionAdmission", "MediaFetching", "OutboundAddresses", "RelayWire", "RelayHost",
-            "RelayServices", nioCore, nioPosix, logging,
+            "RelayServices", "DirectRelay", nioCore, nioPosix, logging,
         ]),
     room("Device", "ConnectedDevices", ["AgentWire", "AppHost", "RelayWire"]),
     room("Device", "RelayHost", ["RelayWire", "Relay", "NoiseSession", "Machine", crypto]),
+    room(
+        "Device", "DirectRelay",
+        ["RelayWire", "Relay", "RelayHost", "MessageBus", "Machine", "Observability", nioCore, nioPosix, logging]),
     room(
         "Device", "RelayServices",
         ["PushModel", "AgentWire", "RelayWire", "RelayHost", "DeviceModel", "MessageBus", "Machine"]),
@@ -563,6 +566,7 @@ let testTargets: [Target] = [
     tests("Server", "RelayCentre", ["RelayCentre", "StoreRelay", "RelayWire", "ServerCore", "PushModel", logging]),
     tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire"]),
     tests("Device", "RelayHost", ["RelayHost", "RelayWire"]),
+    tests("Device", "DirectRelay", ["DirectRelay", "RelayHost", "RelayWire", nioCore, nioPosix, logging]),
     tests("Device", "AppHost", ["AppHost", "AgentWire", "CLinux"]),
     tests("Device", "LocalZones", ["LocalZones", "LocalSchedule"]),
     tests("Device", "UserNotifications", ["UserNotifications", "CoreLocation", "AppHost", "AgentWire"]),

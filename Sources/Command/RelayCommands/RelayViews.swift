@@ -9,6 +9,8 @@ struct RelayDeviceView: Encodable {
     var kind: String
     var platform: String
     var presence: String
+    /// `direct`, `relay` or `wake`; `nil` while it cannot be reached.
+    var reach: String?
     var apps: [App]
 
     struct App: Encodable {
@@ -26,6 +28,7 @@ struct RelayDeviceView: Encodable {
         kind = device.kind
         platform = device.platform
         presence = device.presence.rawValue
+        reach = device.reach?.rawValue
         apps = device.apps.map {
             App(
                 id: $0.id, name: $0.name, presence: $0.presence.rawValue, services: $0.services, schemes: $0.schemes,
@@ -33,10 +36,11 @@ struct RelayDeviceView: Encodable {
         }
     }
 
-    /// The device in one line: presence, id, name, kind, and what its apps offer.
+    /// The device in one line: presence and how it is reached, id, name, kind, and what its apps offer.
     var line: String {
         let offers = apps.flatMap { app in app.services.map { "\(app.id)/\($0)" } }
-        return TerminalText.line("\(presence)  \(id)  \(name)  \(kind)  \(offers.joined(separator: " "))")
+        let way = reach == "direct" ? "\(presence), directly" : presence
+        return TerminalText.line("\(way)  \(id)  \(name)  \(kind)  \(offers.joined(separator: " "))")
     }
 }
 

@@ -224,6 +224,7 @@ enum AgentAssembly {
             backOffBase: .milliseconds(values.number(.reconnectAfter)),
             backOffCap: values.number(.reconnectAfter) < 1000 ? .seconds(30) : .seconds(60))
         configuration.mediaNetworks = values.addressRanges(.mediaNetworks)
+        if values.flag(.relayLAN) { configuration.nearbyBusAddress = SystemBus.address(environment: environment) }
         return configuration
     }
 

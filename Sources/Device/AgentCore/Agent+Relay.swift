@@ -67,7 +67,10 @@ extension Agent {
                 if let (device, message) = opened.pairing {
                     agent.followRelay(agent.relay.pairingHeard(device, message, at: now))
                 }
-                if let frame = opened.frame { agent.followRelay(agent.relay.received(frame, at: now)) }
+                if let frame = opened.frame {
+                    agent.onDirect { $0.heard(frame, keys: agent.seals.direct) }
+                    agent.followRelay(agent.relay.received(frame, at: now))
+                }
             } catch {
                 agent.logger.warning(
                     "The server sent something about relaying that cannot be read.",
@@ -80,11 +83,12 @@ extension Agent {
     package nonisolated func relayingEnded() {
         assumeIsolated { agent in
             agent.seals.forgetAll()
+            agent.onDirect { $0.sessionEnded() }
             agent.followRelay(agent.relay.sessionClosed(at: agent.parts.now().rawValue))
         }
     }
 
-    private func followRelay(_ directives: [RelayHost<ObjectIdentifier>.Directive]) {
+    func followRelay(_ directives: [RelayHost<ObjectIdentifier>.Directive]) {
         for directive in directives {
             switch directive {
             case .send(let frame): send(frame)
@@ -93,7 +97,13 @@ extension Agent {
                 parts.opener.open(uri, app: app) { [weak self] outcome in
                     self?.enter { $0.followRelay($0.relay.opened(ticket, outcome, at: $0.parts.now().rawValue)) }
                 }
+            case .path(let device, .pathBegins(let connection)):
+                onDirect { $0.announced(connection, by: device) }
+            case .path(let device, .pathEnded(let connection, let received, let isAnswer)):
+                onDirect { $0.counted(connection, received: received, isAnswer: isAnswer, by: device) }
+            case .path: break
             case .save(let settings):
+                if settings.account != seals.account { onDirect { $0.sessionEnded() } }
                 seals.takes(settings.account)
                 do { try RelaySettingsFile(dataFolder: configuration.dataFolder).write(settings) } catch {
                     logger.error("The settings of relaying were not kept.", metadata: [LogKey.error: "\(error)"])
@@ -160,8 +170,15 @@ extension Agent {
         followRelay(relay.removed(app: app.rawValue, at: parts.now().rawValue))
     }
 
-    /// Seals a frame and writes it; what cannot be sealed is answered here.
+    /// Sends a frame: directly where there is such a way to the device, else by the server.
     private func send(_ frame: RelayFrame) {
+        guard case .route(let route) = frame, !RelaySeals.isPairing(route),
+            onDirect({ $0.send(route) }) != nil
+        else { return seal(frame) }
+    }
+
+    /// Seals a frame and writes it; what cannot be sealed is answered here.
+    func seal(_ frame: RelayFrame) {
         let now = parts.now().rawValue
         switch seals.outgoing(frame, at: now) {
         case .send(let frame): write(frame)

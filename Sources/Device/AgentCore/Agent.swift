@@ -6,6 +6,7 @@ import DeviceLink
 import DeviceModel
 import DevicePorts
 import DeviceStore
+import DirectRelay
 import InstalledApps
 import LocalSchedule
 import Logging
@@ -69,6 +70,8 @@ public actor Agent {
     var relay: RelayHost<ObjectIdentifier>
     var seals: RelaySeals
     let relayFiles = RelayFiles()
+    /// Connections with the person's other devices; `nil` where there shall be none.
+    nonisolated let direct: DirectRelay?
     let relayLog: RelayLog
     /// The questions whether devices may call services, by the ids under which they are shown.
     var relayQuestions: [NotificationID: Int64] = [:]
@@ -140,6 +143,9 @@ public actor Agent {
         relay = RelayHost(
             settings: relaySettings, ownServices: parts.services.names,
             filesFolder: configuration.dataFolder + "/received")
+        direct = parts.nearby.map { [loop] directory in
+            DirectRelay(loop: loop, directory: directory, now: { parts.now().rawValue }, logger: logger)
+        }
         link = parts.link(store: store).map { [loop] link in
             ServerLink(
                 loop: loop,
@@ -184,6 +190,7 @@ public actor Agent {
         if link == nil { logger.notice("There is no server: only the apps' own notifications are shown.") }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.link?.run() }
+            group.addTask { await self.runDirect() }
             group.addTask { await self.runPruningLoop() }
         }
         await socket.close()

@@ -19,6 +19,9 @@ public struct AgentConfiguration: Sendable {
     public var environment: PushEnvironment
     /// Private addresses from which files for notifications may be fetched; public ones are always allowed.
     public var mediaNetworks: [AddressRange] = []
+    /// The bus of the service that finds this person's other devices in the same network, for connections beside the server; `nil`
+    /// for none: then nothing listens and nothing is announced.
+    public var nearbyBusAddress: String?
     /// The upper bound of the first pause before the agent tries again; pauses are drawn at random.
     public var backOffBase: Duration
     /// The upper bound of all pauses, which double up to it. More than a minute counts as a minute; less than the first

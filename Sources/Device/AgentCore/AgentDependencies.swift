@@ -4,6 +4,7 @@ import DeviceLink
 import DevicePorts
 import DevicePrograms
 import DeviceStore
+import DirectRelay
 import Foundation
 import LocalSchedule
 import LocalZones
@@ -39,6 +40,8 @@ struct AgentDependencies: Sendable {
     var opener: any AddressOpener = XDGOpen()
     /// What the agent itself offers to other devices.
     var services: any NativeServices = NoServices()
+    /// Finds the person's other devices in the networks that this one is in; `nil` where it shall not.
+    var nearby: (any NearbyDirectory)?
     var peerCheck: PeerCheck
     /// Rings when it is time.
     var clock: any AlarmClock
@@ -82,7 +85,8 @@ struct AgentDependencies: Sendable {
                 folder: configuration.dataFolder + "/extensions", logFolder: configuration.logFolder),
             media: media, activator: activator, focus: focus,
             replyWindow: ProgramReplyWindow(), stills: ThumbnailerProgram(), opener: DesktopOpener(),
-            services: DeviceServices(), peerCheck: .system,
+            services: DeviceServices(),
+            nearby: configuration.nearbyBusAddress.map { AvahiDirectory(busAddress: $0) }, peerCheck: .system,
             clock: clock, positions: positions, network: KernelNetwork(), zones: { LocalZones.shared.rules(for: $0) },
             now: systemTime,
             sleep: LoopTimer.sleep, random: random,

@@ -6,6 +6,8 @@ package indirect enum BusValue: Hashable, Sendable {
     case string(String)
     /// The path of an object.
     case path(String)
+    /// A whole number that is not negative, `q`.
+    case uint16(UInt16)
     /// A whole number that is not negative, `u`.
     case uint32(UInt32)
     /// A whole number, `i`.
@@ -18,6 +20,8 @@ package indirect enum BusValue: Hashable, Sendable {
     case boolean(Bool)
     /// A list of texts, `as`.
     case strings([String])
+    /// A list of byte strings, `aay`.
+    case data([[UInt8]])
     /// A number with a fraction, `d`.
     case double(Double)
     /// Only written, where an interface wants a variant.
@@ -56,6 +60,10 @@ package indirect enum BusValue: Hashable, Sendable {
             var inner = DBusMessageIter()
             dbus_message_iter_recurse(&iterator, &inner)
             return .structure(readAll(&inner))
+        case aldaba_dbus_uint16:
+            var number: UInt16 = 0
+            dbus_message_iter_get_basic(&iterator, &number)
+            return .uint16(number)
         case aldaba_dbus_uint32:
             var number: UInt32 = 0
             dbus_message_iter_get_basic(&iterator, &number)
@@ -94,8 +102,25 @@ package indirect enum BusValue: Hashable, Sendable {
             dbus_message_iter_recurse(&iterator, &inner)
             return .strings(
                 readAll(&inner).compactMap { if case .string(let text) = $0 { text } else { nil } })
+        case aldaba_dbus_array where dbus_message_iter_get_element_type(&iterator) == aldaba_dbus_array:
+            var inner = DBusMessageIter()
+            dbus_message_iter_recurse(&iterator, &inner)
+            return byteStrings(&inner)
         default: return .other
         }
+    }
+
+    /// A list of byte strings; a list of other lists is none of ours.
+    private static func byteStrings(_ iterator: inout DBusMessageIter) -> BusValue {
+        var strings: [[UInt8]] = []
+        while dbus_message_iter_get_arg_type(&iterator) != 0 {
+            guard dbus_message_iter_get_element_type(&iterator) == aldaba_dbus_byte else { return .other }
+            var bytes = DBusMessageIter()
+            dbus_message_iter_recurse(&iterator, &bytes)
+            strings.append(readAll(&bytes).compactMap { if case .byte(let byte) = $0 { byte } else { nil } })
+            dbus_message_iter_next(&iterator)
+        }
+        return .data(strings)
     }
 
     /// Entries of a dictionary, as far as their keys are strings.
@@ -119,6 +144,7 @@ package indirect enum BusValue: Hashable, Sendable {
     func append(to iterator: inout DBusMessageIter) -> Bool {
         switch self {
         case .string(let text): return Self.append(text, to: &iterator)
+        case .uint16(var number): return dbus_message_iter_append_basic(&iterator, aldaba_dbus_uint16, &number) != 0
         case .uint32(var number): return dbus_message_iter_append_basic(&iterator, aldaba_dbus_uint32, &number) != 0
         case .int32(var number): return dbus_message_iter_append_basic(&iterator, aldaba_dbus_int32, &number) != 0
         case .int64(var number): return dbus_message_iter_append_basic(&iterator, aldaba_dbus_int64, &number) != 0
@@ -132,6 +158,14 @@ package indirect enum BusValue: Hashable, Sendable {
         case .strings(let texts):
             return Self.container(aldaba_dbus_array, "s", in: &iterator) { inner in
                 texts.allSatisfy { Self.append($0, to: &inner) }
+            }
+        case .data(let strings):
+            return Self.container(aldaba_dbus_array, "ay", in: &iterator) { inner in
+                strings.allSatisfy { bytes in
+                    Self.container(aldaba_dbus_array, "y", in: &inner) { inner in
+                        bytes.allSatisfy { BusValue.byte($0).append(to: &inner) }
+                    }
+                }
             }
         case .dictionary(let entries):
             return Self.container(aldaba_dbus_array, "{sv}", in: &iterator) { inner in
@@ -158,6 +192,7 @@ package indirect enum BusValue: Hashable, Sendable {
     private var signature: String {
         switch self {
         case .string: "s"
+        case .uint16: "q"
         case .uint32: "u"
         case .int32: "i"
         case .int64: "x"
@@ -166,6 +201,7 @@ package indirect enum BusValue: Hashable, Sendable {
         case .double: "d"
         case .variant: "v"
         case .strings: "as"
+        case .data: "aay"
         case .dictionary: "a{sv}"
         case .path: "o"
         case .structure, .other: ""

@@ -30,6 +30,7 @@ extension RelayHost {
         case .piece(let stream, let offset, let bytes): pieceCame(stream, offset, bytes, route.peer, now)
         case .piecesEnded(let stream, let digest): piecesEnded(stream, digest, route.peer, now)
         case .rekey(let text): rekeyed(text)
+        case .pathBegins, .pathEnded: directives.append(.path(device: route.peer, content))
         case .unknown(let type):
             reply(route.id, route.peer, RelayOutcome(.failed, detail: "this device does not know the command \(type)"))
         }

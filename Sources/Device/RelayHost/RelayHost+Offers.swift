@@ -43,7 +43,11 @@ extension RelayHost {
             members[client] = member
             return
         }
-        let others = devices.filter { $0.key != ownID }
+        let others = devices.filter { $0.key != ownID }.mapValues { device in
+            var device = device
+            device.reach = reach(of: device)
+            return device
+        }
         for id in member.seen.keys.sorted() where others[id] == nil {
             directives.append(.tell(client, .removed(device: id)))
             member.seen[id] = nil
@@ -57,6 +61,22 @@ extension RelayHost {
             directives.append(.tell(client, .enumerationCompleted))
         }
         members[client] = member
+    }
+
+    /// The way by which a device is reached; `nil` while there is none.
+    private func reach(of device: RelayDevice) -> RelayReach? {
+        switch device.presence {
+        case .online: direct.contains(device.id) ? .direct : .relay
+        case .wakeable: .wake
+        case .offline: nil
+        }
+    }
+
+    /// A device is reached without the server from now on, or not any more.
+    public mutating func reached(_ device: String, isDirect: Bool, at now: Int64) -> [Directive] {
+        if isDirect { direct.insert(device) } else { direct.remove(device) }
+        for client in members.keys { tellWatcher(client) }
+        return take(now)
     }
 
     /// A device's name; `nil` for one that is not known.

@@ -32,6 +32,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
         case note(RelayLogEntry)
         /// Tell a terminal what was noted last.
         case tellLog(Client, request: Int64)
+        /// Another device says by the server how it is with a connection of the two devices' own.
+        case path(device: String, RelayContent)
         /// Keep the settings on the disk.
         case save(RelaySettings)
         /// Call ``RelayHost/due(at:)`` after so many milliseconds.
@@ -95,6 +97,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
     var directives: [Directive] = []
     /// The person's devices as the server told them; `nil` while there is no session.
     var devices: [String: RelayDevice]?
+    /// The devices that are reached without the server.
+    var direct: Set<String> = []
     var ownID: String?
     var refusal: String?
     var isOpen = false

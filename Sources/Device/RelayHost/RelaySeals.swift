@@ -43,11 +43,12 @@ public struct RelaySeals: Sendable {
         var isBulk: Bool
     }
 
-    private let key: Curve25519.KeyAgreement.PrivateKey
-    private var account: AccountKey?
-    private var ownID = ""
+    let key: Curve25519.KeyAgreement.PrivateKey
+    /// Whose the device is.
+    public private(set) var account: AccountKey?
+    private(set) var ownID = ""
     /// The keys of the person's devices that have proven them.
-    private var keys: [String: [UInt8]] = [:]
+    private(set) var keys: [String: [UInt8]] = [:]
     private var lines: [UUID: Line] = [:]
     private var current: [Lane: UUID] = [:]
     private var handshakes: [UUID: (lane: Lane, initiator: NoiseInitiator)] = [:]
@@ -95,6 +96,9 @@ public struct RelaySeals: Sendable {
 
     // MARK: Out
 
+    /// Whether devices that are being paired say this, which only the server carries.
+    public static func isPairing(_ route: RelayRoute) -> Bool { route.body.first == RelayPairing.mark }
+
     /// What becomes of a frame that is to be sent.
     public enum Outgoing {
         /// This is sent instead.
@@ -112,7 +116,7 @@ public struct RelaySeals: Sendable {
             device.id = ownID
             device.proof = account?.proof(of: device) ?? []
             return .send(.hello(token: token, device))
-        case .route(let route) where route.body.first == RelayPairing.mark:
+        case .route(let route) where Self.isPairing(route):
             // Who are being paired have no account in common yet; what they say is secret by itself.
             return .send(frame)
         case .route(let route):

@@ -115,6 +115,13 @@ public struct AccountKey: Hashable, Sendable {
         return (try? Curve25519.Signing.PrivateKey(rawRepresentation: seed)) ?? Curve25519.Signing.PrivateKey()
     }
 
+    /// By which devices of the account know each other in one network, and nobody else does.
+    var nearbyKey: SymmetricKey {
+        SymmetricKey(
+            data: HMAC<SHA256>.authenticationCode(
+                for: Array("aldaba relay nearby 1".utf8), using: SymmetricKey(data: bytes)))
+    }
+
     /// What the server is shown: it proves that the device has the key, and does not tell the key.
     var accessToken: [UInt8] {
         Array(

@@ -8,6 +8,7 @@ static const int aldaba_dbus_boolean = DBUS_TYPE_BOOLEAN;
 static const int aldaba_dbus_int32 = DBUS_TYPE_INT32;
 static const int aldaba_dbus_int64 = DBUS_TYPE_INT64;
 static const int aldaba_dbus_uint64 = DBUS_TYPE_UINT64;
+static const int aldaba_dbus_uint16 = DBUS_TYPE_UINT16;
 static const int aldaba_dbus_uint32 = DBUS_TYPE_UINT32;
 static const int aldaba_dbus_double = DBUS_TYPE_DOUBLE;
 static const int aldaba_dbus_string = DBUS_TYPE_STRING;

@@ -13,7 +13,7 @@ public enum ConfiguredProgram: String, Sendable, CaseIterable {
         case .serve, .agent: key.row.programs.contains(self)
         case .up:
             key.row.programs.contains(.serve)
-                || [.presenter, .presenterHook, .position, .mediaNetworks, .reconnectAfter].contains(key)
+                || [.presenter, .presenterHook, .position, .mediaNetworks, .relayLAN, .reconnectAfter].contains(key)
         }
     }
 }
@@ -103,6 +103,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     case presenterHook = "presenter-hook"
     case position
     case mediaNetworks = "media-networks"
+    case relayLAN = "relay-lan"
     case reconnectAfter = "reconnect-after"
     case agentMetricsPort = "agent-metrics-port"
 
@@ -144,7 +145,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota, .webhookNetworks:
             serverRow
         case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .presenterHook, .position,
-            .mediaNetworks, .reconnectAfter, .agentMetricsPort:
+            .mediaNetworks, .relayLAN, .reconnectAfter, .agentMetricsPort:
             agentRow
         case .mediaURL, .mediaQuota, .mediaExpiry: mediaRow
         case .logLevel:
@@ -310,6 +311,11 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .addressRanges, programs: [.agent],
                 sentence: "Private addresses from which pictures of notifications may be fetched; without it none.")
+        case .relayLAN:
+            Row(
+                type: .flag, defaultText: "false", programs: [.agent],
+                sentence: "Connect directly with your other devices in the same private network: announced by Avahi, on a "
+                    + "free TCP port.")
         case .agentMetricsPort:
             Row(
                 type: .port, programs: [.agent],

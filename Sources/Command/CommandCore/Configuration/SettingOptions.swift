@@ -142,6 +142,8 @@ package struct DeviceSettings: SettingOptions {
     @Option(.presenterHook) var presenterHook: String?
     @Option(.position) var position: String?
     @Option(.mediaNetworks) var mediaNetworks: String?
+    @Option(.relayLAN) var relayLAN: String?
+    @Flag(no: .relayLAN) var noRelayLAN: Bool
     @Option(.reconnectAfter) var reconnectAfter: String?
 
     /// Made by the parser, which fills it in.
@@ -151,7 +153,7 @@ package struct DeviceSettings: SettingOptions {
     package var given: [ConfigurationKey: String?] {
         [
             .presenter: presenter, .presenterHook: presenterHook, .position: position, .mediaNetworks: mediaNetworks,
-            .reconnectAfter: reconnectAfter,
+            .relayLAN: noRelayLAN ? "false" : relayLAN, .reconnectAfter: reconnectAfter,
         ]
     }
 }

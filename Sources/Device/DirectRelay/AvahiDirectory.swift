@@ -1,0 +1,291 @@
+import Foundation
+import Machine
+import MessageBus
+import Synchronization
+
+/// Announces and finds devices by DNS-SD, as Avahi does it (org.freedesktop.Avahi on the system bus).
+///
+/// The announcement has a host name of its own, drawn at random, so that the machine's is not told by us. An Avahi that is not there, or
+/// ends, is asked again after 1 s, 2 s, … 60 s, and when one comes.
+package final class AvahiDirectory: NearbyDirectory {
+    private struct Orders {
+        var announcement: NearbyAnnouncement?
+        var count = 0
+        var isStopped = false
+    }
+
+    private let address: String
+    private let wakeUp: WakeUp?
+    private let orders = Mutex(Orders())
+
+    /// Connects to nothing before ``start(events:)``.
+    ///
+    /// - Parameter busAddress: The system bus.
+    package init(busAddress: String) {
+        address = busAddress
+        wakeUp = try? WakeUp()
+    }
+
+    /// Begins on a thread of its own, which has this object until ``stop()``.
+    package func start(events: @escaping @Sendable (NearbyEvent) -> Void) {
+        guard let wakeUp else { return events(.unavailable(reason: "the system has no descriptor left")) }
+        OwnThread.begin("aldaba-nearby", stackSize: 512 << 10) { [self] in
+            let work = AvahiWork(address: address, events: events)
+            while true {
+                wakeUp.clear()
+                let order = orders.withLock { $0 }
+                if order.isStopped { return work.end() }
+                work.announce(order.announcement, order.count)
+                work.work()
+                var descriptors = [pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0), work.descriptor]
+                if !Pause.poll(&descriptors, until: work.deadline) {
+                    return events(.unavailable(reason: "the system bus cannot be waited for"))
+                }
+            }
+        }
+    }
+
+    /// Announces anew, also where nothing is new: the machine's addresses may be.
+    package func announce(_ announcement: NearbyAnnouncement?) {
+        orders.withLock {
+            $0.announcement = announcement
+            $0.count += 1
+        }
+        wakeUp?.signal()
+    }
+
+    /// Ends the thread; Avahi takes the announcement back by itself.
+    package func stop() {
+        orders.withLock { $0.isStopped = true }
+        wakeUp?.signal()
+    }
+}
+
+/// The thread's own: what is asked of Avahi. Only what the connection sends that answered the first call counts, by the bus' word.
+private final class AvahiWork {
+    private static let service = "org.freedesktop.Avahi"
+    private static let server = "\(service).Server"
+    private static let group = "\(service).EntryGroup"
+    private static let browser = "\(service).ServiceBrowser"
+    private static let bus = "org.freedesktop.DBus"
+    /// Any interface; version 4 of the protocol; an address without its way back, since a machine's address has several names then.
+    private static let anyInterface: Int32 = -1, version4: Int32 = 0, withoutReverse: UInt32 = 16
+    /// How many announcements are looked at at a time.
+    private static let resolvingLimit = 64
+
+    private enum Call {
+        case browser, group, publish
+        case resolve(id: String)
+
+        var isResolving: Bool { if case .resolve = self { true } else { false } }
+    }
+
+    private let address: String
+    private let events: (NearbyEvent) -> Void
+    private var connection: BusConnection?
+    private var calls = BusCalls<Call>()
+    private var resolving = 0
+    /// Avahi's unique name, our browser and our group.
+    private var owner: String?
+    private var browserPath: String?
+    private var groupPath: String?
+    private var wanted: NearbyAnnouncement?
+    private var order = -1
+    private var seen: Set<String> = []
+    private var nextAttempt: ContinuousClock.Instant?
+    private var backOff = BackOff()
+    private var fault: String?
+
+    init(address: String, events: @escaping (NearbyEvent) -> Void) {
+        self.address = address
+        self.events = events
+        attempt()
+    }
+
+    var descriptor: pollfd {
+        let events = connection?.hasMessagesToSend == true ? Int16(POLLIN) | Int16(POLLOUT) : Int16(POLLIN)
+        return pollfd(fd: connection?.descriptor ?? -1, events: events, revents: 0)
+    }
+    var deadline: ContinuousClock.Instant? { [nextAttempt, calls.deadline].compactMap { $0 }.min() }
+
+    func announce(_ announcement: NearbyAnnouncement?, _ order: Int) {
+        guard order != self.order else { return }
+        self.order = order
+        wanted = announcement
+        if owner != nil { askForGroup() }
+    }
+
+    func work() {
+        if let nextAttempt, nextAttempt <= .now { attempt() }
+        guard let connection else { return }
+        connection.transfer()
+        while let message = connection.next() { took(message) }
+        for late in calls.takeLate() {
+            if late.isResolving { resolving -= 1 } else { tryAgain("Avahi did not answer in time") }
+        }
+        // Answers may have been followed by calls.
+        connection.transfer()
+        guard !connection.isConnected else { return }
+        self.connection = nil
+        tryAgain("the system bus is gone")
+    }
+
+    func end() {
+        if let groupPath { call(.publish, groupPath, Self.group, "Free") }
+        connection?.transfer()
+        connection = nil
+    }
+
+    // MARK: Asking
+
+    private func attempt() {
+        nextAttempt = nil
+        do throws(BusFailure) {
+            if connection == nil {
+                let opened = try BusConnection(address: address)
+                opened.subscribe("type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.service)'")
+                opened.subscribe("type='signal',sender='\(Self.service)',interface='\(Self.browser)'")
+                opened.subscribe("type='signal',sender='\(Self.service)',interface='\(Self.group)'")
+                connection = opened
+            }
+            call(
+                .browser, "/", Self.server, "ServiceBrowserNew",
+                [
+                    .int32(Self.anyInterface), .int32(Self.version4), .string(NearbyText.type), .string(""), .uint32(0),
+                ])
+        } catch { tryAgain("there is no system bus (\(error))") }
+    }
+
+    /// What was announced before goes with its group.
+    private func askForGroup() {
+        if let groupPath { call(.publish, groupPath, Self.group, "Free") }
+        groupPath = nil
+        if wanted != nil { call(.group, "/", Self.server, "EntryGroupNew") }
+    }
+
+    private func publish(_ announcement: NearbyAnnouncement, _ path: String) {
+        let host = announcement.name + ".local"
+        let text = NearbyText.write(salt: announcement.salt, tag: announcement.tag)
+        for address in LocalAddress.all() {
+            let place: [BusValue] = [.int32(address.interface), .int32(Self.version4)]
+            call(
+                .publish, path, Self.group, "AddAddress",
+                place + [.uint32(Self.withoutReverse), .string(host), .string(address.text)])
+            call(
+                .publish, path, Self.group, "AddService",
+                place + [
+                    .uint32(0), .string(announcement.name), .string(NearbyText.type), .string(""), .string(host),
+                    .uint16(announcement.port), .data(text),
+                ])
+        }
+        call(.publish, path, Self.group, "Commit")
+    }
+
+    private func call(_ call: Call, _ path: String, _ interface: String, _ method: String, _ values: [BusValue] = []) {
+        guard
+            let message = BusMessage(
+                destination: owner ?? Self.service, path: path, interface: interface, method: method),
+            message.append(values)
+        else { return tryAgain("the call of Avahi could not be written") }
+        message.startsNobody()
+        guard let serial = connection?.send(message) else { return tryAgain("the bus takes nothing") }
+        calls.add(call, serial: serial)
+    }
+
+    private func tryAgain(_ reason: String) {
+        forget()
+        nextAttempt = backOff.deadline()
+        guard fault != reason else { return }
+        fault = reason
+        events(.unavailable(reason: reason))
+    }
+
+    private func forget() {
+        (owner, browserPath, groupPath) = (nil, nil, nil)
+        calls = BusCalls()
+        resolving = 0
+        for id in seen { events(.vanished(id: id)) }
+        seen = []
+    }
+
+    // MARK: Hearing
+
+    private func took(_ message: borrowing BusMessage) {
+        if message.isReply || message.isError {
+            guard let call = calls.take(message.answers) else { return }
+            return message.isError
+                ? refused(call, message.errorName) : answered(call, message.arguments, by: message.sender)
+        }
+        if message.isSignal(Self.bus, "NameOwnerChanged"), message.sender == Self.bus {
+            guard case .string(let name)? = message.arguments.last else { return }
+            if owner != nil, name != owner { tryAgain("Avahi has ended") }
+            if !name.isEmpty, owner == nil { nextAttempt = .now }
+            return
+        }
+        guard let owner, message.sender == owner else { return }
+        if message.isSignal(Self.browser, "ItemNew"), message.path == browserPath {
+            item(message.arguments)
+        } else if message.isSignal(Self.browser, "ItemRemove"), message.path == browserPath {
+            guard let id = Self.id(of: message.arguments) else { return }
+            seen.remove(id)
+            events(.vanished(id: id))
+        } else if message.isSignal(Self.group, "StateChanged"), message.path == groupPath {
+            // 3 is a collision of names, 4 a failure.
+            if case .int32(let state)? = message.arguments.first, state >= 3 {
+                tryAgain("Avahi could not announce this device")
+            }
+        }
+    }
+
+    private static func id(of arguments: [BusValue]) -> String? {
+        guard arguments.count >= 3, case .int32(let interface) = arguments[0], case .string(let name) = arguments[2]
+        else { return nil }
+        return "\(interface)/\(name)"
+    }
+
+    private func item(_ arguments: [BusValue]) {
+        guard let id = Self.id(of: arguments), arguments.count >= 5, resolving < Self.resolvingLimit else { return }
+        if case .string(let name) = arguments[2], name == wanted?.name { return }
+        resolving += 1
+        call(
+            .resolve(id: id), "/", Self.server, "ResolveService",
+            Array(arguments[..<5]) + [.int32(Self.version4), .uint32(0)])
+    }
+
+    private func answered(_ call: Call, _ arguments: [BusValue], by sender: String?) {
+        switch call {
+        case .browser:
+            guard case .path(let path)? = arguments.first, let sender else { return tryAgain(Self.oddAnswer) }
+            owner = sender
+            browserPath = path
+            backOff.reset()
+            fault = nil
+            askForGroup()
+        case .group:
+            guard case .path(let path)? = arguments.first, let wanted else { return }
+            groupPath = path
+            publish(wanted, path)
+        case .publish: break
+        case .resolve(let id):
+            resolving -= 1
+            guard arguments.count >= 10, case .string(let address) = arguments[7], case .uint16(let port) = arguments[8],
+                case .data(let text) = arguments[9], let read = NearbyText.read(text)
+            else { return }
+            seen.insert(id)
+            events(
+                .appeared(NearbySighting(id: id, address: address, port: port, salt: read.salt, tag: read.tag)))
+        }
+    }
+
+    private static let oddAnswer = "Avahi's answer has another form than its interface says"
+
+    private func refused(_ call: Call, _ error: String) {
+        switch call {
+        case .resolve: resolving -= 1
+        case .publish where error != "\(Self.bus).Error.NameHasNoOwner": events(.unavailable(reason: "Avahi: \(error)"))
+        case .browser, .group, .publish:
+            let isAbsent = error.hasSuffix(".ServiceUnknown") || error.hasSuffix(".NameHasNoOwner")
+            tryAgain(isAbsent ? "no Avahi is on the system bus; install the package avahi-daemon" : "Avahi: \(error)")
+        }
+    }
+}

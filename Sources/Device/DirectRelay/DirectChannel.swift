@@ -1,0 +1,107 @@
+import NIOCore
+import NIOPosix
+
+/// What a connection tells, on a thread of the network's.
+enum DirectChannelEvent: Sendable {
+    /// What one read brought, in order. Nothing more is read until ``DirectChannel/resume()``.
+    case frames([[UInt8]])
+    /// It is over, whoever ended it; told once.
+    case closed
+}
+
+/// A TCP connection that carries frames, each with its length before it in four bytes. May be used on any thread.
+final class DirectChannel: Sendable {
+    /// How long a frame is at most, in bytes.
+    static let longestFrame = 384 << 10
+
+    private let channel: any Channel
+
+    init(_ channel: any Channel) { self.channel = channel }
+
+    /// Writes a frame; after the end nothing happens.
+    func send(_ frame: [UInt8]) {
+        var buffer = channel.allocator.buffer(capacity: frame.count + 4)
+        buffer.writeInteger(UInt32(frame.count))
+        buffer.writeBytes(frame)
+        channel.writeAndFlush(buffer, promise: nil)
+    }
+
+    /// Reads on.
+    func resume() { channel.eventLoop.execute { [channel] in channel.read() } }
+
+    /// Ends it.
+    func close() { channel.close(promise: nil) }
+
+    /// Listens on a port that the system chooses, for connections from private networks.
+    ///
+    /// - Parameter accept: Told of each connection, which says nothing before ``resume()``.
+    static func listen(
+        group: any EventLoopGroup,
+        accept: @escaping @Sendable (DirectChannel) -> @Sendable (DirectChannelEvent) -> Void
+    ) async throws -> any Channel {
+        try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 16)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard let address = channel.remoteAddress?.ipAddress, LocalAddress.isPrivate(address) else {
+                        throw ChannelError.operationUnsupported
+                    }
+                    try channel.pipeline.syncOperations.addHandler(
+                        DirectFrames(events: accept(DirectChannel(channel))))
+                }
+            }
+            .bind(host: "0.0.0.0", port: 0).get()
+    }
+
+    /// Connects within two seconds.
+    static func connect(
+        to address: String, port: UInt16, group: any EventLoopGroup,
+        events: @escaping @Sendable (DirectChannelEvent) -> Void
+    ) -> EventLoopFuture<DirectChannel> {
+        ClientBootstrap(group: group)
+            .connectTimeout(.seconds(2))
+            .channelOption(.autoRead, value: false)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(DirectFrames(events: events))
+                }
+            }
+            .connect(host: address, port: Int(port)).map { DirectChannel($0) }
+    }
+}
+
+/// Cuts what comes into frames. A frame that is too long, or an error, ends the connection.
+final class DirectFrames: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let events: @Sendable (DirectChannelEvent) -> Void
+    private var waiting = ByteBuffer()
+    private var frames: [[UInt8]] = []
+
+    init(events: @escaping @Sendable (DirectChannelEvent) -> Void) { self.events = events }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var data = unwrapInboundIn(data)
+        waiting.writeBuffer(&data)
+        while let length = waiting.getInteger(at: waiting.readerIndex, as: UInt32.self) {
+            guard length > 0, length <= DirectChannel.longestFrame else { return context.close(promise: nil) }
+            guard waiting.readableBytes >= 4 + Int(length) else { break }
+            waiting.moveReaderIndex(forwardBy: 4)
+            frames.append(waiting.readBytes(length: Int(length)) ?? [])
+        }
+        waiting.discardReadBytes()
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        guard !frames.isEmpty else { return context.read() }
+        events(.frames(frames))
+        frames = []
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { events(.closed) }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

@@ -1,0 +1,79 @@
+/// What a device tells of itself in the networks that it is in. None of it names the person, the account or the machine.
+package struct NearbyAnnouncement: Hashable, Sendable {
+    /// The service's and the host's name there, drawn at random.
+    package var name: String
+    /// The TCP port.
+    package var port: UInt16
+    /// By which devices of the account know it.
+    package var salt: [UInt8], tag: [UInt8]
+}
+
+/// A device that announced itself.
+package struct NearbySighting: Hashable, Sendable {
+    /// What tells it from others while it is there: the interface and the service's name.
+    package var id: String
+    /// Its address, of version 4.
+    package var address: String
+    /// The TCP port.
+    package var port: UInt16
+    /// By which devices of the account know it.
+    package var salt: [UInt8], tag: [UInt8]
+}
+
+/// What a directory tells.
+package enum NearbyEvent: Hashable, Sendable {
+    /// A device has announced itself.
+    case appeared(NearbySighting)
+    /// One is not there any more.
+    case vanished(id: String)
+    /// Nobody can be found now, and why; it is tried again.
+    case unavailable(reason: String)
+}
+
+/// Announces this device, and finds others, in the networks that it is in; a port, so that tests need none.
+package protocol NearbyDirectory: Sendable {
+    /// Begins to look; `events` is called on any thread, and must not block.
+    func start(events: @escaping @Sendable (NearbyEvent) -> Void)
+    /// Announces this in place of what was announced before; `nil` for nothing.
+    func announce(_ announcement: NearbyAnnouncement?)
+    /// Takes the announcement back and ends.
+    func stop()
+}
+
+/// The text of an announcement, as DNS-SD has it (RFC 6763, 6).
+enum NearbyText {
+    /// The type of the service.
+    static let type = "_aldaba-relay._tcp"
+
+    static func write(salt: [UInt8], tag: [UInt8]) -> [[UInt8]] {
+        ["v=1", "s=" + hex(salt), "t=" + hex(tag)].map { Array($0.utf8) }
+    }
+
+    /// Salt and tag; `nil` where it is of another version, or none of ours.
+    static func read(_ text: [[UInt8]]) -> (salt: [UInt8], tag: [UInt8])? {
+        var members: [String: String] = [:]
+        for entry in text.prefix(16) where entry.count <= 128 {
+            let parts = String(decoding: entry, as: UTF8.self).split(separator: "=", maxSplits: 1)
+            if parts.count == 2 { members[String(parts[0])] = String(parts[1]) }
+        }
+        guard members["v"] == "1", let salt = members["s"].flatMap(bytes), let tag = members["t"].flatMap(bytes) else {
+            return nil
+        }
+        return (salt, tag)
+    }
+
+    static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    private static func bytes(_ text: String) -> [UInt8]? {
+        let digits = Array(text.utf8).map { Character(UnicodeScalar($0)).hexDigitValue }
+        guard digits.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        for place in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[place], let low = digits[place + 1] else { return nil }
+            bytes.append(UInt8(high << 4 | low))
+        }
+        return bytes
+    }
+}
