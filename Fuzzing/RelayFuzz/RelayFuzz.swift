@@ -26,6 +26,9 @@ enum RelayFuzz {
                 if let notice = try? RelayNotice(bytes) {
                     again({ try notice.encoded() }, as: notice, RelayNotice.init)
                 }
+                if let message = try? DirectMessage(bytes) {
+                    again({ try message.encoded() }, as: message, DirectMessage.init)
+                }
                 return 0
             })
     }

@@ -80,9 +80,13 @@ class OwnAgent:
     def listed(self):
         return json.loads(self.aldaba("notifications", "list", "--json").stdout)
 
-    def stop(self):
+    def stop_process(self):
+        """Ends the process; `start` begins another with the same data."""
         if self._process is not None and self._process.poll() is None:
             os.kill(self._process.pid, signal.SIGTERM)
             self._process.wait(20)
+
+    def stop(self):
+        self.stop_process()
         self._log.close()
         self._folder.cleanup()

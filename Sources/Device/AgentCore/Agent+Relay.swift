@@ -68,7 +68,8 @@ extension Agent {
                     agent.followRelay(agent.relay.pairingHeard(device, message, at: now))
                 }
                 if let frame = opened.frame {
-                    agent.onDirect { $0.heard(frame, keys: agent.seals.direct) }
+                    let keys = agent.seals.direct
+                    agent.onDirect { $0.heard(frame, keys: keys) }
                     agent.followRelay(agent.relay.received(frame, at: now))
                 }
             } catch {

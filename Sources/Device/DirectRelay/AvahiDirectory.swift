@@ -268,7 +268,8 @@ private final class AvahiWork {
         case .publish: break
         case .resolve(let id):
             resolving -= 1
-            guard arguments.count >= 10, case .string(let address) = arguments[7], case .uint16(let port) = arguments[8],
+            guard arguments.count >= 10, case .string(let address) = arguments[7],
+                case .uint16(let port) = arguments[8],
                 case .data(let text) = arguments[9], let read = NearbyText.read(text)
             else { return }
             seen.insert(id)

@@ -89,7 +89,7 @@ package actor DirectRelay {
             listener = try await DirectChannel.listen(group: MultiThreadedEventLoopGroup.singleton) {
                 [weak self] channel in
                 self?.enter { $0.accepted(channel) }
-                return { event in self?.enter { $0.took(event, from: channel) } }
+                return { [weak self] event in self?.enter { $0.took(event, from: channel) } }
             }
         } catch {
             logger.warning(

@@ -17,8 +17,8 @@ struct LocalAddress: Hashable {
         while let entry = next {
             next = entry.pointee.ifa_next
             guard let address = entry.pointee.ifa_addr, address.pointee.sa_family == sa_family_t(AF_INET),
-                entry.pointee.ifa_flags & UInt32(IFF_UP.rawValue) != 0,
-                entry.pointee.ifa_flags & UInt32(IFF_LOOPBACK.rawValue) == 0
+                entry.pointee.ifa_flags & UInt32(IFF_UP) != 0,
+                entry.pointee.ifa_flags & UInt32(IFF_LOOPBACK) == 0
             else { continue }
             let number = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
                 UInt32(bigEndian: $0.pointee.sin_addr.s_addr)

@@ -3,8 +3,8 @@ import RelayWire
 
 /// By which way a device sends to each of the others: by the server, or over a connection of the two devices' own. A value.
 ///
-/// The server's way comes first. A connection is used once the other device has said that all which went by the server before has
-/// come. When it breaks, each side tells the other by the server how much of it had come; the rest goes by the server, before
+/// The server's way comes first. When there is a connection, it is announced by the server, and what is said from then on waits until the
+/// other device has said that all which went by the server before has come. When it breaks, each side tells the other by the server how much of it had come; the rest goes by the server, before
 /// anything that was said since.
 ///
 /// Guarantees: what is sent to one device comes there once and in its order, whichever way it goes, while both devices have their
@@ -14,6 +14,8 @@ public struct RelayPaths: Sendable {
     public static let limit = 1024, byteLimit = 8 << 20
     /// After how many milliseconds without any sign a connection counts as broken.
     public static let patience: Int64 = 500
+    /// Within how many milliseconds the other device must say that all which went by the server has come.
+    public static let readyPatience: Int64 = 1000
     /// After how many milliseconds without a message the other device is asked for a sign.
     public static let quiet: Int64 = 20_000
     /// How long the other device's count is waited for, in milliseconds.
@@ -37,7 +39,7 @@ public struct RelayPaths: Sendable {
         case wake(after: Int64)
     }
 
-    private struct Peer {
+    fileprivate struct Peer {
         /// The connection that can be used.
         var connection: UUID?
         /// Whether what is sent goes over it.
@@ -47,11 +49,13 @@ public struct RelayPaths: Sendable {
         /// How many numbers were given, and which messages under them are without an answer.
         var sent: Int64 = 0
         var unanswered: ArraySlice<(number: Int64, route: RelayRoute?)> = []
-        /// What waits for the count.
+        /// What waits for the count, or for the other device to be ready.
         var held: [RelayRoute] = []
         var bytes = 0
         /// How many numbers have come.
         var received: Int64 = 0
+        /// When the connection was announced by the server.
+        var begunAt: Int64 = 0
         /// When the other device gave a sign of itself.
         var heardAt: Int64 = 0
         /// When the oldest that is without an answer was sent.
@@ -78,12 +82,14 @@ public struct RelayPaths: Sendable {
 
     /// Something is to be sent to another device.
     public mutating func send(_ route: RelayRoute, at now: Int64) -> [Step] {
-        guard var peer = peers[route.peer], peer.ending != nil || peer.isReady else { return [.relay(route)] }
+        guard var peer = peers[route.peer], peer.ending != nil || peer.connection != nil else {
+            return [.relay(route)]
+        }
         guard peer.count < Self.limit, peer.bytes + route.body.count <= Self.byteLimit else {
             return [.refuse(.undelivered(id: route.id, .overloaded))]
         }
         peer.bytes += route.body.count
-        guard peer.ending == nil, let connection = peer.connection else {
+        guard peer.isReady, let connection = peer.connection else {
             peer.held.append(route)
             peers[route.peer] = peer
             return []
@@ -102,6 +108,7 @@ public struct RelayPaths: Sendable {
         var peer = peers[name] ?? Peer()
         peer.connection = connection
         peer.heardAt = now
+        peer.begunAt = now
         peer.received = 0
         if peer.ending == nil { peer.begin() }
         let isAnnounced = peer.announced == connection
@@ -126,7 +133,13 @@ public struct RelayPaths: Sendable {
         case .ready:
             guard peer.ending == nil, !peer.isReady else { return [] }
             peer.isReady = true
-            return [.reach(peer: name, isDirect: true)]
+            let held = peer.held
+            peer.held = []
+            let steps: [Step] = held.map {
+                .direct(connection: connection, .route(number: peer.next($0, at: now), $0))
+            }
+            peers[name] = peer
+            return [.reach(peer: name, isDirect: true)] + steps + wake(now)
         case .route(let number, var route):
             guard number == peer.received + 1 else { return [.close(connection: connection)] }
             peer.received = number
@@ -232,6 +245,7 @@ public struct RelayPaths: Sendable {
         let rest = peer.unanswered.filter { $0.number > received }.compactMap(\.route) + peer.held
         peer.ending = nil
         peer.begin()
+        peer.begunAt = now
         peers[name] = peer.connection == nil ? nil : peer
         var steps: [Step] = rest.map { .relay($0) }
         if let connection = peer.connection { steps += notice(.pathBegins(connection: connection), to: name) }
@@ -270,7 +284,8 @@ extension RelayPaths.Peer {
 
     /// When the connection counts as broken, unless the other device gives a sign.
     fileprivate var breaksAt: Int64? {
-        unanswered.isEmpty ? nil : max(askedAt, heardAt) + RelayPaths.patience
+        guard isReady else { return ending == nil ? begunAt + RelayPaths.readyPatience : nil }
+        return unanswered.isEmpty ? nil : max(askedAt, heardAt) + RelayPaths.patience
     }
 
     /// When there is something to do next.

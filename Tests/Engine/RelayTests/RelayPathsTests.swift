@@ -95,20 +95,22 @@ import Testing
         }
     }
 
-    @Test("What is said goes by the server until the other has said that all before has come, and then directly")
+    @Test(
+        "What is said goes by the server, then waits until the other has said that all of it has come, and then goes directly"
+    )
     func begins() {
         var pair = Pair()
         pair.say(1, 0)
         pair.connect()
         pair.say(2, 0)
-        #expect(pair.byServer[1].count == 3)
+        #expect(pair.byServer[1].count == 2)
         pair.settle()
         #expect(pair.paths[0].isDirect("b") && pair.paths[1].isDirect("a"))
         pair.say(3, 0)
         #expect(pair.byServer[1].isEmpty)
         pair.settle()
         #expect(pair.came[1] == [1, 2, 3])
-        #expect(pair.viaDirect == [0, 1])
+        #expect(pair.viaDirect == [0, 2])
     }
 
     @Test("When the connection breaks the rest goes by the server, once and in its order")
@@ -165,6 +167,21 @@ import Testing
         #expect(pair.came[1] == [1, 2])
         pair.say(3, 0)
         #expect(pair.byServer[1].count == 1)
+    }
+
+    @Test("Where the other device does not say in time that it is ready, the connection is given up")
+    func unready() {
+        var pair = Pair()
+        pair.connect()
+        pair.directly = [[], []]
+        pair.say(1, 0)
+        for side in [0, 1] { while !pair.byServer[side].isEmpty { pair.hearByServer(side) } }
+        pair.directly = [[], []]
+        pair.now = RelayPaths.readyPatience
+        pair.follow(pair.paths[0].due(at: pair.now), 0)
+        pair.settle()
+        #expect(pair.came[1] == [1])
+        #expect(!pair.paths[0].isConnected("b"))
     }
 
     @Test("When the other device lost its session, what waited is told not to have arrived")

@@ -314,7 +314,8 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
         case .relayLAN:
             Row(
                 type: .flag, defaultText: "false", programs: [.agent],
-                sentence: "Connect directly with your other devices in the same private network: announced by Avahi, on a "
+                sentence:
+                    "Connect directly with your other devices in the same private network: announced by Avahi, on a "
                     + "free TCP port.")
         case .agentMetricsPort:
             Row(

@@ -1,0 +1,76 @@
+import Testing
+
+@testable import DirectRelay
+
+@Suite struct DirectDiallingTests {
+    private func sighting(_ id: String, _ address: String = "10.0.0.7", port: UInt16 = 1) -> NearbySighting {
+        NearbySighting(id: id, address: address, port: port, salt: [1], tag: [2])
+    }
+
+    private func dials(_ dialling: inout DirectDialling, at now: Int64, connected: Set<String> = []) -> [String] {
+        dialling.dials(at: now, match: { "peer of \($0.id)" }, isConnected: { connected.contains($0) }).map(\.peer)
+    }
+
+    @Test("A device is dialled once while that is under way, and not while there is a connection")
+    func once() {
+        var dialling = DirectDialling()
+        dialling.appeared(sighting("1"))
+        #expect(dials(&dialling, at: 0, connected: ["peer of 1"]) == [])
+        #expect(dials(&dialling, at: 0) == ["peer of 1"])
+        #expect(dials(&dialling, at: 0) == [])
+        dialling.vanished("1")
+        dialling.ended("peer of 1", at: 0)
+        #expect(dials(&dialling, at: 90_000) == [])
+    }
+
+    @Test("The pauses after failures grow to a minute, and begin anew after a connection")
+    func pauses() {
+        var dialling = DirectDialling()
+        dialling.appeared(sighting("1"))
+        var now: Int64 = 0
+        for pause: Int64 in [2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000] {
+            #expect(dials(&dialling, at: now) == ["peer of 1"])
+            dialling.ended("peer of 1", at: now)
+            #expect(dialling.deadline(after: now) == now + pause)
+            #expect(dials(&dialling, at: now + pause - 1) == [])
+            now += pause
+        }
+        #expect(dials(&dialling, at: now) == ["peer of 1"])
+        dialling.succeeded("peer of 1")
+        dialling.ended("peer of 1", at: now)
+        #expect(dialling.deadline(after: now) == now + 2000)
+    }
+
+    @Test(
+        "Only addresses of private networks are dialled",
+        arguments: [
+            ("10.1.2.3", true), ("172.16.0.1", true), ("172.31.255.255", true), ("172.32.0.1", false),
+            ("192.168.1.1", true), ("192.169.1.1", false), ("169.254.9.9", true), ("127.0.0.1", false),
+            ("8.8.8.8", false), ("10.0.0", false), ("10.0.0.256", false), ("fe80::1", false), ("", false),
+        ])
+    func addresses(address: String, isDialled: Bool) {
+        var dialling = DirectDialling()
+        dialling.appeared(sighting("1", address))
+        #expect(dials(&dialling, at: 0).isEmpty != isDialled)
+    }
+
+    @Test("No more announcements than the limit are known")
+    func bounded() {
+        var dialling = DirectDialling()
+        for number in 0..<DirectDialling.limit + 9 { dialling.appeared(sighting("\(number)")) }
+        #expect(dials(&dialling, at: 0).count == DirectDialling.limit)
+    }
+
+    @Test("An announcement's text is read as it was written, and nothing else is")
+    func text() throws {
+        let text = NearbyText.write(salt: [1, 255], tag: [0, 16])
+        let read = try #require(NearbyText.read(text))
+        #expect(read.salt == [1, 255] && read.tag == [0, 16])
+        for wrong in [
+            ["v=2", "s=00", "t=00"], ["v=1", "s=0", "t=00"], ["v=1", "s=zz", "t=00"], ["v=1", "s=00"], [],
+        ] {
+            #expect(NearbyText.read(wrong.map { Array($0.utf8) }) == nil)
+        }
+        #expect(NearbyText.read([[255, 254], Array("v=1".utf8), [61]]) == nil)
+    }
+}

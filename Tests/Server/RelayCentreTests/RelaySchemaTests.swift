@@ -1,0 +1,68 @@
+import AldabaTestSupport
+import Foundation
+import GRDB
+import Logging
+import RelayWire
+import Testing
+
+@testable import StoreRelay
+
+@Suite struct RelaySchemaTests {
+    private static func fixture(_ number: Int) throws -> String {
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Fixtures/relay-schema/\(number).sql")
+        return try String(contentsOf: path, encoding: .utf8)
+    }
+
+    /// Each fixture has the number that its migration's name begins with.
+    private static func number(of migration: String) throws -> Int {
+        try #require(Int(migration.prefix { $0.isNumber }))
+    }
+
+    @Test("Each landed schema of the relay is the one of its fixture", arguments: RelaySchema.migrator.migrations)
+    func landed(migration: String) throws {
+        let database = try DatabaseQueue()
+        try RelaySchema.migrator.migrate(database, upTo: migration)
+        let schema = try database.read { database in
+            try String.fetchAll(
+                database,
+                sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'grdb_%' ORDER BY name"
+            ).joined(separator: ";\n") + ";\n"
+        }
+        #expect(try Self.fixture(try Self.number(of: migration)) == schema)
+    }
+
+    @Test("What a store of an earlier version holds is there in this one", arguments: RelaySchema.migrator.migrations)
+    func migration(from migration: String) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("relay.sqlite")
+        let device = RelayDatabaseTests.device("1")
+        let old = try DatabaseQueue(path: path)
+        try old.write { database in
+            try database.execute(sql: try Self.fixture(try Self.number(of: migration)))
+            try database.execute(
+                sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+            for landed in RelaySchema.migrator.migrations.prefix(through: migration) {
+                try database.execute(sql: "INSERT INTO grdb_migrations VALUES (?)", arguments: [landed])
+            }
+            try database.execute(
+                sql: "INSERT INTO relay_device (device, account, described, seen_at) VALUES ('1', ?, ?, 5)",
+                arguments: [Data([7]), Data(try device.encoded())])
+        }
+        try old.close()
+        let store = try RelayDatabase(path: path, logger: Logger(label: "test"))
+        #expect(try store.devices(of: [7]).map(\.device) == [device])
+        store.keep(RelayDatabaseTests.device("2"), of: [7], seen: 6)
+        try store.close()
+        let again = try RelayDatabase(path: path, logger: Logger(label: "test"))
+        #expect(try again.devices(of: [7]).map(\.device.id) == ["2", "1"])
+        try again.close()
+    }
+}
+
+extension [String] {
+    /// All up to an element, with it.
+    fileprivate func prefix(through element: String) -> ArraySlice<String> {
+        prefix((firstIndex(of: element) ?? count - 1) + 1)
+    }
+}
