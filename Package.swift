@@ -563,7 +563,8 @@ let testTargets: [Target] = [
             "ConnectionAdmission", "DeviceEndpoint", "DeviceSession", "MCSTransport", "MCSWire", "ServerCore",
             "PushModel", "PushEncryption", "WebPushWire", x509, crypto, nioCore, nioPosix, nioSSL, logging,
         ]),
-    tests("Server", "RelayCentre", ["RelayCentre", "StoreRelay", "RelayWire", "ServerCore", "PushModel", logging, grdb]),
+    tests(
+        "Server", "RelayCentre", ["RelayCentre", "StoreRelay", "RelayWire", "ServerCore", "PushModel", logging, grdb]),
     tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire"]),
     tests("Device", "RelayHost", ["RelayHost", "RelayWire"]),
     tests("Device", "DirectRelay", ["DirectRelay"]),

@@ -1,8 +1,5 @@
 import DeviceLink
 import DirectRelay
-import Machine
-import MessageBus
-import PushModel
 import RelayWire
 
 /// Connections with this person's other devices beside the way by the server; there are some where the settings say so.

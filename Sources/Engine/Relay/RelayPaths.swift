@@ -171,9 +171,10 @@ public struct RelayPaths: Sendable {
         _ connection: UUID, received: Int64, isAnswer: Bool, by name: String, at now: Int64
     ) -> [Step] {
         var steps: [Step] = []
-        if peers[name]?.connection == connection { steps += breakOff(connection, at: now, isAnswer: true) }
+        let wasOpen = peers[name]?.connection == connection
+        if wasOpen { steps += breakOff(connection, at: now, isAnswer: true) }
         if peers[name]?.ending?.connection == connection { return steps + settle(name, received, at: now) }
-        guard !isAnswer else { return steps }
+        guard !isAnswer, !wasOpen else { return steps }
         // It was never of use here.
         return steps + notice(.pathEnded(connection: connection, received: 0, isAnswer: true), to: name)
     }
@@ -230,11 +231,9 @@ public struct RelayPaths: Sendable {
         if peer.isReady { steps.append(.reach(peer: name, isDirect: false)) }
         peer.connection = nil
         peer.isReady = false
-        if peer.ending == nil {
-            peer.ending = (connection, now + Self.countPatience)
-            steps += notice(
-                .pathEnded(connection: connection, received: peer.received, isAnswer: isAnswer), to: name)
-        }
+        // While the count of an earlier one is waited for, nothing went over this one.
+        if peer.ending == nil { peer.ending = (connection, now + Self.countPatience) }
+        steps += notice(.pathEnded(connection: connection, received: peer.received, isAnswer: isAnswer), to: name)
         peers[name] = peer
         return steps + wake(now)
     }
