@@ -81,6 +81,7 @@ enum TopicRate {
             store: store, node: 0, loop: MultiThreadedEventLoopGroup(numberOfThreads: 1).next(),
             settings: MailboxService.Settings(), clock: presentTime, logger: Logger(label: "rate"))
         let counter = DeliveryCounter()
+        let emptyBytes = residentBytes()
         for number in 1...connected { try await login(number, service, counter) }
         let broadcasts = Broadcasts(store: store, mailboxes: service, clock: presentTime)
         var accepting: [Double] = []
@@ -95,8 +96,10 @@ enum TopicRate {
             await all.value
             delivering.append(Double(connected) / seconds(since: began))
         }
+        let bytes = residentBytes() - emptyBytes
         await service.stop()
         return [
+            "bytesPerConnected": bytes / connected,
             "connected": connected,
             "acceptedMilliseconds": accepting.sorted()[accepting.count / 2],
             "acceptedMillisecondsAtMost": accepting.max() ?? 0,
@@ -114,6 +117,12 @@ enum TopicRate {
                 continuation.resume(returning: $0)
             }
         }
+    }
+
+    /// What the process has in memory: grown by logins, mailboxes and what is known of the connected ones.
+    private static func residentBytes() -> Int {
+        let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+        return (fields?.dropFirst().first.flatMap { Int($0) } ?? 0) * 4096
     }
 
     private static func seconds(since begin: ContinuousClock.Instant) -> Double {

@@ -151,6 +151,39 @@ public struct TopicStoreContract<Store: TopicStore & NotificationStore & Registe
         #expect(try self.audience(stranger).0.registrations.isEmpty)
     }
 
+    func `a device whose subscriptions are known is told of the same broadcasts`() async throws {
+        try await join(subject, news)
+        try await join(subject, sports)
+        try await join(otherSubject, try TopicName("else"))
+        _ = try await send(10)
+        var known = try audience().0
+        known.broadcasts = []
+        func found() throws -> (DeviceAudience, Prefetched) {
+            var request = PrefetchRequest(acceptedSince: now)
+            request.audiences = [device, other]
+            request.known[device] = known
+            let found = try store.prefetch(request)
+            #expect(try found.audiences[other] == audience(other).0)
+            return (try #require(found.audiences[device]), found)
+        }
+        known.cursor = try #require(try audience().1.broadcasts[NotificationID(rawValue: 10)]).broadcast.sequence
+        #expect(try found().0 == known)
+        let second = try await send(11, "'news' in topics || 'sports' in topics")
+        _ = try await send(12, "'else' in topics")
+        _ = try await send(13, "!('else' in topics)")
+        let (told, read) = try found()
+        #expect(told.broadcasts.map(\.rawValue) == [11, 13])
+        #expect(told.registrations == known.registrations && told.memberships == known.memberships)
+        #expect(read.broadcasts[second.id]?.broadcast == second && read.apps[app.id] == app)
+        for number in 0..<300 { _ = try await send(Int64(100 + number), "'else' in topics") }
+        #expect(try found().0.broadcasts.map(\.rawValue) == [11, 13], "however far back that is")
+        for number in 0..<300 { _ = try await send(Int64(1000 + number), "'news' in topics || 'sports' in topics") }
+        let many = try found().0.broadcasts.map(\.rawValue)
+        #expect(many == [11, 13] + (0..<DeviceAudience.broadcastLimit - 2).map { Int64(1000 + $0) })
+        #expect(try await store.withdrawBroadcast(second.id, at: now))
+        #expect(try found().0.broadcasts.first?.rawValue == 13)
+    }
+
     func `at most so many broadcasts are read at once, the first ones`() async throws {
         try await join(subject, news)
         try await join(subject, sports)
@@ -247,6 +280,9 @@ extension TopicStoreContract {
             },
             ContractRule("cursor") {
                 try await $0.`a device is told of the broadcasts beyond its cursor that may concern it`()
+            },
+            ContractRule("known") {
+                try await $0.`a device whose subscriptions are known is told of the same broadcasts`()
             },
             ContractRule("slice") { try await $0.`at most so many broadcasts are read at once, the first ones`() },
             ContractRule("leaving") { try await $0.`what was left is known while a broadcast has to know it`() },

@@ -49,6 +49,12 @@ public struct Condition<Topic: Hashable & Sendable>: Hashable, Sendable {
         return values.last ?? false
     }
 
+    /// The topic, where it is the condition of one alone.
+    public var single: Topic? {
+        guard steps.count == 1, case .topic(let topic) = steps[0] else { return nil }
+        return topic
+    }
+
     /// The topics that it names, each once, in the order in which they are named.
     public var topics: [Topic] {
         var found: [Topic] = []

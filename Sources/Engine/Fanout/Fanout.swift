@@ -18,14 +18,21 @@ public enum Fanout {
     public static func replay(
         _ device: DeviceAudience, of broadcasts: [NotificationID: Broadcast], isConnected: Bool, now: Timestamp
     ) -> [Turn] {
-        device.broadcasts.compactMap { broadcasts[$0] }.filter { $0.sequence > device.cursor }
-            .sorted { $0.sequence < $1.sequence }
-            .map { broadcast in
-                let isDue = now < broadcast.expiresAt && (isConnected || !broadcast.isAttempt)
-                return Turn(
-                    broadcast: broadcast.id, cursor: broadcast.sequence,
-                    registrations: isDue ? device.registrations.filter { isIn(broadcast, $0, device.memberships) } : [])
+        func turn(_ broadcast: Broadcast) -> Turn {
+            let isDue = now < broadcast.expiresAt && (isConnected || !broadcast.isAttempt)
+            return Turn(
+                broadcast: broadcast.id, cursor: broadcast.sequence,
+                registrations: isDue ? device.registrations.filter { isIn(broadcast, $0, device.memberships) } : [])
+        }
+        // Who is connected most often has one.
+        if device.broadcasts.count == 1 {
+            guard let broadcast = broadcasts[device.broadcasts[0]], broadcast.sequence > device.cursor else {
+                return []
             }
+            return [turn(broadcast)]
+        }
+        return device.broadcasts.compactMap { broadcasts[$0] }.filter { $0.sequence > device.cursor }
+            .sorted { $0.sequence < $1.sequence }.map(turn)
     }
 
     /// Whether a registration was in the audience when the broadcast was accepted, and is in it with what it has left since.
@@ -39,6 +46,12 @@ public enum Fanout {
         }
         switch broadcast.audience {
         case .topics(let condition):
+            if let topic = condition.single {
+                return memberships.contains { membership in
+                    membership.topic == topic && membership.left == nil && membership.joined < broadcast.sequence
+                        && membership.place == registration.place && membership.generation == registration.generation
+                }
+            }
             let then = memberships.filter { membership in
                 membership.place == registration.place && membership.generation == registration.generation
                     && membership.joined < broadcast.sequence && membership.left.map { $0 > broadcast.sequence } ?? true

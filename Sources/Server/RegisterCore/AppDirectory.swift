@@ -25,6 +25,9 @@ public final class AppDirectory: Sendable {
         reading = CoalescedLoad(clock: clock)
     }
 
+    /// The register's version, which another process may raise at any time.
+    package var registerVersion: UInt64 { store.registerVersion }
+
     /// Reads every app again.
     public func reload() async throws {
         let version = store.registerVersion

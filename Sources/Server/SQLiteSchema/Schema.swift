@@ -53,6 +53,9 @@ package enum Schema {
         migrator.registerMigration("16 reports and sync groups") { database in
             try database.execute(sql: sixteenth)
         }
+        migrator.registerMigration("17 broadcasts by sequence") { database in
+            try database.execute(sql: "CREATE INDEX broadcast_topic_sequence ON broadcast_topic(sequence)")
+        }
         return migrator
     }
 }

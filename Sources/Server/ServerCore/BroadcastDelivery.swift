@@ -10,8 +10,13 @@ public protocol BroadcastDelivery: Sendable {
     /// A broadcast for the members of these topics was made durable: those who are connected get it, slice by slice.
     func published(_ topics: [TopicNumber])
 
-    /// Subscriptions of these devices were changed. Completes when nothing is decided by the earlier ones any more.
-    func subscriptionsChanged(_ devices: [DeviceID], then complete: @escaping @Sendable () -> Void)
+    /// Changes subscriptions of these devices. Returns when nothing is decided by the earlier ones any more.
+    ///
+    /// - Parameter change: Makes the change durable. Whether it did is not asked: the devices are looked at in any case.
+    /// - Throws: what the change throws.
+    func changeSubscriptions<Value: Sendable>(
+        of devices: [DeviceID], _ change: () async throws -> Value
+    ) async throws -> Value
 }
 
 extension MailboxService: BroadcastDelivery {
@@ -28,11 +33,45 @@ extension MailboxService: BroadcastDelivery {
         }
     }
 
-    /// Queues a look at the devices; those that are not connected read anew when they connect.
-    nonisolated public func subscriptionsChanged(
-        _ devices: [DeviceID], then complete: @escaping @Sendable () -> Void
-    ) {
-        _ = submit(.visit(devices, complete))
+    /// Waits for a look at the devices in the queue; those that are not connected read anew when they connect.
+    nonisolated public func changeSubscriptions<Value: Sendable>(
+        of devices: [DeviceID], _ change: () async throws -> Value
+    ) async throws -> Value {
+        changing.began(devices)
+        do {
+            let value = try await change()
+            await lookAnew(at: devices)
+            return value
+        } catch {
+            await lookAnew(at: devices)
+            throw error
+        }
+    }
+
+    private nonisolated func lookAnew(at devices: [DeviceID]) async {
+        await withCheckedContinuation { continuation in
+            _ = submit(
+                .visit(devices) {
+                    self.changing.ended(devices)
+                    continuation.resume()
+                })
+        }
+    }
+
+    /// Changes a registration of a device. Nothing is decided by the earlier ones once this has returned.
+    nonisolated func changeRegistration<Value: Sendable>(
+        of device: DeviceID, _ change: () async throws -> Value
+    ) async throws -> Value {
+        changing.began([device])
+        defer {
+            // Until that look what is known is not used. Of a device that is not connected nothing is known.
+            if presence.connection(of: device) == nil {
+                changing.ended([device])
+            } else {
+                _ = submit(.visit([device]) { self.changing.ended([device]) })
+            }
+        }
+        return try await change()
     }
 
     // MARK: Turns of connected devices
@@ -57,13 +96,18 @@ extension MailboxService: BroadcastDelivery {
     func visit(_ devices: [DeviceID], _ batch: inout MailboxBatch) {
         for device in devices {
             guard let session = sessions[device], let audience = batch.takeAudience(device) else { continue }
-            live.connected(device, topics: audience.topics)
-            replay(audience, of: device, to: session, &batch)
+            let isKnown = known.audience(of: device) != nil
+            if !isKnown { live.connected(device, topics: audience.topics) }
+            let cursor = replay(audience, of: device, to: session, &batch)
+            // Registrations are read with broadcasts alone.
+            guard isKnown || !audience.broadcasts.isEmpty, changing.among([device]).isEmpty else { continue }
+            known.learn(audience, of: device, cursor: cursor)
         }
     }
 
     /// The visit could not be committed: the devices stay due.
     func visitFailed(_ devices: [DeviceID]) {
+        for device in devices { known.forget(device) }
         live.due(devices.filter { sessions[$0] != nil })
         visitLater()
     }
@@ -82,27 +126,43 @@ extension MailboxService: BroadcastDelivery {
     /// Makes a device's copies of what it has not looked at yet, and moves its cursor.
     ///
     /// - Parameter session: `nil` for a device that logs in: it reads its copies with its first page.
+    /// - Returns: Where the cursor is now.
+    @discardableResult
     func replay(
         _ audience: DeviceAudience, of device: DeviceID, to session: LiveSession?, _ batch: inout MailboxBatch
-    ) {
-        guard !audience.broadcasts.isEmpty else { return }
+    ) -> Int64 {
+        guard !audience.broadcasts.isEmpty else { return audience.cursor }
         let turns = Fanout.replay(
-            audience, of: batch.broadcasts.mapValues(\.broadcast), isConnected: session != nil, now: clock())
+            audience, of: batch.fanout, isConnected: session != nil, now: clock())
         var cursor = audience.cursor
         for turn in turns {
-            guard let record = batch.broadcasts[turn.broadcast] else { continue }
-            for registration in turn.registrations {
-                guard let app = batch.app(registration.place.app) else { continue }
-                let copy = record.copy(for: registration, of: device, cell: settings.cell, app: app)
-                if copy.isAttempt {
-                    batch.effects.answer { _ = self.attempt(copy) }
-                } else if admit(copy, as: nil, of: record, to: session, &batch) == nil {
-                    return live.due([device])
-                }
+            guard let record = batch.broadcasts[turn.broadcast],
+                makeCopies(turn, of: record, for: device, to: session, &batch)
+            else {
+                live.due([device])
+                break
             }
             cursor = turn.cursor
         }
         if cursor > audience.cursor { batch.add(.moveCursor(device, to: cursor)) }
         if audience.broadcasts.count >= DeviceAudience.broadcastLimit { live.due([device]) }
+        return cursor
+    }
+
+    /// Makes the copies of one broadcast for a device; `false` when no id can be made now.
+    private func makeCopies(
+        _ turn: Fanout.Turn, of record: BroadcastRecord, for device: DeviceID, to session: LiveSession?,
+        _ batch: inout MailboxBatch
+    ) -> Bool {
+        for registration in turn.registrations {
+            guard let app = batch.app(registration.place.app) else { continue }
+            let copy = record.copy(for: registration, of: device, cell: settings.cell, app: app)
+            if copy.isAttempt {
+                batch.effects.answer { _ = self.attempt(copy) }
+            } else if admit(copy, as: nil, of: record, to: session, &batch) == nil {
+                return false
+            }
+        }
+        return true
     }
 }

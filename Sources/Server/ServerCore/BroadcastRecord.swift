@@ -14,6 +14,8 @@ public struct BroadcastRecord: Hashable, Sendable {
     public var collapseID: String?
     /// The payload, stored once under ``payload``.
     public var content: PushContent
+    /// What the timelines of its copies say beside `accepted`; made once for all of them.
+    private let note: String
 
     /// Makes the row of a broadcast.
     public init(
@@ -24,6 +26,7 @@ public struct BroadcastRecord: Hashable, Sendable {
         self.priority = priority
         self.collapseID = collapseID
         self.content = content
+        note = "a copy of the broadcast \(broadcast.id)"
     }
 
     /// The payload's id: the broadcast's own number.
@@ -42,7 +45,7 @@ public struct BroadcastRecord: Hashable, Sendable {
             content: content)
         return Acceptance(
             app: app, subject: subject, notification: notification, ticket: 0,
-            note: "a copy of the broadcast \(broadcast.id)")
+            note: note)
     }
 }
 

@@ -54,8 +54,10 @@ public struct Enrolment: EnrolmentService {
     ) async throws -> RegistrationOutcome {
         guard try await isAuthentic(credentials) else { return .notAuthenticated }
         guard let app = try await apps.find(topic), app.team == team else { return .unknownTopic }
-        let registration = try await store.register(
-            device: credentials.device, app: app.id, environment: environment, at: clock())
+        let registration = try await mailboxes.changeRegistration(of: credentials.device) {
+            try await store.register(
+                device: credentials.device, app: app.id, environment: environment, at: clock())
+        }
         let subject = subject(registration, credentials.device, app.id, environment)
         try tokens.registrationIs(registration, of: subject)
         // Most registrations repeat what is there, and a write costs a sync.

@@ -19,6 +19,8 @@ struct MailboxBatch {
     private var lastSeen: [DeviceID: Timestamp] = [:]
     private var audiences: [DeviceID: DeviceAudience] = [:]
     private(set) var broadcasts: [NotificationID: BroadcastRecord] = [:]
+    /// What the engine has to know of those.
+    private(set) var fanout: [NotificationID: Broadcast] = [:]
     private var apps: [AppID: RegisteredApp] = [:]
 
     /// Takes over what was read before the first change.
@@ -29,7 +31,10 @@ struct MailboxBatch {
         blocked.formUnion(prefetched.blocked)
         lastSeen.merge(prefetched.lastSeen) { $1 }
         audiences.merge(prefetched.audiences) { $1 }
-        broadcasts.merge(prefetched.broadcasts) { $1 }
+        for (id, record) in prefetched.broadcasts {
+            broadcasts[id] = record
+            fanout[id] = record.broadcast
+        }
         apps.merge(prefetched.apps) { $1 }
     }
 

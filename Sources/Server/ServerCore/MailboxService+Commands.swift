@@ -36,6 +36,7 @@ extension MailboxService {
         case .expire(let device, let isAway): expire(device, isAway, &batch)
         case .prune: batch.prunes = true
         case .unregister(let device, let app, let environment):
+            known.forget(device)
             change(device, &batch) { $0.change { $0.unregistered(app: app, environment: environment) } }
         }
     }
@@ -278,6 +279,7 @@ extension MailboxService {
         case .opened(let session, let complete):
             let earlier = sessions.updateValue(session, forKey: session.id.device)
             earlier?.connection.superseded()
+            known.forget(session.id.device)
             live.connected(session.id.device, topics: session.topics)
             // The welcome first: what an attempt (TTL 0) delivers must find the session open.
             complete(.welcome(session.id))
@@ -286,6 +288,7 @@ extension MailboxService {
             guard sessions[id.device]?.id == id else { return }
             sessions[id.device] = nil
             live.disconnected(id.device)
+            known.forget(id.device)
             forgetIfEmpty(id.device)
             presence.changed(id.device, nil)
         }

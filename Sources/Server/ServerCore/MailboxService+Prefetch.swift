@@ -8,6 +8,7 @@ extension MailboxService {
         var logins = PrefetchRequest(acceptedSince: since)
         for case .open(let login, _, _) in commands { logins.secretHashes.insert(login.device) }
         try read(logins, &batch)
+        known.follow(register: apps?.registerVersion)
         var request = PrefetchRequest(acceptedSince: since)
         for command in commands { add(command, to: &request, batch) }
         try read(request, &batch)
@@ -33,9 +34,12 @@ extension MailboxService {
         case .record(let receipts, _, _): request.notifications.formUnion(receipts.lazy.map(\.id))
         case .expire(let device, _), .unregister(let device, _, _): addMailbox(of: device, to: &request)
         case .visit(let devices, _):
+            let changed = changing.among(devices)
             for device in devices where sessions[device] != nil {
                 addMailbox(of: device, to: &request)
                 request.audiences.insert(device)
+                if changed.contains(device) { known.forget(device) }
+                request.known[device] = known.audience(of: device)
             }
         case .sent, .writeSent, .flush, .close, .prune: break
         }
@@ -57,6 +61,14 @@ extension MailboxService {
         guard !request.isEmpty else { return }
         let found = try store.prefetch(request)
         batch.learn(found)
+        // A change that began meanwhile may have been durable when the broadcasts were read.
+        let changed = changing.among(request.known.keys)
+        if !changed.isEmpty {
+            for device in changed { known.forget(device) }
+            var again = PrefetchRequest(acceptedSince: request.acceptedSince)
+            again.audiences = changed
+            batch.learn(try store.prefetch(again))
+        }
         for device in request.mailboxes {
             let resident = mailboxes[device] ?? ResidentMailbox(device)
             counting(resident) { $0.read(found) }

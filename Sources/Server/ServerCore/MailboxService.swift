@@ -24,9 +24,10 @@ public actor MailboxService {
     /// Whether the store takes what this service commits.
     nonisolated public let health = StoreHealth()
     nonisolated let metrics = MailboxMetrics()
+    nonisolated let changing = ChangingAudiences()
     let store: any NotificationStore
     /// Knows the apps by which extensions are counted; `nil` where they are counted together.
-    private let apps: AppDirectory?
+    let apps: AppDirectory?
     private var extensionCounts = ExtensionCounts()
     /// What the sweep under way has passed.
     var waiting = WaitingCount()
@@ -47,6 +48,8 @@ public actor MailboxService {
     var devicesNotedAt: Timestamp
     /// The connected devices by topic, and which of them are due for a look at their broadcasts.
     var live = LiveAudience()
+    /// What was read of connected devices when they had their last turn.
+    var known = KnownAudiences()
     /// A slice of those is being looked at.
     var isVisiting = false
     var isVisitScheduled = false
@@ -108,7 +111,7 @@ public actor MailboxService {
         /// The cell that device tokens name; 0 where there is one server.
         public var cell: UInt16 = 0
         /// How many connected devices one transaction gives their turn with broadcasts.
-        public var visitLimit = 256
+        public var visitLimit = 512
 
         /// The defaults, each as it stands at its property.
         public init() {}

@@ -17,6 +17,8 @@ public struct PrefetchRequest: Hashable, Sendable {
     public var secretHashes: Set<DeviceID> = []
     /// The devices whose subscriptions and next broadcasts are wanted.
     public var audiences: Set<DeviceID> = []
+    /// Those of ``audiences`` whose cursor, subscriptions and registrations are known: only their broadcasts are read.
+    public var known: [DeviceID: DeviceAudience] = [:]
 
     /// A request for nothing yet.
     public init(acceptedSince: Timestamp) { self.acceptedSince = acceptedSince }

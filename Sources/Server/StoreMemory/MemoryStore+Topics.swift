@@ -101,11 +101,13 @@ extension MemoryStore: TopicStore {
 
 extension MemoryStore.State {
     /// Reads what broadcasts have for a device.
-    func read(_ device: DeviceID, into found: inout Prefetched) {
+    ///
+    /// - Parameter known: What the caller knows of the device's cursor, subscriptions and registrations.
+    func read(_ device: DeviceID, known: DeviceAudience?, into found: inout Prefetched) {
         let subscriptions = topics.subscriptions[device, default: []].filter { register.isActive($0.subject) }
-        let memberships = subscriptions.map(\.membership)
-        let present = memberships.filter { $0.left == nil }
-        let cursor = rows.cursors[device] ?? 0
+        let present = known?.memberships ?? subscriptions.map(\.membership).filter { $0.left == nil }
+        let memberships = present + subscriptions.map(\.membership).filter { $0.left != nil }
+        let cursor = known?.cursor ?? rows.cursors[device] ?? 0
         let candidates = topics.broadcasts.values.filter { stored in
             stored.isOpen && stored.broadcast.sequence > cursor
                 && stored.broadcast.audience.entries.contains { entry in
@@ -117,6 +119,7 @@ extension MemoryStore.State {
             cursor: cursor, memberships: candidates.isEmpty ? present : memberships,
             broadcasts: candidates.map(\.draft.id))
         defer { found.audiences[device] = audience }
+        if let known { audience.registrations = known.registrations }
         guard !candidates.isEmpty else { return }
         for stored in candidates {
             let draft = stored.draft
@@ -128,6 +131,7 @@ extension MemoryStore.State {
         where place.device == device && registration.endedAt == nil {
             guard let app = register.app(place.app), !register.isRemoved(app.id) else { continue }
             found.apps[app.id] = app
+            guard known == nil else { continue }
             audience.registrations.append(
                 FanoutRegistration(
                     place: AppPlace(app: app.id, environment: place.environment),

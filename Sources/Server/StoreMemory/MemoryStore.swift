@@ -33,7 +33,7 @@ extension MemoryStore: NotificationStore {
                 if state.register.isBlocked(device) { found.blocked.insert(device) }
                 if found.secretHashes[device] != nil { found.lastSeen[device] = state.register.lastSeen(device) }
             }
-            for device in request.audiences { state.read(device, into: &found) }
+            for device in request.audiences { state.read(device, known: request.known[device], into: &found) }
             return found
         }
     }

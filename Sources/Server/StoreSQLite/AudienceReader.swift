@@ -9,7 +9,7 @@ import ServerCore
 /// What broadcasts have for devices. Each thing is found by its key; nothing is read of other devices.
 ///
 /// A slice of devices is read by three statements, whatever their number; the broadcasts of a topic once for all who have looked at the
-/// same.
+/// same. Of those whose subscriptions the caller knows nothing is read: one statement finds the latest broadcasts for all of them.
 struct AudienceReader {
     let database: Database
 
@@ -24,20 +24,45 @@ struct AudienceReader {
     /// How many devices one statement reads.
     private static let slice = 64
 
-    func read(_ devices: Set<DeviceID>, into found: inout Prefetched) throws {
-        var known: Set<NotificationID> = []
+    /// Reads what broadcasts have for the devices; of those in `known` their broadcasts alone.
+    func read(_ devices: Set<DeviceID>, known: [DeviceID: DeviceAudience], into found: inout Prefetched) throws {
+        guard !devices.isEmpty else { return }
         var looks: [Beginning: Found] = [:]
-        let all = Array(devices)
-        for start in stride(from: 0, to: all.count, by: Self.slice) {
-            let some = all[start..<min(start + Self.slice, all.count)]
-            try read(some, &known, &looks, into: &found)
+        var concerned = try read(known: known, &looks, into: &found)
+        let others = known.isEmpty ? Array(devices) : devices.filter { known[$0] == nil }
+        for start in stride(from: 0, to: others.count, by: Self.slice) {
+            let some = others[start..<min(start + Self.slice, others.count)]
+            concerned += try read(some, &looks, into: &found)
         }
+        try readBroadcasts(of: concerned, into: &found)
     }
 
+    /// Reads nothing of the devices themselves; returns those for which there are broadcasts.
     private func read(
-        _ devices: ArraySlice<DeviceID>, _ known: inout Set<NotificationID>, _ looks: inout [Beginning: Found],
-        into found: inout Prefetched
-    ) throws {
+        known: [DeviceID: DeviceAudience], _ looks: inout [Beginning: Found], into found: inout Prefetched
+    ) throws -> [DeviceID] {
+        guard let first = known.values.lazy.map(\.cursor).min() else { return [] }
+        let latest = try latest(after: first)
+        var concerned: [DeviceID] = []
+        for (device, known) in known {
+            var audience = known
+            // Whoever has not looked for long looks at each topic.
+            let broadcasts = try latest.broadcasts(for: known) ?? self.broadcasts(for: known, &looks)
+            audience.broadcasts = broadcasts
+            found.audiences[device] = audience
+            guard !broadcasts.isEmpty else { continue }
+            concerned.append(device)
+            for registration in audience.registrations where found.apps[registration.place.app] == nil {
+                found.apps[registration.place.app] = try app(registration.place.app.column)
+            }
+        }
+        return concerned
+    }
+
+    /// Returns those of the devices for which there are broadcasts.
+    private func read(
+        _ devices: ArraySlice<DeviceID>, _ looks: inout [Beginning: Found], into found: inout Prefetched
+    ) throws -> [DeviceID] {
         let cursors = try cursors(of: devices)
         let memberships = try memberships(of: devices)
         var concerned: [DeviceID] = []
@@ -48,16 +73,27 @@ struct AudienceReader {
             if !audience.broadcasts.isEmpty { concerned.append(device) }
             found.audiences[device] = audience
         }
-        guard !concerned.isEmpty else { return }
+        guard !concerned.isEmpty else { return [] }
         let registrations = try registrations(of: concerned[...], &found.apps)
-        for device in concerned {
-            found.audiences[device]?.registrations = registrations[device] ?? []
+        for device in concerned { found.audiences[device]?.registrations = registrations[device] ?? [] }
+        return concerned
+    }
+
+    /// Reads the broadcasts that devices have, each once, and the ended subscriptions that they look back at.
+    private func readBroadcasts(of devices: [DeviceID], into found: inout Prefetched) throws {
+        var read: Set<NotificationID> = []
+        var lookingBack: [DeviceID] = []
+        for device in devices {
             let broadcasts = found.audiences[device]?.broadcasts ?? []
-            for id in broadcasts where known.insert(id).inserted { found.broadcasts[id] = try broadcast(id) }
+            for id in broadcasts where read.insert(id).inserted { found.broadcasts[id] = try broadcast(id) }
             let looksBack = broadcasts.contains {
                 found.broadcasts[$0]?.broadcast.audience.dependsOnLeaving == true
             }
-            if looksBack { found.audiences[device]?.memberships += try pastMemberships(of: device) }
+            if looksBack { lookingBack.append(device) }
+        }
+        for start in stride(from: 0, to: lookingBack.count, by: Self.slice) {
+            let some = lookingBack[start..<min(start + Self.slice, lookingBack.count)]
+            for (device, past) in try pastMemberships(of: some) { found.audiences[device]?.memberships += past }
         }
     }
 
@@ -94,10 +130,15 @@ struct AudienceReader {
         return memberships
     }
 
-    private func pastMemberships(of device: DeviceID) throws -> [Membership] {
-        let statement = try database.cachedStatement(
-            sql: "SELECT app, environment, generation, topic, joined, ended FROM past_subscription WHERE device = ?")
-        return try Row.fetchAll(statement, arguments: [device.column]).map(Self.membership)
+    private func pastMemberships(of devices: ArraySlice<DeviceID>) throws -> [DeviceID: [Membership]] {
+        var memberships: [DeviceID: [Membership]] = [:]
+        let sql = """
+            SELECT app, environment, generation, topic, joined, ended, device FROM past_subscription WHERE device
+            """
+        try forEachRow(sql, of: devices) { row in
+            if let device = DeviceID(column: row[6]) { memberships[device, default: []].append(Self.membership(row)) }
+        }
+        return memberships
     }
 
     private static func membership(_ row: Row) -> Membership {
@@ -127,6 +168,18 @@ struct AudienceReader {
         return found.sorted { $0.key < $1.key }.prefix(DeviceAudience.broadcastLimit).map(\.value)
     }
 
+    /// The latest broadcasts after a sequence number, with the topics that they are found under.
+    private func latest(after first: Int64) throws -> LatestBroadcasts {
+        let rows = try Row.fetchCursor(
+            database.cachedStatement(sql: Self.latestSQL), arguments: [first, LatestBroadcasts.limit])
+        var latest = LatestBroadcasts(after: first)
+        while let row = try rows.next() {
+            latest.prepend(
+                sequence: row[0], topic: TopicNumber(rawValue: row[1]), broadcast: NotificationID(rawValue: row[2]))
+        }
+        return latest
+    }
+
     private func look(_ beginning: Beginning) throws -> Found {
         let rows = try Row.fetchCursor(
             database.cachedStatement(sql: Self.broadcastSQL),
@@ -138,6 +191,10 @@ struct AudienceReader {
 
     static let broadcastSQL = """
         SELECT sequence, broadcast FROM broadcast_topic WHERE topic = ? AND sequence > ? ORDER BY sequence LIMIT ?
+        """
+
+    static let latestSQL = """
+        SELECT sequence, topic, broadcast FROM broadcast_topic WHERE sequence > ? ORDER BY sequence DESC LIMIT ?
         """
 
     private func registrations(
@@ -192,39 +249,5 @@ struct AudienceReader {
             id: NotificationID(rawValue: row["id"]), sequence: row["sequence"], team: TeamID(rawValue: row["team"]),
             audience: audience, acceptedAt: Timestamp(rawValue: row["accepted_at"]),
             expiresAt: Timestamp(rawValue: row["expires_at"]), isAttempt: row["is_attempt"])
-    }
-}
-
-/// What is told of a broadcast.
-struct BroadcastTimeline {
-    let database: Database
-
-    /// Its own lines, and the sums over its copies; counting takes as long as there are copies.
-    func timeline(_ id: NotificationID) throws -> NotificationTimeline? {
-        let found = try Row.fetchOne(
-            database, sql: "SELECT * FROM broadcast WHERE id = ?", arguments: [id.rawValue])
-        guard let row = found else { return nil }
-        var entries = [
-            TimelineEntry(at: Timestamp(rawValue: row["accepted_at"]), state: .accepted, source: .server)
-        ]
-        if let withdrawnAt = row["withdrawn_at"] as Int64? {
-            entries.append(
-                TimelineEntry(at: Timestamp(rawValue: withdrawnAt), state: .withdrawn, source: .server))
-        }
-        let targeted = try Int.fetchOne(
-            database, sql: "SELECT count(*) FROM payload_use WHERE payload = ?", arguments: [id.rawValue])
-        let states = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT timeline.state, count(DISTINCT timeline.id) FROM payload_use
-                    CROSS JOIN timeline ON timeline.id = payload_use.message
-                WHERE payload_use.payload = ? GROUP BY timeline.state
-                """, arguments: [id.rawValue])
-        return NotificationTimeline(
-            id: id, apnsID: APNsID(column: nil, of: id), team: TeamID(rawValue: row["team"]),
-            topic: Topic(rawValue: ""), device: nil, environment: nil, entries: entries,
-            broadcast: BroadcastSummary(
-                audience: row["written"], expiresAt: Timestamp(rawValue: row["expires_at"]), targeted: targeted ?? 0,
-                states: Dictionary(states.map { ($0[0] as String, $0[1] as Int) }, uniquingKeysWith: { $1 })))
     }
 }

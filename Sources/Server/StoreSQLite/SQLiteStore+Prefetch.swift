@@ -19,7 +19,8 @@ extension SQLiteStore {
                 found.recalls = try Self.recalls(request.mailboxes, database)
                 found.notifications = try Self.facts(request.notifications, database)
                 try Self.readDevices(request.secretHashes, into: &found, database)
-                try AudienceReader(database: database).read(request.audiences, into: &found)
+                try AudienceReader(database: database).read(
+                    request.audiences, known: request.known, into: &found)
                 return .commit
             }
             return found

@@ -83,14 +83,9 @@ public struct TopicSubscriptions: Sendable {
             }
         }
         guard !members.isEmpty else { return outcomes }
-        let changed = try await apply(members.map(\.member))
+        let devices = members.map(\.member.subject.device)
+        let changed = try await delivery.changeSubscriptions(of: devices) { try await apply(members.map(\.member)) }
         for (entry, outcome) in zip(members, changed) { outcomes[entry.place] = outcome }
-        let devices = zip(members, changed).filter { $1 == .done }.map { $0.0.member.subject.device }
-        if !devices.isEmpty {
-            await withCheckedContinuation { continuation in
-                delivery.subscriptionsChanged(devices) { continuation.resume() }
-            }
-        }
         return outcomes
     }
 

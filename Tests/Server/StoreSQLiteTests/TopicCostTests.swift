@@ -68,6 +68,9 @@ import Topics
         let found = try store.prefetch(request)
         let audience = try #require(found.audiences[mine])
         #expect(audience.broadcasts.map(\.rawValue) == [100_000, 100_001])
+        request.known[mine] = audience
+        request.known[mine]?.cursor = try #require(audience.memberships.first).joined
+        #expect(try store.prefetch(request).audiences[mine]?.broadcasts == audience.broadcasts)
         try store.apply([.moveCursor(mine, to: audience.cursor + 1)])
         #expect(try await store.unsubscribe(members([mine]), from: news) == [true])
         #expect(try await store.withdrawBroadcast(NotificationID(rawValue: 100_000), at: Self.now))
@@ -77,6 +80,41 @@ import Topics
         let steps = log.costs
         try store.close()
         return (steps, plans)
+    }
+
+    @Test func `who is known has a turn without a statement about their subscriptions or their registrations`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore(path: folder.path("server.sqlite"))
+        let app = try await store.addApp(
+            topic: Topic(rawValue: "com.example.todo"), team: Self.team, policy: MailboxPolicy(), at: Self.now)
+        let news = try TopicName("news")
+        let devices = (1...100).compactMap { DeviceID(UInt64($0)) }
+        for device in devices {
+            #expect(try await store.addDevice(device, secretHash: [1], at: Self.now))
+            _ = try await store.register(device: device, app: app.id, environment: .sandbox, at: Self.now)
+        }
+        let members = devices.map {
+            TopicMember(
+                subject: TokenSubject(cell: 0, device: $0, app: app.id, environment: .sandbox, generation: 0),
+                team: Self.team)
+        }
+        _ = try await store.subscribe(members, to: news, limit: 10, at: Self.now)
+        _ = try await store.insertBroadcast(try Self.draft(1000, "'news' in topics"))
+        var request = PrefetchRequest(acceptedSince: Self.now)
+        request.audiences = Set(devices)
+        request.known = try store.prefetch(request).audiences
+        let log = StatementLog()
+        try await store.pool.writeWithoutTransaction { log.follow($0) }
+        let found = try store.prefetch(request)
+        #expect(found.audiences == request.known && found.broadcasts.count == 1)
+        let statements = log.costs.keys
+        #expect(statements.contains { $0.contains("FROM broadcast_topic") })
+        for table in ["subscription", "registration", "fanout_cursor"] {
+            #expect(!statements.contains { $0.contains("FROM \(table)") }, "\(table) was read")
+        }
+        try store.close()
     }
 
     @Test func `no statement takes longer because more are subscribed`() async throws {

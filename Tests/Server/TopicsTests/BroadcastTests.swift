@@ -175,6 +175,45 @@ private func withWorld(_ body: (TopicWorld) async throws -> Void) async throws {
         }
     }
 
+    @Test func `who stays connected gets what their subscriptions and registrations are by then`() async throws {
+        try await withWorld { world in
+            let member = try await world.member(1)
+            let connection = TopicConnection()
+            func next() async -> String? {
+                await connection.next().map { String(String(decoding: $0.payload, as: UTF8.self).prefix { $0 != " " }) }
+            }
+            try await world.login(member, connection)
+            try await world.join([member])
+            for text in ["one", "two"] {
+                _ = try await world.send(text)
+                #expect(await next() == text)
+            }
+            try await world.leave(member)
+            _ = try await world.send("away")
+            try await world.join([member])
+            _ = try await world.send("three")
+            #expect(await next() == "three")
+
+            let enrolment = Enrolment(
+                store: world.store, apps: world.apps, tokens: world.tokens, mailboxes: world.service, cell: 0,
+                clock: world.clock.function)
+            let second = Topic(rawValue: "com.example.second")
+            _ = try await world.store.addApp(
+                topic: second, team: world.team, policy: MailboxPolicy(), at: world.clock.now)
+            let everyone = try TopicTarget.condition(parsing: "!('nothing' in topics)")
+            _ = try await world.send("four", to: everyone)
+            _ = try await enrolment.register(
+                member.credentials, topic: second, team: world.team, environment: .sandbox)
+            _ = try await world.send("five", to: everyone)
+            _ = try await enrolment.unregister(member.credentials, topic: second, environment: .sandbox)
+            _ = try await world.send("six", to: everyone)
+            _ = try await world.send("seven", to: everyone)
+            var got: [String?] = []
+            while got.last != "seven" { got.append(await next()) }
+            #expect(got == ["four", "five", "five", "six", "seven"])
+        }
+    }
+
     @Test func `what a device left since a broadcast does not bring it in`() async throws {
         try await withWorld { world in
             let member = try await world.member(1)

@@ -67,28 +67,23 @@ import Testing
             let member = TopicMember(subject: subject, team: app.team)
             switch random.next() % 8 {
             case 0, 1:
-                if try await base.subscribe([member], to: name, limit: 10, at: clock.now) == [.subscribed] {
-                    topics[subject.device, default: []].insert(name.text)
-                    await withCheckedContinuation { done in
-                        service.subscriptionsChanged([subject.device]) { done.resume() }
-                    }
+                let outcome = try await service.changeSubscriptions(of: [subject.device]) {
+                    try await base.subscribe([member], to: name, limit: 10, at: clock.now)
                 }
+                if outcome == [.subscribed] { topics[subject.device, default: []].insert(name.text) }
             case 2:
                 // What is given to a device before it leaves stays: only who is not connected leaves here.
-                if try await base.unsubscribe([member], from: name) == [true] {
-                    topics[subject.device, default: []].remove(name.text)
-                    let had = try await copies(of: subject.device)
-                    for id in expected.keys where !had.contains(id) {
-                        left[subject.device, default: [:]][id, default: []].insert(name.text)
-                    }
-                    await withCheckedContinuation { done in
-                        service.subscriptionsChanged([subject.device]) { done.resume() }
-                    }
-                    // What arrived while it was leaving came from a turn that had begun.
-                    for id in try await copies(of: subject.device) {
-                        left[subject.device]?[id] = nil
-                    }
+                let had = try await service.changeSubscriptions(of: [subject.device]) { () -> [NotificationID]? in
+                    guard try await base.unsubscribe([member], from: name) == [true] else { return nil }
+                    return try await copies(of: subject.device)
                 }
+                guard let had else { break }
+                topics[subject.device, default: []].remove(name.text)
+                for id in expected.keys where !had.contains(id) {
+                    left[subject.device, default: [:]][id, default: []].insert(name.text)
+                }
+                // What arrived while it was leaving came from a turn that had begun.
+                for id in try await copies(of: subject.device) { left[subject.device]?[id] = nil }
             case 3, 4:
                 let text = conditions[Int(random.next() % UInt64(conditions.count))]
                 let target = try TopicTarget.condition(parsing: text)
