@@ -182,7 +182,8 @@ let house: [Target] = [
     room(
         "Server", "TopicEndpoint",
         [
-            "ControlHTTP", "PushModel", "Fanout", "Observability", "Topics", hummingbird, nioFoundationCompat, logging,
+            "ControlHTTP", "PushModel", "Fanout", "Observability", "RegisterCore", "Topics", hummingbird,
+            nioFoundationCompat, logging,
         ]),
     room(
         "Server", "FCMEndpoint",
@@ -648,7 +649,8 @@ let testTargets: [Target] = [
     tests(
         "Server", "FCMEndpoint",
         [
-            "FCMEndpoint", "FCMWire", "ControlHTTP", "MemberCentre", "RegisterCore", "ServerCore", "StoreMemory",
+            "FCMEndpoint", "TopicEndpoint", "FCMWire", "ControlHTTP", "MemberCentre", "RegisterCore", "ServerCore",
+            "StoreMemory",
             "APNsWire", "Mailbox", "PushModel", crypto, cryptoExtras, hummingbird, nioCore, logging,
         ]),
     tests("Transport", "Observability", ["Observability", coreMetrics, logging]),

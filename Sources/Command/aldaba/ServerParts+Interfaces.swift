@@ -64,7 +64,9 @@ extension ServerParts {
         return [
             FCMInterface(services),
             FCMEnrolmentInterface(store: store, enrolment: web, admission: admission, clock: presentTime),
-            TopicInterface(subscriptions: topics, sender: broadcasts, authentication: access),
+            TopicInterface(
+                subscriptions: topics, sender: broadcasts, authentication: access,
+                quotas: SubscriptionQuotas(perSecond: values.number(.topicQuota), clock: presentTime)),
         ]
     }
 }

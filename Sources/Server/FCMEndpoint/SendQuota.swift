@@ -1,4 +1,5 @@
 import PushModel
+import RegisterCore
 import Synchronization
 
 /// How many messages a project may send: a token bucket, filled steadily, that holds a minute's share.
@@ -6,29 +7,18 @@ package struct SendQuota: Hashable, Sendable {
     /// Messages a minute where nothing else is configured: FCM's own quota.
     package static let standard = 600_000
 
-    private let perMinute: Double
-    private var tokens: Double
-    private var filledAt: Timestamp
+    private var bucket: TokenBucket
 
     /// A full bucket.
     package init(perMinute: Int, now: Timestamp) {
-        self.perMinute = Double(max(1, perMinute))
-        tokens = self.perMinute
-        filledAt = now
+        let share = Double(max(1, perMinute))
+        bucket = TokenBucket(capacity: share, perSecond: share / 60, now: now)
     }
 
     /// Takes a message's token.
     ///
     /// - Returns: `nil` when there was one; else the seconds after which there is one.
-    package mutating func take(at now: Timestamp) -> Int? {
-        // A clock that was set back fills nothing.
-        let elapsed = max(0, now.milliseconds(since: filledAt))
-        tokens = min(perMinute, tokens + Double(elapsed) * perMinute / 60_000)
-        filledAt = now
-        guard tokens >= 1 else { return max(1, Int(((1 - tokens) * 60 / perMinute).rounded(.up))) }
-        tokens -= 1
-        return nil
-    }
+    package mutating func take(at now: Timestamp) -> Int? { bucket.take(at: now) }
 }
 
 /// The quotas of all projects that have sent. Thread-safe.

@@ -12,6 +12,7 @@ import Topics
 struct InstanceRoutes: Sendable {
     let subscriptions: TopicSubscriptions
     let access: any ProjectAuthentication
+    let quotas: SubscriptionQuotas
 
     private static let tokenLimit = 1000
     private static let importLimit = 100
@@ -20,11 +21,15 @@ struct InstanceRoutes: Sendable {
     private struct Refusal: Error {
         var status: HTTPResponse.Status
         var reason: String
+        /// Seconds after which the request may be made again; for the field `Retry-After`.
+        var retryAfter: Int?
     }
 
     func answer(_ context: ControlContext, _ body: () async throws -> Response) async -> Response {
         do { return try await body() } catch let refusal as Refusal {
-            return Self.refuse(refusal.status, refusal.reason)
+            var response = Self.refuse(refusal.status, refusal.reason)
+            if let seconds = refusal.retryAfter { response.headers[.retryAfter] = String(seconds) }
+            return response
         } catch let refusal as ControlError {
             return Self.refuse(refusal.status, refusal.message)
         } catch let error as any HTTPResponseError {
@@ -52,9 +57,18 @@ struct InstanceRoutes: Sendable {
         var results: [Result]
     }
 
+    /// The team for which a request changes subscriptions, once it is counted.
+    private func teamOfChange(_ request: Request) async throws -> TeamID? {
+        let team = try await access.team(authorization: request.headers[.authorization])
+        if let seconds = quotas.take(team) {
+            throw Refusal(status: .tooManyRequests, reason: "RESOURCE_EXHAUSTED", retryAfter: seconds)
+        }
+        return team
+    }
+
     /// `POST iid/v1:batchAdd` and `iid/v1:batchRemove`: one result for each token, in order.
     func batch(_ request: Request, isLeaving: Bool) async throws -> Response {
-        let team = try await access.team(authorization: request.headers[.authorization])
+        let team = try await teamOfChange(request)
         guard let batch = try await request.json(BatchRequest.self) else {
             throw Refusal(
                 status: .badRequest,
@@ -77,7 +91,7 @@ struct InstanceRoutes: Sendable {
 
     /// `POST iid/v1/TOKEN/rel/topics/NAME`: an empty object.
     func join(_ request: Request, token: String, topic: String) async throws -> Response {
-        let team = try await access.team(authorization: request.headers[.authorization])
+        let team = try await teamOfChange(request)
         let topic = try Self.topic(topic.removingPercentEncoding ?? topic)
         guard let outcome = try await subscriptions.subscribe([token], to: topic, team: team).first,
             let code = Self.code(outcome)

@@ -12,6 +12,7 @@ import Topics
 struct ProjectTopicRoutes: Sendable {
     let subscriptions: TopicSubscriptions
     let access: any ProjectAuthentication
+    let quotas: SubscriptionQuotas
 
     /// A refusal in the form of google.rpc.Status.
     private struct Refusal: Error {
@@ -20,6 +21,8 @@ struct ProjectTopicRoutes: Sendable {
         var message: String
         /// FCM's own code, for the details.
         var errorCode: String?
+        /// Seconds after which the request may be made again; for the field `Retry-After`.
+        var retryAfter: Int?
 
         static func invalid(_ message: String) -> Refusal {
             Refusal(
@@ -44,11 +47,13 @@ struct ProjectTopicRoutes: Sendable {
                 }
                 var error: Details
             }
-            return .json(
+            var response = Response.json(
                 Body(
                     error: .init(
                         code: status.code, message: message, status: name,
                         details: errorCode.map { [.init(errorCode: $0)] })), status: status)
+            if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
+            return response
         }
     }
 
@@ -62,12 +67,10 @@ struct ProjectTopicRoutes: Sendable {
             return Refusal(status: refusal.status, name: name, message: refusal.message).response
         } catch {
             context.logger.error("a request about topics could not be answered", metadata: [LogKey.error: "\(error)"])
-            var response = Refusal(
+            return Refusal(
                 status: .serviceUnavailable, name: "UNAVAILABLE",
-                message: "the server could not find out; try again later", errorCode: "UNAVAILABLE"
+                message: "the server could not find out; try again later", errorCode: "UNAVAILABLE", retryAfter: 5
             ).response
-            response.headers[.retryAfter] = "5"
-            return response
         }
     }
 
@@ -107,7 +110,7 @@ struct ProjectTopicRoutes: Sendable {
         return .json([String: String]())
     }
 
-    /// The team of a project that whoever asks may act for.
+    /// The team of a project that whoever asks may act for, once the request is counted.
     private func team(_ request: Request, _ project: String) async throws -> TeamID {
         let team = try await access.team(authorization: request.headers[.authorization])
         guard let meant = ProjectName.team(project) else {
@@ -117,6 +120,12 @@ struct ProjectTopicRoutes: Sendable {
             throw Refusal(
                 status: .forbidden, name: "PERMISSION_DENIED",
                 message: "the access token is of another project than \(project)")
+        }
+        if let seconds = quotas.take(meant) {
+            throw Refusal(
+                status: .tooManyRequests, name: "RESOURCE_EXHAUSTED",
+                message: "the project has made its requests of this second; try again after the time of Retry-After",
+                errorCode: "QUOTA_EXCEEDED", retryAfter: seconds)
         }
         return meant
     }

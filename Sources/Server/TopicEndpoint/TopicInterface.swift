@@ -15,14 +15,19 @@ package struct TopicInterface: ControlInterface {
     private let subscriptions: TopicSubscriptions
     private let sender: any TopicSender
     private let authentication: any ProjectAuthentication
+    private let quotas: SubscriptionQuotas
 
     /// Serves topics.
     ///
-    /// - Parameter authentication: Judges callers of the secured listener; on the development listener everybody may act for
-    ///   every team.
+    /// - Parameters:
+    ///   - authentication: Judges callers of the secured listener; on the development listener everybody may act for
+    ///     every team.
+    ///   - quotas: How many requests may change subscriptions, on all listeners together.
     package init(
-        subscriptions: TopicSubscriptions, sender: any TopicSender, authentication: any ProjectAuthentication
+        subscriptions: TopicSubscriptions, sender: any TopicSender, authentication: any ProjectAuthentication,
+        quotas: SubscriptionQuotas
     ) {
+        self.quotas = quotas
         self.sender = sender
         self.subscriptions = subscriptions
         self.authentication = authentication
@@ -31,8 +36,8 @@ package struct TopicInterface: ControlInterface {
     /// Adds the routes of topics.
     package func add(to router: Router<ControlContext>, isSecured: Bool) {
         let access: any ProjectAuthentication = isSecured ? authentication : ProviderAccess(authentication: nil)
-        let instances = InstanceRoutes(subscriptions: subscriptions, access: access)
-        let projects = ProjectTopicRoutes(subscriptions: subscriptions, access: access)
+        let instances = InstanceRoutes(subscriptions: subscriptions, access: access, quotas: quotas)
+        let projects = ProjectTopicRoutes(subscriptions: subscriptions, access: access, quotas: quotas)
         let broadcasts = BroadcastRoute(sender: sender, access: access)
         router.post("v1/broadcasts") { request, _ in try await broadcasts.send(request) }
         router.post("iid/v1:batchAdd") { request, context in

@@ -92,6 +92,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     case mediaExpiry = "media-expiry"
     case fcmQuota = "fcm-quota"
     case fcmDeviceQuota = "fcm-device-quota"
+    case topicQuota = "topic-quota"
     case webhookNetworks = "webhook-networks"
 
     /// Each is a setting of the agent; ``row`` has its sentence.
@@ -142,7 +143,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             .legacyFeedbackPort, .connectionsPerAddress, .deviceLogins, .proxies:
             listenerRow
         case .certificate, .certificateKey, .environment, .development, .enrolmentOpen, .enrolmentKey,
-            .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota, .webhookNetworks:
+            .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota, .topicQuota, .webhookNetworks:
             serverRow
         case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .presenterHook, .position,
             .mediaNetworks, .relayLAN, .reconnectAfter, .agentMetricsPort:
@@ -238,6 +239,10 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
                 type: .number(0...100_000_000), defaultText: "0", programs: [.serve],
                 sentence: "How many messages one device may be sent in a minute by FCM's API. FCM itself has 240; with "
                     + "it come its limits for an hour and for collapse keys. 0 for no such limit.")
+        case .topicQuota:
+            Row(
+                type: .number(1...100_000_000), defaultText: "3000", programs: [.serve],
+                sentence: "How many requests of a project may add or remove topic subscriptions in a second.")
         case .webhookNetworks:
             Row(
                 type: .addressRanges, programs: [.serve],

@@ -116,6 +116,7 @@ package struct ServerSettings: SettingOptions {
     @Option(.mediaExpiry) var mediaExpiry: String?
     @Option(.fcmQuota) var fcmQuota: String?
     @Option(.fcmDeviceQuota) var fcmDeviceQuota: String?
+    @Option(.topicQuota) var topicQuota: String?
     @Option(.webhookNetworks) var webhookNetworks: String?
 
     /// Made by the parser, which fills it in.
@@ -131,7 +132,7 @@ package struct ServerSettings: SettingOptions {
             .certificateKey: certificateKey, .development: noDevelopment ? "false" : development,
             .enrolmentOpen: noEnrolmentOpen ? "false" : enrolmentOpen, .mediaURL: mediaURL, .mediaQuota: mediaQuota,
             .mediaExpiry: mediaExpiry, .fcmQuota: fcmQuota, .fcmDeviceQuota: fcmDeviceQuota,
-            .webhookNetworks: webhookNetworks,
+            .topicQuota: topicQuota, .webhookNetworks: webhookNetworks,
         ]
     }
 }
