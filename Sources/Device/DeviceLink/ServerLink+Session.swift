@@ -44,8 +44,13 @@ extension ServerLink {
             let opened = sessionCount
             let reason = await runSession(identity)
             if Task.isCancelled { return }
-            // A session that logged in starts the pauses from the beginning.
-            if sessionLoggedIn == opened + 1 { backOff.reset() }
+            // A server that takes the login and then ends the session is not asked again and again at once. On a bad
+            // network, where no session lasts, each brings something.
+            if sessionLoggedIn == opened + 1,
+                sessionCarried == opened + 1 || parts.sinceBoot() - loggedInAt >= Self.steadyAfter
+            {
+                backOff.reset()
+            }
             var shortest: Int64 = 0
             switch reason {
             case .loginRefused: await examine(identity)
@@ -61,6 +66,9 @@ extension ServerLink {
         }
     }
 
+    /// How long a session that brought nothing must have lasted, from its login on, for the pauses to begin anew, in
+    /// milliseconds.
+    private static let steadyAfter: Int64 = 10_000
     /// A server can ask a device to stay away, but for no longer than this, in milliseconds.
     private static let longestAskedPause: Int64 = 600_000
 
@@ -162,8 +170,13 @@ extension ServerLink {
     private func handle(_ event: PushEvent, of number: Int) {
         guard session?.number == number else { return }
         switch event {
+        case .arrived, .confirmed, .reportConfirmed: sessionCarried = number
+        case .loggedIn, .refused, .relayed, .closed: break
+        }
+        switch event {
         case .loggedIn:
             sessionLoggedIn = number
+            loggedInAt = parts.sinceBoot()
             receipts.sessionOpened()
             upstream.sessionOpened()
             sendReceipts()

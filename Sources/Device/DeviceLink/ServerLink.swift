@@ -31,6 +31,10 @@ package actor ServerLink {
     var sessionCount = 0
     /// The newest session that logged in.
     var sessionLoggedIn = 0
+    /// When that was, in milliseconds since the machine was started.
+    var loggedInAt: Int64 = 0
+    /// The newest session that brought a notification, or the server's word that it has something of ours.
+    var sessionCarried = 0
     var registrations = RegistrationFlow()
     /// Wakes the loop that asks for registrations.
     let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))

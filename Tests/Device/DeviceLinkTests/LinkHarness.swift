@@ -20,9 +20,12 @@ final class LinkHarness: Sendable {
     let link: ServerLink
     /// The pauses that the link made.
     let pauses: Inbox<Duration>
+    /// The clock of the machine's running time.
+    let uptime = ManualClock()
     private let running = Mutex<Task<Void, Never>?>(nil)
 
-    init(identity: DeviceIdentity? = nil) {
+    /// A link whose pauses are as long as the back-off allows where `random` is the greatest number.
+    init(identity: DeviceIdentity? = nil, backOff: BackOff = BackOff(base: 1, cap: 2), random: UInt64 = 0) {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let pauses = Inbox<Duration>()
         self.pauses = pauses
@@ -30,11 +33,12 @@ final class LinkHarness: Sendable {
         if let identity { server.known.withLock { _ = $0.insert(identity.device.rawValue) } }
         link = ServerLink(
             loop: loop,
-            settings: ServerLinkSettings(environment: .sandbox, backOff: BackOff(base: 1, cap: 2)),
+            settings: ServerLinkSettings(environment: .sandbox, backOff: backOff),
             identity: identity,
             parts: ServerLinkDependencies(
-                connector: server, enrolment: server, store: store, network: network, sinceBoot: { 0 },
-                sleep: { pauses.put($0) }, random: { 0 }),
+                connector: server, enrolment: server, store: store, network: network,
+                sinceBoot: { [uptime] in uptime.now.rawValue },
+                sleep: { pauses.put($0) }, random: { random }),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 

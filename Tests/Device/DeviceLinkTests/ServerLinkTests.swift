@@ -3,6 +3,7 @@ import AldabaTestSupport
 import DeviceLink
 import DeviceModel
 import DeviceTestSupport
+import Machine
 import PushModel
 import Testing
 
@@ -108,6 +109,33 @@ struct ServerLinkTests {
         let pause = try #require(await harness.pauses.next())
         #expect(pause >= .milliseconds(milliseconds) && pause <= .milliseconds(milliseconds + 2))
         #expect(await harness.server.sessions.next() != nil)
+        await harness.stop()
+    }
+
+    @Test func `pauses grow with each failure, and begin anew after a session that has lasted`() async throws {
+        let harness = LinkHarness(
+            identity: try identity(7), backOff: BackOff(base: 1000, cap: 8000), random: .max)
+        await harness.start()
+        for milliseconds in [1000, 2000, 4000, 8000, 8000] {
+            try #require(await harness.server.sessions.next()).end(.lost("cut"))
+            #expect(await harness.pauses.next() == .milliseconds(milliseconds))
+        }
+        // Until its tenth second a session that logged in counts as another failure.
+        for (lasted, milliseconds) in [(0, 8000), (9_999, 8000), (10_000, 1000), (9_999, 2000)] as [(Int64, Int64)] {
+            let session = try #require(await harness.loggedIn())
+            #expect(await harness.delegate.told.next { $0 == "opened" } != nil)
+            harness.uptime.advance(milliseconds: lasted)
+            session.end(.lost("cut"))
+            #expect(await harness.pauses.next() == .milliseconds(milliseconds), "after \(lasted) ms")
+        }
+        // One that brings something is none, however short.
+        let useful = try #require(await harness.loggedIn())
+        useful.events(.arrived([outgoing(1)]))
+        useful.end(.lost("cut"))
+        #expect(await harness.pauses.next() == .milliseconds(1000))
+        // A refused login is one, too, also where the server knows the device.
+        try #require(await harness.server.sessions.next()).end(.loginRefused)
+        #expect(await harness.pauses.next() == .milliseconds(2000))
         await harness.stop()
     }
 
