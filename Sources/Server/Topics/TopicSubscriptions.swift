@@ -48,7 +48,8 @@ public struct TopicSubscriptions: Sendable {
     /// - Parameter team: `nil` where whoever asks may act for every team: the topic is that of each token's team.
     /// - Throws: when the store cannot be read or written; nothing was changed then.
     public func subscribe(_ tokens: [String], to topic: TopicName, team: TeamID?) async throws -> [Outcome] {
-        try await change(tokens, team) { members in
+        // The store looks in its transaction whether each is active: a thousand tokens cost no thousand readings.
+        try await change(tokens, team, byReading: false) { members in
             try await store.subscribe(members, to: topic, limit: Self.topicLimit, at: clock()).map { outcome in
                 switch outcome {
                 case .subscribed: .done
@@ -64,18 +65,19 @@ public struct TopicSubscriptions: Sendable {
     ///
     /// - Throws: when the store cannot be read or written; nothing was changed then.
     public func unsubscribe(_ tokens: [String], from topic: TopicName, team: TeamID?) async throws -> [Outcome] {
-        try await change(tokens, team) { members in
+        try await change(tokens, team, byReading: true) { members in
             try await store.unsubscribe(members, from: topic).map { $0 ? .done : .unchanged }
         }
     }
 
+    /// - Parameter byReading: Whether it is read of each registration that it is active.
     private func change(
-        _ tokens: [String], _ team: TeamID?, _ apply: ([TopicMember]) async throws -> [Outcome]
+        _ tokens: [String], _ team: TeamID?, byReading: Bool, _ apply: ([TopicMember]) async throws -> [Outcome]
     ) async throws -> [Outcome] {
         var outcomes: [Outcome] = []
         var members: [(place: Int, member: TopicMember)] = []
         for (place, token) in tokens.enumerated() {
-            switch try await registration(of: token, team: team) {
+            switch try await registration(of: token, team: team, byReading: byReading) {
             case .active(let subject, let app):
                 members.append((place, TopicMember(subject: subject, team: app.team)))
                 outcomes.append(.unregistered)
@@ -99,12 +101,17 @@ public struct TopicSubscriptions: Sendable {
 
     /// Opens a registration token. A foreign team's token is said to be that, whatever became of its registration.
     package func registration(of text: String, team: TeamID?) async throws -> Found {
+        try await registration(of: text, team: team, byReading: true)
+    }
+
+    /// - Parameter byReading: Whether one of which memory knows nothing is read; else it counts as active.
+    private func registration(of text: String, team: TeamID?, byReading: Bool) async throws -> Found {
         guard let token = DeviceToken(text: text) else { return .refused(.invalid) }
         guard let subject = tokens.sealer.open(token) else { return .refused(.unregistered) }
         guard let app = try await apps.find(subject.app) else { return .refused(.unregistered) }
         guard team == nil || app.team == team else { return .refused(.foreign) }
         var resolution = tokens.known(token)
-        if case .needsLookUp = resolution { resolution = try await tokens.find(token) }
+        if case .needsLookUp = resolution { resolution = byReading ? try await tokens.find(token) : .active(subject) }
         guard case .active(let subject) = resolution else { return .refused(.unregistered) }
         return .active(subject, app)
     }
