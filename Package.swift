@@ -445,6 +445,10 @@ let fuzzers: [Target] =
         fuzzer("PayloadMediaFuzz", ["AgentWire", "AldabaRichPush"]),
         fuzzer("PayloadMarksFuzz", ["Reports"]),
         fuzzer("HubFuzz", ["Audience", "HubWire"]),
+        fuzzer("PlanFuzz", ["HubSenders", "HubWire"]),
+        fuzzer("FormFuzz", ["ConnectionAdmission", "ControlHTTP", "UpstreamDelivery", nioCore]),
+        fuzzer("NoiseFuzz", ["NoiseSession", crypto]),
+        fuzzer("ManifestFuzz", ["DeviceModel", "InstalledApps"]),
     ] : []
 
 let support: [Target] = [

@@ -23,6 +23,9 @@ enum RelayFuzz {
                 if let request = try? RelayRequest(bytes) {
                     again({ try request.encoded() }, as: request, RelayRequest.init)
                 }
+                if let device = try? RelayDevice(bytes) {
+                    again({ try device.encoded() }, as: device, RelayDevice.init)
+                }
                 if let notice = try? RelayNotice(bytes) {
                     again({ try notice.encoded() }, as: notice, RelayNotice.init)
                 }

@@ -1,0 +1,40 @@
+import DeviceModel
+import Foundation
+import FuzzDriver
+import InstalledApps
+
+/// What apps bring along: manifests, formats of texts with the arguments of a payload, spans of the day, names on the bus. None may
+/// trap; a manifest that is read is written and read again as the same.
+@main
+enum ManifestFuzz {
+    static func main() {
+        exit(
+            FuzzDriver.run { data, count in
+                let bytes = Array(UnsafeBufferPointer(start: data, count: count))
+                let text = String(decoding: bytes, as: UTF8.self)
+                if let manifest = try? AppManifest.read(Data(bytes)) {
+                    guard let written = try? JSONEncoder().encode(manifest) else {
+                        preconditionFailure("a manifest that was read cannot be written")
+                    }
+                    precondition((try? AppManifest.read(written)) == manifest, "a manifest changed")
+                }
+                if let hours = QuietHours(text: text) {
+                    precondition(QuietHours(text: hours.text) == hours, "a span of the day changed")
+                }
+                _ = BusName.isValid(text)
+                fill(text)
+                return 0
+            })
+    }
+
+    /// The first line is a format, the others its arguments.
+    private static func fill(_ text: String) {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let arguments = Array(lines.dropFirst())
+        let longest = arguments.map(\.utf8.count).max() ?? 0
+        let filled = AppStrings.fill(lines[0], arguments)
+        precondition(
+            filled.utf8.count <= lines[0].utf8.count * max(1, longest), "longer than its format can make it")
+        _ = ThreadSummary.fill(lines[0], count: lines.count, names: arguments.joined(separator: ", "))
+    }
+}
