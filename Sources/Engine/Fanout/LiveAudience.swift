@@ -10,6 +10,11 @@ public struct LiveAudience: Sendable {
     private var dueDevices = OrderedSet<DeviceID>()
     private var dueTopics = OrderedSet<TopicNumber>()
     private var walk: Walk?
+    /// The next devices of the round, by their numbers: stores keep what they have in that order.
+    private var chunk: ArraySlice<DeviceID> = []
+
+    /// How many devices are brought in order at once.
+    private static let chunkLimit = 8192
 
     /// A round over the members that a topic had when it began.
     private enum Walk: Sendable {
@@ -38,7 +43,7 @@ public struct LiveAudience: Sendable {
     public var count: Int { devices.count }
 
     /// Whether somebody is due.
-    public var hasDue: Bool { walk != nil || !dueTopics.isEmpty || !dueDevices.isEmpty }
+    public var hasDue: Bool { !chunk.isEmpty || walk != nil || !dueTopics.isEmpty || !dueDevices.isEmpty }
 
     /// A device is connected and in these topics; what was known of it before is forgotten.
     public mutating func connected(_ device: DeviceID, topics now: Set<TopicNumber>) {
@@ -66,14 +71,24 @@ public struct LiveAudience: Sendable {
     /// There may be something for these devices.
     public mutating func due(_ devices: some Sequence<DeviceID>) { for device in devices { dueDevices.append(device) } }
 
-    /// The next devices that are due, at most `limit`.
+    /// Takes the next devices of the round; at its end there is no round any more.
+    private mutating func fillChunk() {
+        var devices: [DeviceID] = []
+        while devices.count < Self.chunkLimit, let device = walk?.next() { devices.append(device) }
+        if devices.count < Self.chunkLimit { walk = nil }
+        chunk = devices.sorted()[...]
+    }
+
+    /// The next devices that are due, at most `limit`; those of a round of up to 8,192 by their numbers.
     public mutating func next(_ limit: Int) -> [DeviceID] {
         var found: [DeviceID] = []
         while found.count < limit {
             if let device = dueDevices.popFirst() {
                 found.append(device)
+            } else if let device = chunk.popFirst() {
+                found.append(device)
             } else if walk != nil {
-                if let device = walk?.next() { found.append(device) } else { walk = nil }
+                fillChunk()
             } else if let topic = dueTopics.popFirst() {
                 if topic == .everyone {
                     walk = .everyone(devices, devices.startIndex)
