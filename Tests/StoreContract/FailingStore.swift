@@ -25,6 +25,8 @@ public final class FailingStore<Base: NotificationStore>: NotificationStore {
     /// While it is set, every commit fails, and what is read for one.
     public let isFailing = Flag()
     private let held = Mutex<HeldCommit?>(nil)
+    /// Called before what a batch has to know is read, on the writer's thread.
+    public let beforePrefetch = Mutex<(@Sendable (PrefetchRequest) -> Void)?>(nil)
 
     public init(_ base: Base) { self.base = base }
 
@@ -37,6 +39,7 @@ public final class FailingStore<Base: NotificationStore>: NotificationStore {
 
     public func prefetch(_ request: PrefetchRequest) throws -> Prefetched {
         if isFailing.load() { throw Failure() }
+        beforePrefetch.withLock { $0 }?(request)
         return try base.prefetch(request)
     }
 
