@@ -117,6 +117,7 @@ import Testing
                 Issue.record("a revoked device was let in")
                 return
             }
+            await server.released()
             #expect(connection.wasRevoked.load())
         }
     }

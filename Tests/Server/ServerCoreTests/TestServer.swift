@@ -88,8 +88,12 @@ struct TestServer {
     ) async throws -> DeviceSessionID {
         let verdict = await loginVerdict(connection, received: received)
         guard case .welcome(let session) = verdict else { throw FailingStore.Failure() }
+        await released()
         return session
     }
+
+    /// Waits until the writer has done all that follows from the batch under way: of that, an answer is the first.
+    func released() async { _ = await service.residentMailboxes }
 
     /// Acknowledges as a device does; whether that was made durable.
     func acknowledge(_ session: DeviceSessionID, _ ids: [NotificationID]) async -> Bool {

@@ -65,6 +65,7 @@ import Testing
             _ = try await server.accept(acceptance)
             #expect(!connection.waitingHasChanged.load())
             _ = try await server.accept(acceptance)
+            await server.released()
             #expect(connection.waitingHasChanged.load())
             #expect(try await server.page().map { $0.notice != nil } == [true, false])
         }

@@ -51,6 +51,7 @@ import Testing
             let id = try #require(try await server.accept(server.acceptance()).id)
             #expect(await server.acknowledge(session, [id]))
             #expect(await withdraw(id, server) == .mayHaveArrived)
+            await server.released()
             #expect(connection.waitingHasChanged.load())
             #expect(await withdraw(id, server) == .mayHaveArrived)
             let page = try await server.page()
