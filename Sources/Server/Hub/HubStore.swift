@@ -72,12 +72,14 @@ package protocol HubStore: Sendable {
     func send(_ id: String, hub: Int64) async throws -> SendRecord?
     /// The sends before a number, newest first.
     func sends(hub: Int64, before number: Int64, states: [SendState]?, limit: Int) async throws -> [SendRecord]
-    /// The sends that can go on now, oldest first.
-    func runnableSends(at now: Timestamp, limit: Int) async throws -> [SendRecord]
+    /// The sends that can go on now, the 10,000 oldest, by rising number.
+    func runnableSends(at now: Timestamp) async throws -> [RunnableSend]
+    /// Sends by number, those that are gone left out.
+    func sends(_ numbers: [Int64]) async throws -> [SendRecord]
     /// Deletes sends that ended before an instant, a slice at a time; whether there is more.
     func deleteSends(endedBefore instant: Timestamp, limit: Int) async throws -> Bool
-    /// When the next of the scheduled sends is due.
-    func nextDue() async throws -> Timestamp?
+    /// When the next send is due after an instant.
+    func nextDue(after now: Timestamp) async throws -> Timestamp?
     /// Changes the state where it is one of some; `nil` where it is not.
     func setState(
         _ state: SendState, of send: Int64, from states: [SendState], at now: Timestamp
@@ -112,6 +114,8 @@ package protocol HubStore: Sendable {
     func audience(ofSend send: Int64) async throws -> Bitmap
     /// Notes what was handed over.
     func advance(_ send: Int64, hub: Int64, _ progress: SendProgress, committed: @escaping Committed) async throws
+    /// What the answers to a send said so far of the environment of the hub's credential.
+    func environmentEvidence(of send: Int64) async throws -> EnvironmentEvidence
     /// Those of a send who are to be tried again by now, the earliest first.
     func dueRetries(of send: Int64, at now: Timestamp, limit: Int) async throws -> [SendRecipient]
     /// Those of a send whose turn has come, after one of them in the order of numbers and parts.

@@ -76,7 +76,7 @@ package struct SendRecord: Hashable, Sendable {
     package var cursor: UInt32
     /// When the size of every rendering had been looked at; `nil` before.
     package var checkedAt: Timestamp?
-    /// Why it was given up; `nil` for what was not.
+    /// Why it was given up, or what is wrong with it as a whole; `nil` where nothing is.
     package var reason: String?
 
     /// Whether every rendering is looked at before the first is sent: a campaign of templates.
@@ -125,6 +125,10 @@ package struct SendProgress: Hashable, Sendable {
     package var wave: SendWave?
     /// How many got which variant of an experiment.
     package var variants: [String: Int] = [:]
+    /// What the answers say of the credential's environment, those of this slice alone.
+    package var evidence = EnvironmentEvidence()
+    /// What is wrong with the send as a whole; `nil` where nothing is.
+    package var fault: String?
 
     /// Brings the parts together.
     package init(

@@ -1,6 +1,5 @@
 import APNsWire
 import Audience
-import Crypto
 import HubWire
 import PushModel
 
@@ -13,7 +12,8 @@ struct SendSlice: Sendable {
     /// Installations or channels in one slice.
     static let largest = 512
 
-    private var size: Int { min(Self.largest, max(1, record.request.rate ?? Self.largest)) }
+    /// Installations or channels in one slice of this send.
+    var size: Int { min(Self.largest, max(1, record.request.rate ?? Self.largest)) }
 
     /// When the next slice may begin, so that no more than the rate are handed over in a second.
     private func nextAt(_ count: Int) -> Timestamp? {
@@ -26,7 +26,7 @@ struct SendSlice: Sendable {
     }
 
     /// One notification with whose it is.
-    private struct Item {
+    struct Item {
         var push: HubPush
         /// `nil` for a channel that was named in the request.
         var owner: StoredInstallation?
@@ -69,13 +69,13 @@ struct SendSlice: Sendable {
             isSkipped = items.map { record.request.format != .template && !channels.insert($0.push.channel).inserted }
         }
         guard let verdicts = await deliver(items, isSkipped) else { throw Interrupted() }
-        var progress = progress(items, verdicts, cursor, isEnd, triesAgain: !collects)
+        var progress = try await progress(items, verdicts, cursor, isEnd, triesAgain: !collects)
         progress.recipients += absent
         progress.nextAt = nextAt(items.count)
         return (progress, collects ? Self.results(items, verdicts) : [])
     }
 
-    /// Hands over once more what a push service could not take.
+    /// Hands over once more what a push service could not take; who is in quiet hours waits for their end, or is left out.
     ///
     /// - Throws: ``Interrupted``, as ``run(_:collects:)``.
     func run(again due: [SendRecipient]) async throws -> SendProgress {
@@ -104,14 +104,43 @@ struct SendSlice: Sendable {
             item.before = before
             return item
         }
+        let held = takeQuiet(from: &items)
         guard let verdicts = await deliver(items, items.map { _ in false }) else { throw Interrupted() }
-        var progress = progress(items, verdicts, record.cursor, false, triesAgain: true)
+        var progress = try await progress(items, verdicts, record.cursor, false, triesAgain: true)
+        progress.recipients += held
+        progress.nextAt = nextAt(items.count)
         progress.recipients += waiting.values.map { gone in
             var gone = gone
             (gone.end, gone.reason, gone.retryAt) = (.ineligible, "Gone", nil)
             return gone
         }
         return progress
+    }
+
+    /// Takes those out of another attempt who are in quiet hours now.
+    ///
+    /// - Returns: Their rows. For whom the end is waited for, the half hour goes on then.
+    private func takeQuiet(from items: inout [Item]) -> [SendRecipient] {
+        guard let quiet = record.request.plan.quiet else { return [] }
+        let now = hubs.now
+        var held: [SendRecipient] = []
+        items.removeAll { item in
+            guard var row = item.before else { return false }
+            if let rules = hubs.rules(item.owner?.installation.timeZone, quiet.unknownZone) {
+                guard let end = quiet.end(in: rules, now: now) else { return false }
+                if quiet.then == .wait {
+                    row.firstAt = row.firstAt.adding(milliseconds: end.milliseconds(since: now))
+                    row.retryAt = end
+                } else {
+                    (row.end, row.reason, row.retryAt) = (.ineligible, LeftOut.quiet.rawValue, nil)
+                }
+            } else {
+                (row.end, row.reason, row.retryAt) = (.ineligible, LeftOut.unknownZone.rawValue, nil)
+            }
+            held.append(row)
+            return true
+        }
+        return held
     }
 
     /// Those who were meant, and of whom there is no notification.
@@ -249,112 +278,6 @@ struct SendSlice: Sendable {
                     channel: channel, platform: found.installation.platform, body: rendering.body, headers: headers,
                     id: id("\(found.number)/\(template.name)"), environment: found.installation.environment),
                 owner: found, part: "/\(template.name)")
-        }
-    }
-
-    /// The same for the same notification, whenever it is handed over (a UUID of version 8, RFC 9562).
-    private func id(_ part: String) -> APNsID { Self.id(hub, record, part) }
-
-    /// The id of what a recipient got.
-    static func id(_ hub: HubRecord, _ record: SendRecord, _ recipient: SendRecipient) -> APNsID {
-        let isPlace = recipient.part.first == "#"
-        return id(
-            hub, record,
-            isPlace ? String(recipient.part.dropFirst()) : "\(recipient.installation)\(recipient.part)")
-    }
-
-    /// The id of a part of a send: of an installation's number for one that is no template's.
-    static func id(_ hub: HubRecord, _ record: SendRecord, _ part: String) -> APNsID {
-        var bytes = Array(SHA256.hash(data: Array("\(hub.number)/\(record.id)/\(part)".utf8)).prefix(16))
-        bytes[6] = bytes[6] & 0x0F | 0x80
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-        let groups = [digits[0..<4], digits[4..<6], digits[6..<8], digits[8..<10], digits[10..<16]]
-        return APNsID(rawValue: groups.map { $0.joined() }.joined(separator: "-"))
-    }
-
-    /// Hands items to their senders.
-    ///
-    /// - Returns: One verdict for each; `nil` where something is not known.
-    private func deliver(_ items: [Item], _ isSkipped: [Bool]) async -> [PushVerdict]? {
-        var verdicts = items.indices.map { index in
-            isSkipped[index]
-                ? PushVerdict(.skipped) : PushVerdict(.invalidCredentials)
-        }
-        for platform in HubPlatform.allCases {
-            let places = items.indices.filter { items[$0].push.platform == platform && !isSkipped[$0] }
-            guard let sender = hubs.senders[platform], !places.isEmpty else { continue }
-            let told = await sender.deliver(places.map { items[$0].push }, of: hub)
-            for (place, verdict) in zip(places, told) {
-                guard let verdict else { return nil }
-                verdicts[place] = verdict
-            }
-        }
-        return verdicts
-    }
-
-    private func progress(
-        _ items: [Item], _ verdicts: [PushVerdict], _ cursor: UInt32, _ isEnd: Bool, triesAgain: Bool
-    ) -> SendProgress {
-        struct Key: Hashable {
-            var platform: HubPlatform
-            var outcome: SendOutcome
-        }
-        let now = hubs.now
-        var counts: [Key: Int] = [:]
-        var progress = SendProgress(cursor: cursor, isEnd: isEnd, counts: [], faults: [], deadChannels: [], at: now)
-        for (item, verdict) in zip(items, verdicts) {
-            let recipient = recipient(item, verdict, now, triesAgain: triesAgain)
-            progress.recipients.append(recipient)
-            guard let outcome = recipient.outcome else { continue }
-            counts[Key(platform: item.push.platform, outcome: outcome), default: 0] += 1
-            guard outcome != .success else {
-                if let variant = item.variant { progress.variants[variant, default: 0] += 1 }
-                continue
-            }
-            progress.faults.append(
-                SendFault(installation: recipient.installation, name: item.name, outcome: outcome, at: now))
-            guard let owner = item.owner, outcome == .badChannel || outcome == .expiredChannel else {
-                continue
-            }
-            progress.deadChannels.append(
-                DeadChannel(
-                    installation: owner.number, channel: owner.installation.channelKey ?? item.push.channel.key,
-                    fault: ChannelFault(word: outcome.rawValue, at: now), diedAt: verdict.diedAt))
-        }
-        progress.counts = counts.map { OutcomeCount(platform: $0.platform, outcome: $0.outcome, count: $1) }
-        return progress
-    }
-
-    private func recipient(
-        _ item: Item, _ verdict: PushVerdict, _ now: Timestamp, triesAgain: Bool
-    ) -> SendRecipient {
-        let attempts = (item.before?.attempts ?? 0) + (verdict.outcome == .skipped ? 0 : 1)
-        let firstAt = item.before?.firstAt ?? now
-        let retryAt = verdict.retryAfter.flatMap { wish in
-            triesAgain ? RetryRule.next(after: wish, attempts: attempts, firstAt: firstAt, now: now) : nil
-        }
-        let end: SendReport.End =
-            switch verdict.outcome {
-            case .success: verdict.isTraced ? .waiting : .accepted
-            case .skipped: .ineligible
-            default: retryAt == nil ? .refused : .pending
-            }
-        var recipient = SendRecipient(
-            installation: item.owner?.number ?? 0, part: item.part, name: item.name, platform: item.push.platform,
-            locale: item.owner?.installation.locale?.lowercased(), appVersion: item.owner?.installation.appVersion,
-            outcome: retryAt == nil ? verdict.outcome : nil, reason: verdict.reason ?? verdict.outcome.rawValue,
-            end: end,
-            at: now, attempts: attempts, firstAt: firstAt, retryAt: retryAt)
-        recipient.isTraced = verdict.isTraced
-        return recipient
-    }
-
-    private static func results(_ items: [Item], _ verdicts: [PushVerdict]) -> [TestResult] {
-        zip(items, verdicts).map { item, verdict in
-            TestResult(
-                platform: item.push.platform, channel: item.push.channel.key, installation: item.name,
-                outcome: verdict.outcome)
         }
     }
 }

@@ -5,6 +5,7 @@ import HubWire
 import Logging
 import OutboundHTTP
 import PushModel
+import Synchronization
 
 /// Sends to Apple devices by APNs' provider API, with the hub's credential of each environment.
 package struct AppleSender: PushSender {
@@ -13,6 +14,8 @@ package struct AppleSender: PushSender {
     private let gateway: any PushSender
     private let isOwn: @Sendable (String) -> Bool
     private let tokens: ProviderTokens
+    /// The numbers of the credentials for whose environment a token was right since the start.
+    private let proven = Proven()
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
 
@@ -102,7 +105,10 @@ package struct AppleSender: PushSender {
                         url: "\(credential.address)/3/device/\(handle)",
                         headers: headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, body: push.body),
                     as: identity)
-                let verdict = AppleVerdict.read(answer, askedAt: askedAt)
+                let verdict = AppleVerdict.read(
+                    answer, askedAt: askedAt,
+                    environment: credential.environment.map { ($0, isProven: proven.contains(credential.number)) })
+                if verdict.environment == .right { proven.insert(credential.number) }
                 if let token, verdict.reason == APNsReason.expiredProviderToken.rawValue, !isLast {
                     tokens.forget(token, of: credential)
                     continue
@@ -145,4 +151,12 @@ package struct AppleSender: PushSender {
         else { return .alert }
         return .background
     }
+}
+
+/// Numbers of credentials; as many as there are credentials.
+private final class Proven: Sendable {
+    private let numbers = Mutex<Set<Int64>>([])
+
+    func contains(_ number: Int64) -> Bool { numbers.withLock { $0.contains(number) } }
+    func insert(_ number: Int64) { numbers.withLock { _ = $0.insert(number) } }
 }

@@ -8,8 +8,23 @@ import PushModel
 enum AppleVerdict {
     /// Reads an answer.
     ///
-    /// - Parameter askedAt: When the request was made: a token that Apple calls dead without a time was so by then.
-    static func read(_ answer: OutboundAnswer, askedAt: Timestamp) -> PushVerdict {
+    /// - Parameters:
+    ///   - askedAt: When the request was made: a token that Apple calls dead without a time was so by then.
+    ///   - environment: The credential's, and whether a token was right for it before.
+    static func read(
+        _ answer: OutboundAnswer, askedAt: Timestamp, environment: (PushEnvironment, isProven: Bool)? = nil
+    ) -> PushVerdict {
+        var verdict = plain(answer, askedAt: askedAt)
+        guard let environment else { return verdict }
+        switch verdict.outcome {
+        case .success, .expiredChannel, .wrongChannel: verdict.environment = .right
+        case .badChannel: verdict.environment = .doubtful(environment.0, isProven: environment.isProven)
+        default: break
+        }
+        return verdict
+    }
+
+    private static func plain(_ answer: OutboundAnswer, askedAt: Timestamp) -> PushVerdict {
         guard answer.status != 200 else { return PushVerdict(.success) }
         let tree = try? JSONTree(answer.body)
         let word = tree?["reason"]?.text ?? "HTTP \(answer.status)"

@@ -86,29 +86,39 @@ extension HubDatabase {
     }
 
     /// Reads the index of open sends.
-    package func runnableSends(at now: Timestamp, limit: Int) async throws -> [SendRecord] {
+    package func runnableSends(at now: Timestamp) async throws -> [RunnableSend] {
         try await pool.read { database in
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT * FROM send WHERE ended_at IS NULL
+                    SELECT number, hub FROM send WHERE ended_at IS NULL
                         AND (state IN ('Enqueued', 'Processing') OR state = 'Scheduled' AND due_at <= :now)
                         AND (next_at IS NULL OR next_at <= :now)
-                    ORDER BY number LIMIT :limit
-                    """, arguments: ["now": now.rawValue, "limit": limit]
-            ).compactMap(SendRecord.init)
+                    ORDER BY number LIMIT 10000
+                    """, arguments: ["now": now.rawValue]
+            ).map { RunnableSend(number: $0["number"], hub: $0["hub"]) }
+        }
+    }
+
+    /// Reads one row for each number.
+    package func sends(_ numbers: [Int64]) async throws -> [SendRecord] {
+        try await pool.read { database in
+            let statement = try database.cachedStatement(sql: "SELECT * FROM send WHERE number = ?")
+            return try numbers.compactMap { try Row.fetchOne(statement, arguments: [$0]).flatMap(SendRecord.init) }
         }
     }
 
     /// Reads the index of open sends.
-    package func nextDue() async throws -> Timestamp? {
+    package func nextDue(after now: Timestamp) async throws -> Timestamp? {
         try await pool.read { database in
             try Int64.fetchOne(
                 database,
                 sql: """
-                    SELECT MIN(CASE state WHEN 'Scheduled' THEN due_at ELSE next_at END) FROM send
-                    WHERE ended_at IS NULL AND state IN ('Scheduled', 'Processing')
-                    """
+                    SELECT MIN(at) FROM (
+                        SELECT CASE state WHEN 'Scheduled' THEN due_at ELSE next_at END AS at FROM send
+                        WHERE ended_at IS NULL AND state IN ('Scheduled', 'Processing'))
+                    WHERE at > ?
+                    """, arguments: [now.rawValue]
             ).map { Timestamp(rawValue: $0) }
         }
     }
@@ -149,11 +159,13 @@ extension HubDatabase {
                 arguments: [Int64(progress.cursor), progress.nextAt?.rawValue, send])
             try Self.write(progress.recipients, of: send, database)
             for (name, count) in progress.variants { try Self.add(count, to: "variant \(name)", of: send, database) }
+            try Self.note(progress.evidence, progress.fault, of: send, database)
             if progress.isEnd, let wave = progress.wave {
                 try Self.end(wave, nextAt: progress.nextAt, at: progress.at, database)
             } else if progress.isEnd, let next = try Self.nextRetry(of: send, database) {
                 try database.execute(
-                    sql: "UPDATE send SET next_at = ? WHERE number = ?", arguments: [next, send])
+                    sql: "UPDATE send SET next_at = ? WHERE number = ?",
+                    arguments: [max(next, progress.nextAt?.rawValue ?? next), send])
             } else if progress.isEnd {
                 try database.execute(
                     sql: "UPDATE send SET state = ?, ended_at = ? WHERE number = ? AND ended_at IS NULL",

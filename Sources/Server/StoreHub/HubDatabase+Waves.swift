@@ -50,6 +50,22 @@ extension HubDatabase {
                 """, arguments: [send, name, count])
     }
 
+    static func note(
+        _ evidence: EnvironmentEvidence, _ fault: String?, of send: Int64, _ database: Database
+    ) throws {
+        if evidence.right > 0 { try add(evidence.right, to: "environment right", of: send, database) }
+        if evidence.bad > 0 { try add(evidence.bad, to: "environment bad", of: send, database) }
+        guard let fault else { return }
+        try database.execute(
+            sql: "UPDATE send SET reason = ? WHERE number = ? AND reason IS NULL", arguments: [fault, send])
+    }
+
+    /// Reads the counts of right and bad tokens.
+    package func environmentEvidence(of send: Int64) async throws -> EnvironmentEvidence {
+        let counts = Dictionary(try await counts(of: send, prefix: "environment "), uniquingKeysWith: +)
+        return EnvironmentEvidence(right: counts["right"] ?? 0, bad: counts["bad"] ?? 0)
+    }
+
     /// Reads the index of waves.
     package func nextWave(ofSend send: Int64) async throws -> SendWave? {
         try await pool.read { database in
@@ -66,9 +82,9 @@ extension HubDatabase {
         }
     }
 
-    /// Reads the wave's audience; the one that was read last is kept.
+    /// Reads the wave's audience; of the sends that had a turn lately it is kept.
     package func audience(of wave: SendWave) async throws -> Bitmap {
-        if let known = lastWave.withLock({ $0 }), known.wave == wave { return known.audience }
+        if let known = waveAudiences.withLock({ $0[wave.send] }), known.wave == wave { return known.audience }
         let audience = try await pool.read { database in
             let blob = try Data.fetchOne(
                 database, sql: "SELECT audience FROM send_wave WHERE send = ? AND due_at = ?",
@@ -76,14 +92,19 @@ extension HubDatabase {
             return blob.flatMap { Bitmap(portable: Array($0)) } ?? Bitmap()
         }
         // Before a wave is opened it may still grow.
-        if wave.openedAt != nil { lastWave.withLock { $0 = (wave, audience) } }
+        if wave.openedAt != nil {
+            waveAudiences.withLock { known in
+                if known.count >= Self.mostWaveAudiences { known.removeAll() }
+                known[wave.send] = (wave, audience)
+            }
+        }
         return audience
     }
 
     /// Changes the wave and adds the later ones.
     package func open(_ wave: SendWave, audience: Bitmap, _ change: WaveChange, at now: Timestamp) async throws {
         let blob = Data(audience.portable)
-        lastWave.withLock { $0 = nil }
+        waveAudiences.withLock { $0[wave.send] = nil }
         try await pool.write { database in
             try database.execute(
                 sql: """

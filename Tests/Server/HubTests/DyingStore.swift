@@ -117,13 +117,14 @@ final class DyingStore: HubStore {
     func sends(hub: Int64, before number: Int64, states: [SendState]?, limit: Int) async throws -> [SendRecord] {
         try await store.sends(hub: hub, before: number, states: states, limit: limit)
     }
-    func runnableSends(at now: Timestamp, limit: Int) async throws -> [SendRecord] {
-        try await store.runnableSends(at: now, limit: limit)
+    func runnableSends(at now: Timestamp) async throws -> [RunnableSend] {
+        try await store.runnableSends(at: now)
     }
+    func sends(_ numbers: [Int64]) async throws -> [SendRecord] { try await store.sends(numbers) }
     func deleteSends(endedBefore instant: Timestamp, limit: Int) async throws -> Bool {
         try await store.deleteSends(endedBefore: instant, limit: limit)
     }
-    func nextDue() async throws -> Timestamp? { try await store.nextDue() }
+    func nextDue(after now: Timestamp) async throws -> Timestamp? { try await store.nextDue(after: now) }
     func audience(ofSend send: Int64) async throws -> Bitmap { try await store.audience(ofSend: send) }
     func nextWave(ofSend send: Int64) async throws -> SendWave? { try await store.nextWave(ofSend: send) }
     func audience(of wave: SendWave) async throws -> Bitmap { try await store.audience(of: wave) }
@@ -133,6 +134,9 @@ final class DyingStore: HubStore {
     func leftOut(of send: Int64) async throws -> [LeftOut: Int] { try await store.leftOut(of: send) }
     func variants(of send: Int64) async throws -> [String: Int] { try await store.variants(of: send) }
     func credentials(of hub: Int64) async throws -> [PushCredential] { try await store.credentials(of: hub) }
+    func environmentEvidence(of send: Int64) async throws -> EnvironmentEvidence {
+        try await store.environmentEvidence(of: send)
+    }
     func dueRetries(of send: Int64, at now: Timestamp, limit: Int) async throws -> [SendRecipient] {
         try await store.dueRetries(of: send, at: now, limit: limit)
     }
