@@ -27,7 +27,7 @@ package struct SendRecipient: Hashable, Sendable {
     package var at: Timestamp
     /// How often it was handed over.
     package var attempts: Int
-    /// When it was handed over first.
+    /// When it was handed over first, later by the quiet hours that were waited for since: from then on it is tried for half an hour.
     package var firstAt: Timestamp
     /// When it is tried again; `nil` where it is not.
     package var retryAt: Timestamp?

@@ -17,7 +17,7 @@ extension HubDatabase {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET outcome = excluded.outcome, reason = excluded.reason, ending = excluded.ending,
                     reached = excluded.reached, at = excluded.at, attempts = excluded.attempts,
-                    retry_at = excluded.retry_at, looked_up_at = excluded.looked_up_at
+                    first_at = excluded.first_at, retry_at = excluded.retry_at, looked_up_at = excluded.looked_up_at
                 """)
         for recipient in recipients {
             try statement.execute(
