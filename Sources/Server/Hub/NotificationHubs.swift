@@ -22,6 +22,8 @@ package final class NotificationHubs: Sendable {
     let rings: AsyncStream<Void>
     /// Rings when the next scheduled send is due.
     let alarm = Alarm()
+    /// Whoever divides a campaign of a hub does so alone.
+    let doors = HubDoors()
 
     /// Hubs whose sends go nowhere until ``run()`` runs.
     ///

@@ -2,16 +2,20 @@ import Audience
 import HubWire
 import Logging
 import PushModel
+import Synchronization
 
-/// Runs the sends of all hubs: a slice of each in turn, so that a large one holds up none.
+/// Runs the sends of all hubs, a slice of each in turn, several at the same time (``SendTurns``): a large one holds up none, nor
+/// does one whose push service is slow.
 ///
 /// What was handed over is noted after each slice. After a sudden end the slice that was under way is handed over again, with the
 /// same ids, which the gateway delivers once.
 package struct SendRunner: Sendable {
     private let hubs: NotificationHubs
     private let logger: Logger
-    /// Sends that take turns.
-    private static let abreast = 64
+    /// How long a send rests that could not go on, in milliseconds.
+    private static let rest: Int64 = 5000
+    /// How often it is looked for what expired, in milliseconds.
+    private static let sweepPeriod: Int64 = 60_000
 
     /// Runs the sends of some hubs.
     package init(_ hubs: NotificationHubs, logger: Logger) {
@@ -19,25 +23,48 @@ package struct SendRunner: Sendable {
         self.logger = logger
     }
 
+    /// What is under way.
+    private final class Desk: Sendable {
+        struct State {
+            var turns = SendTurns()
+            /// The first fault.
+            var fault: (any Error)?
+            var sweptAt: Timestamp?
+            var isSweeping = false
+        }
+        let state = Mutex(State())
+
+        var nextRest: Timestamp? { state.withLock { $0.turns.nextRest } }
+    }
+
     /// Runs until the task is cancelled.
     ///
     /// - Parameter sleep: Waits for so long, and throws when cancelled.
     package func run(sleep: @escaping @Sendable (Duration) async throws -> Void) async {
-        for await _ in hubs.rings {
-            do {
-                let due = try await runAll()
-                try await hubs.deleteExpired()
-                // Whoever waits longer than an hour is looked for again then, should the clock be set.
-                let wait = min(due.map { max(.zero, $0.duration(since: hubs.now)) } ?? .seconds(3600), .seconds(3600))
-                ringLater(wait, sleep)
-            } catch is CancellationError {
-                return
-            } catch {
-                if Task.isCancelled { return }
-                logger.error("the hub's sends wait five seconds: \(error)")
-                ringLater(.seconds(5), sleep)
+        let desk = Desk()
+        await withDiscardingTaskGroup { group in
+            for await _ in hubs.rings {
+                do {
+                    let begun = try await begin(desk)
+                    for record in begun.sends {
+                        group.addTask {
+                            await work(record, begun.hubs, desk)
+                            hubs.bell.yield()
+                        }
+                    }
+                    if sweepsNow(desk) { group.addTask { await sweep(desk) } }
+                    let due = [try await hubs.store.nextDue(after: begun.at), desk.nextRest].compactMap { $0 }.min()
+                    // Whoever waits longer than an hour is looked for again then, should the clock be set.
+                    let wait = due.map { max(.zero, $0.duration(since: hubs.now)) } ?? .seconds(3600)
+                    ringLater(min(wait, .seconds(3600)), sleep)
+                } catch {
+                    if Task.isCancelled || error is CancellationError { break }
+                    logger.error("the hub's sends wait five seconds: \(error)")
+                    ringLater(.seconds(5), sleep)
+                }
+                if Task.isCancelled { break }
             }
-            if Task.isCancelled { return }
+            group.cancelAll()
         }
     }
 
@@ -63,21 +90,88 @@ package struct SendRunner: Sendable {
     /// Hands over all that can go now.
     ///
     /// - Returns: When the next scheduled send is due.
+    /// - Throws: The first fault, when all others have gone on.
     package func runAll() async throws -> Timestamp? {
-        while !Task.isCancelled {
-            let runnable = try await hubs.store.runnableSends(at: hubs.now, limit: Self.abreast)
-            guard !runnable.isEmpty else { break }
-            let all = Dictionary(try await hubs.store.hubs().map { ($0.number, $0) }, uniquingKeysWith: { $1 })
-            for record in runnable {
-                guard let hub = all[record.hub] else { continue }
-                do { try await step(record, hub) } catch let fault as HubFault {
-                    try await abandon(record, "\(fault)")
-                } catch let fault as InstallationFault {
-                    try await abandon(record, "\(fault)")
-                }
-            }
+        let desk = Desk()
+        var last = hubs.now
+        await withTaskGroup(of: Void.self) { group in
+            repeat {
+                do {
+                    let begun = try await begin(desk)
+                    last = begun.at
+                    for record in begun.sends { group.addTask { await work(record, begun.hubs, desk) } }
+                } catch { note(error, desk) }
+            } while await group.next() != nil
         }
-        return try await hubs.store.nextDue()
+        if let fault = desk.state.withLock({ $0.fault }) { throw fault }
+        return try await hubs.store.nextDue(after: last)
+    }
+
+    /// Who has a turn.
+    private struct Begun {
+        var sends: [SendRecord] = []
+        var hubs: [Int64: HubRecord] = [:]
+        /// When it was looked for them.
+        var at: Timestamp
+    }
+
+    private func begin(_ desk: Desk) async throws -> Begun {
+        let now = hubs.now
+        guard !Task.isCancelled else { return Begun(at: now) }
+        let runnable = try await hubs.store.runnableSends(at: now)
+        let turns = desk.state.withLock { $0.turns.next(runnable, now: now) }
+        guard !turns.isEmpty else { return Begun(at: now) }
+        do {
+            let all = Dictionary(try await hubs.store.hubs().map { ($0.number, $0) }, uniquingKeysWith: { $1 })
+            let records = try await hubs.store.sends(turns.map(\.number)).filter { all[$0.hub] != nil }
+            let found = Set(records.map(\.number))
+            for turn in turns where !found.contains(turn.number) {
+                desk.state.withLock { $0.turns.end(turn.number, restingUntil: now.adding(milliseconds: Self.rest)) }
+            }
+            return Begun(sends: records, hubs: all, at: now)
+        } catch {
+            for turn in turns { desk.state.withLock { $0.turns.end(turn.number) } }
+            throw error
+        }
+    }
+
+    private func note(_ fault: any Error, _ desk: Desk) {
+        desk.state.withLock { if $0.fault == nil { $0.fault = fault } }
+    }
+
+    /// Has a send go on by one step; one that cannot rests a while, and holds up no other.
+    private func work(_ record: SendRecord, _ all: [Int64: HubRecord], _ desk: Desk) async {
+        guard let hub = all[record.hub] else { return desk.state.withLock { $0.turns.end(record.number) } }
+        var rest: Timestamp?
+        do {
+            do { try await step(record, hub) } catch let fault as HubFault {
+                try await abandon(record, "\(fault)")
+            } catch let fault as InstallationFault {
+                try await abandon(record, "\(fault)")
+            }
+        } catch {
+            rest = hubs.now.adding(milliseconds: Self.rest)
+            note(error, desk)
+            if !Task.isCancelled { logger.error("the send \(record.id) rests five seconds: \(error)") }
+        }
+        desk.state.withLock { $0.turns.end(record.number, restingUntil: rest) }
+    }
+
+    private func sweepsNow(_ desk: Desk) -> Bool {
+        let now = hubs.now
+        return desk.state.withLock { state in
+            guard !state.isSweeping, state.sweptAt.map({ now.milliseconds(since: $0) >= Self.sweepPeriod }) ?? true
+            else { return false }
+            (state.isSweeping, state.sweptAt) = (true, now)
+            return true
+        }
+    }
+
+    private func sweep(_ desk: Desk) async {
+        do { try await hubs.deleteExpired() } catch {
+            if !Task.isCancelled { logger.error("what expired in the hubs is deleted later: \(error)") }
+        }
+        desk.state.withLock { $0.isSweeping = false }
     }
 
     /// Gives up a send that cannot be read any more, so that it holds up no other.
@@ -94,7 +188,7 @@ package struct SendRunner: Sendable {
             let (cursor, isEnd) = try await slice.check(try await hubs.store.audience(ofSend: record.number))
             return try await hubs.store.noteCheck(record.number, cursor: cursor, isEnd: isEnd, at: hubs.now)
         }
-        let due = try await hubs.store.dueRetries(of: record.number, at: hubs.now, limit: SendSlice.largest)
+        let due = try await hubs.store.dueRetries(of: record.number, at: hubs.now, limit: slice.size)
         if !due.isEmpty {
             let progress = try await slice.run(again: due)
             return try await hubs.store.advance(
@@ -122,7 +216,10 @@ package struct SendRunner: Sendable {
         let record = slice.record
         guard wave.dueAt <= hubs.now else { return try await hubs.store.rest(record.number, until: wave.dueAt) }
         guard !hubs.isToBeOpened(wave, record.request.plan) else {
-            return try await hubs.open(wave, of: record, slice.hub)
+            // What a cap counts is the waves of the hub's other campaigns, so that one is opened after the other.
+            return try await hubs.doors.pass(slice.hub.number) {
+                try await hubs.open(wave, of: record, slice.hub)
+            }
         }
         var (progress, _) = try await slice.run(try await hubs.store.audience(of: wave))
         progress.wave = wave

@@ -12,7 +12,6 @@ extension HubDatabase {
     ///
     /// - Returns: How many are new.
     package func importAll(_ installations: [Installation], hub: Int64, at now: Timestamp) async throws -> Int {
-        lastWave.withLock { $0 = nil }
         return try await pool.write { database in
             var added = 0
             let known = try database.cachedStatement(sql: "SELECT 1 FROM installation WHERE hub = ? AND id = ?")

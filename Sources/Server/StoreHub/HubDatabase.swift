@@ -8,8 +8,9 @@ import Synchronization
 /// The hubs' store on one SQLite file, apart from the server's own.
 package final class HubDatabase: HubStore {
     let pool: DatabasePool
-    /// The audience of the wave that was read last: one campaign's slices follow each other.
-    let lastWave = Mutex<(wave: SendWave, audience: Bitmap)?>(nil)
+    /// The audiences of the waves of sends that had a turn lately, by the sends' numbers.
+    let waveAudiences = Mutex<[Int64: (wave: SendWave, audience: Bitmap)]>([:])
+    static let mostWaveAudiences = 16
 
     /// Why the file cannot be used.
     package struct Unusable: Error, CustomStringConvertible {

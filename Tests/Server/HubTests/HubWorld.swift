@@ -20,9 +20,11 @@ final class HubWorld: Sendable {
 
     /// - Parameters:
     ///   - before: A run of the server that has ended, whose files, clock and push service go on.
+    ///   - senders: In place of the push service that keeps what it is given.
     ///   - store: Stands between the hub and its database.
     init(
         folder: TemporaryFolder? = nil, isStrict: Bool = false, after before: HubWorld? = nil,
+        senders: [HubPlatform: any PushSender]? = nil,
         store: (HubDatabase) -> any HubStore = { $0 }
     ) async throws {
         self.folder = try before?.folder ?? folder ?? TemporaryFolder()
@@ -30,7 +32,7 @@ final class HubWorld: Sendable {
         sender = before?.sender ?? RecordingSender()
         database = try HubDatabase(path: self.folder.path("hub.sqlite"))
         hubs = NotificationHubs(
-            store: store(database), senders: [.apns: sender, .aldaba: sender], clock: clock.function,
+            store: store(database), senders: senders ?? [.apns: sender, .aldaba: sender], clock: clock.function,
             zones: { HubWorld.zones[$0] })
         let made = try await database.addHub(
             name: "todo", team: TeamID(rawValue: "TEAM000001"), topic: Topic(rawValue: "com.example.todo"),
@@ -42,6 +44,7 @@ final class HubWorld: Sendable {
     /// Zones by their rules of POSIX, as they are in Europe and east of it.
     static let zones: [String: ZoneRules] = [
         "UTC": .utc, "Asia/Tokyo": .fixed(secondsFromGMT: 9 * 3600),
+        "Test/TenMinutesEast": .fixed(secondsFromGMT: 600),
         "Europe/Berlin": rules("CET-1CEST,M3.5.0,M10.5.0/3"),
         "America/New_York": rules("EST5EDT,M3.2.0,M11.1.0"),
     ]
