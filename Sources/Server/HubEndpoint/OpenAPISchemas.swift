@@ -69,8 +69,17 @@ enum OpenAPISchemas {
             "quietUntil":{"type":"string"},"leftOut":{"type":"string"}}},
         "Trials":{"type":"object","required":["trials"],"properties":{"trials":{"type":"array","items":{
             "type":"object","required":["send","results"]}}}},
+        "Content":{"type":"object","properties":{
+            "title":{"type":"string"},"subtitle":{"type":"string"},"body":{"type":"string"},"sound":{"type":"string"},
+            "badge":{"type":"integer","minimum":0},"category":{"type":"string"},"thread":{"type":"string"},
+            "level":{"type":"string","enum":["passive","active","time-sensitive","critical"]},
+            "image":{"type":"string","format":"uri"},"video":{"type":"string","format":"uri"},"link":{"type":"string"},
+            "actions":{"type":"array","maxItems":8,"items":{"type":"object","required":["id","title"],"properties":{
+                "id":{"type":"string"},"title":{"type":"string"},"link":{"type":"string"}}}},
+            "data":{"type":"object"},"silent":{"type":"boolean"},"locales":{"type":"object"}}},
         "Campaign":{"type":"object","properties":{
-            "name":{"type":"string"},"audience":{"type":"string"},"content":{"type":"object"},"at":{"type":"string"},
+            "name":{"type":"string"},"audience":{"type":"string"},
+            "content":{"$ref":"#/components/schemas/Content"},"at":{"type":"string"},
             "ttl":{"type":"integer"},"priority":{"type":"integer","enum":[1,5,10]},"collapseId":{"type":"string"},
             "rate":{"type":"integer","minimum":1,"maximum":100000},"properties":{"type":"object"},
             "local":{"type":"object"},"quiet":{"type":"object"},"cap":{"type":"object"},"experiment":{"type":"object"},
@@ -80,7 +89,7 @@ enum OpenAPISchemas {
         "Send":{"type":"object","required":["id","state","format","enqueuedAt","targeted"],"properties":{
             "id":{"type":"string"},"state":{"type":"string"},"format":{"type":"string"},"enqueuedAt":{"type":"string"},
             "targeted":{"type":"integer"},"name":{"type":"string"},"audience":{"type":"string"},"dueAt":{"type":"string"},
-            "startedAt":{"type":"string"},"endedAt":{"type":"string"},
+            "startedAt":{"type":"string"},"endedAt":{"type":"string"},"reason":{"type":"string"},
             "outcomes":{"type":"array","items":{"$ref":"#/components/schemas/Outcome"}}}},
         "CampaignPage":{"type":"object","required":["campaigns"],"properties":{
             "campaigns":{"type":"array","items":{"$ref":"#/components/schemas/Send"}},"next":{"type":"string"}}},

@@ -2,14 +2,18 @@
 ///
 /// ```
 /// {"title":"…","subtitle":"…","body":"…","sound":"default","badge":1,"category":"…","thread":"…","level":"active",
-///  "image":"https://…","link":"…","data":{"key":"value"},"silent":false,"locales":{"de":{"title":"…","body":"…"}}}
+///  "image":"https://…","video":"https://…","link":"…","actions":[{"id":"…","title":"…","link":"…"}],
+///  "data":{"key":"value"},"silent":false,"locales":{"de":{"title":"…","body":"…","actions":{"id":"title"}}}}
 /// ```
+/// Where there is a film and an image, the image stands for the film where no film can be shown.
 package struct CampaignContent: Hashable, Sendable {
     /// The text in one language.
     struct Words: Hashable, Sendable {
         var title: String?
         var subtitle: String?
         var body: String?
+        /// The titles of actions by their ids.
+        var actions: [String: String] = [:]
 
         init(_ tree: JSONTree, _ path: String) throws(InstallationFault) {
             func text(_ name: String) throws(InstallationFault) -> String? {
@@ -35,12 +39,16 @@ package struct CampaignContent: Hashable, Sendable {
     private let locales: [String: Words]
     let aps: [JSONTree.Member]
     let more: [JSONTree.Member]
+    let actions: [CampaignAction]
+    let image: String?
+    let video: String?
     /// Whether it wakes the app and shows nothing.
     package let isSilent: Bool
 
     private static let members: Set<String> = [
-        "title", "subtitle", "body", "sound", "badge", "category", "thread", "level", "image", "link", "data", "silent",
-        "locales",
+        "title", "subtitle", "body", "sound", "badge", "category", "thread", "level", "image", "video", "link",
+        "actions",
+        "data", "silent", "locales",
     ]
     private static let levels = ["passive", "active", "time-sensitive", "critical"]
 
@@ -53,9 +61,13 @@ package struct CampaignContent: Hashable, Sendable {
             throw InstallationFault("/\(unknown.name)", "there is no such member; there are \(Self.members.sorted())")
         }
         words = try Words(tree, "")
+        actions = try CampaignAction.read(tree["actions"])
         var locales: [String: Words] = [:]
         for member in tree["locales"]?.members ?? [] {
-            locales[member.name.lowercased()] = try Words(member.value, "/locales/\(member.name)")
+            let path = "/locales/\(member.name)"
+            var words = try Words(member.value, path)
+            words.actions = try CampaignAction.titles(member.value["actions"], "\(path)/actions", of: actions)
+            locales[member.name.lowercased()] = words
         }
         self.locales = locales
         isSilent = tree["silent"]?.isTrue ?? false
@@ -89,13 +101,16 @@ package struct CampaignContent: Hashable, Sendable {
             more = members
         }
         if let link = try string("link") { more.append(.init("link", link)) }
-        if let image = try string("image") {
-            guard image.text?.hasPrefix("https://") == true else {
-                throw InstallationFault("/image", "an image is named by an address that begins with https://")
+        func address(_ name: String) throws(InstallationFault) -> String? {
+            guard let text = try string(name)?.text else { return nil }
+            guard text.hasPrefix("https://"), text.utf8.count > 8 else {
+                throw InstallationFault("/\(name)", "this is an address that begins with https://")
             }
-            aps.append(.init("mutable-content", .number("1")))
-            more.append(.init("attachment-url", image))
+            return text
         }
+        image = try address("image")
+        video = try address("video")
+        if image != nil || video != nil { aps.append(.init("mutable-content", .number("1"))) }
         if isSilent { aps.append(.init("content-available", .number("1"))) }
         self.aps = aps
         self.more = more
@@ -114,17 +129,44 @@ package struct CampaignContent: Hashable, Sendable {
     /// The payload for an installation of a language: the words of that language and region, else of the language, else
     /// those without one.
     package func payload(locale: String?) -> [UInt8] {
-        guard !isSilent else { return JSONTree.object([.init("aps", .object(aps))] + more).bytes }
-        let alert = JSONTree.Member("alert", .object(words(locale: locale)))
-        return JSONTree.object([.init("aps", .object([alert] + aps))] + more).bytes
+        var members = [JSONTree.Member("aps", .object(aps))] + more
+        if let file = video ?? image { members.append(.init("attachment-url", .string(file))) }
+        guard !isSilent else { return JSONTree.object(members).bytes }
+        var alert = words(locale: locale)
+        let buttons = actions(locale: locale)
+        if !buttons.isEmpty {
+            alert.append(
+                .init(
+                    "actions",
+                    .array(
+                        buttons.map { .object([.init("id", .string($0.id)), .init("title", .string($0.title))]) })))
+        }
+        members[0].value = .object([.init("alert", .object(alert))] + aps)
+        let links = buttons.compactMap { button in
+            button.link.map { JSONTree.Member(button.id, .string($0)) }
+        }
+        if !links.isEmpty { members.append(.init("action-links", .object(links))) }
+        return JSONTree.object(members).bytes
+    }
+
+    private func spoken(_ locale: String?) -> Words {
+        let locale = locale?.lowercased() ?? ""
+        let language = String(locale.prefix { $0 != "-" && $0 != "_" })
+        return locales[locale] ?? locales[language] ?? words
+    }
+
+    /// The actions with their titles in a language.
+    func actions(locale: String?) -> [CampaignAction] {
+        let titles = spoken(locale).actions
+        return actions.map { action in
+            var action = action
+            action.title = titles[action.id] ?? action.title
+            return action
+        }
     }
 
     /// The words for a language, as members `title`, `subtitle` and `body`.
-    func words(locale: String?) -> [JSONTree.Member] {
-        let locale = locale?.lowercased() ?? ""
-        let language = String(locale.prefix { $0 != "-" && $0 != "_" })
-        return (locales[locale] ?? locales[language] ?? words).completed(by: words)
-    }
+    func words(locale: String?) -> [JSONTree.Member] { spoken(locale).completed(by: words) }
 
     /// The largest payload that it makes, in bytes.
     package var largestPayload: Int {

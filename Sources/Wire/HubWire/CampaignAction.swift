@@ -1,0 +1,73 @@
+/// A button of a campaign's notification.
+struct CampaignAction: Hashable, Sendable {
+    /// What the app is told when it is pressed.
+    var id: String
+    /// The words on it, without a language.
+    var title: String
+    /// Where it leads; `nil` where the app alone knows.
+    var link: String?
+
+    /// As many are shown at most; this server's devices show no more.
+    static let most = 8
+    /// The most bytes of an id and of a title.
+    private static let longest = 64
+
+    /// Reads a list of actions.
+    ///
+    /// - Throws: which was wrong, and what would be right.
+    static func read(_ value: JSONTree?) throws(InstallationFault) -> [CampaignAction] {
+        guard let value, value != .null else { return [] }
+        guard let items = value.items, items.count <= most else {
+            throw InstallationFault(
+                "/actions", "this is to be a list of at most \(most) actions, each with id and title")
+        }
+        var actions: [CampaignAction] = []
+        for (index, item) in items.enumerated() {
+            let path = "/actions/\(index)"
+            if let unknown = item.members?.first(where: { !["id", "title", "link"].contains($0.name) }) {
+                throw InstallationFault("\(path)/\(unknown.name)", "there is no such member; there are id, link, title")
+            }
+            let action = CampaignAction(
+                id: try text(item["id"], "\(path)/id"), title: try text(item["title"], "\(path)/title"),
+                link: try link(item["link"], "\(path)/link"))
+            guard !actions.contains(where: { $0.id == action.id }) else {
+                throw InstallationFault("\(path)/id", "another action has this id; each has its own")
+            }
+            actions.append(action)
+        }
+        return actions
+    }
+
+    /// Reads the words of a language, by the ids of actions.
+    ///
+    /// - Throws: which was wrong, and what would be right.
+    static func titles(
+        _ value: JSONTree?, _ path: String, of actions: [CampaignAction]
+    ) throws(InstallationFault) -> [String: String] {
+        guard let value, value != .null else { return [:] }
+        guard let members = value.members else {
+            throw InstallationFault(path, "this is to be an object: the ids of actions and their titles")
+        }
+        var titles: [String: String] = [:]
+        for member in members {
+            guard actions.contains(where: { $0.id == member.name }) else {
+                throw InstallationFault("\(path)/\(member.name)", "there is no action of this id")
+            }
+            titles[member.name] = try text(member.value, "\(path)/\(member.name)")
+        }
+        return titles
+    }
+
+    private static func text(_ value: JSONTree?, _ path: String) throws(InstallationFault) -> String {
+        guard let text = value?.text, (1...longest).contains(text.utf8.count) else {
+            throw InstallationFault(path, "this is to be a string of 1 to \(longest) bytes")
+        }
+        return text
+    }
+
+    private static func link(_ value: JSONTree?, _ path: String) throws(InstallationFault) -> String? {
+        guard let value, value != .null else { return nil }
+        guard let text = value.text else { throw InstallationFault(path, "this is to be a string") }
+        return text
+    }
+}
