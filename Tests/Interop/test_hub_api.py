@@ -7,6 +7,7 @@ import http.client
 import io
 import json
 import re
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -66,6 +67,8 @@ def test_answers_are_as_the_description_says(own, document, path):
             each["schema"] for each in operation["responses"]["200"]["content"].values()]
         if schema["$ref"].endswith("/Text"):
             continue
+        if not template.startswith("/v1/hubs/{hub}"):
+            continue
         rest = template.removeprefix("/v1/hubs/{hub}")
         rest = rest.replace("{id}", "schema-0" if "installations" in rest else campaign)
         status, answer = own.ask("GET", rest)
@@ -80,6 +83,59 @@ def test_answers_are_as_the_description_says(own, document, path):
         {"$ref": "#/components/schemas/Problem", "components": document["components"]}).validate(problem)
     assert own.ask("DELETE", "/webhook")[0] == 204
     assert own.ask("GET", "/webhook")[0] == 404
+
+
+SOURCES = Path(__file__).parents[2] / "Sources"
+
+
+def test_every_route_of_v1_is_described_and_no_other(document):
+    """What the rooms' sources add to the router, but for hubs: those are compared in the process itself."""
+    served = set()
+    for file in SOURCES.glob("Server/*/*.swift"):
+        for method, template in re.findall(r'router\.(get|put|post|patch|delete)\(\s*"(v1/[^"]+)"', file.read_text()):
+            if not template.startswith("v1/hubs"):
+                served.add((method, "/" + re.sub(r"/:(\w+)", r"/{\1}", template)))
+    described = {
+        (method, template) for template, operations in document["paths"].items() for method in operations
+        if not template.startswith("/v1/hubs")}
+    assert described == served
+
+
+def by_http(path, method, where, body=None):
+    address = urlsplit(path["http"])
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=10)
+    connection.request(method, where, body)
+    answer = connection.getresponse()
+    return answer.status, answer.headers["content-type"], json.loads(answer.read())
+
+
+def test_lists_outside_hubs_are_as_the_description_says(path, document):
+    asked = 0
+    for template in ["notifications", "devices", "apps", "media", "reports"]:
+        operation = document["paths"][f"/v1/{template}"]["get"]
+        [schema] = [each["schema"] for each in operation["responses"]["200"]["content"].values()]
+        status, _, answer = by_http(path, "GET", f"/v1/{template}")
+        assert status == 200, answer
+        Draft202012Validator({"$ref": schema["$ref"], "components": document["components"]}).validate(answer)
+        asked += 1
+    assert asked == 5
+
+
+@pytest.mark.parametrize("method, where, status", [
+    ("GET", "/v1/notifications/none", 404), ("DELETE", "/v1/notifications/none", 404), ("GET", "/v1/none", 404),
+    ("GET", "/v1/notifications?limit=0", 400), ("GET", "/v1/devices?state=x", 400), ("GET", "/v1/apps?no=1", 400),
+    ("GET", "/v1/media?limit=x", 400), ("DELETE", "/v1/media/none", 404), ("POST", "/v1/media", 400),
+    ("POST", "/v1/broadcasts", 400), ("GET", "/v1/reports?from=x", 400), ("GET", "/v1/reports/messages/none", 404),
+    ("GET", "/v1/events?format=x", 400), ("GET", "/v1/upstream?topic=none", 404), ("POST", "/v1/upstream/ack", 400),
+    ("GET", "/v1/upstream/messages/x", 400), ("GET", "/v1/registrations/none/encryption-key", 404),
+    ("GET", "/v1/hubs/none", 404),
+])
+def test_every_refusal_of_v1_is_a_problem(path, document, method, where, status):
+    told, media, problem = by_http(path, method, where)
+    assert (told, media, problem["status"]) == (status, "application/problem+json", status)
+    Draft202012Validator(
+        {"$ref": "#/components/schemas/Problem", "components": document["components"]}).validate(problem)
+    assert problem["detail"]
 
 
 def test_keys_have_their_rights_alone(path):

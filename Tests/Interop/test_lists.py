@@ -97,7 +97,7 @@ def test_filters_and_cursors(server, world):
     ("notifications?device=me", "decimal"), ("apps?limit=1&limit=2", "twice")])
 def test_what_is_asked_wrongly_is_said(server, path, wrong):
     status, body = server.control().request("GET", f"/v1/{path}")
-    assert status == 400 and wrong in json.loads(body)["error"]["message"]
+    assert status == 400 and wrong in json.loads(body)["detail"]
 
 
 def test_without_a_provider_token_nothing_is_listed(server):

@@ -132,7 +132,7 @@ def test_the_command_shows_and_exports(path, send, phone):
 ])
 def test_what_cannot_be_answered_says_why(path, query):
     response = requests.get(path["http"] + "/v1/" + query, timeout=10)
-    assert response.status_code == 400 and response.json()["error"]["message"]
+    assert response.status_code == 400 and response.json()["detail"]
 
 
 def test_fcms_delivery_data_has_its_shape(path):

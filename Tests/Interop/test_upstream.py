@@ -184,7 +184,7 @@ def test_the_largest_message_is_taken(path, app):
 ])
 def test_requests_that_cannot_be_answered_say_why(path, method, where, body, status):
     response = requests.request(method, path["http"] + where, data=body, timeout=10)
-    assert response.status_code == status and response.json()["error"]["message"]
+    assert response.status_code == status and response.json()["detail"]
 
 
 def test_over_tls_the_stream_needs_a_provider_token(path, app, provider):

@@ -93,7 +93,7 @@ def test_one_name_takes_back_what_was_sent_to_many_devices(path, send, control):
 
 def test_what_nobody_knows_is_not_found(path, control):
     status, answer = withdraw(control, uuid.uuid4())
-    assert status == 404 and answer["error"]["code"] == "notFound"
+    assert status == 404 and answer["code"] == "notFound"
     done = run_aldaba("withdraw", uuid.uuid4(), "--data", path["data"], check=False)
     assert done.returncode == 1 and "not found" in done.stderr
 

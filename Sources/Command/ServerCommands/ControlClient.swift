@@ -66,10 +66,7 @@ package enum ControlClient {
 
     /// The sentence of an error's answer.
     package static func message(_ body: Data) -> String {
-        struct Answer: Decodable {
-            struct Details: Decodable { var message: String }
-            var error: Details
-        }
-        return (try? JSONDecoder().decode(Answer.self, from: body))?.error.message ?? "no reason given"
+        struct Problem: Decodable { var detail: String }
+        return (try? JSONDecoder().decode(Problem.self, from: body))?.detail ?? "no reason given"
     }
 }

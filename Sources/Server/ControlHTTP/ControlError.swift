@@ -50,6 +50,27 @@ package struct ControlError: Error {
         }
         return .json(Body(error: .init(code: code, message: message)), status: status)
     }
+
+    /// The refusal as a problem (RFC 9457), with its status; `code` is an extension member.
+    package var problem: Response {
+        struct Body: Encodable {
+            var type = "about:blank"
+            var title: String
+            var status: Int
+            var code: String
+            var detail: String
+        }
+        var response = Response.json(
+            Body(title: status.reasonPhrase, status: status.code, code: code, detail: message), status: status)
+        response.headers[.contentType] = "application/problem+json"
+        return response
+    }
+
+    /// The answer to a request for a path: a problem under `/v1`, but for Google's interfaces there.
+    package func response(to path: String) -> Response {
+        let isOwn = path == "/v1" || path.hasPrefix("/v1/")
+        return isOwn && !path.hasPrefix("/v1/projects/") ? problem : response
+    }
 }
 
 extension Response {
@@ -107,12 +128,12 @@ package struct ErrorAnswers<Context: RequestContext>: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as ControlError {
-            return error.response
+            return error.response(to: request.uri.path)
         } catch let error as any HTTPResponseError {
-            return Self.answer(error.status).response
+            return Self.answer(error.status).response(to: request.uri.path)
         } catch {
             context.logger.error("a request could not be answered", metadata: [LogKey.error: "\(error)"])
-            return ControlError.unavailable.response
+            return ControlError.unavailable.response(to: request.uri.path)
         }
     }
 

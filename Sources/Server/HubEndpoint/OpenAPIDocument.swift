@@ -1,6 +1,6 @@
 import HubWire
 
-/// The description of our own API of hubs (OpenAPI 3.1), `GET /v1/openapi.json`; a test compares it with the routes.
+/// The description of everything under `/v1` (OpenAPI 3.1), `GET /v1/openapi.json`; tests compare it with the routes.
 enum OpenAPIDocument {
     /// One operation: what it is asked, and what it answers.
     struct Operation {
@@ -8,7 +8,7 @@ enum OpenAPIDocument {
         var path: String
         var name: String
         var summary: String
-        /// The right that the key must have.
+        /// The right that the key must have; outside hubs what credential is needed.
         var right: String
         var query: [String] = []
         var headers: [String] = []
@@ -17,11 +17,17 @@ enum OpenAPIDocument {
         /// The schema of the answer; `nil` for none.
         var answer: String?
         var type = "application/json"
+        var bodyType = "application/json"
+
+        /// Whether it is of a hub: its path begins behind the hub's own.
+        var isOfHub: Bool { !path.hasPrefix("/v1/") }
+        /// The path as clients ask for it.
+        var wholePath: String { isOfHub ? "/v1/hubs/{hub}\(path)" : path }
 
         init(
             _ method: String, _ path: String, _ name: String, _ summary: String, _ right: String, query: [String] = [],
             headers: [String] = [], body: String? = nil, status: String = "200", answer: String? = nil,
-            type: String = "application/json"
+            type: String = "application/json", bodyType: String = "application/json"
         ) {
             self.method = method
             self.path = path
@@ -34,6 +40,7 @@ enum OpenAPIDocument {
             self.status = status
             self.answer = answer
             self.type = type
+            self.bodyType = bodyType
         }
     }
 
@@ -122,8 +129,8 @@ enum OpenAPIDocument {
     /// The whole document.
     static let tree: JSONTree = {
         var paths: [JSONTree.Member] = []
-        for operation in operations {
-            let path = "/v1/hubs/{hub}\(operation.path)"
+        for operation in operations + OpenAPIServer.operations {
+            let path = operation.wholePath
             let value = described(operation)
             if let place = paths.firstIndex(where: { $0.name == path }) {
                 paths[place].value.set(operation.method, value)
@@ -135,9 +142,15 @@ enum OpenAPIDocument {
             .init("description", .string("What was wrong, and what would be right.")),
             .init("content", content("application/problem+json", "Problem")),
         ])
+        let google = JSONTree.object([
+            .init("description", .string("What was wrong, as Google's interfaces say it.")),
+            .init("content", content("application/json", "Object")),
+        ])
         let components = JSONTree.object([
-            .init("securitySchemes", OpenAPISchemas.security), .init("schemas", OpenAPISchemas.tree),
-            .init("responses", .object([.init("Problem", problem)])),
+            .init("securitySchemes", OpenAPISchemas.security),
+            .init(
+                "schemas", .object((OpenAPISchemas.tree.members ?? []) + (OpenAPIServer.schemas.members ?? []))),
+            .init("responses", .object([.init("Problem", problem), .init("GoogleError", google)])),
         ])
         return JSONTree.object([
             .init("openapi", .string("3.1.0")), .init("info", OpenAPISchemas.about),
@@ -168,13 +181,15 @@ enum OpenAPIDocument {
     }
 
     private static func described(_ operation: Operation) -> JSONTree {
-        var parameters = [parameter("hub", in: "path")]
-        if operation.path.contains("{id}") { parameters.append(parameter("id", in: "path")) }
+        var parameters = operation.wholePath.split(separator: "/").filter { $0.hasPrefix("{") }.map { part in
+            parameter(String(part.dropFirst().prefix { $0 != "}" }), in: "path")
+        }
         parameters += operation.query.map { parameter($0, in: "query") }
         parameters += operation.headers.map { parameter($0, in: "header") }
         var members: [JSONTree.Member] = [
             .init("operationId", .string(operation.name)), .init("summary", .string(operation.summary)),
-            .init("description", .string("Needs the right \(operation.right).")),
+            .init(
+                "description", .string("Needs \(operation.isOfHub ? "the right " : "")\(operation.right).")),
             .init("parameters", .array(parameters)),
         ]
         if let body = operation.body {
@@ -182,14 +197,15 @@ enum OpenAPIDocument {
                 .init(
                     "requestBody",
                     .object([
-                        .init("required", .boolean(true)), .init("content", content("application/json", body)),
+                        .init("required", .boolean(true)), .init("content", content(operation.bodyType, body)),
                     ])))
         }
         var answer: [JSONTree.Member] = [.init("description", .string("Done."))]
         if let schema = operation.answer { answer.append(.init("content", content(operation.type, schema))) }
         var responses: [JSONTree.Member] = [.init(operation.status, .object(answer))]
-        if operation.name == "putInstallation" { responses.append(.init("201", .object(answer))) }
-        responses.append(.init("default", .object([.init("$ref", .string("#/components/responses/Problem"))])))
+        if ["putInstallation", "putMedia"].contains(operation.name) { responses.append(.init("201", .object(answer))) }
+        let refusal = operation.path.hasPrefix("/v1/projects/") ? "GoogleError" : "Problem"
+        responses.append(.init("default", .object([.init("$ref", .string("#/components/responses/\(refusal)"))])))
         members.append(.init("responses", .object(responses)))
         return .object(members)
     }

@@ -14,8 +14,9 @@ enum OpenAPISchemas {
     /// What the document is about.
     static let about = json(
         """
-        {"title":"Aldaba: notification hubs","version":"1","description":"Installations, audiences, campaigns and their reports. \
-        A refusal is a problem (RFC 9457). On the development listener no credential is needed."}
+        {"title":"Aldaba","version":"1","description":"Notifications, devices, files, reports, and notification hubs with \
+        their installations, audiences and campaigns. A refusal is a problem (RFC 9457), but for the interfaces of FCM's under \
+        /v1/projects, which refuse as Google's do. On the development listener no credential is needed."}
         """)
     /// Either credential is enough.
     static let ways = json(#"[{"apiKey":[]},{"signature":[]}]"#)
@@ -124,5 +125,5 @@ enum OpenAPISchemas {
         """)
 
     /// A constant text as a tree; one that could not be read would be empty, which a test would notice.
-    private static func json(_ text: String) -> JSONTree { (try? JSONTree(text: text)) ?? .object([]) }
+    static func json(_ text: String) -> JSONTree { (try? JSONTree(text: text)) ?? .object([]) }
 }

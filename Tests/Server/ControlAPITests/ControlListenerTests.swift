@@ -145,7 +145,9 @@ func `over TLS a timeline and a withdrawal need the team's provider token`(
         timelines: server, withdrawal: server, access: ProviderAccess(authentication: server))
     let fields = authorization.map { HTTPFields(dictionaryLiteral: (.authorization, $0)) } ?? HTTPFields()
     let request = Request(
-        head: .init(method: method, scheme: "https", authority: "localhost", path: "/", headerFields: fields),
+        head: .init(
+            method: method, scheme: "https", authority: "localhost", path: "/v1/notifications/\(id)",
+            headerFields: fields),
         body: .init(buffer: .init()))
     let answer = try await ErrorAnswers<TestContext>().handle(
         request, context: TestContext(source: TestContext.Source())
@@ -155,7 +157,11 @@ func `over TLS a timeline and a withdrawal need the team's provider token`(
     }
     #expect(answer.status.code == status)
     let body = try await text(of: answer)
-    if let code { #expect(body.hasPrefix(#"{"error":{"code":"\#(code)","message":"#)) }
+    if let code {
+        #expect(body.hasPrefix(#"{"code":"\#(code)","detail":"#))
+        #expect(body.hasSuffix(#""status":\#(status),"title":"\#(answer.status.reasonPhrase)","type":"about:blank"}"#))
+        #expect(answer.headers[.contentType] == "application/problem+json")
+    }
 }
 
 /// The body of an answer that was not sent.
@@ -204,8 +210,9 @@ func `a withdrawal says what became of each notification`(outcome: WithdrawalOut
     try await withListener(.development(server.services(.open))) { listener in
         let unknown = try await listener.send("GET", "/v1/notifications/6")
         #expect(unknown.status == 404)
-        #expect(unknown.body.hasPrefix(#"{"error":{"code":"notFound","message":"#))
-        #expect(try await listener.send("GET", "/nowhere").body == unknown.body)
+        #expect(unknown.body.hasPrefix(#"{"code":"notFound","detail":"#))
+        #expect(try await listener.send("GET", "/v1/nowhere").body == unknown.body)
+        #expect(try await listener.send("GET", "/nowhere").body.hasPrefix(#"{"error":{"code":"notFound","message":"#))
     }
 }
 

@@ -34,7 +34,7 @@ import Testing
         try await withListener(.development(server.services(.open))) { listener in
             let answer = try await listener.send("GET", "/v1/registrations/\(token)/encryption-key")
             #expect(answer.status == status)
-            #expect(answer.body.hasPrefix(#"{"error":{"code":"\#(code)","message":"#))
+            #expect(answer.body.hasPrefix(#"{"code":"\#(code)","detail":"#))
         }
     }
 
