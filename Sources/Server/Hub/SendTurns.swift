@@ -52,11 +52,11 @@ package struct SendTurns {
         for (hub, sends) in waiting {
             let free = sends.filter { running[$0] == nil && resting[$0] == nil }
             let place = free.firstIndex { $0 > last[hub] ?? 0 } ?? 0
-            waiting[hub] = free[place...] + free[..<place]
+            waiting[hub] = Array(free[place...] + free[..<place])
         }
         let hubs = waiting.keys.sorted()
         let place = hubs.firstIndex { $0 > lastHub } ?? 0
-        let order = hubs[place...] + hubs[..<place]
+        let order = Array(hubs[place...] + hubs[..<place])
         var found: [RunnableSend] = []
         for round in 0..<Self.ofOneHub {
             for hub in order {

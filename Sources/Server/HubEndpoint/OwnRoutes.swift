@@ -178,6 +178,8 @@ struct HubProblem {
             .init("detail", .string(detail)),
         ]
         if let pointer, !pointer.isEmpty { members.append(.init("pointer", .string(pointer))) }
-        return .json(tree: .object(members), status: status, type: "application/problem+json")
+        var response = Response.json(tree: .object(members), status: status)
+        response.headers[.contentType] = "application/problem+json"
+        return response
     }
 }

@@ -55,14 +55,14 @@ extension HubWorld {
     let world = try await HubWorld()
     try world.set("2026-06-01T21:59:30Z")
     try await world.put("one", #","timeZone":"UTC""#)
-    try await world.put("tokyo", #","timeZone":"Asia/Tokyo""#)
-    for id in ["one", "tokyo"] {
+    try await world.put("york", #","timeZone":"America/New_York""#)
+    for id in ["one", "york"] {
         world.sender.refuse("token of \(id)", PushVerdict(.unavailable, reason: "busy", retryAfter: 60_000))
     }
     let record = try await world.campaign(night("wait"))
     world.advance(to: try #require(try await world.runner.runAll()))
     #expect(WireTime.write(world.clock.now) == "2026-06-01T22:00:30Z")
-    world.sender.take("token of tokyo")
+    world.sender.take("token of york")
     let due = try #require(try await world.runner.runAll())
     #expect(WireTime.write(due) == "2026-06-02T08:00:00Z")
     #expect(world.sender.channels.filter { $0 == "token of one" }.count == 1)
