@@ -129,9 +129,10 @@ struct AzureRoutes: Sendable {
 
 extension Response {
     /// An answer with a JSON tree.
-    static func json(tree: JSONTree, status: HTTPResponse.Status = .ok, type: String = "application/json") -> Response {
+    static func json(tree: JSONTree, status: HTTPResponse.Status = .ok) -> Response {
         Response(
-            status: status, headers: [.contentType: "\(type); charset=utf-8", .cacheControl: "no-store"],
+            status: status,
+            headers: [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: tree.bytes)))
     }
 }
