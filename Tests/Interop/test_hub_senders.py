@@ -157,6 +157,20 @@ def test_the_credential_is_that_of_the_environment(path, own, apple):
     remove(path, made["number"])
 
 
+def test_a_credential_of_the_other_environment_kills_nobody(path, own, apple):
+    """Apple answers BadDeviceToken to each token of the other environment: the send tells it, and the devices live."""
+    made = credential(
+        path, "apns", "--key", key_file(apple), "--address", apple.ready["apns"], "--authority", apple.ready["ca"])
+    for number in range(3):
+        put(own, f"debug-{number}", "apns", f"{number + 1:02x}" * 32, tags=["other-world"])
+    campaign = send(own, "other-world")
+    told = ended(own, campaign)
+    assert {(each["outcome"], each["reason"]) for each in told.values()} == {("WrongToken", "BadDeviceToken")}
+    assert [own.ask("GET", f"/installations/debug-{number}")[1]["state"] for number in range(3)] == ["live"] * 3
+    assert "environment production" in own.ask("GET", f"/campaigns/{campaign}")[1]["reason"]
+    remove(path, made["number"])
+
+
 def test_a_credential_that_cannot_work_is_refused_and_none_is_shown(path, apple, tmp_path):
     wrong = tmp_path / "wrong.json"
     wrong.write_text("{}")
@@ -290,6 +304,46 @@ def test_web_push_is_what_pypi_verifies_and_decrypts(path, own):
     claims = jwt.decode(fields["t"], public, algorithms=["ES256"], audience=service.url)
     assert claims["sub"] == "mailto:push@example.com"
     assert own.ask("GET", "/installations/closed")[1]["state"] == "dead"
+
+
+def test_actions_films_and_levels_are_said_in_each_services_terms(path, own, tmp_path):
+    def answer(asked):
+        if asked.path == "/token":
+            return 200, {}, json.dumps({"access_token": "t", "expires_in": 3600}).encode()
+        return (200, {}, b"{}") if asked.path.endswith("messages:send") else (201, {}, b"")
+
+    content = {
+        "title": "Fresh", "subtitle": "Today", "body": "Until noon", "category": "SHOP", "thread": "bread",
+        "level": "time-sensitive", "image": "https://shop.example/p.png", "video": "https://shop.example/f.mp4",
+        "link": "https://shop.example/", "locales": {"de": {"actions": {"buy": "Kaufen"}}},
+        "actions": [{"id": "buy", "title": "Buy", "link": "https://shop.example/buy"}, {"id": "later", "title": "Later"}]}
+    with PushService(answer) as service:
+        file, _ = service_account(tmp_path, service.url)
+        fcm = credential(path, "fcm", "--key", file, "--address", service.url)
+        web = credential(path, "webpush", "--subject", "mailto:push@example.com")
+        browser = Subscription()
+        put(own, "rich-browser", "browser", browser.channel(service.url + "/rich"), tags=["rich"])
+        put(own, "rich-android", "fcmV1", "rich", tags=["rich"], locale="de-AT")
+        status, begun = own.ask("POST", "/campaigns", {"audience": "rich", "content": content})
+        assert status == 201, begun
+        told = ended(own, begun["id"])
+        remove(path, fcm["number"])
+        remove(path, web["number"])
+    assert {each["outcome"] for each in told.values()} == {"Success"}, told
+    [asked] = [each for each in service.asked if each.path.endswith("messages:send")]
+    message = json.loads(asked.body)["message"]
+    assert message["notification"] == {
+        "title": "Fresh", "body": "Until noon", "image": "https://shop.example/p.png"}
+    assert message["android"]["notification"] == {
+        "click_action": "SHOP", "notification_priority": "PRIORITY_HIGH"}
+    assert [each["title"] for each in json.loads(message["data"]["actions"])] == ["Kaufen", "Later"]
+    assert (message["data"]["subtitle"], message["data"]["video"]) == ("Today", "https://shop.example/f.mp4")
+    assert message["apns"]["payload"]["aps"]["thread-id"] == "bread"
+    [asked] = [each for each in service.asked if each.path == "/rich"]
+    shown = json.loads(browser.open(asked.body))["notification"]
+    assert shown["actions"] == [
+        {"action": "buy", "title": "Buy", "navigate": "https://shop.example/buy"}, {"action": "later", "title": "Later"}]
+    assert (shown["image"], shown["requireInteraction"]) == ("https://shop.example/p.png", True)
 
 
 def test_what_was_put_after_the_death_lives_on(path, own):

@@ -13,6 +13,7 @@ final class DyingStore: HubStore {
     private let isBefore: Bool
     private let left: Mutex<Int>
     private let dead = Mutex(false)
+    private let pages = Mutex<[Int]>([])
 
     init(_ store: HubDatabase, atWrite number: Int, isBefore: Bool) {
         self.store = store
@@ -21,6 +22,8 @@ final class DyingStore: HubStore {
     }
 
     var isDead: Bool { dead.withLock { $0 } }
+    /// How many installations were asked for, each time.
+    var pagesRead: [Int] { pages.withLock { $0 } }
 
     private func write<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
         guard !isDead else { throw Dead() }
@@ -80,6 +83,7 @@ final class DyingStore: HubStore {
     func keys(of hub: Int64) async throws -> [HubKey] { try await store.keys(of: hub) }
     func backendKey(hash: [UInt8]) async throws -> (HubRecord, String)? { try await store.backendKey(hash: hash) }
     func audience(of hub: Int64, _ body: @escaping @Sendable (AudienceEntry?) -> Void) async throws {
+        pages.withLock { $0.append(.max) }
         try await store.audience(of: hub, body)
     }
     func put(
@@ -97,7 +101,8 @@ final class DyingStore: HubStore {
         try await store.delete(id, hub: hub, condition: condition, committed: committed)
     }
     func installations(_ numbers: [UInt32], hub: Int64) async throws -> [StoredInstallation] {
-        try await store.installations(numbers, hub: hub)
+        pages.withLock { $0.append(numbers.count) }
+        return try await store.installations(numbers, hub: hub)
     }
     func installations(
         hub: Int64, after number: UInt32, isDead: Bool?, limit: Int
