@@ -410,6 +410,9 @@ let benchmarks: [Target] = [
     .executableTarget(
         name: "AudienceRate", dependencies: ["PushModel", "HubWire", "Audience"], path: "Benchmarks/AudienceRate",
         swiftSettings: strict),
+    .executableTarget(
+        name: "ImportRate", dependencies: ["PushModel", "HubWire", "StoreHub"], path: "Benchmarks/ImportRate",
+        swiftSettings: strict),
 ]
 
 /// A fuzz program: one file that hands libFuzzer its test.

@@ -20,8 +20,6 @@ extension HubCommand {
         @OptionGroup var location: FolderOption
         @Flag(help: "Print one JSON object.") var json = false
 
-        /// Installations in one transaction.
-        private static let slice = 10_000
         /// Faults that are told one by one.
         private static let mostTold = 100
 
@@ -40,12 +38,12 @@ extension HubCommand {
             let (put, added, wrong) = try await HubRegister.withDatabase(location.folder) { database in
                 let hub = try await HubCommand.find(hub, database)
                 var (put, added, wrong) = (0, 0, 0)
-                var next = try lines.next(Self.slice)
+                var next = try lines.next(InstallationLines.slice)
                 var reading = Task { [next] in InstallationLines.installations(next) }
                 while !next.isEmpty {
                     let (installations, faults) = await reading.value
                     // The next lines are read while these are written.
-                    next = try lines.next(Self.slice)
+                    next = try lines.next(InstallationLines.slice)
                     reading = Task { [next] in InstallationLines.installations(next) }
                     for fault in faults.prefix(max(0, Self.mostTold - wrong)) {
                         FileHandle.standardError.write(Data("\(file), \(fault)\n".utf8))

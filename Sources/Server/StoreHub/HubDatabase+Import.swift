@@ -1,5 +1,3 @@
-import Audience
-import Foundation
 import GRDB
 import Hub
 import HubWire
@@ -11,28 +9,58 @@ extension HubDatabase {
     /// The hub's generation rises, by which a server that has the hub's audiences in memory reads them again.
     ///
     /// - Returns: How many are new.
-    package func importAll(_ installations: [Installation], hub: Int64, at now: Timestamp) async throws -> Int {
-        return try await pool.write { database in
+    package func importAll(_ installations: [ReadInstallation], hub: Int64, at now: Timestamp) async throws -> Int {
+        try await pool.write { database in
+            let takeOver = try ImportStatement(
+                """
+                UPDATE installation SET channel = NULL, fault = 'TakenOver', fault_at = ?, version = version + 1
+                WHERE hub = ? AND channel = ? AND id <> ?
+                """, on: database)
+            let upsert = try ImportStatement(Self.upserting, on: database)
+            upsert.bind(now.rawValue, at: 12)
+            upsert.bind(hub, at: 14)
+            upsert.bind(now.rawValue, at: 16)
+            takeOver.bind(now.rawValue, at: 1)
+            takeOver.bind(hub, at: 2)
             var added = 0
-            let known = try database.cachedStatement(sql: "SELECT 1 FROM installation WHERE hub = ? AND id = ?")
-            let takeOver = try database.cachedStatement(
-                sql: """
-                    UPDATE installation SET channel = NULL, fault = 'TakenOver', fault_at = ?, version = version + 1
-                    WHERE hub = ? AND channel = ? AND id <> ?
-                    """)
-            let upsert = try database.cachedStatement(sql: Self.upserting)
-            for installation in installations {
-                if let channel = installation.channelKey {
-                    try takeOver.execute(arguments: [now.rawValue, hub, channel, installation.foldedID])
+            for read in installations {
+                let id = read.installation.foldedID
+                let channel = read.installation.channelKey
+                Self.bind(read, id: id, channel: channel, to: upsert)
+                var outcome = try upsert.run()
+                if case .conflict = outcome {
+                    // Another installation has the channel, which it loses.
+                    takeOver.bind(channel, at: 3)
+                    takeOver.bind(id, at: 4)
+                    _ = try takeOver.run()
+                    outcome = try upsert.run()
                 }
-                let stored = StoredInstallation(
-                    number: 0, installation: installation, version: 1, createdAt: now, updatedAt: now, fault: nil)
-                if try Int.fetchOne(known, arguments: [hub, installation.foldedID]) == nil { added += 1 }
-                try upsert.execute(arguments: Self.values(stored) + [hub, installation.foldedID, now.rawValue])
+                guard case .done(let version) = outcome else { throw DatabaseError(resultCode: .SQLITE_CONSTRAINT) }
+                if version == 1 { added += 1 }
             }
             try database.execute(sql: "UPDATE hub SET generation = generation + 1 WHERE number = ?", arguments: [hub])
             return added
         }
+    }
+
+    /// Sets what differs from row to row, in the order of ``inserting``.
+    private static func bind(
+        _ read: ReadInstallation, id: String, channel: String?, to upsert: borrowing ImportStatement
+    ) {
+        let installation = read.installation
+        upsert.bind(installation.userID?.lowercased(), at: 1)
+        upsert.bind(channel, at: 2)
+        upsert.bind(read.document, at: 3)
+        upsert.bind(installation.platform.rawValue, at: 4)
+        upsert.bind(installation.tags.map(\.text).joined(separator: " "), at: 5)
+        upsert.bind(Self.templateTags(installation), at: 6)
+        upsert.bind(installation.locale?.lowercased(), at: 7)
+        upsert.bind(installation.country?.lowercased(), at: 8)
+        upsert.bind(installation.appVersion, at: 9)
+        upsert.bind(installation.timeZone, at: 10)
+        upsert.bind(1, at: 11)
+        upsert.bind(installation.expiresAt?.rawValue, at: 13)
+        upsert.bind(id, at: 15)
     }
 
     private static let upserting = """
@@ -43,5 +71,6 @@ extension HubDatabase {
             locale = excluded.locale, country = excluded.country, app_version = excluded.app_version,
             time_zone = excluded.time_zone, version = version + 1, updated_at = excluded.updated_at,
             expires_at = excluded.expires_at, fault = NULL, fault_at = NULL
+        RETURNING version
         """
 }

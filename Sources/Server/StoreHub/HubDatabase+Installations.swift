@@ -55,14 +55,20 @@ extension HubDatabase {
     /// The values of the columns that every put writes.
     static func values(_ stored: StoredInstallation) -> StatementArguments {
         let installation = stored.installation
-        let entry = stored.entry
         return [
             installation.userID?.lowercased(), installation.channelKey, InstallationJSON.document(installation).json,
             installation.platform.rawValue, installation.tags.map(\.text).joined(separator: " "),
-            installation.templates.isEmpty ? nil : (entry?.templateTags ?? []).map(\.text).joined(separator: " "),
+            templateTags(installation),
             installation.locale?.lowercased(), installation.country?.lowercased(), installation.appVersion,
             installation.timeZone, stored.version, stored.updatedAt.rawValue, installation.expiresAt?.rawValue,
         ]
+    }
+
+    /// The tags of the templates and their names; `nil` where there is no template.
+    static func templateTags(_ installation: Installation) -> String? {
+        guard !installation.templates.isEmpty else { return nil }
+        let tags = installation.templates.flatMap { $0.tags + [TagName($0.name)].compactMap { $0 } }
+        return Set(tags).map(\.text).joined(separator: " ")
     }
 
     static let inserting = """

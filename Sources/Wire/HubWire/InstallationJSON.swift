@@ -10,6 +10,12 @@ package enum InstallationJSON {
     /// Characters of an id, at most.
     package static let longestID = 255
 
+    /// The members of an installation; others are not looked at.
+    package static let members: Set<String> = [
+        "installationId", "platform", "pushChannel", "userId", "expirationTime", "tags", "templates", "pushVariables",
+        "secondaryTiles", "registration", "locale", "timeZone", "country", "appVersion", "environment",
+    ]
+
     /// Reads a whole installation.
     ///
     /// - Parameter id: The id in the address; where the document names another, that is a fault.

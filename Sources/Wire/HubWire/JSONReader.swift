@@ -122,7 +122,20 @@ struct JSONReader {
     private mutating func string() throws(JSONTree.Fault) -> String {
         let start = offset
         offset += 1
-        var text: [UInt8] = []
+        // Most strings have no escape: they are read as they stand.
+        let plain = bytes.withUnsafeBufferPointer { bytes in
+            bytes[offset...].firstIndex { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+                ?? bytes.count
+        }
+        if plain < bytes.count, bytes[plain] == UInt8(ascii: "\"") {
+            guard let valid = String(validating: bytes[offset..<plain], as: UTF8.self) else {
+                throw JSONTree.Fault(offset: start, message: "the string is not UTF-8")
+            }
+            offset = plain + 1
+            return valid
+        }
+        var text = Array(bytes[offset..<plain])
+        offset = plain
         while let byte = next {
             switch byte {
             case UInt8(ascii: "\""):

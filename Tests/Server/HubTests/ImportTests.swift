@@ -5,14 +5,15 @@ import Testing
 
 @testable import StoreHub
 
-private func installations(_ numbers: Range<Int>, tag: String) throws -> [Installation] {
+private func installations(_ numbers: Range<Int>, tag: String) throws -> [ReadInstallation] {
     try numbers.map { number in
-        try InstallationJSON.read(
-            try JSONTree(
-                text: """
-                    {"installationId":"I\(number)","platform":"apns","pushChannel":"c\(number)","tags":["\(tag)"],
-                     "userId":"User\(number)","timeZone":"Asia/Tokyo"}
-                    """), id: nil)
+        ReadInstallation(
+            try InstallationJSON.read(
+                try JSONTree(
+                    text: """
+                        {"installationId":"I\(number)","platform":"apns","pushChannel":"c\(number)","tags":["\(tag)"],
+                         "userId":"User\(number)","timeZone":"Asia/Tokyo"}
+                        """), id: nil))
     }
 }
 
@@ -46,7 +47,7 @@ private func installations(_ numbers: Range<Int>, tag: String) throws -> [Instal
     let single = try await HubWorld()
     let all = try installations(0..<50, tag: "t")
     _ = try await imported.database.importAll(all, hub: imported.hub.number, at: imported.clock.now)
-    for installation in all { _ = try await single.hubs.put(installation, of: single.hub) }
+    for read in all { _ = try await single.hubs.put(read.installation, of: single.hub) }
     let left = try await imported.hubs.list(.init(limit: 100), of: imported.hub)
     #expect(left == (try await single.hubs.list(.init(limit: 100), of: single.hub)))
     #expect(left.count == 50)

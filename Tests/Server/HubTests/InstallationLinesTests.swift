@@ -1,15 +1,16 @@
 import Foundation
 import HubWire
+import StoreHub
 import Testing
 
-private func lines(_ text: String, _ pieces: Int, at once: Int = 3) throws -> [(line: Int, text: Data?)] {
+private func lines(_ text: String, _ pieces: Int, at once: Int = 3) throws -> [(line: Int, text: [UInt8]?)] {
     var rest = Data(text.utf8)[...]
     var lines = InstallationLines { _ in
         let piece = rest.prefix(pieces)
         rest = rest.dropFirst(pieces)
         return Data(piece)
     }
-    var found: [(line: Int, text: Data?)] = []
+    var found: [(line: Int, text: [UInt8]?)] = []
     while true {
         let more = try lines.next(once)
         if more.isEmpty { return found }
@@ -21,7 +22,7 @@ private func lines(_ text: String, _ pieces: Int, at once: Int = 3) throws -> [(
 func `lines are found wherever they are cut`(pieces: Int) throws {
     let found = try lines("a\n\nbb\r\n  \nccc", pieces)
     #expect(found.map(\.line) == [1, 3, 5])
-    #expect(found.map { String(decoding: $0.text ?? Data(), as: UTF8.self) } == ["a", "bb\r", "ccc"])
+    #expect(found.map { String(decoding: $0.text ?? [], as: UTF8.self) } == ["a", "bb\r", "ccc"])
     #expect(try lines("", pieces).isEmpty)
 }
 
@@ -35,7 +36,19 @@ func `lines are found wherever they are cut`(pieces: Int) throws {
     let good = #"{"installationId":"a","platform":"apns","pushChannel":"x"}"#
     let (read, faults) = InstallationLines.installations(
         try lines("\(good)\nnot json\n{\"installationId\":\"b\",\"platform\":\"moon\"}\n", 50))
-    #expect(read.map(\.id) == ["a"])
+    #expect(read.map(\.installation.id) == ["a"])
     #expect(faults.map(\.line) == [2, 3])
     #expect(faults[1].message.hasPrefix("/platform: there is no platform"))
+}
+
+@Test(arguments: [
+    (#"{"installationId":"a","platform":"apns","pushChannel":"x","tags":["b","B"]}"#, true),
+    (#"{"installationId":"a","platform":"apns","pushChannel":"x","more":{"a":1}}"#, false),
+])
+func `a document is kept as it was written, but for members that nobody reads`(text: String, isKept: Bool) throws {
+    let (read, faults) = InstallationLines.installations([(1, Array(text.utf8))])
+    #expect(faults.isEmpty)
+    #expect((read.first?.document == text) == isKept)
+    let again = try InstallationJSON.read(try JSONTree(text: try #require(read.first?.document)), id: nil)
+    #expect(again == read.first?.installation)
 }
