@@ -34,6 +34,7 @@ enum ImportRate {
             name: "rate", team: TeamID(rawValue: "TEAM000001"), topic: Topic(rawValue: "com.example.rate"),
             isStrict: false, keys: [], at: now)
         guard let hub = added else { exit(1) }
+        try await database.prepareImport()
         for pass in ["addedPerSecond", "putAgainPerSecond"] {
             clock = ContinuousClock.now
             let handle = try FileHandle(forReadingFrom: file)

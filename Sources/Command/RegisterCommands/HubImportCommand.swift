@@ -37,6 +37,7 @@ extension HubCommand {
             let begin = ContinuousClock.now
             let (put, added, wrong) = try await HubRegister.withDatabase(location.folder) { database in
                 let hub = try await HubCommand.find(hub, database)
+                try await database.prepareImport()
                 var (put, added, wrong) = (0, 0, 0)
                 var next = try lines.next(InstallationLines.slice)
                 var reading = Task { [next] in InstallationLines.installations(next) }
