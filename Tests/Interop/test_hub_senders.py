@@ -151,7 +151,11 @@ def test_the_credential_is_that_of_the_environment(path, own, apple):
     _, _, token = apple_token(apple, path)
     put(own, "production", "apns", token, tags=["worlds"], environment="production")
     put(own, "sandbox", "apns", "cd" * 32, tags=["worlds"], environment="sandbox")
-    told = ended(own, send(own, "worlds"))
+    campaign = send(own, "worlds")
+    told = ended(own, campaign)
+    # One is of no environment that the hub can send to; the other's credential was right for nobody yet.
+    assert own.ask("GET", f"/campaigns/{campaign}")[1]["reason"]
+    assert own.ask("GET", "/installations/sandbox")[1]["state"] == "live"
     assert (told["production"]["outcome"], told["production"]["reason"]) == ("InvalidCredentials", "NoCredential")
     assert told["sandbox"]["reason"] == "BadDeviceToken"
     remove(path, made["number"])

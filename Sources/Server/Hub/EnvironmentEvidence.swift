@@ -10,6 +10,8 @@ package enum EnvironmentSign: Hashable, Sendable {
     ///   - environment: The credential's.
     ///   - isProven: Whether a token was right for the credential before.
     case doubtful(PushEnvironment, isProven: Bool)
+    /// The installation is of an environment for which the hub has no credential, so nothing was asked.
+    case missing(PushEnvironment)
 }
 
 /// What a send's answers say, all together, of the environment of the hub's credential.
@@ -23,6 +25,7 @@ package struct EnvironmentEvidence: Hashable, Sendable {
     package var bad: Int
     private var environment: PushEnvironment?
     private var isProven = false
+    private var missing: PushEnvironment?
 
     /// So many bad answers, with none that was right beside them, are a fault of the send.
     package static let tooMany = 3
@@ -41,6 +44,7 @@ package struct EnvironmentEvidence: Hashable, Sendable {
             bad += 1
             self.environment = environment
             self.isProven = self.isProven || isProven
+        case .missing(let environment)?: missing = environment
         case nil: break
         }
     }
@@ -49,10 +53,15 @@ package struct EnvironmentEvidence: Hashable, Sendable {
     /// credential was never right for any.
     var isFault: Bool { bad > 0 && right == 0 && (bad >= Self.tooMany || !isProven) }
 
-    /// What is to be said of the send.
-    var words: String {
-        let name = environment?.rawValue ?? "one"
-        return
-            "Apple answers BadDeviceToken to every token so far: the hub's credential is for the environment \(name), the devices may be of the other one; no channel was marked dead"
+    /// What is to be said of the send; `nil` where nothing is wrong with it.
+    var words: String? {
+        if isFault {
+            let name = environment?.rawValue ?? "one"
+            return
+                "Apple answers BadDeviceToken to every token so far: the hub's credential is for the environment \(name), the devices may be of the other one; no channel was marked dead"
+        }
+        return missing.map { environment in
+            "some installations are of Apple's environment \(environment.rawValue), for which the hub has no credential; they got nothing"
+        }
     }
 }

@@ -58,12 +58,12 @@ extension SendSlice {
         let now = hubs.now
         var progress = SendProgress(cursor: cursor, isEnd: isEnd, counts: [], faults: [], deadChannels: [], at: now)
         for verdict in verdicts { progress.evidence.add(verdict.environment) }
-        var known = EnvironmentEvidence()
-        if progress.evidence.bad > 0 {
+        var known = progress.evidence
+        if known.bad > 0 {
             known = try await hubs.store.environmentEvidence(of: record.number)
             for verdict in verdicts { known.add(verdict.environment) }
-            if known.isFault { progress.fault = known.words }
         }
+        progress.fault = known.words
         var counts = OutcomeCounts()
         for (item, verdict) in zip(items, verdicts) {
             var verdict = verdict

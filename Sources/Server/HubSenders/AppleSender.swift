@@ -56,7 +56,9 @@ package struct AppleSender: PushSender {
         let others = pushes.indices.filter { !isOwn(pushes[$0].channel.key) }
         let told = await concurrently(others.map { pushes[$0] }) { push in
             guard let credential = Self.credential(for: push.environment, of: credentials) else {
-                return PushVerdict(.invalidCredentials, reason: "NoCredential")
+                var verdict = PushVerdict(.invalidCredentials, reason: "NoCredential")
+                verdict.environment = push.environment.map { .missing($0) }
+                return verdict
             }
             return await send(push, hub, credential)
         }

@@ -77,3 +77,19 @@ func `a single bad token dies where the credential was right before`(isProven: B
     for number in 0..<6 where try await world.isDead("i\(number)") { dead.append(number) }
     #expect(dead == [4, 5])
 }
+
+@Test func `an installation of an environment without a credential is told of, and lives`() async throws {
+    let world = try await HubWorld()
+    try await world.put("one", #","environment":"sandbox""#)
+    try await world.put("two")
+    var verdict = PushVerdict(.invalidCredentials, reason: "NoCredential")
+    verdict.environment = .missing(.sandbox)
+    world.sender.refuse("token of one", verdict)
+    world.sender.refuse("token of two", right)
+    let record = try await world.send(nil)
+    _ = try await world.runner.runAll()
+    #expect(try await !world.isDead("one"))
+    let ended = try await world.now(record)
+    #expect(ended.state == .completed)
+    #expect(ended.reason?.contains("environment sandbox, for which the hub has no credential") == true)
+}
