@@ -37,8 +37,9 @@ extension NotificationHubs {
             change.leave(out, .heldOut)
             meant = meant.subtracting(out)
         }
+        let own = try await ownDevices(of: hub)
         guard let local = plan.local else {
-            if !meant.isEmpty { change.add(meant, at: now) }
+            change.add(meant, at: now, own)
             return (meant, change)
         }
         for (zone, part) in try await byZone(meant, of: hub) {
@@ -47,7 +48,7 @@ extension NotificationHubs {
                 continue
             }
             switch local.due(in: rules, accepted: record.enqueuedAt) {
-            case .at(let instant): change.add(part, at: instant)
+            case .at(let instant): change.add(part, at: instant, own)
             case .never(let why): change.leave(part, why)
             }
         }
@@ -79,10 +80,11 @@ extension NotificationHubs {
             rest = rest.subtracting(full)
         }
         if let quiet = plan.quiet {
+            let own = try await ownDevices(of: hub)
             for (zone, part) in try await byZone(rest, of: hub) {
                 if let rules = rules(zone, quiet.unknownZone) {
                     guard let end = quiet.end(in: rules, now: now) else { continue }
-                    if quiet.then == .wait { change.add(part, at: end) } else { change.leave(part, .quiet) }
+                    if quiet.then == .wait { change.add(part, at: end, own) } else { change.leave(part, .quiet) }
                 } else {
                     change.leave(part, .unknownZone)
                 }

@@ -102,6 +102,12 @@ package final class NotificationHubs: Sendable {
         }
     }
 
+    /// Those of a hub that this server itself reaches.
+    func ownDevices(of hub: HubRecord) async throws -> Bitmap {
+        try await prepare(hub)
+        return indexes.withLock { $0[hub.number]?.installations(of: .aldaba) } ?? Bitmap()
+    }
+
     /// Parts of an audience by the time zones that installations name now.
     func byZone(_ audience: Bitmap, of hub: HubRecord) async throws -> [(zone: String?, Bitmap)] {
         try await prepare(hub)

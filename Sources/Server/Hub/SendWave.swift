@@ -28,8 +28,16 @@ package struct WaveChange: Sendable {
     /// No change.
     package init() {}
 
-    /// Gives some a turn.
-    mutating func add(_ part: Bitmap, at instant: Timestamp) {
+    /// Gives some a turn: this server's own devices first, the others a millisecond later, so that a push service that is slow
+    /// holds up none of the own.
+    mutating func add(_ part: Bitmap, at instant: Timestamp, _ own: Bitmap) {
+        let first = part.intersection(own)
+        add(first, at: instant)
+        add(part.subtracting(first), at: first.isEmpty ? instant : instant.adding(milliseconds: 1))
+    }
+
+    private mutating func add(_ part: Bitmap, at instant: Timestamp) {
+        guard !part.isEmpty else { return }
         waves[instant] = waves[instant].map { $0.union(part) } ?? part
     }
 

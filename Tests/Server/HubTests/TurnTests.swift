@@ -73,6 +73,33 @@ private final class GatedSender: PushSender {
     #expect(second.id != first.id)
 }
 
+@Test func `a push service that is slow holds up none of the own devices of the same campaign`() async throws {
+    let slow = GatedSender(isOpen: false)
+    let quick = GatedSender(isOpen: true)
+    let world = try await HubWorld(senders: [.gcm: slow, .aldaba: quick])
+    for number in 0..<600 {
+        try await world.put("own\(number)", platform: "aldaba")
+        if number < 20 { try await world.put("other\(number)", platform: "gcm") }
+    }
+    let record = try await world.campaign("{}")
+    // What is handed over after a millisecond waits for the test's clock.
+    let running = Task { [runner = world.runner] in
+        await runner.run { wait in
+            guard wait > .seconds(1) else { return world.clock.advance(milliseconds: 1) }
+            try await Task.sleep(for: wait)
+        }
+    }
+    var quickly = quick.arrivals.makeAsyncIterator()
+    var slowly = slow.arrivals.makeAsyncIterator()
+    #expect(await quickly.next()?.count == 512)
+    #expect(await quickly.next()?.count == 88)
+    #expect(await slowly.next()?.count == 20)
+    slow.open()
+    running.cancel()
+    await running.value
+    #expect(try await world.now(record).targeted == 620)
+}
+
 private func sends(_ numbers: some Sequence<Int64>, of hub: Int64) -> [RunnableSend] {
     numbers.map { RunnableSend(number: $0, hub: hub) }
 }
