@@ -88,7 +88,7 @@ class Relay:
     # What this device offers
 
     def publish(self, services=None, schemes=(), attributes=None):
-        """Offers services (`{name: access}`, access one of `off`, `sameUser`, `granted`) and schemes of addresses."""
+        """Offers services (`{name: access}`, access one of `off`, `sameUser`, `granted`, `anyone`) and schemes of addresses."""
         request = {
             "type": "publish",
             "services": [{"name": name, "access": access} for name, access in (services or {}).items()],
@@ -147,6 +147,15 @@ class Relay:
                 return found
             else:
                 self._notices.append(notice)
+
+    def find(self, device, seconds=10):
+        """A device of another person's that offers something to anyone, by its id; it can be asked from now on."""
+        number = self._number()
+        self._request({"type": "find", "request": number, "device": device})
+        notice = self._wait(lambda notice: notice["type"] in ("found", "answered") and notice["request"] == number, seconds)
+        if notice["type"] == "answered":
+            raise RelayError(notice["outcome"]["status"], notice["outcome"].get("detail"))
+        return notice["device"]
 
     def call(self, device, app, service, message, seconds=30, command=None, limit=DEFAULT_LIMIT, wait=False):
         """Asks a service, and returns its answer. `command`, a UUID, makes a repetition known there.

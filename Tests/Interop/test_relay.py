@@ -5,6 +5,7 @@ The apps are scripts that speak the agents' sockets in Python; `xdg-open` is a s
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -307,6 +308,45 @@ def test_another_account_neither_sees_nor_reaches(pair, first, second):
         wait_until(lambda: len(first.others()) == 1, "it has left")
     finally:
         stranger.stop()
+
+
+def test_a_device_of_another_person_asks_what_is_open_to_anyone(pair, first, second, service, tmp_path):
+    up = pair[0]
+    service.publish({"echo": "anyone", "mine": "sameUser"})
+    serving = threading.Thread(target=service.serve, args=(lambda question: question.message, 3))
+    serving.start()
+    assert first.aldaba("call", "echo", "--on", second.name, "--message", '{"a": 1}').returncode == 0
+    stranger = OwnAgent(up, "test_relay_guest")
+    try:
+        stranger.start()
+        stranger.aldaba("relay", "account", "show")
+        wait_until(
+            lambda: json.loads(stranger.aldaba("relay", "status", "--json").stdout)["isConnected"], "it has joined")
+
+        def ask(name):
+            return stranger.aldaba("relay", "call", name, "--on", second.id, "--message", '{"a": 2}', check=False)
+
+        # Nobody is there to be asked, so it is not granted yet.
+        refused = ask(f"{APP}/echo")
+        assert refused.returncode == 4
+        grantee = re.search(r"relay grant (\d+#[0-9a-f]{16}) ", refused.stderr).group(1)
+        second.aldaba("grant", grantee, APP, "echo")
+        assert '"a":2' in ask(f"{APP}/echo").stdout.replace(" ", "")
+        assert ask(f"{APP}/mine").returncode == 1
+        assert stranger.aldaba("relay", "open", "https://example.org/", "--on", second.id, check=False).returncode == 3
+        assert ask("ping").returncode == 3
+        secret = stranger.install(id=APP, name="Relay", team="ALDABADEMO", executable=sys.executable, provesBySecret=True)
+        with Relay(APP, secret, stranger.socket) as guest:
+            assert guest.find(second.id)["apps"][0]["services"] == ["echo"]
+            assert guest.call(second.id, APP, "echo", {"b": 3}) == {"b": 3}
+            with pytest.raises(RelayError) as absent:
+                guest.find(first.id)
+            assert absent.value.status == "unknownDevice"
+        second.aldaba("revoke", grantee, APP, "echo")
+        assert ask(f"{APP}/echo").returncode == 4
+    finally:
+        stranger.stop()
+        serving.join(10)
 
 
 def test_the_end_of_an_agent_in_the_middle_of_a_call_is_told(pair, first, second, caller, service):

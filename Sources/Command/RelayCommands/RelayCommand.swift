@@ -110,7 +110,7 @@ package struct RelayCommand: ParsableCommand {
 
         func run() throws {
             let talk = try RelayConversation(agent)
-            let target = try talk.device(named: device)
+            let target = try talk.device(named: device, orOfOthers: true)
             let command = try id.map(RelayID.read)
             let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
             let service = parts.last ?? name
@@ -207,7 +207,9 @@ struct RelayConversation {
     }
 
     /// The device of an id or a name.
-    func device(named word: String) throws -> RelayDevice {
+    ///
+    /// - Parameter orOfOthers: Whether it may be another person's, by its id.
+    func device(named word: String, orOfOthers: Bool = false) throws -> RelayDevice {
         let devices = try devices()
         if let device = devices.first(where: { $0.id == word }) { return device }
         let named = devices.filter { $0.name == word }
@@ -216,11 +218,25 @@ struct RelayConversation {
                 .invalidInput,
                 "several devices are called \(word); name one by its id: \(named.map(\.id).joined(separator: ", "))")
         }
+        if named.isEmpty, orOfOthers, UInt64(word) != nil { return try deviceOfOthers(word) }
         guard let device = named.first else {
             throw CommandFailure(
                 .invalidInput, "you have no device \(word); `aldaba relay devices` lists those that there are")
         }
         return device
+    }
+
+    private func deviceOfOthers(_ id: String) throws -> RelayDevice {
+        try client.say(.find(request: 8, device: id))
+        let deadline = ContinuousClock.now + .seconds(10)
+        while true {
+            switch try client.notice(until: deadline) {
+            case .found(8, let device): return device
+            case .answered(8, _, let outcome):
+                throw CommandFailure(.invalidInput, outcome.detail ?? RelayWords.of(outcome.status))
+            default: break
+            }
+        }
     }
 
     /// Gives a command, and waits for what comes of it.

@@ -70,7 +70,7 @@ extension Agent {
                 if let frame = opened.frame {
                     let keys = agent.seals.direct
                     agent.onDirect { $0.heard(frame, keys: keys) }
-                    agent.followRelay(agent.relay.received(frame, at: now))
+                    agent.followRelay(agent.relay.received(frame, isGuests: opened.isGuests, at: now))
                 }
             } catch {
                 agent.logger.warning(

@@ -37,7 +37,7 @@ extension RelayHost {
     }
 
     /// Carries a command out, once.
-    private mutating func carryOut(_ content: RelayContent, _ route: RelayRoute, _ now: Int64) {
+    mutating func carryOut(_ content: RelayContent, _ route: RelayRoute, _ now: Int64) {
         if let deadline = route.deadline, deadline <= now {
             return reply(route.id, route.peer, RelayOutcome(.expired, detail: "it came after its deadline"))
         }
@@ -115,6 +115,7 @@ extension RelayHost {
 
     /// Why a device may not use a service of an app here; `nil` when it may.
     func refusal(of service: String, _ app: String, to device: String) -> RelayOutcome? {
+        if let guest = guests[device] { return refusal(of: service, app, toGuest: guest) }
         if app == Self.ownApp {
             if service == Self.pingService { return nil }
             guard offeredOwnServices.contains(service) else {
@@ -128,7 +129,7 @@ extension RelayHost {
         guard let offered = provider(of: service, app: app), offered.service.access != .off else {
             return RelayOutcome(.serviceUnavailable, detail: "\(app) does not offer the service \(service)")
         }
-        guard offered.service.access == .sameUser || settings.isGranted(device, app, service) else {
+        guard offered.service.access != .granted || settings.isGranted(device, app, service) else {
             return notGranted(device, app, service)
         }
         return nil
@@ -142,7 +143,7 @@ extension RelayHost {
     }
 
     mutating func take(_ call: RelayCall, _ route: RelayRoute, _ now: Int64) {
-        if call.app == Self.ownApp, call.service == Self.pingService {
+        if call.app == Self.ownApp, call.service == Self.pingService, guests[route.peer] == nil {
             return reply(route.id, route.peer, RelayOutcome(.success, message: Self.pong(call.message)))
         }
         let client: Client

@@ -17,11 +17,13 @@ extension RelayHost {
             apps[id] = RelayApp(
                 id: id, name: offer.name, services: offer.services.keys.sorted(), schemes: offer.schemes,
                 attributes: offer.attributes, presence: .wakeable)
+            apps[id]?.open = offer.services.filter { $0.value == RelayService.Access.anyone.rawValue }.keys.sorted()
         }
         for member in members.values where member.isPublished {
             let offered = member.services.filter { $0.access != .off }.map(\.name)
             var app = apps[member.app] ?? RelayApp(id: member.app, name: member.name)
             app.services += offered.filter { !app.services.contains($0) }
+            app.open += member.services.filter { $0.access == .anyone && !app.open.contains($0.name) }.map(\.name)
             app.schemes += member.schemes.filter { !app.schemes.contains($0) }
             app.attributes.merge(member.attributes) { $1 }
             apps[member.app] = app
@@ -80,7 +82,7 @@ extension RelayHost {
     }
 
     /// A device's name; `nil` for one that is not known.
-    public func name(of device: String) -> String? { devices?[device]?.name }
+    public func name(of device: String) -> String? { (devices?[device] ?? guests[device] ?? hosts[device])?.name }
 
     /// What keeps devices from being found; `nil` for nothing.
     var obstacle: String? {

@@ -22,6 +22,7 @@ extension RelayHost {
             answer(client, number, RelayOutcome(.success))
         case .command(let number, let id, let device, let deadline, let waits, let order):
             begin(order, id ?? UUID(), device, deadline, waits, number, client, now)
+        case .find(let number, let device): find(device, number, client)
         case .answer(let call, let outcome): finish(call, outcome, by: client, now)
         case .close(let number, let connection, let reason): close(number, connection, reason, client)
         case .cancel(let number, let id): cancel(number, id, client, now)
@@ -100,8 +101,11 @@ extension RelayHost {
             device = line.device
         }
         guard isOpen, let devices else { return refuse(.networkUnavailable, obstacle) }
-        guard let target = devices[device], device != ownID else {
+        guard let target = devices[device] ?? hosts[device], device != ownID else {
             return refuse(.unknownDevice, "none of your devices has the id \(device)")
+        }
+        if devices[device] == nil, !order.isForOthers {
+            return refuse(.denied, "\(target.name) is another person's device: only its services can be asked")
         }
         guard target.presence == .online || waits else {
             return refuse(.notDelivered, "\(target.name) is not connected")
@@ -247,6 +251,7 @@ extension RelayHost {
         directives.append(.save(changed))
         if old.account != changed.account {
             devices = nil
+            forgetOthers()
             if old.account != nil, isOpen { directives.append(.send(.goodbye)) }
             for client in members.keys { tellWatcher(client) }
         }

@@ -14,6 +14,8 @@ public struct RelayQuestion: Hashable, Sendable {
     public var appName: String
     /// The service.
     public var service: String
+    /// Whether the device is another person's.
+    public var isGuests = false
 
     /// What a person answers.
     public enum Answer: String, Hashable, Sendable, CaseIterable {
@@ -91,7 +93,9 @@ extension RelayHost {
             guard let access = settings.offers?[app]?.services[service] else {
                 return reply(route.id, route.peer, refusal)
             }
-            if access != RelayService.Access.sameUser.rawValue, !settings.isGranted(route.peer, app, service) {
+            if access == RelayService.Access.granted.rawValue, guests[route.peer] == nil,
+                !settings.isGranted(route.peer, app, service)
+            {
                 return ask(content, app, service, route, notGranted(route.peer, app, service), now)
             }
             let number = add(route, nil, now)
@@ -109,7 +113,7 @@ extension RelayHost {
         _ now: Int64
     ) {
         let open = tasks.values.filter(\.isAsked)
-        guard !settings.isDenied(route.peer, app, service), open.count < Self.questionLimit,
+        guard !settings.isDenied(grantee(route.peer), app, service), open.count < Self.questionLimit,
             !open.contains(where: { $0.device == route.peer })
         else { return reply(route.id, route.peer, refusal) }
         let number = add(route, nil, now)
@@ -121,8 +125,9 @@ extension RelayHost {
             .ask(
                 ticket: number,
                 RelayQuestion(
-                    device: route.peer, deviceName: devices?[route.peer]?.name ?? route.peer, app: app,
-                    appName: name ?? (app == Self.ownApp ? "Aldaba" : app), service: service)))
+                    device: route.peer, deviceName: self.name(of: route.peer) ?? route.peer, app: app,
+                    appName: name ?? (app == Self.ownApp ? "Aldaba" : app), service: service,
+                    isGuests: guests[route.peer] != nil)))
     }
 
     /// What the person says of ``Directive/ask(ticket:_:)``; `nil` where nobody could be asked, or did not say.
@@ -134,7 +139,7 @@ extension RelayHost {
             case .open(let app, let service, _): (app, service)
             default: ("", "")
             }
-        let grant = RelaySettings.Grant(device: task.device, app: app, service: service)
+        let grant = RelaySettings.Grant(device: grantee(task.device), app: app, service: service)
         var changed = settings
         switch answer {
         case .always: changed.grants.insert(grant)
@@ -143,7 +148,7 @@ extension RelayHost {
         }
         apply(changed)
         guard answer == .once || answer == .always else {
-            settle(ticket, notGranted(task.device, app, service), now)
+            settle(ticket, notGranted(grantee(task.device), app, service), now)
             return take(now)
         }
         // Allowed once, it is carried out as if it had been granted, and is not afterwards.

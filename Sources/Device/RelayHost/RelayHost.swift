@@ -97,6 +97,11 @@ public struct RelayHost<Client: Hashable & Sendable> {
     var directives: [Directive] = []
     /// The person's devices as the server told them; `nil` while there is no session.
     var devices: [String: RelayDevice]?
+    /// Devices of other persons that have asked for this one, and that this one has asked for.
+    var guests: [String: RelayDevice] = [:]
+    var hosts: [String: RelayDevice] = [:]
+    /// Who asked for a device of another person's, by its id.
+    var finds: [String: [(client: Client, request: Int64)]] = [:]
     /// The devices that are reached without the server.
     var direct: Set<String> = []
     var ownID: String?
@@ -146,6 +151,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     public mutating func sessionClosed(at now: Int64) -> [Directive] {
         isOpen = false
         devices = nil
+        forgetOthers()
         for id in outgoing.keys { outgoing[id]?.isAway = true }
         for id in incoming.keys { incomingEnded(id) }
         failPairing("the way to the server was lost")
@@ -158,8 +164,10 @@ public struct RelayHost<Client: Hashable & Sendable> {
         return take(now)
     }
 
-    /// A frame came from the server.
-    public mutating func received(_ frame: RelayFrame, at now: Int64) -> [Directive] {
+    /// A frame came from the server, or directly.
+    ///
+    /// - Parameter isGuests: Whether a device said it that is none of the person's.
+    public mutating func received(_ frame: RelayFrame, isGuests: Bool = false, at now: Int64) -> [Directive] {
         switch frame {
         case .welcome(let device, _, let all):
             ownID = device
@@ -174,6 +182,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
         case .removed(_, let device) where device == ownID: dismissed()
         case .removed(_, let device):
             devices?[device] = nil
+            guests[device] = nil
+            hosts[device] = nil
             for (id, file) in outgoing where file.device == device {
                 end(id, RelayOutcome(.unknownDevice, detail: "the device is none of yours any more"), now)
                 outgoingEnded(id)
@@ -181,7 +191,11 @@ public struct RelayHost<Client: Hashable & Sendable> {
             lost(device, now)
             for client in members.keys { tellWatcher(client) }
         case .interrupted(let device): lost(device, now)
+        case .route(let route) where isGuests: arrivedFromGuest(route, now)
         case .route(let route): arrived(route, now)
+        case .found(let device): found(device)
+        case .notFound(let device): notFound(device)
+        case .visited(let device): visited(device)
         case .undelivered(let id, let reason): undelivered(id, reason, now)
         case .refused(let why):
             refusal = why
@@ -189,7 +203,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
                 directives.append(.tell(client, .watchFailed(why)))
             }
         case .met(let device): pairingMet(device)
-        case .hello, .goodbye, .dismiss, .meet, .unknown: break
+        case .hello, .goodbye, .dismiss, .meet, .find, .unknown: break
         }
         return take(now)
     }

@@ -49,6 +49,10 @@ public struct RelaySeals: Sendable {
     private(set) var ownID = ""
     /// The keys of the person's devices that have proven them.
     private(set) var keys: [String: [UInt8]] = [:]
+    /// The keys of other persons' devices that talk with this one, by the server's word.
+    private var guestKeys: [String: [UInt8]] = [:]
+    /// The devices that the server says are the person's, proven or not: what is said to these is never said to a guest.
+    private var listed: Set<String> = []
     private var lines: [UUID: Line] = [:]
     private var current: [Lane: UUID] = [:]
     private var handshakes: [UUID: (lane: Lane, initiator: NoiseInitiator)] = [:]
@@ -81,6 +85,8 @@ public struct RelaySeals: Sendable {
     /// The session with the server is over, and all that was sealed in it.
     public mutating func forgetAll() {
         keys = [:]
+        guestKeys = [:]
+        listed = []
         lines = [:]
         current = [:]
         handshakes = [:]
@@ -131,7 +137,7 @@ public struct RelaySeals: Sendable {
     }
 
     private mutating func sealed(_ route: RelayRoute, at now: Int64) throws -> [UInt8] {
-        guard let remote = keys[route.peer] else { throw NoiseFault.unusableKey }
+        guard let remote = keys[route.peer] ?? guestKeys[route.peer] else { throw NoiseFault.unusableKey }
         let context = Self.context(from: ownID, to: route.peer, route)
         let lane = Lane(peer: route.peer, isBulk: route.isBulk)
         if let id = current[lane], var line = lines[id], line.since > now - Self.sessionAge {
@@ -159,6 +165,8 @@ public struct RelaySeals: Sendable {
         public var answer: RelayFrame?
         /// What a device says to be paired.
         public var pairing: (device: String, message: [UInt8])?
+        /// Whether the frame is what a device said that is none of the person's.
+        public var isGuests = false
     }
 
     /// Opens what another device sealed, and notes whose keys are proven.
@@ -169,16 +177,32 @@ public struct RelaySeals: Sendable {
         case .removed(_, let device):
             forget(device)
             keys[device] = nil
+            guestKeys[device] = nil
+            listed.remove(device)
+        case .found(let device), .visited(let device): noteGuest(device)
         case .interrupted(let device): forget(device)
         case .route(let route) where route.body.first == RelayPairing.mark:
             return Incoming(pairing: (route.peer, Array(route.body.dropFirst())))
-        case .route(let route): return open(route, at: now)
+        case .route(let route):
+            var incoming = open(route, at: now)
+            incoming.isGuests = keys[route.peer] == nil
+            return incoming
         default: break
         }
         return Incoming(frame: frame)
     }
 
+    /// What the server says of another person's device takes no place of one of this person's.
+    private mutating func noteGuest(_ device: RelayDevice) {
+        guard !listed.contains(device.id), device.id != ownID, device.key.count == 32 else { return }
+        if guestKeys[device.id] != device.key { forget(device.id) }
+        if guestKeys[device.id] == nil, guestKeys.count >= RelayDevice.guestLimit { return }
+        guestKeys[device.id] = device.key
+    }
+
     private mutating func note(_ device: RelayDevice) {
+        listed.insert(device.id)
+        if guestKeys.removeValue(forKey: device.id) != nil { forget(device.id) }
         let isProven = account?.isProven(device) ?? false
         if keys[device.id] != device.key { forget(device.id) }
         keys[device.id] = isProven ? device.key : nil
@@ -223,7 +247,7 @@ public struct RelaySeals: Sendable {
     private mutating func begin(
         _ id: UUID, _ message: [UInt8], _ context: [UInt8], _ route: RelayRoute, at now: Int64
     ) -> Incoming {
-        guard let known = keys[route.peer],
+        guard let known = keys[route.peer] ?? guestKeys[route.peer],
             var responder = try? NoiseResponder(own: key, first: message, prologue: context),
             responder.remote == known, lines[id] == nil, let end = try? responder.answer([])
         else { return reset(id, route) }

@@ -68,6 +68,11 @@ public struct RelaySettings: Codable, Hashable, Sendable {
         denials?.contains(Grant(device: device, app: app, service: service)) ?? false
     }
 
+    /// Whether exactly this grant was given: what is granted to all the person's devices is not granted to others'.
+    func isGrantedAlone(_ device: String, _ app: String, _ service: String) -> Bool {
+        grants.contains(Grant(device: device, app: app, service: service))
+    }
+
     /// Whether a device was granted a service.
     func isGranted(_ device: String, _ app: String, _ service: String) -> Bool {
         grants.contains(Grant(device: device, app: app, service: service))

@@ -13,7 +13,8 @@ package enum RelayQuestionLook {
             notification: id, app: BundleID(rawValue: question.app), appName: question.appName,
             identifier: "\(identifier).\(question.device).\(question.service)",
             title: "“\(plain(question.deviceName))” would like to use “\(plain(question.service))”",
-            body: "\(plain(question.appName)) offers it on this device. The device belongs to you.")
+            body: "\(plain(question.appName)) offers it on this device. "
+                + (question.isGuests ? "The device is another person’s." : "The device belongs to you."))
         look.openLabel = "Later"
         look.buttons = RelayQuestion.Answer.allCases.map {
             Presentation.Button(identifier: $0.rawValue, label: label($0))

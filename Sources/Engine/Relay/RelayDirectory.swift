@@ -64,6 +64,9 @@ public struct RelayDirectory: Sendable {
     /// Devices within their grace, by its end: all graces are of one length.
     private var absences: ArraySlice<(end: Int64, account: AccountID, device: String)> = []
     private var meetings = RelayMeetings()
+    private var visits = RelayVisits()
+    /// The session in which each device has said hello.
+    private var homes: [String: RelaySession] = [:]
     private var waiting = WaitingRoutes()
 
     /// A directory without devices.
@@ -99,9 +102,10 @@ public struct RelayDirectory: Sendable {
             directives += Self.tell(.removed(revision: account.revision, device: away.key), account)
         }
         let isNew = known?.session != session
-        if let older = known?.session, isNew { accountOf[older] = nil }
+        if let older = known?.session, isNew { directives += leave(older) }
         account.entries[device.id] = Entry(device: device, session: session, graceEnd: nil, since: now)
         accountOf[session] = id
+        homes[session.device] = session
         // Who heard of an interruption hears that it is over, also where nothing else is new.
         let isBack = known.map { $0.session == nil } ?? false
         if known?.device != device { directives.append(.keep(device, id, seen: now)) }
@@ -121,14 +125,16 @@ public struct RelayDirectory: Sendable {
 
     /// A device leaves its account.
     public mutating func goodbye(_ session: RelaySession) -> [Directive] {
-        guard let id = accountOf.removeValue(forKey: session), var account = accounts[id],
-            account.entries[session.device]?.session == session
-        else { return [] }
+        let id = accountOf[session]
+        let parted = leave(session)
+        guard let id, var account = accounts[id], account.entries[session.device]?.session == session else {
+            return parted
+        }
         account.entries[session.device] = nil
         account.revision += 1
         let directives = Self.tell(.removed(revision: account.revision, device: session.device), account)
         keep(account, id)
-        return directives + [.forget(device: session.device)]
+        return parted + directives + [.forget(device: session.device)]
     }
 
     /// A device takes another from its account. Whoever knows the account's key may come back: the devices that stay need
@@ -140,9 +146,9 @@ public struct RelayDirectory: Sendable {
         account.revision += 1
         let directives = Self.tell(.removed(revision: account.revision, device: device), account)
         account.entries[device] = nil
-        if let other = entry.session { accountOf[other] = nil }
+        let parted = entry.session.map { leave($0) } ?? []
         keep(account, id)
-        return directives + [.forget(device: device)]
+        return directives + parted + [.forget(device: device)]
     }
 
     // MARK: What was kept
@@ -180,9 +186,11 @@ public struct RelayDirectory: Sendable {
     /// A session is over.
     public mutating func closed(_ session: RelaySession, at now: Int64) -> [Directive] {
         meetings.leave(session)
-        guard let id = accountOf.removeValue(forKey: session), var account = accounts[id],
-            account.entries[session.device]?.session == session
-        else { return [] }
+        let id = accountOf[session]
+        let parted = leave(session)
+        guard let id, var account = accounts[id], account.entries[session.device]?.session == session else {
+            return parted
+        }
         let end = now + Self.grace
         account.entries[session.device]?.session = nil
         account.entries[session.device]?.graceEnd = end
@@ -190,7 +198,7 @@ public struct RelayDirectory: Sendable {
         let directives = Self.tell(.interrupted(device: session.device), account)
         accounts[id] = account
         absences.append((end, id, session.device))
-        return directives + [.wake(at: end)]
+        return parted + directives + [.wake(at: end)]
     }
 
     /// Tells of devices whose grace is over.
@@ -224,6 +232,28 @@ public struct RelayDirectory: Sendable {
         account.sessions.filter { $0 != sender }.map { .send(frame, to: $0) }
     }
 
+    // MARK: Other persons' devices
+
+    /// A device asks for one of another person's, which has to offer something to anyone.
+    public mutating func find(_ device: String, by session: RelaySession) -> [Directive] {
+        let nothing = [Directive.send(.notFound(device: device), to: session)]
+        guard let own = accountOf[session], let visitor = accounts[own]?.entries[session.device]?.device,
+            let host = homes[device], let id = accountOf[host], id != own,
+            let seen = accounts[id]?.entries[device]?.device.seenByOthers
+        else { return nothing }
+        let ended = visits.begin(session, host).map {
+            Directive.send(.removed(revision: 0, device: $0.lost), to: $0.session)
+        }
+        return ended + [.send(.visited(visitor.asGuest), to: host), .send(.found(seen), to: session)]
+    }
+
+    /// A session belongs to no account any more; those who talked with it hear of that.
+    private mutating func leave(_ session: RelaySession) -> [Directive] {
+        accountOf[session] = nil
+        if homes[session.device] == session { homes[session.device] = nil }
+        return visits.end(session).map { .send(.removed(revision: 0, device: session.device), to: $0) }
+    }
+
     // MARK: Messages
 
     /// A device sends something to another of its account.
@@ -235,7 +265,10 @@ public struct RelayDirectory: Sendable {
             return .forward(forwarded, to: other, from: session)
         }
         guard let id = accountOf[session], let account = accounts[id] else { return not(.notJoined) }
-        guard let entry = account.entries[route.peer] else { return not(.unknownDevice) }
+        guard let entry = account.entries[route.peer] else {
+            guard let other = visits.partner(of: session, route.peer) else { return not(.unknownDevice) }
+            return .forward(forwarded, to: other, from: session)
+        }
         if let deadline = route.deadline, deadline <= now { return not(.expired) }
         guard let target = entry.session else {
             guard route.waits, waiting.hold(forwarded, for: route.peer, id, from: session, at: now) else {

@@ -84,8 +84,9 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
             state.withLock { follow($0.directory.dismiss(device, by: sender), &$0) }
         case .meet(let place):
             state.withLock { follow($0.directory.meet(sender, at: place, now: now), &$0) }
+        case .find(let device): state.withLock { follow($0.directory.find(device, by: sender), &$0) }
         case .goodbye: state.withLock { follow($0.directory.goodbye(sender), &$0) }
-        case .welcome, .changed, .removed, .interrupted, .undelivered, .refused, .met:
+        case .welcome, .changed, .removed, .interrupted, .undelivered, .refused, .met, .found, .notFound, .visited:
             return complete(.violation("a device does not say this to its server"))
         case .unknown: break
         }

@@ -30,6 +30,8 @@ public struct RelayService: Hashable, Sendable {
         case sameUser
         /// Those to whom the person has granted it.
         case granted
+        /// The devices of the same person, and of others those to whom the person has granted it.
+        case anyone
     }
 
     /// The service's name, unique within its app.
@@ -64,6 +66,8 @@ public struct RelayApp: Hashable, Sendable {
     public var name: String
     /// The names of the services that it offers.
     public var services: [String]
+    /// Those of the services that devices of other persons may ask for, too.
+    public var open: [String] = []
     /// The schemes of the addresses that it opens.
     public var schemes: [String]
     /// What else it tells of itself, together at most 4 KiB.
@@ -87,6 +91,7 @@ public struct RelayApp: Hashable, Sendable {
     var map: RelayMap {
         var map: RelayMap = ["id": .string(id), "name": .string(name), "presence": .string(presence.rawValue)]
         map.add("services", texts: services)
+        map.add("open", texts: open)
         map.add("schemes", texts: schemes)
         map.add("attributes", attributes: attributes)
         return map
@@ -97,6 +102,7 @@ public struct RelayApp: Hashable, Sendable {
         id = try fields.text("id", most: 255)
         name = try fields.text("name", most: 255)
         services = try fields.texts("services", most: 32)
+        open = try fields.texts("open", most: 32)
         schemes = try fields.texts("schemes", most: 64)
         attributes = try fields.attributes("attributes")
         presence = RelayPresence(rawValue: try fields.text("presence")) ?? .offline
@@ -137,6 +143,25 @@ public struct RelayDevice: Hashable, Sendable {
         self.apps = apps
     }
 
+    /// The device as devices of other persons see it: its name, its key, and what is open to anyone; `nil` where nothing is.
+    public var seenByOthers: RelayDevice? {
+        var seen = RelayDevice(id: id, name: name, kind: kind, platform: platform, presence: presence)
+        seen.key = key
+        seen.apps = apps.filter { !$0.open.isEmpty }.map {
+            var app = RelayApp(id: $0.id, name: $0.name, services: $0.open, presence: $0.presence)
+            app.open = $0.open
+            return app
+        }
+        return seen.apps.isEmpty ? nil : seen
+    }
+
+    /// The device as a guest of another person's: its name and its key.
+    public var asGuest: RelayDevice {
+        var guest = RelayDevice(id: id, name: name, kind: kind, platform: platform, presence: presence)
+        guest.key = key
+        return guest
+    }
+
     /// The device's bytes, for whoever keeps it.
     public func encoded() throws(RelayFault) -> [UInt8] { try RelayEncoder.encode(map, limits: .frame) }
 
@@ -147,6 +172,8 @@ public struct RelayDevice: Hashable, Sendable {
 
     /// How many apps a device tells of at most.
     public static let appLimit = 64
+    /// With how many devices of other persons a device talks at most.
+    public static let guestLimit = 64
 
     var map: RelayMap {
         var map: RelayMap = [

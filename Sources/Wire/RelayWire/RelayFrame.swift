@@ -18,6 +18,14 @@ public enum RelayFrame: Hashable, Sendable {
     case meet(place: [UInt8])
     /// Another device has named the same place; they can say something to each other now.
     case met(device: String)
+    /// A device asks for one of another person's that offers something to anyone.
+    case find(device: String)
+    /// The answer: how other persons see the device, which can be asked from now on.
+    case found(RelayDevice)
+    /// There is no such device, or it offers nothing to anyone, or is not there.
+    case notFound(device: String)
+    /// A device of another person's has asked for this one.
+    case visited(RelayDevice)
     /// A device's connection ended: what was under way to it may have arrived or not.
     case interrupted(device: String)
     /// A message from one device to another.
@@ -54,6 +62,10 @@ public enum RelayFrame: Hashable, Sendable {
         case .meet(let place): ["type": "meet", "place": .data(place)]
         case .met(let device): ["type": "met", "device": .string(device)]
         case .dismiss(let device): ["type": "dismiss", "device": .string(device)]
+        case .find(let device): ["type": "find", "device": .string(device)]
+        case .found(let device): ["type": "found", "device": .dictionary(device.map)]
+        case .notFound(let device): ["type": "notFound", "device": .string(device)]
+        case .visited(let device): ["type": "visited", "device": .dictionary(device.map)]
         case .interrupted(let device): ["type": "interrupted", "device": .string(device)]
         case .route(let route): route.map
         case .undelivered(let id, let reason):
@@ -87,6 +99,10 @@ public enum RelayFrame: Hashable, Sendable {
             return .meet(place: place)
         case "met": return .met(device: try fields.text("device"))
         case "dismiss": return .dismiss(device: try fields.text("device"))
+        case "find": return .find(device: try fields.text("device", most: 64))
+        case "found": return .found(try RelayDevice(try fields.member("device")))
+        case "notFound": return .notFound(device: try fields.text("device"))
+        case "visited": return .visited(try RelayDevice(try fields.member("device")))
         case "interrupted": return .interrupted(device: try fields.text("device"))
         case "route": return .route(try RelayRoute(fields))
         case "undelivered":

@@ -8,6 +8,8 @@ public enum RelayNotice: Hashable, Sendable {
     case life(request: Int64, RelayLife?, RelayStatus?)
     /// What a terminal asked for, by name.
     case managed(request: Int64, RelayMap)
+    /// A device of another person's was found; it can be asked what it offers to anyone.
+    case found(request: Int64, RelayDevice)
     /// A device is there: the first of it that this watcher hears.
     case added(RelayDevice)
     /// A device is another.
@@ -58,6 +60,8 @@ public enum RelayNotice: Hashable, Sendable {
             return map
         case .managed(let request, let answer):
             return ["type": "managed", "request": .integer(request), "answer": .dictionary(answer)]
+        case .found(let request, let device):
+            return ["type": "found", "request": .integer(request), "device": .dictionary(device.map)]
         case .added(let device): return ["type": "added", "device": .dictionary(device.map)]
         case .updated(let device): return ["type": "updated", "device": .dictionary(device.map)]
         case .removed(let device): return ["type": "removed", "device": .string(device)]
@@ -108,6 +112,8 @@ public enum RelayNotice: Hashable, Sendable {
                 request: try fields.integer("request"), try fields.optionalText("life").flatMap(RelayLife.init),
                 try fields.optionalText("status").flatMap(RelayStatus.init))
         case "managed": return .managed(request: try fields.integer("request"), try fields.member("answer"))
+        case "found":
+            return .found(request: try fields.integer("request"), try RelayDevice(try fields.member("device")))
         case "added": return .added(try RelayDevice(try fields.member("device")))
         case "updated": return .updated(try RelayDevice(try fields.member("device")))
         case "removed": return .removed(device: try fields.text("device"))

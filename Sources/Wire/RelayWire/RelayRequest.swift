@@ -13,6 +13,8 @@ public enum RelayRequest: Hashable, Sendable {
     /// deadline is in milliseconds since 1970.
     /// `waits` lets the server keep it until then for a device that is away.
     case command(request: Int64, id: UUID?, device: String, deadline: Int64?, waits: Bool = false, RelayOrder)
+    /// Finds a device of another person's that offers something to anyone, by its id; answered by ``RelayNotice/found(request:_:)``.
+    case find(request: Int64, device: String)
     /// The answer to ``RelayNotice/asked(call:id:device:deadline:RelayCall)`` or ``RelayNotice/launch(call:device:_:)``.
     case answer(call: Int64, RelayOutcome)
     /// Closes a connection.
@@ -55,6 +57,8 @@ public enum RelayRequest: Hashable, Sendable {
             map.add("deadline", deadline.map(RelayValue.integer))
             if waits { map["waits"] = true }
             return map
+        case .find(let request, let device):
+            return ["type": "find", "request": .integer(request), "device": .string(device)]
         case .answer(let call, let outcome):
             return ["type": "answer", "call": .integer(call), "outcome": .dictionary(outcome.map)]
         case .close(let request, let connection, let reason):
@@ -88,6 +92,8 @@ public enum RelayRequest: Hashable, Sendable {
                 device: try fields.text("device", most: 64),
                 deadline: fields.map["deadline"] == nil ? nil : try fields.integer("deadline"),
                 waits: try fields.flag("waits"), try RelayOrder(try fields.member("order")))
+        case "find":
+            return .find(request: try fields.integer("request"), device: try fields.text("device", most: 64))
         case "answer":
             return .answer(call: try fields.integer("call"), try RelayOutcome(try fields.member("outcome")))
         case "close":

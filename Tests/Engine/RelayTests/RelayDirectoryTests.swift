@@ -54,6 +54,62 @@ import Testing
         #expect(told(Self.session("a"), directory.due(at: 10_000)).isEmpty)
     }
 
+    private static func open(_ name: String) -> RelayDevice {
+        var device = device(name)
+        device.key = [UInt8](repeating: 7, count: 32)
+        var app = RelayApp(id: "a.b", name: "A", services: ["mine", "all"], attributes: ["x": "y"])
+        app.open = ["all"]
+        device.apps = [app, RelayApp(id: "c.d", name: "C", services: ["mine"])]
+        return device
+    }
+
+    @Test("A device of another account that offers something to anyone is found, and nothing else of it is seen")
+    mutating func guests() {
+        _ = directory.hello(Self.session("a"), account: Self.mine, Self.open("a"), at: 0)
+        join("b")
+        join("x", Self.others)
+        let found = directory.find("a", by: Self.session("x"))
+        guard case .found(let seen)? = told(Self.session("x"), found).first,
+            case .visited(let guest)? = told(Self.session("a"), found).first
+        else { return #expect(Bool(false), "it is not found") }
+        #expect(seen.apps.map(\.id) == ["a.b"] && seen.apps[0].services == ["all"] && seen.apps[0].attributes.isEmpty)
+        #expect(guest.id == "x" && guest.apps.isEmpty)
+        for (from, to) in [("x", "a"), ("a", "x")] {
+            guard
+                case .forward(_, Self.session(to), _)? = directory.route(
+                    Self.route(to), from: Self.session(from), at: 0)
+            else { return #expect(Bool(false), "\(from) does not reach \(to)") }
+        }
+        for (from, to) in [("x", "b"), ("b", "x")] {
+            let route = Self.route(to)
+            #expect(
+                directory.route(route, from: Self.session(from), at: 0)
+                    == .send(.undelivered(id: route.id, .unknownDevice), to: Self.session(from)))
+        }
+        #expect(
+            directory.find("b", by: Self.session("x")) == [.send(.notFound(device: "b"), to: Self.session("x"))])
+        #expect(directory.find("a", by: Self.session("y")) == [.send(.notFound(device: "a"), to: Self.session("y"))])
+        #expect(
+            told(Self.session("x"), directory.closed(Self.session("a"), at: 1)) == [.removed(revision: 0, device: "a")])
+        let late = Self.route("a")
+        #expect(
+            directory.route(late, from: Self.session("x"), at: 1)
+                == .send(.undelivered(id: late.id, .unknownDevice), to: Self.session("x")))
+    }
+
+    @Test("A device talks with so many of others, and the oldest of them gives way")
+    mutating func crowd() {
+        _ = directory.hello(Self.session("a"), account: Self.mine, Self.open("a"), at: 0)
+        for number in 0...32 {
+            join("x\(number)", [9, UInt8(number)])
+            let found = directory.find("a", by: Self.session("x\(number)"))
+            #expect(told(Self.session("x0"), found).contains(.removed(revision: 0, device: "a")) == (number == 32))
+        }
+        guard case .send? = directory.route(Self.route("a"), from: Self.session("x0"), at: 0),
+            case .forward? = directory.route(Self.route("a"), from: Self.session("x32"), at: 0)
+        else { return #expect(Bool(false), "another gave way") }
+    }
+
     @Test("Who has not said hello reaches nobody")
     mutating func stranger() {
         join("a")

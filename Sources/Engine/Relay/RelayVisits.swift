@@ -1,0 +1,46 @@
+import RelayWire
+
+/// Devices that ask for what devices of other persons offer to anyone: a value.
+///
+/// Guarantees: only two of which one has asked for the other can say something to each other; each has at most ``limit`` of them, the
+/// oldest gives way; a visit ends with either session.
+struct RelayVisits: Sendable {
+    /// How many devices of other persons one device talks with.
+    static let limit = 32
+
+    /// The others of each, the oldest first.
+    private var partners: [RelaySession: [RelaySession]] = [:]
+
+    /// Two may say something to each other. Those who may not any more are returned, each with whom it lost.
+    mutating func begin(_ one: RelaySession, _ other: RelaySession) -> [(session: RelaySession, lost: String)] {
+        if partners[one]?.contains(other) == true { return [] }
+        var ended: [(session: RelaySession, lost: String)] = []
+        for (session, partner) in [(one, other), (other, one)] {
+            if let all = partners[session], all.count >= Self.limit, let oldest = all.first {
+                part(session, oldest)
+                ended += [(session, oldest.device), (oldest, session.device)]
+            }
+            partners[session, default: []].append(partner)
+        }
+        return ended
+    }
+
+    /// The session of a device with which this one may talk.
+    func partner(of session: RelaySession, _ device: String) -> RelaySession? {
+        partners[session]?.first { $0.device == device }
+    }
+
+    /// A session is over; those who talked with it are returned.
+    mutating func end(_ session: RelaySession) -> [RelaySession] {
+        let all = partners[session] ?? []
+        for other in all { part(session, other) }
+        return all
+    }
+
+    private mutating func part(_ one: RelaySession, _ other: RelaySession) {
+        for (session, partner) in [(one, other), (other, one)] {
+            partners[session]?.removeAll { $0 == partner }
+            if partners[session]?.isEmpty == true { partners[session] = nil }
+        }
+    }
+}
