@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 import uuid
 import wave
@@ -485,9 +486,17 @@ class Player:
         self.process.wait(10)
 
 
+class Film(str):
+    """An address, whose site answers while `gate` is set."""
+
+    gate: threading.Event
+
+
 @pytest.fixture
 def film(tmp_path):
     """The address of two minutes of silence, by HTTP with ranges."""
+    gate = threading.Event()
+    gate.set()
     folder = tmp_path / "site"
     folder.mkdir()
     with wave.open(str(folder / "film.wav"), "wb") as sound:
@@ -501,6 +510,7 @@ def film(tmp_path):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self):
+            gate.wait(60)
             start = int(re.match(r"bytes=(\d+)-", self.headers.get("Range", "bytes=0-")).group(1))
             self.send_response(206 if "Range" in self.headers else 200)
             self.send_header("Accept-Ranges", "bytes")
@@ -517,7 +527,10 @@ def film(tmp_path):
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/film.wav"
+    address = Film(f"http://127.0.0.1:{server.server_port}/film.wav")
+    address.gate = gate
+    yield address
+    gate.set()
     server.shutdown()
     server.server_close()
 
@@ -568,6 +581,63 @@ def test_what_plays_here_goes_on_there_at_the_same_second(devices, desktop, film
         os.kill(theirs.process.pid, signal.SIGCONT)
         assert done.returncode != 0
         assert mine.status == "Playing"
+    finally:
+        for player in players:
+            player.end()
+        second.stop()
+
+
+def test_a_move_that_does_not_come_about_in_ten_seconds_is_undone(devices, desktop, film):
+    here = devices("here")
+    other = devices("other", environment=desktop.environment)
+    here.sees("other")
+    other.relay("grant", here.id, "aldaba.relay", "media")
+    second = Screen(clean_environment(), server="mock")
+    players = []
+    try:
+        mine = Player(second.environment, film)
+        players.append(mine)
+        wait_until(lambda: mine.status == "Playing", "it plays here")
+        theirs = Player(desktop.environment)
+        players.append(theirs)
+
+        def move():
+            start = time.monotonic()
+            done = subprocess.run(
+                [str(BINARY), "relay", "move", "--on", "other", "--agent-socket", here.socket],
+                env=clean_environment() | {"DBUS_SESSION_BUS_ADDRESS": second.environment["DBUS_SESSION_BUS_ADDRESS"]},
+                capture_output=True, text=True, timeout=40)
+            return done, time.monotonic() - start
+
+        def assert_undone():
+            """Nothing plays there, and here it plays on."""
+            assert theirs.ctl("metadata", "xesam:url", check=False).stdout.strip() == ""
+            assert theirs.status != "Playing"
+            assert mine.status == "Playing"
+            before = mine.position
+            wait_until(lambda: mine.position > before, "it goes on here")
+
+        # The site does not answer the player there.
+        film.gate.clear()
+        done, seconds = move()
+        assert done.returncode != 0 and done.stderr, "a person is told that it did not come about"
+        assert seconds < 12
+        wait_until(lambda: theirs.ctl("metadata", "xesam:url", check=False).stdout.strip() == "", "it is stopped there", 10)
+        film.gate.set()
+        assert_undone()
+        # The player there does not answer at all: what it was told is taken back by the time it does.
+        os.kill(theirs.process.pid, signal.SIGSTOP)
+        done, seconds = move()
+        assert done.returncode != 0 and done.stderr
+        assert seconds < 12
+        os.kill(theirs.process.pid, signal.SIGCONT)
+        wait_until(lambda: theirs.ctl("status", check=False).returncode == 0, "the player there answers again")
+        assert_undone()
+        # And it can be tried again at once.
+        done, _ = move()
+        assert done.returncode == 0, done.stderr
+        assert mine.status == "Paused"
+        assert theirs.ctl("metadata", "xesam:url").stdout.strip() == film
     finally:
         for player in players:
             player.end()

@@ -128,8 +128,9 @@ package final class MediaPlayers {
                     ? "no player runs there" : "no player there opens \(scheme) addresses")
         }
         let deadline = ContinuousClock.now + patience
-        _ = try call(chosen.name, Self.player, "OpenUri", [.string(uri)])
         do {
+            // One that does not answer may open it later all the same, and is told to stop then.
+            _ = try call(chosen.name, Self.player, "OpenUri", [.string(uri)])
             var playing = try wait(for: chosen.name, until: deadline) { $0.uri == uri }
             _ = try call(chosen.name, Self.player, "Play")
             let began = playing.position
