@@ -1,4 +1,5 @@
-// Each step of Rome's guide for iOS: `RelayGuide serve` on one device, `RelayGuide call` on another.
+// Each step of Rome's guide for iOS: `RelayGuide serve` on one device, `RelayGuide call` on another. And streams, which the guide has not:
+// `RelayGuide take FILE` on one device, `RelayGuide give FILE` on another.
 
 import ConnectedDevices
 import Foundation
@@ -36,6 +37,33 @@ struct GuideLauncher: LaunchUriProvider {
     }
 }
 
+/// Puts a stream into a file; what the file holds already need not come again.
+struct StreamTaker: AppServiceProvider {
+    let file: URL
+    var appServiceInfo: AppServiceInfo { AppServiceInfo(name: "streams", packageId: app) }
+
+    func connectionDidOpen(_ info: AppServiceConnectionOpenedInfo) { info.connection.close() }
+
+    func streamDidArrive(_ stream: IncomingStream) {
+        Task {
+            do {
+                if !FileManager.default.fileExists(atPath: file.path) { try Data().write(to: file) }
+                var there = StreamPosition()
+                there.append(try Data(contentsOf: file))
+                let begin = there.offset
+                let handle = try FileHandle(forWritingTo: file)
+                try await stream.receive(after: there) { offset, piece in
+                    if offset == 0 { try handle.truncate(atOffset: 0) }
+                    if offset == 0 || offset == begin { say("from \(offset)") }
+                    try handle.seek(toOffset: UInt64(offset))
+                    try handle.write(contentsOf: piece)
+                }
+                say("taken: \(stream.name) \(stream.size)")
+            } catch { say("not taken: \(error)") }
+        }
+    }
+}
+
 @Sendable func say(_ line: String) { try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8)) }
 
 // 1. Start the platform.
@@ -56,6 +84,13 @@ if CommandLine.arguments.dropFirst().first == "serve" {
     while true { try await Task.sleep(for: .seconds(3600)) }
 }
 
+if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "take" {
+    let registration = RemoteSystemAppRegistration.getForAccount()
+    registration.appServiceProviders = [StreamTaker(file: URL(fileURLWithPath: CommandLine.arguments[2]))]
+    say("published: \(await registration.publish())")
+    while true { try await Task.sleep(for: .seconds(3600)) }
+}
+
 // 3. Discover devices, until one with this app is there.
 let watcher = RemoteSystemWatcher(filters: [.statusType(.available), .platform([.linux])])
 let (found, finding) = AsyncStream.makeStream(of: RemoteSystemApp.self)
@@ -71,6 +106,15 @@ guard let other = await found.first(where: { _ in true }) else { exit(1) }
 watcher.stop()
 say("found: \(other.displayName) \(other.status) \(other.attributes["Purpose"] ?? "")")
 let request = RemoteSystemConnectionRequest(remoteSystemApp: other)
+
+if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "give" {
+    let file = URL(fileURLWithPath: CommandLine.arguments[2])
+    let given = await RemoteStream.send(
+        try FileStreamSource(file), named: file.lastPathComponent, to: AppServiceInfo(name: "streams", packageId: app),
+        request: request)
+    say("given: \(given.status)")
+    exit(given.status == .success ? 0 : 1)
+}
 
 // 4. Open addresses there.
 let launcher = RemoteLauncher()

@@ -1,10 +1,12 @@
 """Rome's guide, step by step: `Examples/RelayGuide` serves on one device and calls from another."""
 
 import json
+import random
 import subprocess
 
 from aldaba_process import BINARY, clean_environment, run_aldaba
 from test_relay import Device, opened, pair  # noqa: F401
+from waiting import wait_until
 
 GUIDE = BINARY.parent / "RelayGuide"
 APP = "com.example.relay-guide"
@@ -20,6 +22,62 @@ def start(device, *words):
     return subprocess.Popen(
         [GUIDE, *words], stdout=subprocess.PIPE, text=True,
         env=clean_environment(ALDABA_APP_ID=APP, ALDABA_AGENT_SOCKET=device.socket))
+
+
+def test_a_stream_goes_from_app_to_app_and_on_where_it_was(pair, opened, tmp_path):  # noqa: F811
+    _, first, second = pair
+    install(first, tmp_path)
+    install(second, tmp_path)
+    film, taken = tmp_path / "film.mp4", tmp_path / "taken.mp4"
+    film.write_bytes(random.Random(5).randbytes(12_000_001))
+    taking = start(second, "take", taken)
+
+    def give():
+        giving = start(first, "give", film)
+        told, _ = giving.communicate(timeout=120)
+        return told.splitlines()[-1]
+
+    def hears(line):
+        heard = taking.stdout.readline().strip()
+        assert heard == line
+
+    try:
+        hears("published: success")
+        assert give() == "given: success"
+        hears("from 0")
+        hears(f"taken: film.mp4 {film.stat().st_size}")
+        assert taken.read_bytes() == film.read_bytes()
+        # What is there already does not come again.
+        with open(taken, "r+b") as part:
+            part.truncate(5_000_000)
+        assert give() == "given: success"
+        hears("from 5000000")
+        hears(f"taken: film.mp4 {film.stat().st_size}")
+        assert taken.read_bytes() == film.read_bytes()
+        # What is there of something else does.
+        taken.write_bytes(bytes(3_000_000))
+        assert give() == "given: success"
+        hears("from 0")
+        hears(f"taken: film.mp4 {film.stat().st_size}")
+        assert taken.read_bytes() == film.read_bytes()
+        # The giver ends in the middle, and goes on when it is there again.
+        film.write_bytes(random.Random(6).randbytes(60_000_000))
+        taken.unlink()
+        giving = start(first, "give", film)
+        hears("from 0")
+        wait_until(lambda: taken.stat().st_size > 4 << 20, "a part is there", 60)
+        giving.kill()
+        giving.wait(10)
+        hears("not taken: lost")
+        had = taken.stat().st_size
+        assert 0 < had < film.stat().st_size
+        assert give() == "given: success"
+        hears(f"from {had}")
+        hears(f"taken: film.mp4 {film.stat().st_size}")
+        assert taken.read_bytes() == film.read_bytes()
+    finally:
+        taking.kill()
+        taking.wait(10)
 
 
 def test_every_step_of_the_guide(pair, opened, tmp_path):  # noqa: F811

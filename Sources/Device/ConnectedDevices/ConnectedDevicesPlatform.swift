@@ -104,6 +104,10 @@ public protocol AppServiceProvider: Sendable {
     var appServiceInfo: AppServiceInfo { get }
     /// Whether only devices may use it that the person has named (`aldaba relay grant`).
     var needsGrant: Bool { get }
+    /// Whether devices of other persons may use it too, after this person's word; not where ``needsGrant`` is set.
+    var isOpenToAnyone: Bool { get }
+    /// Another device sends a stream. Keep it for as long as it is wanted; one that nobody keeps is refused.
+    func streamDidArrive(_ stream: IncomingStream)
     /// Another device has opened a connection, or asks by itself. Subscribe to the connection's events before this returns, and
     /// keep the connection for as long as it is wanted.
     func connectionDidOpen(_ info: AppServiceConnectionOpenedInfo)
@@ -112,6 +116,10 @@ public protocol AppServiceProvider: Sendable {
 extension AppServiceProvider {
     /// All of the person's devices may use the service.
     public var needsGrant: Bool { false }
+    /// Devices of other persons may not use it.
+    public var isOpenToAnyone: Bool { false }
+    /// Refuses.
+    public func streamDidArrive(_ stream: IncomingStream) { stream.refuse("the app takes no streams here") }
 }
 
 /// A connection that another device has opened.
@@ -186,7 +194,9 @@ public final class RemoteSystemAppRegistration: Sendable {
         let (services, schemes, attributes) = state.withLock { state in
             (
                 state.providers.map {
-                    RelayService(name: $0.appServiceInfo.name, access: $0.needsGrant ? .granted : .sameUser)
+                    RelayService(
+                        name: $0.appServiceInfo.name,
+                        access: $0.needsGrant ? .granted : $0.isOpenToAnyone ? .anyone : .sameUser)
                 },
                 state.launcher.map { $0.supportedUriSchemes ?? ["*"] } ?? [], state.attributes
             )
@@ -222,6 +232,12 @@ public final class RemoteSystemAppRegistration: Sendable {
             state.withLock { $0.connections.removeValue(forKey: id) }?.close(by: reason)
         case .notice(.asked(let call, _, let device, _, let asked)) where asked.connection == nil:
             answer(asked, call, device, client)
+        case .notice(.offered(let id, let device, let offer)):
+            let stream = IncomingStream(id, offer, from: device, client: client)
+            guard let provider = offer.service.flatMap({ provider(of: $0) }) else {
+                return stream.refuse("the app does not offer the service")
+            }
+            provider.streamDidArrive(stream)
         case .notice(.launch(let call, _, let launch)): open(launch, call, client)
         case .notice: break
         }

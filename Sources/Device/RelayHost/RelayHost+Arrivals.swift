@@ -21,14 +21,21 @@ extension RelayHost {
             for (number, task) in tasks where task.id == id && task.device == route.peer {
                 if task.isAsked { directives.append(.withdraw(ticket: number)) }
                 tasks[number] = nil
+                appStreamEnded(id, isLost: true)
             }
             if incoming[id]?.device == route.peer { incomingEnded(id) }
         case .launch, .call, .open: carryOut(content, route, now)
+        case .offer(let offer) where offer.app != nil: carryOut(content, route, now)
         case .offer(let offer): take(offer, route, now)
         case .pull(let stream, let offset, let length, let prefix):
+            guard !heard(.pull(offset: offset, length: length, prefix: prefix), of: stream, from: route.peer) else { break }
             pulled(stream, offset, length, prefix, route.peer)
-        case .piece(let stream, let offset, let bytes): pieceCame(stream, offset, bytes, route.peer, now)
-        case .piecesEnded(let stream, let digest): piecesEnded(stream, digest, route.peer, now)
+        case .piece(let stream, let offset, let bytes):
+            guard !heard(.piece(offset: offset, bytes), of: stream, from: route.peer) else { break }
+            pieceCame(stream, offset, bytes, route.peer, now)
+        case .piecesEnded(let stream, let digest):
+            guard !heard(.allGiven(digest: digest), of: stream, from: route.peer) else { break }
+            piecesEnded(stream, digest, route.peer, now)
         case .rekey(let text): rekeyed(text)
         case .pathBegins, .pathEnded: directives.append(.path(device: route.peer, content))
         case .unknown(let type):
@@ -59,6 +66,7 @@ extension RelayHost {
         case .launch(let launch): take(launch, route, now)
         case .call(let call): take(call, route, now)
         case .open(let app, let service, _): open(app, service, route, content, now)
+        case .offer(let offer): take(offer, app: offer.app ?? "", service: offer.service ?? "", route, now)
         default: break
         }
     }
@@ -69,6 +77,7 @@ extension RelayHost {
         case .launch(let launch): "open \(launch.uri.prefix { $0 != ":" }.prefix(32))"
         case .call(let call): "call \(call.app)/\(call.service)"
         case .open(let app, let service, _): "connect \(app)/\(service)"
+        case .offer(let offer): "stream \(offer.app ?? "")/\(offer.service ?? "")"
         default: "command"
         }
     }

@@ -99,7 +99,7 @@ extension RelayOrder {
     var isForOthers: Bool {
         switch self {
         case .call, .open, .send: true
-        case .launch, .file: false
+        case .launch, .file, .stream: false
         }
     }
 }

@@ -22,6 +22,7 @@ extension RelayHost {
             answer(client, number, RelayOutcome(.success))
         case .command(let number, let id, let device, let deadline, let waits, let order):
             begin(order, id ?? UUID(), device, deadline, waits, number, client, now)
+        case .stream(let stream, let step): take(step, stream, by: client, now)
         case .find(let number, let device): find(device, number, client)
         case .answer(let call, let outcome): finish(call, outcome, by: client, now)
         case .close(let number, let connection, let reason): close(number, connection, reason, client)
@@ -41,6 +42,8 @@ extension RelayHost {
         for id in ledger.underWay(of: client) {
             if let file = outgoing[id] { send(.cancel(command: id), to: file.device, deadline: nil) }
             outgoingEnded(id)
+            if let stream = appStreams[id] { send(.cancel(command: id), to: stream.device, deadline: nil) }
+            appStreamEnded(id)
             _ = ledger.end(id, .cancelled, at: now)
         }
         if pairing?.client == client { endPairing() }
@@ -48,6 +51,7 @@ extension RelayHost {
             lines[id] = nil
             send(.close(connection: id, .cancelled), to: line.device, deadline: nil)
         }
+        for (id, stream) in appStreams where stream.client == client { appStreamEnded(id) }
         for (number, task) in tasks where task.client == client {
             settle(number, RelayOutcome(.outcomeUnknown, detail: "the app ended before it answered"), now)
         }
@@ -122,6 +126,15 @@ extension RelayHost {
             }
             end = min(deadline ?? now + Self.filePatience, now + Self.filePatience)
         }
+        if case .stream(let offer) = order {
+            guard appStreams.count < Self.streamLimit else {
+                return refuse(.resourceLimits, "\(Self.streamLimit) streams are under way")
+            }
+            guard offer.app != nil, offer.service != nil else {
+                return refuse(.serviceUnavailable, "a stream is for a service of an app")
+            }
+            end = min(deadline ?? now + Self.filePatience, now + Self.filePatience)
+        }
         guard end > now else { return refuse(.expired, "the deadline has passed") }
         let body: [UInt8]
         do throws(RelayFault) { body = try content(of: order, client).encoded() } catch {
@@ -136,6 +149,7 @@ extension RelayHost {
         if case .file(let path, let offer) = order {
             outgoing[id] = Outgoing(client: client, request: number, device: device, path: path, offer: offer)
         }
+        if case .stream(let offer) = order { give(offer, id, to: device, by: client) }
         directives.append(
             .send(.route(RelayRoute(peer: device, id: id, deadline: end, body: body, waits: waits))))
         ledger.sent(id)
@@ -150,7 +164,7 @@ extension RelayHost {
         case .call(let app, let service, let message):
             return .call(RelayCall(app: app, service: service, caller: caller, message: message))
         case .open(let app, let service): return .open(app: app, service: service, caller: caller)
-        case .file(_, let offer): return .offer(offer)
+        case .file(_, let offer), .stream(let offer): return .offer(offer)
         case .send(let connection, let message):
             let line = lines[connection]
             return .call(
@@ -168,7 +182,7 @@ extension RelayHost {
                 _ = try RelayEncoder.encode(message, limits: .largestMessage)
                 return nil
             } catch { return error.description }
-        case .launch, .open, .file: return nil
+        case .launch, .open, .file, .stream: return nil
         }
     }
 

@@ -133,12 +133,7 @@ extension RelayHost {
     /// What the person says of ``Directive/ask(ticket:_:)``; `nil` where nobody could be asked, or did not say.
     public mutating func decided(_ ticket: Int64, _ answer: RelayQuestion.Answer?, at now: Int64) -> [Directive] {
         guard let task = tasks[ticket], task.isAsked, let content = task.call else { return [] }
-        let (app, service) =
-            switch content {
-            case .call(let call): (call.app, call.service)
-            case .open(let app, let service, _): (app, service)
-            default: ("", "")
-            }
+        let (app, service) = Self.target(of: content) ?? ("", "")
         let grant = RelaySettings.Grant(device: grantee(task.device), app: app, service: service)
         var changed = settings
         switch answer {
@@ -173,6 +168,7 @@ extension RelayHost {
         switch content {
         case .call(let call): (call.app, call.service)
         case .open(let app, let service, _): (app, service)
+        case .offer(let offer): (offer.app ?? "", offer.service ?? "")
         default: nil
         }
     }
@@ -183,6 +179,7 @@ extension RelayHost {
         switch content {
         case .call(let call): take(call, route, now)
         case .open(let app, let service, _): open(app, service, route, content, now)
+        case .offer(let offer): take(offer, app: offer.app ?? "", service: offer.service ?? "", route, now)
         default: break
         }
     }

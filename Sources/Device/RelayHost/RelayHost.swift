@@ -110,6 +110,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// Files that go to other devices and come from them.
     var outgoing: [UUID: Outgoing] = [:]
     var incoming: [UUID: Incoming] = [:]
+    /// Streams of apps, in both directions.
+    var appStreams: [UUID: AppStream] = [:]
     /// What other devices' commands are, for the log.
     var described: [UUID: String] = [:]
     var pairing: Pairing?
@@ -154,6 +156,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
         forgetOthers()
         for id in outgoing.keys { outgoing[id]?.isAway = true }
         for id in incoming.keys { incomingEnded(id) }
+        appStreamsLost()
         failPairing("the way to the server was lost")
         for id in ledger.underWay() where outgoing[id] == nil {
             end(id, RelayOutcome(.outcomeUnknown, detail: "the way to the server was lost"), now)
@@ -218,6 +221,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     private mutating func lost(_ device: String, _ now: Int64) {
         for (id, file) in outgoing where file.device == device { outgoing[id]?.isAway = true }
         for (id, file) in incoming where file.device == device { incomingEnded(id) }
+        appStreamsLost(with: device)
         for id in ledger.underWay(to: device) where outgoing[id] == nil {
             end(id, RelayOutcome(.outcomeUnknown, detail: "the device went away before it answered"), now)
         }
@@ -270,7 +274,10 @@ public struct RelayHost<Client: Hashable & Sendable> {
                 gaveUp(number, task)
                 continue
             }
-            if let deadline = task.deadline, deadline <= now, task.client != nil { tasks[number] = nil }
+            if let deadline = task.deadline, deadline <= now, task.client != nil {
+                tasks[number] = nil
+                appStreamEnded(task.id, isLost: true)
+            }
             guard let moment = task.tellsAt, moment <= now, tasks[number] != nil else { continue }
             tasks[number]?.tellsAt = nil
             send(.executing(command: task.id), to: task.device, deadline: task.deadline)
@@ -296,6 +303,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
             lines[id] = Line(client: command.client, device: command.device, app: opens.app, service: opens.service)
         }
         outgoingEnded(id)
+        appStreamEnded(id)
         directives.append(.tell(command.client, .answered(request: command.request, id: id, outcome)))
     }
 

@@ -26,6 +26,10 @@ public enum RelayNotice: Hashable, Sendable {
     case opened(connection: UUID, device: String, app: String, service: String)
     /// A connection of this app's is closed, and why; by the other side, or because the way to it was lost.
     case closed(connection: UUID, RelayCloseReason)
+    /// Another device offers a stream to this app's service; answered by a step of the request ``RelayRequest/stream(_:_:)``.
+    case offered(stream: UUID, device: String, RelayOffer)
+    /// What the other end of a stream says.
+    case stream(UUID, RelayStreamStep)
     /// Another device asks this app to open an address; answered by ``RelayRequest/answer(call:_:)``.
     case launch(call: Int64, device: String, RelayLaunch)
     /// How much of a file has been asked for by its taker, of how many bytes.
@@ -83,6 +87,10 @@ public enum RelayNotice: Hashable, Sendable {
             ]
         case .closed(let connection, let reason):
             return ["type": "closed", "connection": .uuid(connection), "reason": .string(reason.rawValue)]
+        case .offered(let stream, let device, let offer):
+            return offer.map.merging(["type": "offered", "stream": .uuid(stream), "device": .string(device)]) { $1 }
+        case .stream(let stream, let step):
+            return step.map.merging(["type": "stream", "stream": .uuid(stream)]) { $1 }
         case .launch(let call, let device, let launch):
             return launch.map.merging([
                 "type": "launch", "call": .integer(call), "device": .string(device),
@@ -135,6 +143,10 @@ public enum RelayNotice: Hashable, Sendable {
             return .closed(
                 connection: try fields.id("connection"),
                 RelayCloseReason(rawValue: try fields.text("reason")) ?? .unknown)
+        case "offered":
+            return .offered(
+                stream: try fields.id("stream"), device: try fields.text("device"), try RelayOffer(fields))
+        case "stream": return .stream(try fields.id("stream"), try RelayStreamStep(fields))
         case "launch":
             return .launch(
                 call: try fields.integer("call"), device: try fields.text("device"), try RelayLaunch(fields))

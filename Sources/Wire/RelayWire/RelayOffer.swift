@@ -1,4 +1,4 @@
-/// A file that one device offers to another.
+/// A file that one device offers to another, or what an app sends to a service of another as a stream.
 public struct RelayOffer: Hashable, Sendable {
     /// Its name, without folders.
     public var name: String
@@ -8,18 +8,26 @@ public struct RelayOffer: Hashable, Sendable {
     public var modified: Int64
     /// The call that asked for it; `nil` where nobody did.
     public var answers: String?
+    /// The app and its service that are to take it; `nil` for a file, which the device takes.
+    public var app: String?, service: String?
 
     /// Describes a file.
-    public init(name: String, size: Int64, modified: Int64, answers: String? = nil) {
+    public init(
+        name: String, size: Int64, modified: Int64, answers: String? = nil, app: String? = nil, service: String? = nil
+    ) {
         self.name = name
         self.size = size
         self.modified = modified
         self.answers = answers
+        self.app = app
+        self.service = service
     }
 
     var map: RelayMap {
         var map: RelayMap = ["name": .string(name), "size": .integer(size), "modified": .integer(modified)]
         map.add("answers", answers.map(RelayValue.string))
+        map.add("app", app.map(RelayValue.string))
+        map.add("service", service.map(RelayValue.string))
         return map
     }
 
@@ -29,5 +37,7 @@ public struct RelayOffer: Hashable, Sendable {
         guard size >= 0 else { throw fields.fault("size", "not negative") }
         modified = try fields.integer("modified")
         answers = try fields.optionalText("answers")
+        app = try fields.optionalText("app")
+        service = try fields.optionalText("service")
     }
 }

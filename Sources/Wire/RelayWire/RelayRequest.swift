@@ -23,6 +23,8 @@ public enum RelayRequest: Hashable, Sendable {
     case cancel(request: Int64, id: UUID)
     /// Asks where a command of the last day stands.
     case life(request: Int64, id: UUID)
+    /// Who takes a stream asks for pieces of it, or gives them, or says what came of it.
+    case stream(UUID, RelayStreamStep)
     /// A person's word about the account and what it may; only a terminal says it.
     case manage(request: Int64, RelayManagement)
     /// A request of a later version.
@@ -66,6 +68,8 @@ public enum RelayRequest: Hashable, Sendable {
                 "type": "close", "request": .integer(request), "connection": .uuid(connection),
                 "reason": .string(reason.rawValue),
             ]
+        case .stream(let stream, let step):
+            return step.map.merging(["type": "stream", "stream": .uuid(stream)]) { $1 }
         case .cancel(let request, let id): return ["type": "cancel", "request": .integer(request), "id": .uuid(id)]
         case .life(let request, let id): return ["type": "life", "request": .integer(request), "id": .uuid(id)]
         case .manage(let request, let management):
@@ -100,6 +104,7 @@ public enum RelayRequest: Hashable, Sendable {
             return .close(
                 request: try fields.integer("request"), connection: try fields.id("connection"),
                 RelayCloseReason(rawValue: try fields.optionalText("reason") ?? "") ?? .completed)
+        case "stream": return .stream(try fields.id("stream"), try RelayStreamStep(fields))
         case "cancel": return .cancel(request: try fields.integer("request"), id: try fields.id("id"))
         case "life": return .life(request: try fields.integer("request"), id: try fields.id("id"))
         case "manage": return .manage(request: try fields.integer("request"), try RelayManagement(fields))
@@ -118,6 +123,9 @@ public enum RelayOrder: Hashable, Sendable {
     case open(app: String, service: String)
     /// Ask over a connection.
     case send(connection: UUID, message: RelayMap)
+    /// Offer a stream to a service of an app, which asks for its pieces; answered when that has taken all of it, or will not. The
+    /// command's id is the stream's.
+    case stream(RelayOffer)
     /// Send the file of this path; only a terminal asks that.
     case file(path: String, RelayOffer)
 
@@ -136,6 +144,7 @@ public enum RelayOrder: Hashable, Sendable {
         case .open(let app, let service): return ["type": "open", "app": .string(app), "service": .string(service)]
         case .send(let connection, let message):
             return ["type": "send", "connection": .uuid(connection), "message": .dictionary(message)]
+        case .stream(let offer): return offer.map.merging(["type": "stream"]) { $1 }
         case .file(let path, let offer):
             return offer.map.merging(["type": "file", "path": .string(path)]) { $1 }
         }
@@ -155,8 +164,9 @@ public enum RelayOrder: Hashable, Sendable {
                 message: try fields.member("message"))
         case "open": self = .open(app: try fields.text("app"), service: try fields.text("service"))
         case "send": self = .send(connection: try fields.id("connection"), message: try fields.member("message"))
+        case "stream": self = .stream(try RelayOffer(fields))
         case "file": self = .file(path: try fields.text("path", most: 4096), try RelayOffer(fields))
-        default: throw fields.fault("type", "launch, call, open, send or file")
+        default: throw fields.fault("type", "launch, call, open, send, stream or file")
         }
     }
 }

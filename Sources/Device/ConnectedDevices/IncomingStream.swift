@@ -1,0 +1,162 @@
+import Foundation
+import RelayWire
+import Synchronization
+
+/// Why a stream did not come whole.
+public enum IncomingStreamError: Error, Hashable, Sendable {
+    /// The other device, its app, or the way there was lost. What has come may be kept: the next stream may go on after it.
+    case lost
+    /// What came is not what was sent.
+    case digestMismatch
+    /// It was taken, or refused, before.
+    case endedBefore
+}
+
+/// A stream that another device sends to a service of this app. One that nobody keeps is refused.
+public final class IncomingStream: Sendable {
+    private struct State {
+        var position = StreamPosition()
+        /// Where the pieces begin that were asked for first, until one has come.
+        var start: Int64?
+        var requested: Int64 = 0
+        var listener: Int?
+        var hasBegun = false
+        var isOver = false
+        var sink: (@Sendable (Int64, Data) throws -> Void)?
+        var waiter: CheckedContinuation<Void, any Error>?
+    }
+
+    /// What the stream is called there; no path.
+    public let name: String
+    /// How many bytes it has.
+    public let size: Int64
+    /// The id of the device that sends it.
+    public let remoteSystemId: String
+    private let id: UUID
+    private let client: RelayClient
+    private let queue = DispatchQueue(label: "aldaba.relay.taking")
+    private let state = Mutex(State())
+
+    init(_ id: UUID, _ offer: RelayOffer, from device: String, client: RelayClient) {
+        self.id = id
+        name = offer.name
+        size = offer.size
+        remoteSystemId = device
+        self.client = client
+        let listener = client.listen { [weak self] in self?.heard($0) }
+        state.withLock { $0.listener = listener }
+    }
+
+    deinit {
+        let (listener, isOver) = state.withLock { ($0.listener, $0.isOver) }
+        if let listener { client.ignore(listener) }
+        if !isOver { client.say(.stream(id, .taken(RelayOutcome(.failed, detail: "the app did not keep the stream")))) }
+    }
+
+    /// Does not take it; the sender is told why.
+    public func refuse(_ detail: String) {
+        finish(.failure(IncomingStreamError.endedBefore), RelayOutcome(.denied, detail: detail))
+    }
+
+    /// Takes the stream, and returns when all of it has come and its digest is the sender's.
+    ///
+    /// - Parameters:
+    ///   - position: What is there already. Where the sender's begins otherwise, the pieces come from 0 on.
+    ///   - sink: Takes a piece that begins at a place; at 0 the stream begins anew. Called in order on a queue of the stream's; more is asked
+    ///     for only after it has returned, at most 1 MiB ahead.
+    /// - Throws: ``IncomingStreamError``, or what `sink` throws: then the sender is told that it was not taken.
+    public func receive(
+        after position: StreamPosition = StreamPosition(), _ sink: @escaping @Sendable (Int64, Data) throws -> Void
+    ) async throws {
+        try await withCheckedThrowingContinuation { (waiter: CheckedContinuation<Void, any Error>) in
+            let begins = state.withLock { state in
+                guard !state.isOver, !state.hasBegun else { return false }
+                state.hasBegun = true
+                state.sink = sink
+                state.waiter = waiter
+                // More than there can be is of no use.
+                state.position = position.offset <= size ? position : StreamPosition()
+                state.start = state.position.offset
+                state.requested = state.position.offset
+                return true
+            }
+            if begins {
+                queue.async { [self] in ask() }
+            } else {
+                waiter.resume(throwing: IncomingStreamError.endedBefore)
+            }
+        }
+    }
+
+    private func ask() {
+        let step = state.withLock { state -> RelayStreamStep? in
+            let end = min(size, state.position.offset + RelayStreamStep.window)
+            let length = end - state.requested
+            let isFirst = state.start != nil && state.requested == state.start
+            // Not for every piece, and at once for the last.
+            guard isFirst || length > 0 && (length >= RelayStreamStep.window / 4 || end == size) else { return nil }
+            defer { state.requested = end }
+            return .pull(offset: state.requested, length: length, prefix: isFirst ? state.position.prefix : [])
+        }
+        if let step, !state.withLock({ $0.isOver }) { client.say(.stream(id, step)) }
+    }
+
+    private func heard(_ news: RelayClient.News) {
+        switch news {
+        case .notice(.stream(id, let step)): queue.async { [self] in took(step) }
+        case .ended: queue.async { [self] in finish(.failure(IncomingStreamError.lost), nil) }
+        default: break
+        }
+    }
+
+    private func took(_ step: RelayStreamStep) {
+        switch step {
+        case .piece(let offset, let bytes): takePiece(offset, bytes)
+        case .allGiven(let digest):
+            let (position, isBegun) = state.withLock { ($0.position, $0.hasBegun) }
+            guard isBegun, position.offset == size else { return }
+            guard position.whole == digest else {
+                return finish(
+                    .failure(IncomingStreamError.digestMismatch),
+                    RelayOutcome(.failed, detail: "what came is not what was sent"))
+            }
+            finish(.success(()), RelayOutcome(.success))
+        case .lost: finish(.failure(IncomingStreamError.lost), nil)
+        case .pull, .taken: break
+        }
+    }
+
+    private func takePiece(_ offset: Int64, _ bytes: [UInt8]) {
+        let sink = state.withLock { state -> (@Sendable (Int64, Data) throws -> Void)? in
+            if let start = state.start, start > 0, offset == 0 {
+                // What is there is of another stream.
+                state.requested -= start
+                state.position = StreamPosition()
+            }
+            state.start = nil
+            return state.isOver || offset != state.position.offset ? nil : state.sink
+        }
+        guard let sink else { return }
+        do { try sink(offset, Data(bytes)) } catch {
+            return finish(.failure(error), RelayOutcome(.failed, detail: "the app could not keep it: \(error)"))
+        }
+        var position = state.withLock { $0.position }
+        position.append(bytes)
+        let reached = position
+        state.withLock { $0.position = reached }
+        ask()
+    }
+
+    private func finish(_ result: Result<Void, any Error>, _ outcome: RelayOutcome?) {
+        let (waiter, isFirst) = state.withLock { state in
+            defer {
+                state.isOver = true
+                state.waiter = nil
+                state.sink = nil
+            }
+            return (state.waiter, !state.isOver)
+        }
+        if isFirst, let outcome { client.say(.stream(id, .taken(outcome))) }
+        waiter?.resume(with: result)
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+
+/// What there is of a stream already, from its beginning: how much, and its digest. Made by appending what is there, in order.
+public struct StreamPosition: Sendable {
+    /// How many bytes there are.
+    public private(set) var offset: Int64 = 0
+    private var digest = StreamDigest()
+
+    /// Nothing is there.
+    public init() {}
+
+    /// The bytes that follow.
+    public mutating func append(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes {
+            digest.append(byte)
+            offset += 1
+        }
+    }
+
+    /// The digest (SHA-256) of what is there; nothing for nothing.
+    var prefix: [UInt8] { offset == 0 ? [] : digest.value }
+    /// The digest (SHA-256) of what is there.
+    var whole: [UInt8] { digest.value }
+}
+
+/// SHA-256 (FIPS 180-4), since apps depend on nothing but the toolchain.
+struct StreamDigest: Sendable {
+    private var state: [UInt32] = [
+        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+    ]
+    private var block: [UInt8] = []
+    private var count: UInt64 = 0
+
+    /// The first 32 bits of the fractions of the first 64 primes' cube roots, found by whole numbers alone.
+    private static let constants: [UInt32] = {
+        var primes: [UInt64] = []
+        var number: UInt64 = 2
+        while primes.count < 64 {
+            if primes.allSatisfy({ number % $0 != 0 }) { primes.append(number) }
+            number += 1
+        }
+        return primes.map { prime in
+            // The largest root with root³ ≤ prime · 2⁹⁶.
+            var root: UInt64 = 0
+            for bit in stride(from: 34, through: 0, by: -1) {
+                let tried = root | (1 << UInt64(bit))
+                if isCube(of: tried, atMost: prime) { root = tried }
+            }
+            return UInt32(truncatingIfNeeded: root)
+        }
+    }()
+
+    private static func isCube(of root: UInt64, atMost prime: UInt64) -> Bool {
+        // root < 2³⁵, so its square is below 2⁷⁰ and its cube below 2¹⁰⁵.
+        let square = root.multipliedFullWidth(by: root)
+        let low = square.low.multipliedFullWidth(by: root)
+        let (high, overflow) = low.high.addingReportingOverflow(square.high &* root)
+        let limit = prime << 32
+        return !overflow && (high < limit || (high == limit && low.low == 0))
+    }
+
+    mutating func append(_ byte: UInt8) {
+        count += 1
+        block.append(byte)
+        guard block.count == 64 else { return }
+        mix(block)
+        block.removeAll(keepingCapacity: true)
+    }
+
+    /// The digest of all that was appended.
+    var value: [UInt8] {
+        var copy = self
+        let bits = count &* 8
+        copy.append(0x80)
+        while copy.block.count != 56 { copy.append(0) }
+        for shift in stride(from: 56, through: 0, by: -8) {
+            copy.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift)))
+        }
+        return copy.state.flatMap { word in
+            stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
+        }
+    }
+
+    private mutating func mix(_ block: [UInt8]) {
+        var words = [UInt32](repeating: 0, count: 64)
+        for index in 0..<16 {
+            words[index] = block[4 * index..<4 * index + 4].reduce(0) { ($0 << 8) | UInt32($1) }
+        }
+        func turn(_ word: UInt32, _ by: UInt32) -> UInt32 { (word >> by) | (word << (32 - by)) }
+        for index in 16..<64 {
+            let (early, late) = (words[index - 15], words[index - 2])
+            let first = turn(early, 7) ^ turn(early, 18) ^ (early >> 3)
+            let second = turn(late, 17) ^ turn(late, 19) ^ (late >> 10)
+            words[index] = words[index - 16] &+ first &+ words[index - 7] &+ second
+        }
+        let constants = Self.constants
+        var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+        var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+        for index in 0..<64 {
+            let choice = (e & f) ^ (~e & g)
+            let first = h &+ (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) &+ choice &+ constants[index] &+ words[index]
+            let majority = (a & b) ^ (a & c) ^ (b & c)
+            let second = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) &+ majority
+            (h, g, f, e) = (g, f, e, d &+ first)
+            (d, c, b, a) = (c, b, a, first &+ second)
+        }
+        for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] = state[index] &+ word }
+    }
+}

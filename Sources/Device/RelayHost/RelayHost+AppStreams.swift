@@ -1,0 +1,109 @@
+import Foundation
+import Relay
+import RelayWire
+
+/// Streams between apps: the agents pass pieces on, and see to it that no more is under way than was asked for.
+extension RelayHost {
+    /// One end of a stream.
+    struct AppStream {
+        var client: Client
+        var device: String
+        var size: Int64
+        /// The task of the end that takes it; `nil` at the end that gives it.
+        var task: Int64?
+        /// How many bytes were asked for and not given yet.
+        var asked: Int64 = 0
+    }
+
+    // MARK: What apps say
+
+    /// Begins a stream, once its command is under way.
+    mutating func give(_ offer: RelayOffer, _ id: UUID, to device: String, by client: Client) {
+        appStreams[id] = AppStream(client: client, device: device, size: offer.size)
+    }
+
+    /// An app says something about a stream of its own.
+    mutating func take(_ step: RelayStreamStep, _ id: UUID, by client: Client, _ now: Int64) {
+        guard let stream = appStreams[id], stream.client == client else { return }
+        switch (step, stream.task) {
+        case (.pull(let offset, let length, let prefix), .some):
+            guard mayPull(stream, offset, length) else {
+                return endTaking(id, RelayOutcome(.failed, detail: "more was asked for than may be under way"), now)
+            }
+            appStreams[id]?.asked += length
+            send(.pull(stream: id, offset: offset, length: length, prefix: prefix), to: stream.device, deadline: nil)
+        case (.taken(let outcome), .some):
+            endTaking(id, RelayOutcome(outcome.status, detail: outcome.detail), now)
+        case (.piece(let offset, let bytes), nil):
+            guard !bytes.isEmpty, Int64(bytes.count) <= stream.asked else {
+                return end(
+                    id, RelayOutcome(.failed, detail: "a piece of the stream was given that nobody asked for"), now)
+            }
+            appStreams[id]?.asked -= Int64(bytes.count)
+            send(.piece(stream: id, offset: offset, bytes), to: stream.device, deadline: nil, isBulk: true)
+        case (.allGiven(let digest), nil):
+            send(.piecesEnded(stream: id, digest: digest), to: stream.device, deadline: nil, isBulk: true)
+        default: break
+        }
+    }
+
+    private func mayPull(_ stream: AppStream, _ offset: Int64, _ length: Int64) -> Bool {
+        offset >= 0 && offset <= stream.size && length >= 0 && length <= RelayStreamStep.window
+            && stream.asked + length <= RelayStreamStep.window
+    }
+
+    /// The end that takes a stream is through with it.
+    private mutating func endTaking(_ id: UUID, _ outcome: RelayOutcome, _ now: Int64) {
+        guard let task = appStreams.removeValue(forKey: id)?.task else { return }
+        settle(task, outcome, now)
+    }
+
+    // MARK: What other devices say
+
+    /// A device offers a stream to an app here.
+    mutating func take(_ offer: RelayOffer, app: String, service: String, _ route: RelayRoute, _ now: Int64) {
+        if let refusal = refusal(of: service, app, to: route.peer) {
+            return park(.offer(offer), app, service, route, refusal, now)
+        }
+        guard appStreams.count < Self.streamLimit, appStreams[route.id] == nil,
+            let offered = provider(of: service, app: app)
+        else {
+            return reply(route.id, route.peer, RelayOutcome(.resourceLimits, detail: "other streams are coming"))
+        }
+        let number = add(route, offered.client, now)
+        appStreams[route.id] = AppStream(client: offered.client, device: route.peer, size: offer.size, task: number)
+        directives.append(.tell(offered.client, .offered(stream: route.id, device: route.peer, offer)))
+    }
+
+    /// - Returns: Whether the stream is an app's.
+    mutating func heard(_ step: RelayStreamStep, of id: UUID, from device: String) -> Bool {
+        guard let stream = appStreams[id] else { return false }
+        guard stream.device == device else { return true }
+        switch (step, stream.task) {
+        case (.pull(let offset, let length, _), nil):
+            guard mayPull(stream, offset, length) else { return true }
+            appStreams[id]?.asked += length
+            ledger.executing(id, on: device)
+        case (.piece(_, let bytes), .some):
+            guard !bytes.isEmpty, Int64(bytes.count) <= stream.asked else { return true }
+            appStreams[id]?.asked -= Int64(bytes.count)
+        case (.allGiven, .some): break
+        default: return true
+        }
+        directives.append(.tell(stream.client, .stream(id, step)))
+        return true
+    }
+
+    /// The ends here of streams with a device, or with any, are told that they are lost; what is given is answered by its command.
+    mutating func appStreamsLost(with device: String? = nil) {
+        for (id, stream) in appStreams where stream.task != nil && (device == nil || stream.device == device) {
+            appStreamEnded(id, isLost: true)
+        }
+    }
+
+    /// Forgets a stream.
+    mutating func appStreamEnded(_ id: UUID, isLost: Bool = false) {
+        guard let stream = appStreams.removeValue(forKey: id) else { return }
+        if isLost { directives.append(.tell(stream.client, .stream(id, .lost))) }
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// What the two ends of an app's stream say to each other, by way of their agents.
+public enum RelayStreamStep: Hashable, Sendable {
+    /// Who takes it wants this much from here on. `prefix` is the digest (SHA-256) of what is there already.
+    case pull(offset: Int64, length: Int64, prefix: [UInt8])
+    /// A piece, of at most ``pieceSize`` bytes.
+    case piece(offset: Int64, [UInt8])
+    /// All pieces were given; the digest (SHA-256) of the whole.
+    case allGiven(digest: [UInt8])
+    /// Who takes it says what came of it.
+    case taken(RelayOutcome)
+    /// The other end, or the way to it, was lost; the agent says so.
+    case lost
+
+    /// How large a piece is at most, in bytes.
+    public static let pieceSize = 64 << 10
+    /// How many bytes may be asked for and not given yet.
+    public static let window: Int64 = 1 << 20
+
+    var map: RelayMap {
+        switch self {
+        case .pull(let offset, let length, let prefix):
+            ["step": "pull", "offset": .integer(offset), "length": .integer(length), "prefix": .data(prefix)]
+        case .piece(let offset, let bytes): ["step": "piece", "offset": .integer(offset), "bytes": .data(bytes)]
+        case .allGiven(let digest): ["step": "allGiven", "digest": .data(digest)]
+        case .taken(let outcome): ["step": "taken", "outcome": .dictionary(outcome.map)]
+        case .lost: ["step": "lost"]
+        }
+    }
+
+    init(_ fields: RelayFields) throws(RelayFault) {
+        switch try fields.text("step") {
+        case "pull":
+            self = .pull(
+                offset: try fields.integer("offset"), length: try fields.integer("length"),
+                prefix: try fields.optionalData("prefix", most: 32))
+        case "piece":
+            self = .piece(
+                offset: try fields.integer("offset"), try fields.optionalData("bytes", most: Self.pieceSize))
+        case "allGiven": self = .allGiven(digest: try fields.optionalData("digest", most: 32))
+        case "taken": self = .taken(try RelayOutcome(try fields.member("outcome")))
+        case "lost": self = .lost
+        default: throw fields.fault("step", "pull, piece, allGiven, taken or lost")
+        }
+    }
+}
