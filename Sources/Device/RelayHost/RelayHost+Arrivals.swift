@@ -28,7 +28,8 @@ extension RelayHost {
         case .offer(let offer) where offer.app != nil: carryOut(content, route, now)
         case .offer(let offer): take(offer, route, now)
         case .pull(let stream, let offset, let length, let prefix):
-            guard !heard(.pull(offset: offset, length: length, prefix: prefix), of: stream, from: route.peer) else { break }
+            let step = RelayStreamStep.pull(offset: offset, length: length, prefix: prefix)
+            guard !heard(step, of: stream, from: route.peer) else { break }
             pulled(stream, offset, length, prefix, route.peer)
         case .piece(let stream, let offset, let bytes):
             guard !heard(.piece(offset: offset, bytes), of: stream, from: route.peer) else { break }
