@@ -49,7 +49,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("low 0\noom 2\noom_kill 1\noom_group_kill 1\n", 100_663_296 as Int64?), ("oom 1\noom_kill 0\n", nil), ("", nil),
+        ("low 0\noom 2\noom_kill 1\noom_group_kill 1\n", 100_663_296 as Int64?), ("oom 1\noom_kill 0\n", nil),
+        ("", nil),
     ])
     func `the kernel tells for what it killed`(events: String, limit: Int64?) throws {
         let group = ControlGroup(folder: folder.path("user/agent"))
