@@ -587,6 +587,32 @@ def test_what_plays_here_goes_on_there_at_the_same_second(devices, desktop, film
         second.stop()
 
 
+def test_devices_tell_each_other_who_has_left(devices):
+    here, other, third = devices("here", "other", "third")
+
+    def listed(device):
+        kept = json.loads((device.data / "relay.json").read_text())["list"]
+        return kept["counter"], {entry["id"]: entry["isRemoved"] for entry in kept["entries"]}
+
+    def agree():
+        lists = [listed(device) for device in (here, other, third)]
+        return lists[0] if lists[0] == lists[1] == lists[2] else None
+
+    ids = {device.name: device.id for device in (here, other, third)}
+    before, there = wait_until(lambda: (all_in := agree()) and len(all_in[1]) == 3 and all_in, "all keep one list")
+    assert there == {number: False for number in ids.values()}
+    account = third.relay("account", "show").stdout.strip()
+    third.relay("account", "leave")
+    wait_until(lambda: listed(here)[1][ids["third"]] and listed(other)[1][ids["third"]], "both have heard of it")
+    assert listed(here)[0] > before
+    assert "third" not in here.others()
+    # It is one of them again when it joins again.
+    third.relay("account", "join", account)
+    wait_until(lambda: (all_in := agree()) and not any(all_in[1].values()) and all_in, "all keep one list again")
+    here.sees("third")
+    assert "pong" in here.relay("call", "ping", "--on", "third").stdout
+
+
 def test_a_move_that_does_not_come_about_in_ten_seconds_is_undone(devices, desktop, film):
     here = devices("here")
     other = devices("other", environment=desktop.environment)

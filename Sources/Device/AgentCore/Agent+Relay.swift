@@ -41,6 +41,7 @@ extension Agent {
     /// The session with the server is open.
     func relaySessionOpened() {
         seals.begin(device: ownDevice, account: relay.settings.account)
+        seals.takes(relay.settings.list)
         followRelay(relay.sessionOpened(at: parts.now().rawValue))
     }
 
@@ -106,6 +107,7 @@ extension Agent {
             case .save(let settings):
                 if settings.account != seals.account { onDirect { $0.sessionEnded() } }
                 seals.takes(settings.account)
+                seals.takes(settings.list)
                 do { try RelaySettingsFile(dataFolder: configuration.dataFolder).write(settings) } catch {
                     logger.error("The settings of relaying were not kept.", metadata: [LogKey.error: "\(error)"])
                 }

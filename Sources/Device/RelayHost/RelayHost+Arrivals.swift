@@ -38,6 +38,7 @@ extension RelayHost {
             guard !heard(.allGiven(digest: digest), of: stream, from: route.peer) else { break }
             piecesEnded(stream, digest, route.peer, now)
         case .rekey(let text): rekeyed(text)
+        case .list(let list, let signature): heard(list, signature, from: route.peer, now)
         case .pathBegins, .pathEnded: directives.append(.path(device: route.peer, content))
         case .unknown(let type):
             reply(route.id, route.peer, RelayOutcome(.failed, detail: "this device does not know the command \(type)"))

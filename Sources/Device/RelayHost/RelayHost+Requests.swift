@@ -223,8 +223,12 @@ extension RelayHost {
                     client, number,
                     RelayOutcome(.failed, detail: "that is no account key; `aldaba relay account show` tells one"))
             }
+            if key != changed.account { changed.list = nil }
             changed.account = key
-        case .leave: changed.account = nil
+        case .leave:
+            leaveList()
+            changed.account = nil
+            changed.list = nil
         case .rename(let name): changed.name = name
         case .scheme(let scheme, let allowed):
             let scheme = scheme.lowercased()
@@ -254,6 +258,7 @@ extension RelayHost {
             "isConnected": .bool(devices != nil),
         ]
         if let ownID { answer["device"] = .string(ownID) }
+        if let list = settings.list { answer["listCounter"] = .integer(list.counter) }
         if case .showAccount = management, let account = settings.account { answer["key"] = .string(account.text) }
         directives.append(.tell(client, .managed(request: number, answer)))
     }

@@ -83,6 +83,7 @@ extension RelayHost {
                 tell("paired")
                 pairing = nil
                 var changed = settings
+                if account != changed.account { changed.list = nil }
                 changed.account = account
                 apply(changed)
             case .failed(let why): failPairing(why)
@@ -122,6 +123,7 @@ extension RelayHost {
         directives.append(.send(.dismiss(device: device)))
         var changed = settings
         changed.account = key
+        changed.list?.set(device, key: target.key, isRemoved: true)
         changed.grants = changed.grants.filter { $0.device != device }
         apply(changed)
         directives.append(.note(RelayLogEntry(device: device, what: "taken out here", status: .success)))

@@ -177,21 +177,17 @@ public struct RelayHost<Client: Hashable & Sendable> {
             refusal = nil
             devices = Dictionary(all.map { ($0.id, $0) }) { $1 }
             offerAgain()
+            joinList()
             for client in members.keys { tellWatcher(client) }
         case .changed(_, let device):
+            let wasHere = devices?[device.id]?.presence == .online
             devices?[device.id] = device
+            if !wasHere { tellList(to: device.id) }
             offerAgain(to: device.id)
             for client in members.keys { tellWatcher(client) }
         case .removed(_, let device) where device == ownID: dismissed()
         case .removed(_, let device):
-            devices?[device] = nil
-            guests[device] = nil
-            hosts[device] = nil
-            for (id, file) in outgoing where file.device == device {
-                end(id, RelayOutcome(.unknownDevice, detail: "the device is none of yours any more"), now)
-                outgoingEnded(id)
-            }
-            lost(device, now)
+            gone(device, now)
             for client in members.keys { tellWatcher(client) }
         case .interrupted(let device): lost(device, now)
         case .route(let route) where isGuests: arrivedFromGuest(route, now)
@@ -215,6 +211,18 @@ public struct RelayHost<Client: Hashable & Sendable> {
     mutating func sayHello() {
         guard isOpen, let account = settings.account else { return }
         directives.append(.send(.hello(token: account.accessToken, describedDevice)))
+    }
+
+    /// A device is none of the person's any more, or a guest has gone.
+    mutating func gone(_ device: String, _ now: Int64) {
+        devices?[device] = nil
+        guests[device] = nil
+        hosts[device] = nil
+        for (id, file) in outgoing where file.device == device {
+            end(id, RelayOutcome(.unknownDevice, detail: "the device is none of yours any more"), now)
+            outgoingEnded(id)
+        }
+        lost(device, now)
     }
 
     /// What was under way to a device that went away may have arrived or not.

@@ -50,6 +50,8 @@ public struct RelaySeals: Sendable {
     /// The keys of the person's devices that have proven them.
     private(set) var keys: [String: [UInt8]] = [:]
     /// The keys of other persons' devices that talk with this one, by the server's word.
+    /// What the devices told each other of themselves.
+    private var list: RelayDeviceList?
     private var guestKeys: [String: [UInt8]] = [:]
     /// The devices that the server says are the person's, proven or not: what is said to these is never said to a guest.
     private var listed: Set<String> = []
@@ -80,6 +82,15 @@ public struct RelaySeals: Sendable {
     /// The account may be another.
     public mutating func takes(_ account: AccountKey?) {
         if account != self.account { begin(device: ownID, account: account) }
+    }
+
+    /// The list of the person's devices is another: those that were taken out are no devices of the person's.
+    public mutating func takes(_ list: RelayDeviceList?) {
+        self.list = list
+        for (id, key) in keys where list?.isRemoved(id, key: key) ?? false {
+            forget(id)
+            keys[id] = nil
+        }
     }
 
     /// The session with the server is over, and all that was sealed in it.
@@ -172,8 +183,16 @@ public struct RelaySeals: Sendable {
     /// Opens what another device sealed, and notes whose keys are proven.
     public mutating func incoming(_ frame: RelayFrame, at now: Int64) -> Incoming {
         switch frame {
-        case .welcome(_, _, let devices): for device in devices { note(device) }
-        case .changed(_, let device): note(device)
+        case .welcome(let own, let revision, let devices):
+            for device in devices { note(device) }
+            // What the server slips in is not shown either.
+            let known = devices.filter { keys[$0.id] != nil || $0.id == own }
+            return Incoming(frame: .welcome(device: own, revision: revision, devices: known))
+        case .changed(let revision, let device):
+            let wasKnown = keys[device.id] != nil
+            note(device)
+            guard keys[device.id] == nil else { break }
+            return Incoming(frame: wasKnown ? .removed(revision: revision, device: device.id) : nil)
         case .removed(_, let device):
             forget(device)
             keys[device] = nil
@@ -203,7 +222,8 @@ public struct RelaySeals: Sendable {
     private mutating func note(_ device: RelayDevice) {
         listed.insert(device.id)
         if guestKeys.removeValue(forKey: device.id) != nil { forget(device.id) }
-        let isProven = account?.isProven(device) ?? false
+        let isProven =
+            account?.isProven(device) ?? false && list?.isRemoved(device.id, key: device.key) != true
         if keys[device.id] != device.key { forget(device.id) }
         keys[device.id] = isProven ? device.key : nil
     }

@@ -16,6 +16,8 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     public var grants: Set<Grant> = []
     /// Who was denied them when they asked.
     public var denials: Set<Grant>?
+    /// Which devices are the person's, as they told each other last.
+    public var list: RelayDeviceList?
     /// The device's own key, by which others seal what they say to it; drawn with the first run.
     public var deviceKey: [UInt8]?
     /// Where files of other devices are put; `nil` for a folder beside this file.

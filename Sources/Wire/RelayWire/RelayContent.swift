@@ -26,6 +26,8 @@ public enum RelayContent: Hashable, Sendable {
     case piecesEnded(stream: UUID, digest: [UInt8])
     /// The account has another key from now on: one of the person's devices was taken out.
     case rekey(String)
+    /// The list of the person's devices, and the account's signature of it.
+    case list(RelayDeviceList, signature: [UInt8])
     /// A connection of the two devices' own can be used: what was sent by the server before this comes first.
     case pathBegins(connection: UUID)
     /// A connection of the two devices' own is over, of which this many messages had come. The answer to that is not answered.
@@ -72,6 +74,8 @@ public enum RelayContent: Hashable, Sendable {
         case .piecesEnded(let stream, let digest):
             return ["type": "piecesEnded", "stream": .uuid(stream), "digest": .data(digest)]
         case .rekey(let key): return ["type": "rekey", "key": .string(key)]
+        case .list(let list, let signature):
+            return ["type": "list", "list": .dictionary(list.map), "signature": .data(signature)]
         case .pathBegins(let connection): return ["type": "pathBegins", "connection": .uuid(connection)]
         case .pathEnded(let connection, let received, let isAnswer):
             return [
@@ -115,6 +119,10 @@ public enum RelayContent: Hashable, Sendable {
         case "piecesEnded":
             return .piecesEnded(stream: try fields.id("stream"), digest: try fields.data("digest"))
         case "rekey": return .rekey(try fields.text("key"))
+        case "list":
+            return .list(
+                try RelayDeviceList(try fields.member("list")),
+                signature: try fields.optionalData("signature", most: 64))
         case "pathBegins": return .pathBegins(connection: try fields.id("connection"))
         case "pathEnded":
             return .pathEnded(

@@ -1,0 +1,92 @@
+import Crypto
+import Foundation
+import RelayWire
+
+/// The list of the person's devices, which they tell each other, signed as a whole by the account's key. The server neither keeps nor
+/// reads it: what it says of devices counts only as far as the list does not say that they were taken out.
+extension RelayHost {
+    /// Enters this device where the list has it not, and tells all that are there.
+    mutating func joinList() {
+        enterList()
+        tellList()
+    }
+
+    private mutating func enterList() {
+        guard let ownID, let key = settings.ownKey else { return }
+        var list = settings.list ?? RelayDeviceList()
+        list.set(ownID, key: key, isRemoved: false)
+        keep(list)
+    }
+
+    /// Tells the list to one device, or to all that are there.
+    mutating func tellList(to device: String? = nil) {
+        guard let list = settings.list, let account = settings.account, let devices else { return }
+        let signature = account.signature(of: list)
+        for other in devices.values.sorted(by: { $0.id < $1.id })
+        where other.id != ownID && other.presence == .online && (device == nil || other.id == device) {
+            send(.list(list, signature: signature), to: other.id, deadline: nil)
+        }
+    }
+
+    /// Another device tells its list.
+    mutating func heard(_ list: RelayDeviceList, _ signature: [UInt8], from device: String, _ now: Int64) {
+        guard settings.account?.hasSigned(list, signature) == true else {
+            return directives.append(
+                .note(RelayLogEntry(device: device, what: "a device list that is not the account's", status: .denied)))
+        }
+        let own = settings.list ?? RelayDeviceList()
+        let merged = own.merged(with: list)
+        guard merged != own else {
+            if merged.entries != list.entries { tellList(to: device) }
+            return
+        }
+        keep(merged)
+        for (id, device) in devices ?? [:] where id != ownID && merged.isRemoved(id, key: device.key) {
+            gone(id, now)
+            for client in members.keys { tellWatcher(client) }
+        }
+        // Whoever said that this device has left did not know that it is here again.
+        enterList()
+        if settings.list?.entries != list.entries { tellList() }
+    }
+
+    private mutating func keep(_ list: RelayDeviceList) {
+        guard list != settings.list else { return }
+        settings.list = list
+        directives.append(.save(settings))
+    }
+
+    /// This device leaves: the others hear that from itself.
+    mutating func leaveList() {
+        guard let ownID, let key = settings.ownKey, var list = settings.list else { return }
+        list.set(ownID, key: key, isRemoved: true)
+        settings.list = list
+        tellList()
+    }
+}
+
+extension RelaySettings {
+    /// The public half of the device's key.
+    var ownKey: [UInt8]? {
+        deviceKey.flatMap { try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: $0) }
+            .map { Array($0.publicKey.rawRepresentation) }
+    }
+}
+
+extension AccountKey {
+    /// Signs a list as a whole; nothing where that cannot be.
+    func signature(of list: RelayDeviceList) -> [UInt8] {
+        guard let claim = Self.claim(list), let signature = try? signingKey.signature(for: claim) else { return [] }
+        return Array(signature)
+    }
+
+    /// Whether the account's key signed a list.
+    func hasSigned(_ list: RelayDeviceList, _ signature: [UInt8]) -> Bool {
+        guard let claim = Self.claim(list) else { return false }
+        return signingKey.publicKey.isValidSignature(signature, for: claim)
+    }
+
+    private static func claim(_ list: RelayDeviceList) -> [UInt8]? {
+        (try? list.encoded()).map { Array("aldaba relay list 1".utf8) + [0] + $0 }
+    }
+}
