@@ -15,7 +15,7 @@ public struct RelaySeals: Sendable {
     /// How long a session is used, in milliseconds.
     static let sessionAge: Int64 = 3_600_000
     /// How many sessions with one device are kept, and how many handshakes are waited for.
-    static let sessionLimit = 4, handshakeLimit = 256
+    static let sessionLimit = 16, handshakeLimit = 256
     /// The bytes that sealing adds at most.
     static let overhead = 256
 
@@ -35,6 +35,8 @@ public struct RelaySeals: Sendable {
         var session: NoiseSession
         var peer: String
         var since: Int64
+        /// Which use of a session was the last of this one.
+        var lastUse: UInt64 = 0
     }
 
     /// Between two devices messages and pieces of files have sessions of their own, since messages overtake pieces.
@@ -57,6 +59,7 @@ public struct RelaySeals: Sendable {
     private var listed: Set<String> = []
     private var lines: [UUID: Line] = [:]
     private var current: [Lane: UUID] = [:]
+    private var useCount: UInt64 = 0
     private var handshakes: [UUID: (lane: Lane, initiator: NoiseInitiator)] = [:]
     private var handshakeOrder: [UUID] = []
 
@@ -154,7 +157,7 @@ public struct RelaySeals: Sendable {
         if let id = current[lane], var line = lines[id], line.since > now - Self.sessionAge {
             let count = line.session.sending.count
             let sealed = try line.session.sending.seal(route.body, context: context)
-            lines[id] = line
+            keep(line, id)
             return [Kind.message.rawValue] + Self.bytes(id) + Self.bytes(count) + sealed
         }
         var initiator = try NoiseInitiator(own: key, remote: remote, prologue: context)
@@ -251,7 +254,7 @@ public struct RelaySeals: Sendable {
                 let content = try? line.session.receiving.open(
                     rest[8...], context: context, at: rest[..<8].reduce(0) { $0 << 8 | UInt64($1) })
             else { return reset(id, route) }
-            lines[id] = line
+            keep(line, id)
             return Incoming(frame: opened(route, content))
         case .reset:
             guard rest.count == 16, let command = Self.uuid(rest[...]) else { return Incoming() }
@@ -291,11 +294,18 @@ public struct RelaySeals: Sendable {
     }
 
     private mutating func add(_ line: Line, _ id: UUID) {
-        let others = lines.filter { $0.value.peer == line.peer }.sorted { $0.value.since < $1.value.since }
+        // The one that was used last may be the one in which the other device speaks.
+        let others = lines.filter { $0.value.peer == line.peer }.sorted { $0.value.lastUse < $1.value.lastUse }
         for other in others.dropLast(Self.sessionLimit - 1) where !current.values.contains(other.key) {
             lines[other.key] = nil
         }
+        keep(line, id)
+    }
+
+    private mutating func keep(_ line: Line, _ id: UUID) {
+        useCount += 1
         lines[id] = line
+        lines[id]?.lastUse = useCount
     }
 
     // MARK: Bytes

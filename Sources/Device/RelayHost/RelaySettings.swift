@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import RelayWire
 
 /// What this device knows of relaying beside its devices: whose it is, what it is called, and what others may do on it.
 /// Kept in a file that only its owner may read.

@@ -9,7 +9,6 @@ import Testing
 
     static let account = AccountKey()
     var host: Host
-    let other = RelaySeals()
 
     init() {
         var settings = RelaySettings(name: "here", account: Self.account)

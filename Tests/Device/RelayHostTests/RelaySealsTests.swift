@@ -142,6 +142,21 @@ import Testing
         #expect(pair.open(try #require(pair.seal([2]))) == [2])
     }
 
+    @Test("The session in which the other speaks is kept, however many are begun beside it")
+    func crowd() throws {
+        let pair = Pair()
+        // Both begin at once, so that each speaks in a session of its own.
+        let (one, other) = (try #require(pair.seal([1])), try #require(pair.seal([2], fromA: false)))
+        #expect(pair.open(one) == [1] && pair.open(other, atB: false) == [2])
+        for round in 0..<40 {
+            // What waits for no answer begins a session each time.
+            let begun = (0..<3).compactMap { _ in pair.seal([3], at: Int64(round + 1) * 3_600_000) }
+            for route in begun { #expect(pair.open(route) == [3]) }
+            let said = try #require(pair.seal([4], fromA: false))
+            #expect(said.body.first == 3 && pair.open(said, atB: false) == [4])
+        }
+    }
+
     @Test("A session serves an hour")
     func age() throws {
         let pair = Pair()
