@@ -106,6 +106,7 @@ extension Agent {
             case .path: break
             case .save(let settings):
                 if settings.account != seals.account { onDirect { $0.sessionEnded() } }
+                seals.takes(key: settings.deviceKey)
                 seals.takes(settings.account)
                 seals.takes(settings.list)
                 do { try RelaySettingsFile(dataFolder: configuration.dataFolder).write(settings) } catch {

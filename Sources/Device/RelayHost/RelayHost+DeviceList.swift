@@ -66,6 +66,14 @@ extension RelayHost {
 }
 
 extension RelaySettings {
+    /// Belongs to another account, or to none. The device has another key then: what lists say of the old one stays true.
+    mutating func change(account new: AccountKey?) {
+        guard new != account else { return }
+        account = new
+        list = nil
+        if deviceKey != nil { deviceKey = RelaySeals.newKey() }
+    }
+
     /// The public half of the device's key.
     var ownKey: [UInt8]? {
         deviceKey.flatMap { try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: $0) }

@@ -223,12 +223,10 @@ extension RelayHost {
                     client, number,
                     RelayOutcome(.failed, detail: "that is no account key; `aldaba relay account show` tells one"))
             }
-            if key != changed.account { changed.list = nil }
-            changed.account = key
+            changed.change(account: key)
         case .leave:
             leaveList()
-            changed.account = nil
-            changed.list = nil
+            changed.change(account: nil)
         case .rename(let name): changed.name = name
         case .scheme(let scheme, let allowed):
             let scheme = scheme.lowercased()

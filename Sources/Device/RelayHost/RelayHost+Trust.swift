@@ -83,8 +83,7 @@ extension RelayHost {
                 tell("paired")
                 pairing = nil
                 var changed = settings
-                if account != changed.account { changed.list = nil }
-                changed.account = account
+                changed.change(account: account)
                 apply(changed)
             case .failed(let why): failPairing(why)
             }

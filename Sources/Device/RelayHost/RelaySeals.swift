@@ -15,7 +15,7 @@ public struct RelaySeals: Sendable {
     /// How long a session is used, in milliseconds.
     static let sessionAge: Int64 = 3_600_000
     /// How many sessions with one device are kept, and how many handshakes are waited for.
-    static let sessionLimit = 16, handshakeLimit = 256
+    static let sessionLimit = 32, handshakeLimit = 256
     /// The bytes that sealing adds at most.
     static let overhead = 256
 
@@ -33,8 +33,10 @@ public struct RelaySeals: Sendable {
 
     private struct Line {
         var session: NoiseSession
-        var peer: String
+        var lane: Lane
         var since: Int64
+
+        var peer: String { lane.peer }
         /// Which use of a session was the last of this one.
         var lastUse: UInt64 = 0
     }
@@ -45,7 +47,7 @@ public struct RelaySeals: Sendable {
         var isBulk: Bool
     }
 
-    let key: Curve25519.KeyAgreement.PrivateKey
+    private(set) var key: Curve25519.KeyAgreement.PrivateKey
     /// Whose the device is.
     public private(set) var account: AccountKey?
     private(set) var ownID = ""
@@ -85,6 +87,15 @@ public struct RelaySeals: Sendable {
     /// The account may be another.
     public mutating func takes(_ account: AccountKey?) {
         if account != self.account { begin(device: ownID, account: account) }
+    }
+
+    /// The device has another key; one that is none changes nothing.
+    public mutating func takes(key bytes: [UInt8]?) {
+        guard let bytes, bytes != Array(key.rawRepresentation),
+            let new = try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: bytes)
+        else { return }
+        key = new
+        forgetAll()
     }
 
     /// The list of the person's devices is another: those that were taken out are no devices of the person's.
@@ -246,7 +257,7 @@ public struct RelaySeals: Sendable {
             else { return Incoming() }
             handshakes[id] = nil
             handshakeOrder.removeAll { $0 == id }
-            add(Line(session: end.session, peer: route.peer, since: now), id)
+            add(Line(session: end.session, lane: handshake.lane, since: now), id)
             current[handshake.lane] = id
             return Incoming()
         case .message:
@@ -274,9 +285,9 @@ public struct RelaySeals: Sendable {
             var responder = try? NoiseResponder(own: key, first: message, prologue: context),
             responder.remote == known, lines[id] == nil, let end = try? responder.answer([])
         else { return reset(id, route) }
-        add(Line(session: end.session, peer: route.peer, since: now), id)
-        // The answer goes first, so what is said here can follow in the same session.
         let lane = Lane(peer: route.peer, isBulk: route.isBulk)
+        add(Line(session: end.session, lane: lane, since: now), id)
+        // The answer goes first, so what is said here can follow in the same session.
         if current[lane] == nil { current[lane] = id }
         let body = [Kind.answer.rawValue] + Self.bytes(id) + end.message
         return Incoming(
@@ -295,7 +306,7 @@ public struct RelaySeals: Sendable {
 
     private mutating func add(_ line: Line, _ id: UUID) {
         // The one that was used last may be the one in which the other device speaks.
-        let others = lines.filter { $0.value.peer == line.peer }.sorted { $0.value.lastUse < $1.value.lastUse }
+        let others = lines.filter { $0.value.lane == line.lane }.sorted { $0.value.lastUse < $1.value.lastUse }
         for other in others.dropLast(Self.sessionLimit - 1) where !current.values.contains(other.key) {
             lines[other.key] = nil
         }

@@ -33,8 +33,11 @@ import Testing
         }
 
         /// What the server carries when a device says something to the other.
-        func seal(_ body: [UInt8], fromA: Bool = true, deadline: Int64? = 9, at now: Int64 = 0) -> RelayRoute? {
-            let route = RelayRoute(peer: fromA ? "b" : "a", id: UUID(), deadline: deadline, body: body)
+        func seal(
+            _ body: [UInt8], fromA: Bool = true, deadline: Int64? = 9, isBulk: Bool = false, at now: Int64 = 0
+        ) -> RelayRoute? {
+            let route = RelayRoute(
+                peer: fromA ? "b" : "a", id: UUID(), deadline: deadline, body: body, isBulk: isBulk)
             let outgoing = fromA ? a.outgoing(.route(route), at: now) : b.outgoing(.route(route), at: now)
             guard case .send(.route(var sealed)) = outgoing else { return nil }
             sealed.peer = fromA ? "a" : "b"
@@ -152,6 +155,8 @@ import Testing
             // What waits for no answer begins a session each time.
             let begun = (0..<3).compactMap { _ in pair.seal([3], at: Int64(round + 1) * 3_600_000) }
             for route in begun { #expect(pair.open(route) == [3]) }
+            // Pieces of a file have sessions of their own.
+            for _ in 0..<40 { if let piece = pair.seal([5], isBulk: true, at: 1) { _ = pair.open(piece) } }
             let said = try #require(pair.seal([4], fromA: false))
             #expect(said.body.first == 3 && pair.open(said, atB: false) == [4])
         }
