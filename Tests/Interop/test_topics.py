@@ -246,7 +246,7 @@ def test_tokens_and_names_that_are_none_are_said_so(subscribers, control, topic,
     assert post(control, f"/iid/v1/{token}/rel/topics/{topic}", {}) == (200, {})
     status, answer = post(control, "/v1/broadcasts", {
         "team": path["teamId"], "payload": {}, "condition": "'a' in topics &&"})
-    assert status == 400 and "at character 17" in answer["error"]["message"]
+    assert status == 400 and "at character 17" in answer["detail"]
 
 
 def test_what_is_delivered_once_or_never_reaches_those_alone_who_are_there(
