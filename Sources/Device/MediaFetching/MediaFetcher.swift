@@ -165,6 +165,8 @@ package final class MediaFetcher: Sendable {
             }
         } catch let failure as MediaFailure {
             return .failed(failure)
+        } catch is CancellationError {
+            return .failed(MediaFailure(.tooSlow, "the time was up"))
         } catch {
             return .failed(MediaFailure(.noRoom, "\(error)"))
         }

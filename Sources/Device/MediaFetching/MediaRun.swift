@@ -38,6 +38,8 @@ struct MediaRun {
             case .receive:
                 do {
                     directive = try await receive(&fetch)
+                } catch is CancellationError {
+                    directive = fetch.handle(.timedOut)
                 } catch {
                     return await end(.failed(MediaFailure(.noRoom, "\(error)")))
                 }
