@@ -165,7 +165,7 @@ package final class MediaFetcher: Sendable {
             }
         } catch let failure as MediaFailure {
             return .failed(failure)
-        } catch is CancellationError {
+        } catch _ where Task.isCancelled {
             return .failed(MediaFailure(.tooSlow, "the time was up"))
         } catch {
             return .failed(MediaFailure(.noRoom, "\(error)"))

@@ -38,7 +38,7 @@ struct MediaRun {
             case .receive:
                 do {
                     directive = try await receive(&fetch)
-                } catch is CancellationError {
+                } catch _ where Task.isCancelled {
                     directive = fetch.handle(.timedOut)
                 } catch {
                     return await end(.failed(MediaFailure(.noRoom, "\(error)")))
