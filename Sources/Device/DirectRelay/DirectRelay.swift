@@ -201,7 +201,9 @@ package actor DirectRelay {
         wakeForDialling()
     }
 
-    /// The channel of a dial, once it is known; used on the agent's loop only.
+    /// The channel of a dial, once it is known.
+    ///
+    /// Sendable is unchecked: `dial` makes it, and all that reads or writes it runs in `enter`, on the actor's loop.
     private final class DialledChannel: @unchecked Sendable {
         var channel: DirectChannel?
     }
