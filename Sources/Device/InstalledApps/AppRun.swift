@@ -26,6 +26,12 @@ package enum AppRun<Connection: Sendable>: Sendable {
         return true
     }
 
+    /// Whether the agent started a process that is not connected yet.
+    package var isStarting: Bool {
+        guard case .started = self else { return false }
+        return true
+    }
+
     /// The process that the agent started and that has not ended.
     private var process: Int32? {
         switch self {

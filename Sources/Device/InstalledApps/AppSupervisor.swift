@@ -133,6 +133,8 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
     private var budget = BackgroundBudget()
     /// Whether it is woken when its budget allows that again.
     private var isToBeWoken = false
+    /// Whether something was stored while the process that was started last had not connected.
+    private var isWakeDue = false
     /// What lets it take the focus for the last tap, until it answered one.
     private var activationToken: String?
     /// Whether it is being started to show its own settings.
@@ -178,7 +180,9 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
             return areWaiting || opensSettings ? startAgain(conditions) : wake(conditions)
         case .responded(let effect, let token): return responded(effect, token, conditions)
         case .responseHandled: (startsForResponses, activationToken) = (0, nil)
-        case .stored: return wake(conditions)
+        case .stored:
+            isWakeDue = run.isStarting
+            return wake(conditions)
         case .wakingRead(let isWaiting): return isWaiting ? startForWaking(conditions) : []
         case .wakingUnreadable(let pause): return wakeLater(pause)
         case .wakePauseEnded:
@@ -194,9 +198,10 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
             return [.openSettings]
         case .activation(let outcome): return activated(outcome)
         case .activationLimitPassed(let reason): return launchInstead(reason)
-        case .launched(let process): run.start(process: process)
-        case .ended(let process):
-            if run.processEnded(process), run.connection == nil { nextState = .active }
+        case .launched(let process):
+            run.start(process: process)
+            isWakeDue = false
+        case .ended(let process): return ended(process, conditions)
         case .launchLimitPassed:
             guard run.isStopped else { return [] }
             opensSettings = false
@@ -247,6 +252,15 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
         }
         nextState = .background
         return start(conditions)
+    }
+
+    /// A process that ended without a word is not started again for what it was started for, but for what came since.
+    private mutating func ended(_ process: Int32, _ conditions: Conditions) -> [Directive] {
+        guard run.processEnded(process), run.connection == nil else { return [] }
+        nextState = .active
+        guard isWakeDue else { return [] }
+        isWakeDue = false
+        return wake(conditions)
     }
 
     private mutating func wakeLater(_ pause: Duration) -> [Directive] {

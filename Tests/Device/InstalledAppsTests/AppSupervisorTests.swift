@@ -101,6 +101,17 @@ import Testing
         #expect(handle(.stored) == [], "it runs")
     }
 
+    @Test mutating func `an app that ends without a word is woken for what came while it was starting, and for nothing else`() {
+        manifest.backgroundModes = [AppManifest.remoteNotifications]
+        _ = handle(.launched(process: 7))
+        #expect(handle(.ended(process: 7)) == [])
+        _ = handle(.launched(process: 8))
+        #expect(handle(.stored) == [], "it is starting")
+        #expect(handle(.ended(process: 8)) == [.readWaking])
+        _ = handle(.launched(process: 9))
+        #expect(handle(.ended(process: 9)) == [])
+    }
+
     @Test mutating func `an app of which it cannot be read whether it is to be woken is looked at again`() {
         #expect(handle(.wakingUnreadable(pause: .seconds(1))) == [.wakeLater(.seconds(1))])
         #expect(handle(.wakingUnreadable(pause: .seconds(1))) == [])
