@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// What a payload says for reports and for clearing, a value. An encrypted payload says nothing.
 package struct PayloadMarks: Hashable, Sendable {
@@ -9,17 +10,19 @@ package struct PayloadMarks: Hashable, Sendable {
     /// Whether there is an alert.
     package var hasAlert = false
 
-    private static let labelKey = Data("google.c.a.m_l".utf8)
-    private static let groupKey = Data("sync-group".utf8)
-    private static let alertKey = Data("\"alert\"".utf8)
+    private static let labelKey: StaticString = "google.c.a.m_l"
+    private static let groupKey: StaticString = "sync-group"
+    private static let alertKey: StaticString = "\"alert\""
     private static let longestGroup = 64
 
-    /// Reads a payload. Most have neither label nor group, and are not parsed.
-    package init(_ payload: [UInt8]) {
-        let data = Data(payload)
-        hasAlert = data.range(of: Self.alertKey) != nil
-        guard data.range(of: Self.labelKey) != nil || data.range(of: Self.groupKey) != nil,
-            let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+    /// Reads a payload.
+    package init(_ payload: [UInt8]) { self = payload.withUnsafeBytes(Self.init(of:)) }
+
+    /// Reads the bytes of a payload. Most have neither label nor group, and are not parsed.
+    package init(of payload: UnsafeRawBufferPointer) {
+        hasAlert = Self.contains(Self.alertKey, in: payload)
+        guard Self.contains(Self.labelKey, in: payload) || Self.contains(Self.groupKey, in: payload),
+            let object = try? JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any]
         else { return }
         if let label = object["google.c.a.m_l"] as? String, Self.isLabel(label) { self.label = label }
         if let group = (object["aldaba"] as? [String: Any])?["sync-group"] as? String, !group.isEmpty,
@@ -27,6 +30,17 @@ package struct PayloadMarks: Hashable, Sendable {
         {
             syncGroup = group
         }
+    }
+
+    private static func contains(_ key: StaticString, in payload: UnsafeRawBufferPointer) -> Bool {
+        guard var place = payload.baseAddress else { return false }
+        let end = place + payload.count
+        let length = key.utf8CodeUnitCount
+        while end - place >= length, let found = memchr(place, Int32(key.utf8Start[0]), end - place - length + 1) {
+            if memcmp(found, key.utf8Start, length) == 0 { return true }
+            place = UnsafeRawPointer(found) + 1
+        }
+        return false
     }
 
     /// Whether a text can be a label: 1 to 50 characters `a-zA-Z0-9-_.~%`.

@@ -1,7 +1,7 @@
 import GRDB
 import GRDBSQLite
 
-/// A prepared SQLite statement for the hot path: bound, stepped and reset without boxing its arguments.
+/// A prepared SQLite statement for the hot path: bound, stepped and reset without boxing its arguments or its columns.
 ///
 /// Confined to the writer's connection; finalized with it.
 final class HotStatement {
@@ -60,13 +60,60 @@ final class HotStatement {
         }
     }
 
-    /// Runs the statement with what was bound and makes it ready for the next.
-    func run() throws {
-        let code = sqlite3_step(statement)
-        let message = code == SQLITE_DONE ? nil : String(cString: sqlite3_errmsg(connection))
+    // MARK: Reading
+
+    /// Reads the first row that what was bound finds, and makes the statement ready for the next.
+    ///
+    /// - Returns: What `read` makes of the row; `nil` without one.
+    func first<Value>(_ read: (HotStatement) throws -> Value) throws -> Value? {
+        defer { reset() }
+        return try step() ? try read(self) : nil
+    }
+
+    /// Reads every row that what was bound finds, and makes the statement ready for the next.
+    func forEach(_ read: (HotStatement) throws -> Void) throws {
+        defer { reset() }
+        while try step() { try read(self) }
+    }
+
+    /// The columns of the row that is being read; `nil` for NULL.
+    func integer(_ column: Int32) -> Int64? {
+        isNull(column) ? nil : sqlite3_column_int64(statement, column)
+    }
+
+    func text(_ column: Int32) -> String {
+        sqlite3_column_text(statement, column).map { String(cString: $0) } ?? ""
+    }
+
+    /// The bytes are SQLite's, and are gone with the row.
+    func withBytes<Value>(_ column: Int32, _ read: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+        let start = sqlite3_column_blob(statement, column)
+        return try read(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
+    }
+
+    private func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
+
+    private func step() throws -> Bool {
+        switch sqlite3_step(statement) {
+        case SQLITE_ROW: true
+        case SQLITE_DONE: false
+        case let code:
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(connection)))
+        }
+    }
+
+    private func reset() {
         sqlite3_reset(statement)
         index = 0
-        if let message { throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message) }
+    }
+
+    // MARK: Running
+
+    /// Runs the statement with what was bound and makes it ready for the next.
+    func run() throws {
+        defer { reset() }
+        while try step() {}
     }
 
     /// SQLITE_TRANSIENT: SQLite copies what is bound. The macro's cast does not reach Swift.

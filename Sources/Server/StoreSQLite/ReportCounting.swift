@@ -12,6 +12,9 @@ struct ReportCounting {
     }
 
     private let database: Database
+    private let statements: WriterStatements.CountingStatements
+    /// The states that the timelines of this slice have, by their text.
+    private var states: [String: NotificationState?] = [:]
     private var deltas: [Int64: ReportCounts] = [:]
     /// The labels that an app has on a day, and the rows of its report.
     private var rows: [Place: [String: Int64]] = [:]
@@ -19,7 +22,10 @@ struct ReportCounting {
     private var answered: [Int64] = []
     private(set) var result = CountedChanges()
 
-    init(database: Database) { self.database = database }
+    init(database: Database, statements: WriterStatements.CountingStatements) {
+        self.database = database
+        self.statements = statements
+    }
 
     /// Counts about `limit` notifications.
     mutating func run(limit: Int) throws {
@@ -50,52 +56,62 @@ struct ReportCounting {
     }
 
     private mutating func count(_ id: Int64) throws {
-        let counted = try Row.fetchOne(
-            database.cachedStatement(sql: "SELECT report, outcome FROM report_counted WHERE id = ?"), arguments: [id])
-        guard let acceptedAt = try acceptance(of: id) else { return }
-        let lines = try SQLiteStore.lines(of: NotificationID(rawValue: id), database)
-        let outcome = DeliveryOutcome(acceptedAt: acceptedAt, lines: lines)
-        let before = counted.flatMap { DeliveryOutcome(encoded: $0[1]) }
+        // A refused request is not counted, and one that is gone was.
+        guard let (acceptedAt, counted) = try standing(of: id) else { return }
+        let outcome = DeliveryOutcome(acceptedAt: acceptedAt, lines: try lines(of: id))
+        let before = counted.flatMap { DeliveryOutcome(encoded: $0.outcome) }
         guard before != outcome else { return }
-        guard let report = try counted.map({ $0[0] as Int64 }) ?? begin(id, acceptedAt) else { return }
+        guard let report = try counted?.report ?? begin(id, acceptedAt) else { return }
         if let before { deltas[report, default: ReportCounts()].count(before, by: -1) }
         deltas[report, default: ReportCounts()].count(outcome)
-        try database.cachedStatement(
-            sql: """
-                INSERT INTO report_counted(id, report, outcome) VALUES(?, ?, ?)
-                ON CONFLICT(id) DO UPDATE SET outcome = excluded.outcome
-                """
-        ).execute(arguments: [id, report, outcome.encoded])
+        let statement = statements.counted
+        statement.bind(id)
+        statement.bind(report)
+        statement.bind(outcome.encoded)
+        try statement.run()
         if Self.isAnswered(outcome), before.map(Self.isAnswered) != true { answered.append(id) }
+    }
+
+    /// When a notification was accepted, and as what it was counted last.
+    private func standing(of id: Int64) throws -> (acceptedAt: Timestamp, counted: (report: Int64, outcome: Int64)?)? {
+        statements.standing.bind(id)
+        return try statements.standing.first { row in
+            let counted = row.integer(1).flatMap { report in row.integer(2).map { (report: report, outcome: $0) } }
+            return (Timestamp(rawValue: row.integer(0) ?? 0), counted)
+        }
+    }
+
+    private mutating func lines(of id: Int64) throws -> [TimelineEntry] {
+        var lines: [TimelineEntry] = []
+        statements.lines.bind(id)
+        try statements.lines.forEach { row in
+            let text = row.text(1)
+            let known = states[text] ?? NotificationState(text: text)
+            states[text] = .some(known)
+            guard let state = known else { return }
+            lines.append(
+                TimelineEntry(
+                    at: Timestamp(rawValue: row.integer(0) ?? 0), state: state,
+                    source: TimelineSource(rawValue: row.text(2)) ?? .server))
+        }
+        return lines
     }
 
     private static func isAnswered(_ outcome: DeliveryOutcome) -> Bool {
         outcome.has(.opened) || outcome.has(.dismissed)
     }
 
-    /// When a notification was accepted; `nil` for a refused request, and for one that is gone.
-    private func acceptance(of id: Int64) throws -> Timestamp? {
-        try Int64.fetchOne(
-            database.cachedStatement(sql: "SELECT accepted_at FROM message WHERE id = ? AND code IS NULL"),
-            arguments: [id]
-        ).map(Timestamp.init(rawValue:))
-    }
-
     /// Counts a notification as accepted, and notes its group.
     ///
     /// - Returns: The row of the report that it belongs to.
     private mutating func begin(_ id: Int64, _ acceptedAt: Timestamp) throws -> Int64? {
-        let found = try Row.fetchOne(
-            database.cachedStatement(
-                sql: """
-                    SELECT app, device, lane, coalesce(payload, (SELECT payload.content FROM payload_use
-                        JOIN payload ON payload.id = payload_use.payload WHERE payload_use.message = message.id))
-                    FROM message WHERE id = ?
-                    """), arguments: [id])
-        guard let row = found, let app = row[0] as Int64?, let device = row[1] as Int64? else { return nil }
-        let marks = PayloadMarks((row[3] as Data?).map { Array($0) } ?? [])
+        statements.place.bind(id)
+        let found = try statements.place.first { row in
+            (row.integer(0), row.integer(1), row.integer(2) ?? 0, row.withBytes(3, PayloadMarks.init(of:)))
+        }
+        guard case (let app?, let device?, let lane, let marks)? = found else { return nil }
         let report = try self.row(
-            Place(app: app, day: ReportDay(acceptedAt).number, lane: row[2]), label: marks.label)
+            Place(app: app, day: ReportDay(acceptedAt).number, lane: lane), label: marks.label)
         deltas[report, default: ReportCounts()].accept(hasAlert: marks.hasAlert)
         if let group = marks.syncGroup {
             try database.cachedStatement(

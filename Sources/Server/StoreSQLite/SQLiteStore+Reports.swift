@@ -12,7 +12,7 @@ extension SQLiteStore: ReportStore {
         }
         guard hasChanges else { return CountedChanges() }
         return try await pool.write { database in
-            var counting = ReportCounting(database: database)
+            var counting = ReportCounting(database: database, statements: try hot.prepared(database).counting)
             try counting.run(limit: limit)
             return counting.result
         }
@@ -63,7 +63,7 @@ extension SQLiteStore: ReportStore {
             guard let owner, team == nil || team?.rawValue == owner else { return nil }
             let content = try Data.fetchOne(
                 database.cachedStatement(sql: "SELECT content FROM payload WHERE id = ?"), arguments: [id.rawValue])
-            let hasAlert = PayloadMarks(content.map { Array($0) } ?? []).hasAlert
+            let hasAlert = content?.withUnsafeBytes(PayloadMarks.init(of:)).hasAlert ?? false
             var sum = ReportCounts()
             let rows = try Row.fetchAll(
                 database.cachedStatement(

@@ -11,7 +11,7 @@ public final class SQLiteStore: Sendable {
     let registerChanges: SharedCounter
     /// For changes that may come by the thousand, and each for itself.
     let grouped: GroupedWrites
-    private let hot: WriterStatements
+    let hot: WriterStatements
 
     /// Opens (or makes) the database and brings its schema up to date.
     ///

@@ -14,6 +14,38 @@ final class WriterStatements: @unchecked Sendable {
         let removePending: HotStatement
         let cursor: HotStatement
         let reportChange: HotStatement
+        let counting: CountingStatements
+    }
+
+    /// Those that count a notification for reports.
+    struct CountingStatements {
+        /// When it was accepted, and what was counted of it.
+        let standing: HotStatement
+        let lines: HotStatement
+        /// Where it is counted, and its payload.
+        let place: HotStatement
+        let counted: HotStatement
+
+        init(on connection: OpaquePointer) throws {
+            standing = try HotStatement(
+                """
+                SELECT message.accepted_at, report_counted.report, report_counted.outcome
+                FROM message LEFT JOIN report_counted ON report_counted.id = message.id
+                WHERE message.id = ? AND message.code IS NULL
+                """, on: connection)
+            lines = try HotStatement("SELECT at, state, source FROM timeline WHERE id = ? ORDER BY at", on: connection)
+            place = try HotStatement(
+                """
+                SELECT app, device, lane, coalesce(payload, (SELECT payload.content FROM payload_use
+                    JOIN payload ON payload.id = payload_use.payload WHERE payload_use.message = message.id))
+                FROM message WHERE id = ?
+                """, on: connection)
+            counted = try HotStatement(
+                """
+                INSERT INTO report_counted(id, report, outcome) VALUES(?, ?, ?)
+                ON CONFLICT(id) DO UPDATE SET outcome = excluded.outcome
+                """, on: connection)
+        }
     }
 
     private var statements: Prepared?
@@ -44,7 +76,8 @@ final class WriterStatements: @unchecked Sendable {
                 INSERT INTO fanout_cursor(device, sequence) VALUES(?, ?)
                 ON CONFLICT(device) DO UPDATE SET sequence = max(sequence, excluded.sequence)
                 """, on: connection),
-            reportChange: try HotStatement("INSERT INTO report_change(ids) VALUES(?)", on: connection))
+            reportChange: try HotStatement("INSERT INTO report_change(ids) VALUES(?)", on: connection),
+            counting: try CountingStatements(on: connection))
         statements = prepared
         return prepared
     }
