@@ -101,7 +101,7 @@ import Testing
         #expect(handle(.stored) == [], "it runs")
     }
 
-    @Test mutating func `an app that ends without a word is woken for what came while it was starting, and for nothing else`() {
+    @Test mutating func `an app that ends without a word is woken for what came while it was starting`() {
         manifest.backgroundModes = [AppManifest.remoteNotifications]
         _ = handle(.launched(process: 7))
         #expect(handle(.ended(process: 7)) == [])
