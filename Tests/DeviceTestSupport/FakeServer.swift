@@ -96,6 +96,7 @@ package final class FakeSession: PushConnection {
     package let acknowledged = Inbox<[NotificationID]>()
     package let reports = Inbox<(receipts: [Receipt], batch: String)>()
     package let sent = Inbox<QueuedUpstream>()
+    package let probes = Inbox<Void>()
     private let isOver = Mutex(false)
 
     package init(
@@ -109,6 +110,7 @@ package final class FakeSession: PushConnection {
     package func stored(_ ids: [NotificationID]) { acknowledged.put(ids) }
     package func report(_ receipts: [Receipt], as batch: String) { reports.put((receipts, batch)) }
     package func send(_ message: QueuedUpstream) { sent.put(message) }
+    package func probe() { probes.put(()) }
     package func close() { end(.lost("closed here")) }
 
     package func end(_ reason: PushCloseReason) {

@@ -44,7 +44,10 @@ extension Agent {
 
     // MARK: Events
 
-    func handleClockEvent(_ event: AlarmClockEvent) { updateSchedule(.clock(event)) }
+    func handleClockEvent(_ event: AlarmClockEvent) {
+        if event == .wallClockChanged { onLink { $0.probeSession() } }
+        updateSchedule(.clock(event))
+    }
 
     /// Loads all that waits from the store.
     func loadSchedule() {

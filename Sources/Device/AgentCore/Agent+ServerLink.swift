@@ -91,6 +91,7 @@ package struct SteppedConnector: PushConnector {
         }
         func send(_ message: QueuedUpstream) { AgentStep.report.take { connection.send(message) } }
         func relay(_ frame: [UInt8]) { connection.relay(frame) }
+        func probe() { connection.probe() }
         func close() { connection.close() }
     }
 }

@@ -44,6 +44,7 @@ private struct MCSPushConnection: PushConnection {
         connection.send(persistentID: message.persistentID) { now in MCSDataMessageStanza(message, now: now) }
     }
     func relay(_ frame: [UInt8]) { connection.relay(frame) }
+    func probe() { connection.probe() }
     func close() { connection.close() }
 }
 

@@ -22,6 +22,8 @@ package protocol PushConnection: Sendable {
     func send(_ message: QueuedUpstream)
     /// Sends something for another device; it is lost where the session is not open.
     func relay(_ frame: [UInt8])
+    /// Asks the server for an answer now; without one it ends.
+    func probe()
     /// Ends it; ``PushEvent/closed(_:)`` comes all the same.
     func close()
 }

@@ -33,6 +33,9 @@ extension ServerLink {
     /// Sends something for another device; it is lost where no session is open.
     package func relay(_ frame: [UInt8]) { session?.connection.relay(frame) }
 
+    /// Finds out whether the session outlived the machine's sleep; where it did not, another is opened.
+    package func probeSession() { session?.connection.probe() }
+
     /// Ends the session; another is opened after a pause.
     package func closeSession() { session?.connection.close() }
 

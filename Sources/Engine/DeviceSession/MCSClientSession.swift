@@ -191,6 +191,17 @@ public struct MCSClientSession: Sendable {
         guard let deadline, time.uptime >= deadline else { return [] }
         guard state == .live else { return close(.loginTimedOut) }
         guard pingSent == nil else { return close(.silent) }
+        return ping(at: time)
+    }
+
+    /// Asks now whether the server is still there: the machine has slept, and the connection may have ended meanwhile. A
+    /// heartbeat that is under way asks the same.
+    public mutating func probe(at time: SessionTime) -> [MCSClientDirective] {
+        guard state == .live, pingSent == nil else { return [] }
+        return ping(at: time)
+    }
+
+    private mutating func ping(at time: SessionTime) -> [MCSClientDirective] {
         pingSent = time.uptime
         var directives: [MCSClientDirective] = []
         emit(.heartbeatPing(MCSHeartbeatPing()), into: &directives)

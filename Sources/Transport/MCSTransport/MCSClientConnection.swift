@@ -44,6 +44,11 @@ public final class MCSClientConnection: Sendable {
         onLoop { $0.relay(frame) }
     }
 
+    /// Asks the server for an answer now, and closes where none comes in time: use it when the machine has slept.
+    public func probe() {
+        onLoop { $0.probe() }
+    }
+
     /// Says goodbye and closes; `closed` follows with `ended`.
     public func close() {
         onLoop { $0.end() }

@@ -55,6 +55,11 @@ final class MCSClientShell: MCSChannelPeer {
         channel?.settle()
     }
 
+    func probe() {
+        perform(session.probe(at: .now()))
+        channel?.settle()
+    }
+
     func end() {
         perform(session.end())
     }

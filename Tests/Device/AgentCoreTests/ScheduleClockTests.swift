@@ -34,6 +34,16 @@ struct ScheduleClockTests: WaitingRequests {
         try await harness.stop()
     }
 
+    @Test func `a machine that has slept asks the server whether it is still there`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let session = try #require(await harness.server.sessions.next())
+        session.events(.loggedIn)
+        harness.clock.tell(.wallClockChanged)
+        #expect(await session.probes.next() != nil)
+        try await harness.stop()
+    }
+
     @Test(arguments: [
         ("deliver", 24, 7200, true), ("drop", 24, 7200, false), ("deliver", 1, 7200, false), ("drop", 24, 30, true),
     ])

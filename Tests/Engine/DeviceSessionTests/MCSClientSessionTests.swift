@@ -166,6 +166,16 @@ private func loginResponse(last: Int32 = 1, interval: Int32? = nil) -> MCSPacket
 
     // MARK: Heartbeats and ends
 
+    @Test func `a probe asks at once, once, and silence after it ends the session`() {
+        var session = started()
+        #expect(session.probe(at: at(0)) == [], "nobody is logged in")
+        _ = session.received(loginResponse(interval: 500_000), at: at(0))
+        #expect(packets(session.probe(at: at(1000))).map(\.tag) == [.heartbeatPing])
+        #expect(session.probe(at: at(1001)) == [])
+        #expect(session.deadline == 61_000)
+        #expect(session.tick(at: at(61_000)) == [.close(.silent)])
+    }
+
     @Test func `silence brings a heartbeat at the server's interval, and an end if it is not answered`() {
         var session = started()
         _ = session.received(loginResponse(interval: 5000), at: at(0))
