@@ -295,7 +295,13 @@ let house: [Target] = [
             "DevicePorts", "DeviceStore", "DevicePrograms", "Attachments", "AppConnections", "InstalledApps",
             "DeviceLink", "RequestScheduling", "PushEncryption", "AppConversation", "ManagementDesk",
             "ServiceExtensions", "ConnectionAdmission", "MediaFetching", "OutboundAddresses", "RelayWire", "RelayHost",
-            "RelayServices", "DirectRelay", nioCore, nioPosix, logging,
+            "RelayServices", "DirectRelay", "DeviceRelay", nioCore, nioPosix, logging,
+        ]),
+    room(
+        "Device", "DeviceRelay",
+        [
+            "PushModel", "AgentWire", "RelayWire", "Observability", "DeviceModel", "DevicePorts", "AppConnections",
+            "RelayHost", "RelayServices", "DirectRelay", nioCore, logging,
         ]),
     room("Device", "ConnectedDevices", ["AgentWire", "AppHost", "RelayWire"]),
     room("Device", "RelayHost", ["RelayWire", "Relay", "NoiseSession", "Machine", crypto]),

@@ -88,7 +88,7 @@ extension Agent {
     }
 
     private func ended(_ connection: AppConnection) {
-        relayClientEnded(connection)
+        onRelay { $0.ended(connection) }
         // Nobody takes the answer to a question whose terminal has gone.
         let unasked = terminals.remove { $0.connection === connection }
         if !unasked.isEmpty { enqueue(.unlisted(app: AppManifest.terminalID, identifiers: unasked)) }

@@ -36,7 +36,7 @@ extension Agent {
         settleQuestion(of: app)
         if let installed = apps[app] { part(from: installed) }
         apps[app] = nil
-        forgetRelay(of: app)
+        onRelay { $0.removed(app) }
         onLink { $0.appRemoved(app) }
         enqueue(.appRemoved(app: app, at: parts.now()))
         attachments.remove(app)

@@ -11,7 +11,7 @@ import PushModel
 /// What people do with notifications, and how it reaches the app.
 extension Agent {
     func handlePresenterEvent(_ event: PresenterEvent) {
-        if handleQuestionEvent(event) || handleRelayQuestion(event) { return }
+        if handleQuestionEvent(event) || onRelay({ $0.answered(event) }) { return }
         do {
             try applyPresenterEvent(event)
         } catch {

@@ -16,9 +16,9 @@ extension Agent: ServerLinkDelegate {
     package nonisolated func enrolled(as device: DeviceID) { events(.enrolled(device)) }
     /// Tells that the server took the login (``AgentEvent/sessionOpened``).
     package nonisolated func sessionOpened() {
-        assumeIsolated {
-            $0.relaySessionOpened()
-            $0.tellChannels()
+        assumeIsolated { agent in
+            agent.onRelay { $0.sessionOpened() }
+            agent.tellChannels()
         }
         events(.sessionOpened)
     }

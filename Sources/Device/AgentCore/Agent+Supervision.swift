@@ -104,7 +104,7 @@ extension Agent {
     }
 
     /// Starts an app that another device asks for, unless it runs.
-    func startForRelay(_ app: BundleID) {
+    func launchForRelay(_ app: BundleID) {
         guard let installed = apps[app], installed.connection == nil else { return }
         if let event = launch(app, nil) { supervise(event, app) }
     }

@@ -5,8 +5,8 @@ import Attachments
 import DeviceLink
 import DeviceModel
 import DevicePorts
+import DeviceRelay
 import DeviceStore
-import DirectRelay
 import InstalledApps
 import LocalSchedule
 import Logging
@@ -66,16 +66,8 @@ public actor Agent {
     var channelWaiters = ChannelWaiters<Confirmation>()
     /// When data messages that have expired are ended next.
     var watchedExpiry: Timestamp?
-    /// Relaying between this person's devices, and the connections that take part.
-    var relay: RelayHost<ObjectIdentifier>
-    var seals: RelaySeals
-    let relayFiles = RelayFiles()
-    /// Connections with the person's other devices; `nil` where there shall be none.
-    nonisolated let direct: DirectRelay?
-    let relayLog: RelayLog
-    /// The questions whether devices may call services, by the ids under which they are shown.
-    var relayQuestions: [NotificationID: Int64] = [:]
-    var relayClients: [ObjectIdentifier: AppConnection] = [:]
+    /// Relaying between this person's devices.
+    nonisolated let relay: DeviceRelay
     /// How many events of the presenter wait for the store to be readable again.
     var unheard = 0
     var presentations: PresentationFlow
@@ -130,9 +122,7 @@ public actor Agent {
         self.events = events
         loop = Self.ownLoops.next()
         data = try AgentData(configuration, now: AgentDependencies.systemTime(), logger: logger)
-        let relaySettings = try Self.relaySettings(configuration.dataFolder)
-        seals = RelaySeals(key: relaySettings.deviceKey)
-        relayLog = RelayLog(dataFolder: configuration.dataFolder)
+        let relaySettings = try RelaySettingsFile(dataFolder: configuration.dataFolder).readDrawingKey()
         let store = data.store
         presentations = PresentationFlow(inherited: Set(try store.read { try $0.wantedIDs() }))
         let identity = try store.read { try $0.identity() }
@@ -140,12 +130,9 @@ public actor Agent {
             quietHours: try store.read { try $0.preference(QuietHours.name) }.flatMap(QuietHours.init))
         let parts = try parts()
         self.parts = parts
-        relay = RelayHost(
-            settings: relaySettings, ownServices: parts.services.names,
-            filesFolder: configuration.dataFolder + "/received")
-        direct = parts.nearby.map { [loop] directory in
-            DirectRelay(loop: loop, directory: directory, now: { parts.now().rawValue }, logger: logger)
-        }
+        relay = DeviceRelay(
+            settings: relaySettings, dataFolder: configuration.dataFolder, loop: loop, parts: parts.relay,
+            logger: logger)
         link = parts.link(store: store).map { [loop] link in
             ServerLink(
                 loop: loop,
@@ -169,6 +156,7 @@ public actor Agent {
 
     private func work() async throws {
         onLink { [self] link in link.setDelegate(self) }
+        onRelay { [self] relay in relay.setDelegate(self) }
         try loadApps()
         // An app that runs is given the time to come back before anything starts it anew.
         for app in apps.keys { startReconnectTimer(of: app) }
@@ -190,7 +178,7 @@ public actor Agent {
         if link == nil { logger.notice("There is no server: only the apps' own notifications are shown.") }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.link?.run() }
-            group.addTask { await self.runDirect() }
+            group.addTask { await self.runRelay() }
             group.addTask { await self.runPruningLoop() }
         }
         await socket.close()

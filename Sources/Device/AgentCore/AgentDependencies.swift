@@ -3,6 +3,7 @@ import Attachments
 import DeviceLink
 import DevicePorts
 import DevicePrograms
+import DeviceRelay
 import DeviceStore
 import DirectRelay
 import Foundation
@@ -95,6 +96,13 @@ struct AgentDependencies: Sendable {
 
     /// The time of the system's clock.
     @Sendable static func systemTime() -> Timestamp { Timestamp(rawValue: Int64(Date().timeIntervalSince1970 * 1000)) }
+
+    /// What relaying works with.
+    var relay: DeviceRelayParts {
+        DeviceRelayParts(
+            opener: opener, services: services, presenter: presenter, nearby: nearby,
+            now: { [now] in now().rawValue })
+    }
 
     /// What the link to the server works with; `nil` without a server.
     func link(store: AgentStore) -> ServerLinkDependencies? {

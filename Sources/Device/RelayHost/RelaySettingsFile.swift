@@ -29,6 +29,18 @@ public struct RelaySettingsFile: Sendable {
         }
     }
 
+    /// Reads the settings, with the device's own key, which is drawn and written with the first run.
+    ///
+    /// - Throws: ``Unusable``.
+    public func readDrawingKey() throws(Unusable) -> RelaySettings {
+        var settings = try read()
+        if settings.deviceKey == nil {
+            settings.deviceKey = RelaySeals.newKey()
+            try write(settings)
+        }
+        return settings
+    }
+
     /// Writes the settings whole or not at all.
     ///
     /// - Throws: ``Unusable``; the old file is as it was.

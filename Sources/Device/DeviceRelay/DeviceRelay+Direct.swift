@@ -1,0 +1,47 @@
+import DirectRelay
+import RelayWire
+
+/// Connections with this person's other devices beside the way by the server; there are some where the settings say so.
+extension DeviceRelay: DirectRelayDelegate {
+    /// Keeps such connections until ``end()``.
+    package func run() async { await direct?.begin(self) }
+
+    /// Ends them.
+    package func end() async { await direct?.end() }
+
+    /// The machine may have other addresses.
+    package func networkChanged() { onDirect { $0.networkChanged() } }
+
+    /// Calls what has the connections, which runs on the same event loop; `nil` without it.
+    @discardableResult func onDirect<Value: Sendable>(_ body: (isolated DirectRelay) -> Value) -> Value? {
+        direct?.assumeIsolated(body)
+    }
+
+    /// Another device says by the server how it is with a connection.
+    func directPath(_ content: RelayContent, _ device: String) {
+        switch content {
+        case .pathBegins(let connection): onDirect { $0.announced(connection, by: device) }
+        case .pathEnded(let connection, let received, let isAnswer):
+            onDirect { $0.counted(connection, received: received, isAnswer: isAnswer, by: device) }
+        default: break
+        }
+    }
+
+    /// Seals what goes by the server.
+    package nonisolated func sendByServer(_ route: RelayRoute) { assumeIsolated { $0.seal(.route(route)) } }
+
+    /// Has the host take what came directly.
+    package nonisolated func cameDirectly(_ route: RelayRoute) {
+        assumeIsolated { $0.follow($0.host.received(.route(route), at: $0.parts.now())) }
+    }
+
+    /// After what is being followed now, since that may have asked for it itself.
+    package nonisolated func notSent(_ answer: RelayFrame) {
+        enter { $0.follow($0.host.received(answer, at: $0.parts.now())) }
+    }
+
+    /// Tells who watches.
+    package nonisolated func reached(_ peer: String, isDirect: Bool) {
+        enter { $0.follow($0.host.reached(peer, isDirect: isDirect, at: $0.parts.now())) }
+    }
+}
