@@ -206,7 +206,8 @@ let house: [Target] = [
             "PushModel", "APNsWire", "HubWire", "Audience", "LocalSchedule", "RegisterCore", "ServerCore", crypto,
             logging,
         ]),
-    room("Server", "StoreRelay", ["RelayWire", "RelayCentre", grdb, logging]),
+    room("Server", "StoreRelay", ["RelayWire", "Relay", "RelayCentre", grdb, logging]),
+    room("Server", "RelayWaking", ["PushModel", "RelayWire", "HubWire", "Hub", "RelayCentre"]),
     room(
         "Server", "HubSenders",
         [
@@ -362,7 +363,7 @@ let commands: [Target] = [
             "RegisterCommands", "Machine", "PushEncryption", "LegacyEndpoint", "FCMWire", "ControlHTTP", "FCMEndpoint",
             "FCMEnrolment", "UpstreamDelivery", "RelayCommands", "RelayHost", "RelayCentre", "Topics", "TopicEndpoint",
             "HubWire", "Hub", "StoreHub", "StoreRelay", "HubEndpoint", "HubSenders", "HubWebhooks", "OutboundHTTP",
-            "Reports", "Inventory",
+            "RelayWaking", "RelayWire", "Reports", "Inventory",
             "Supervision", "Monitoring",
             "ServerCommands", crypto, x509,
             nioCore, nioPosix, nioSSL, lifecycle,
@@ -578,7 +579,9 @@ let testTargets: [Target] = [
             "PushModel", "PushEncryption", "WebPushWire", x509, crypto, nioCore, nioPosix, nioSSL, logging,
         ]),
     tests(
-        "Server", "RelayCentre", ["RelayCentre", "StoreRelay", "RelayWire", "ServerCore", "PushModel", logging, grdb]),
+        "Server", "RelayCentre",
+        ["RelayCentre", "StoreRelay", "RelayWire", "Relay", "ServerCore", "PushModel", logging, grdb]),
+    tests("Server", "RelayWaking", ["RelayWaking", "RelayCentre", "Hub", "HubWire", "RelayWire", "PushModel"]),
     tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire"]),
     tests("Device", "RelayHost", ["RelayHost", "RelayWire"]),
     tests("Device", "DirectRelay", ["DirectRelay"]),

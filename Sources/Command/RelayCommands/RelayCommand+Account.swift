@@ -83,6 +83,38 @@ extension RelayCommand {
         func run() throws { _ = try RelayConversation(agent).manage(.scheme(scheme, allowed: false)) }
     }
 
+    /// `aldaba relay wake-by`.
+    struct WakeBy: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "wake-by",
+            abstract: "Name the push channel by which this device is woken while it is suspended; without one, none.",
+            discussion: "The server must have credentials for the push service (its setting relay-wake-hub).")
+        @Argument(help: "The push service: apns or fcm.") var service: String?
+        @Argument(help: "The token that it gave the app.") var token: String?
+        @Option(help: "The environment of an APNs token, production or sandbox; without it the credential's.")
+        var environment: String?
+        @OptionGroup var agent: AgentOption
+
+        func validate() throws { _ = try channel }
+
+        func run() throws { _ = try RelayConversation(agent).manage(.wakeBy(try channel)) }
+
+        private var channel: RelayWakeChannel? {
+            get throws {
+                guard let word = service else { return nil }
+                guard let service = RelayWakeChannel.Service(rawValue: word) else {
+                    throw ValidationError("the push service is apns or fcm")
+                }
+                guard let token, (1...RelayWakeChannel.longestToken).contains(token.utf8.count) else {
+                    throw ValidationError("a token has 1 to \(RelayWakeChannel.longestToken) bytes")
+                }
+                let environment = environment.map { RelayWakeChannel.Environment(rawValue: $0) }
+                if case .some(nil) = environment { throw ValidationError("the environment is production or sandbox") }
+                return RelayWakeChannel(service: service, token: token, environment: environment ?? nil)
+            }
+        }
+    }
+
     /// What a grant names.
     struct GrantArguments: ParsableArguments {
         @Argument(help: "The id of the device that calls; * for any of yours.") var device: String

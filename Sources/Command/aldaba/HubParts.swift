@@ -10,6 +10,9 @@ import HubWire
 import LocalZones
 import Logging
 import OutboundHTTP
+import RelayCentre
+import RelayWaking
+import RelayWire
 import ServerCore
 import ServiceLifecycle
 import StoreHub
@@ -39,6 +42,12 @@ struct HubParts: Sendable {
             store: database,
             senders: [.apns: apple, .aldaba: gateway, .fcmv1: fcm, .gcm: fcm, .browser: browsers], clock: presentTime,
             zones: { LocalZones.shared.rules(named: $0) })
+        if let name = configuration.values.text(.relayWakeHub) {
+            core.relay.wakes(
+                by: HubWaker(
+                    hub: name, of: { [database] in try await database.hub(named: $0) },
+                    senders: [.apns: apple, .fcm: fcm], clock: presentTime, sleep: { try await Task.sleep(for: $0) }))
+        }
         interface = HubInterface(
             hubs: hubs, timelines: Timelines(store: core.store, mailboxes: core.mailboxes), withdrawal: core.mailboxes,
             authentication: core.credentials)

@@ -102,4 +102,12 @@ extension RelayOrder {
         case .launch, .file, .stream: false
         }
     }
+
+    /// Whether a device is woken for it.
+    var wakes: Bool {
+        switch self {
+        case .call, .open, .launch: true
+        case .send, .file, .stream: false
+        }
+    }
 }

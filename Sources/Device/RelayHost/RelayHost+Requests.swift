@@ -111,12 +111,13 @@ extension RelayHost {
         if devices[device] == nil, !order.isForOthers {
             return refuse(.denied, "\(target.name) is another person's device: only its services can be asked")
         }
-        guard target.presence == .online || waits else {
+        let mayWake = target.presence == .wakeable && order.wakes
+        guard target.presence == .online || mayWake || waits else {
             return refuse(.notDelivered, "\(target.name) is not connected")
         }
         // What somebody repeats on the way must not outlive the memory of ids at the target.
         var end = min(deadline ?? now + Self.patience, now + Self.longestPatience)
-        if waits { end = min(end, now + Self.waitingPatience) }
+        if waits || mayWake { end = min(end, now + Self.waitingPatience) }
         if case .file(_, let offer) = order {
             guard members[client]?.isTerminal == true else {
                 return refuse(.notAuthorized, "only a person at a terminal sends files")
@@ -241,6 +242,7 @@ extension RelayHost {
             changed.denials?.remove(grant)
         case .filesFolder(let path): changed.filesFolder = path
         case .photosFolder(let path): changed.photosFolder = path
+        case .wakeBy(let channel): changed.wake = channel
         case .program(let name, let words):
             var programs = changed.programs ?? [:]
             programs[name] = words.isEmpty ? nil : words
@@ -272,7 +274,8 @@ extension RelayHost {
             if old.account != nil, isOpen { directives.append(.send(.goodbye)) }
             for client in members.keys { tellWatcher(client) }
         }
-        let offers = old.photosFolder != changed.photosFolder || old.programs != changed.programs
+        let offers =
+            old.photosFolder != changed.photosFolder || old.programs != changed.programs || old.wake != changed.wake
         if old.account != changed.account || old.name != changed.name || offers { sayHello() }
     }
 }

@@ -210,7 +210,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// Tells the server whose this device is and what it offers; nothing where it belongs to nobody.
     mutating func sayHello() {
         guard isOpen, let account = settings.account else { return }
-        directives.append(.send(.hello(token: account.accessToken, describedDevice)))
+        directives.append(.send(.hello(token: account.accessToken, describedDevice, wake: settings.wake)))
     }
 
     /// A device is none of the person's any more, or a guest has gone.
@@ -243,6 +243,9 @@ public struct RelayHost<Client: Hashable & Sendable> {
             case .unknownDevice: RelayOutcome(.unknownDevice)
             case .unavailable: RelayOutcome(.notDelivered, detail: "the device is not connected")
             case .expired: RelayOutcome(.expired, detail: "its deadline came before it reached the device")
+            case .asleep:
+                RelayOutcome(.expired, detail: "a push was to wake the device, which did not come before the deadline")
+            case .notWoken: RelayOutcome(.notDelivered, detail: "the device's push service could not wake it")
             case .overloaded:
                 RelayOutcome(.resourceLimits, detail: "the device does not take messages as fast as they come")
             case .notJoined: RelayOutcome(.networkUnavailable, detail: "the server does not know this device's account")
@@ -251,7 +254,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
                 RelayOutcome(
                     .notAuthorized, detail: "the device has not proven that it is one of yours; nothing was sent")
             }
-        if outgoing[id] != nil, reason == .unavailable || reason == .notJoined {
+        if outgoing[id] != nil, [.unavailable, .notJoined, .notWoken].contains(reason) {
             // It is offered again when the device is back.
             outgoing[id]?.isAway = true
             return

@@ -141,12 +141,12 @@ public struct RelaySeals: Sendable {
     /// Seals what is for another device, and says in a hello which key this device has.
     public mutating func outgoing(_ frame: RelayFrame, at now: Int64) -> Outgoing {
         switch frame {
-        case .hello(let token, var device):
+        case .hello(let token, var device, let wake):
             let own = Array(key.publicKey.rawRepresentation)
             device.key = own
             device.id = ownID
             device.proof = account?.proof(of: device) ?? []
-            return .send(.hello(token: token, device))
+            return .send(.hello(token: token, device, wake: wake))
         case .route(let route) where Self.isPairing(route):
             // Who are being paired have no account in common yet; what they say is secret by itself.
             return .send(frame)

@@ -27,6 +27,8 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     public var photosFolder: String?
     /// Programs that other devices may run, by name.
     public var programs: [String: [String]]?
+    /// By which channel this device is woken while it has no session; `nil` for none.
+    public var wake: RelayWakeChannel?
     /// What apps offered when they ran last, by bundle id: they are started when somebody asks for it.
     public var offers: [String: RememberedOffer]?
 

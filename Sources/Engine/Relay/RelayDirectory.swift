@@ -36,30 +36,36 @@ public struct RelayDirectory: Sendable {
         /// Send what one device says to another; where that cannot be done, the sender is told.
         case forward(RelayRoute, to: RelaySession, from: RelaySession)
         /// Keep a device of an account, with when it was there last, until it is told of again.
-        case keep(RelayDevice, AccountID, seen: Int64)
+        case keep(KeptDevice, AccountID)
+        /// Have a device woken, and tell by ``RelayDirectory/notWoken(_:isDead:)`` where that cannot be.
+        case push(RelayPush)
         /// Keep a device no more.
         case forget(device: String)
         /// Call ``RelayDirectory/due(at:)`` at this moment, or a little later.
         case wake(at: Int64)
     }
 
-    private struct Entry {
+    struct Entry {
         var device: RelayDevice
         var session: RelaySession?
         /// Until when its absence is not told; `nil` when it is there, or was told to be away.
         var graceEnd: Int64?
         /// When it went away.
         var since: Int64
+        /// How it can be woken; `nil` for not at all.
+        var wake: RelayWakeChannel?
+        /// When it was last to be woken, since it went away.
+        var pushedAt: Int64?
     }
 
-    private struct Account {
+    struct Account {
         var entries: [String: Entry] = [:]
         var revision: Int64 = 0
 
         var sessions: [RelaySession] { entries.values.compactMap(\.session) }
     }
 
-    private var accounts: [AccountID: Account] = [:]
+    var accounts: [AccountID: Account] = [:]
     private var accountOf: [RelaySession: AccountID] = [:]
     /// Devices within their grace, by its end: all graces are of one length.
     private var absences: ArraySlice<(end: Int64, account: AccountID, device: String)> = []
@@ -67,7 +73,10 @@ public struct RelayDirectory: Sendable {
     private var visits = RelayVisits()
     /// The session in which each device has said hello.
     private var homes: [String: RelaySession] = [:]
-    private var waiting = WaitingRoutes()
+    var waiting = WaitingRoutes()
+
+    /// Whether devices can be woken at all.
+    public var canWake = false
 
     /// A directory without devices.
     public init() {}
@@ -79,7 +88,8 @@ public struct RelayDirectory: Sendable {
 
     /// A device says whose it is, and what there is on it.
     public mutating func hello(
-        _ session: RelaySession, account id: AccountID, _ described: RelayDevice, at now: Int64
+        _ session: RelaySession, account id: AccountID, _ described: RelayDevice, wake: RelayWakeChannel? = nil,
+        at now: Int64
     ) -> [Directive] {
         var directives: [Directive] = []
         if let other = accountOf[session], other != id { directives += goodbye(session) }
@@ -103,12 +113,14 @@ public struct RelayDirectory: Sendable {
         }
         let isNew = known?.session != session
         if let older = known?.session, isNew { directives += leave(older) }
-        account.entries[device.id] = Entry(device: device, session: session, graceEnd: nil, since: now)
+        account.entries[device.id] = Entry(device: device, session: session, since: now, wake: wake)
         accountOf[session] = id
         homes[session.device] = session
         // Who heard of an interruption hears that it is over, also where nothing else is new.
         let isBack = known.map { $0.session == nil } ?? false
-        if known?.device != device { directives.append(.keep(device, id, seen: now)) }
+        if known?.device != device || known?.wake != wake {
+            directives.append(.keep(KeptDevice(device: device, seen: now, wake: wake), id))
+        }
         if known?.device != device || isBack {
             account.revision += 1
             directives += Self.tell(.changed(revision: account.revision, device), account, but: session)
@@ -158,15 +170,17 @@ public struct RelayDirectory: Sendable {
 
     /// The devices of an account that were kept. Those that were there when this was, have their grace to come back.
     public mutating func load(
-        _ id: AccountID, _ devices: [(device: RelayDevice, seen: Int64)], at now: Int64
+        _ id: AccountID, _ devices: [KeptDevice], at now: Int64
     ) -> [Directive] {
         guard accounts[id] == nil, !devices.isEmpty else { return [] }
         var account = Account()
         var mayReturn = false
-        for (device, seen) in devices.prefix(Self.deviceLimit) {
-            let wasHere = device.presence == .online
+        for kept in devices.prefix(Self.deviceLimit) {
+            let wasHere = kept.device.presence == .online
             let end = wasHere ? now + Self.grace : nil
-            account.entries[device.id] = Entry(device: device, session: nil, graceEnd: end, since: seen)
+            let device = wasHere ? kept.device : away(kept.device, kept.wake)
+            account.entries[device.id] = Entry(
+                device: device, session: nil, graceEnd: end, since: kept.seen, wake: kept.wake)
             if let end {
                 mayReturn = true
                 absences.append((end, id, device.id))
@@ -209,13 +223,12 @@ public struct RelayDirectory: Sendable {
             guard var account = accounts[absence.account], let entry = account.entries[absence.device],
                 entry.graceEnd == absence.end
             else { continue }
-            var device = entry.device
-            device.presence = .offline
-            for index in device.apps.indices { device.apps[index].presence = .offline }
+            let device = away(entry.device, entry.wake)
             account.entries[absence.device]?.device = device
             account.entries[absence.device]?.graceEnd = nil
             account.revision += 1
-            directives.append(.keep(device, absence.account, seen: entry.since))
+            directives.append(
+                .keep(KeptDevice(device: device, seen: entry.since, wake: entry.wake), absence.account))
             directives += Self.tell(.changed(revision: account.revision, device), account)
             keep(account, absence.account)
         }
@@ -228,7 +241,7 @@ public struct RelayDirectory: Sendable {
         accounts[id] = isInUse ? account : nil
     }
 
-    private static func tell(_ frame: RelayFrame, _ account: Account, but sender: RelaySession? = nil) -> [Directive] {
+    static func tell(_ frame: RelayFrame, _ account: Account, but sender: RelaySession? = nil) -> [Directive] {
         account.sessions.filter { $0 != sender }.map { .send(frame, to: $0) }
     }
 
@@ -270,12 +283,7 @@ public struct RelayDirectory: Sendable {
             return .forward(forwarded, to: other, from: session)
         }
         if let deadline = route.deadline, deadline <= now { return not(.expired) }
-        guard let target = entry.session else {
-            guard route.waits, waiting.hold(forwarded, for: route.peer, id, from: session, at: now) else {
-                return not(.unavailable)
-            }
-            return route.deadline.map { .wake(at: $0) }
-        }
+        guard let target = entry.session else { return hold(forwarded, for: entry, id, from: session, at: now) }
         return .forward(forwarded, to: target, from: session)
     }
 }

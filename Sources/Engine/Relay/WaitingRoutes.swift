@@ -16,15 +16,18 @@ struct WaitingRoutes: Sendable {
         var account: RelayDirectory.AccountID
         var sender: RelaySession
         var until: Int64
+        /// Whether it waits for the device to be woken.
+        var isForWaking: Bool
     }
 
     private var routes: [String: [Waiting]] = [:]
     private var total = 0
 
+    /// - Parameter isForWaking: Whether the device is to be woken for it.
     /// - Returns: Whether it waits now.
     mutating func hold(
         _ route: RelayRoute, for device: String, _ account: RelayDirectory.AccountID, from sender: RelaySession,
-        at now: Int64
+        isForWaking: Bool = false, at now: Int64
     ) -> Bool {
         guard let deadline = route.deadline, deadline <= now + Self.patience else { return false }
         let others = routes[device] ?? []
@@ -33,7 +36,8 @@ struct WaitingRoutes: Sendable {
         else { return false }
         guard total + route.body.count <= Self.totalLimit else { return false }
         total += route.body.count
-        routes[device, default: []].append(Waiting(route: route, account: account, sender: sender, until: deadline))
+        routes[device, default: []].append(
+            Waiting(route: route, account: account, sender: sender, until: deadline, isForWaking: isForWaking))
         return true
     }
 
@@ -44,7 +48,7 @@ struct WaitingRoutes: Sendable {
         let all = routes.removeValue(forKey: session.device) ?? []
         for waiting in all { total -= waiting.route.body.count }
         return all.map { waiting in
-            guard waiting.account == account, waiting.until > now else { return Self.late(waiting) }
+            guard waiting.account == account, waiting.until > now else { return Self.ended(waiting, .expired) }
             return .forward(waiting.route, to: session, from: waiting.sender)
         }
     }
@@ -56,14 +60,25 @@ struct WaitingRoutes: Sendable {
             let late = all.filter { $0.until <= now }
             guard !late.isEmpty else { continue }
             for waiting in late { total -= waiting.route.body.count }
-            directives += late.map(Self.late)
+            directives += late.map { Self.ended($0, $0.isForWaking ? .asleep : .expired) }
             let rest = all.filter { $0.until > now }
             routes[device] = rest.isEmpty ? nil : rest
         }
         return directives
     }
 
-    private static func late(_ waiting: Waiting) -> RelayDirectory.Directive {
-        .send(.undelivered(id: waiting.route.id, .expired), to: waiting.sender)
+    /// A device cannot be woken: what its senders would not have waited for otherwise ends.
+    mutating func notWoken(_ device: String) -> [RelayDirectory.Directive] {
+        let all = routes[device] ?? []
+        let ended = all.filter { $0.isForWaking && !$0.route.waits }
+        guard !ended.isEmpty else { return [] }
+        for waiting in ended { total -= waiting.route.body.count }
+        let rest = all.filter { !$0.isForWaking || $0.route.waits }
+        routes[device] = rest.isEmpty ? nil : rest
+        return ended.map { Self.ended($0, .notWoken) }
+    }
+
+    private static func ended(_ waiting: Waiting, _ reason: RelayUndelivered) -> RelayDirectory.Directive {
+        .send(.undelivered(id: waiting.route.id, reason), to: waiting.sender)
     }
 }

@@ -20,7 +20,13 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     private struct State {
         var directory = RelayDirectory()
         var connections: [RelaySession: any DeviceConnection] = [:]
+        var waker: (any RelayWaker)?
+        /// How many pushes have no answer yet.
+        var pushes = 0
     }
+
+    /// How many devices may be woken at a time.
+    static let pushLimit = 256
 
     private let state = Mutex(State())
     private let register: any RelayRegister
@@ -29,6 +35,9 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     private let logger: Logger
     private let forwarded = Counter(label: "aldaba_relay_forwarded_total")
     private let refused = Counter(label: "aldaba_relay_undelivered_total")
+    private let woken = ["sent", "failed", "dead"].map {
+        Counter(label: "aldaba_relay_wakes_total", dimensions: [("outcome", $0)])
+    }
 
     /// A centre without devices.
     public init(
@@ -39,6 +48,14 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         self.clock = clock
         self.schedule = schedule
         self.logger = logger
+    }
+
+    /// Has devices that can be woken be woken from now on. Called before there are sessions.
+    public func wakes(by waker: any RelayWaker) {
+        state.withLock { state in
+            state.waker = waker
+            state.directory.canWake = true
+        }
     }
 
     // MARK: Sessions
@@ -73,12 +90,12 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         let now = clock().rawValue
         switch frame {
         case .route(let route): forward(route, from: sender, at: now)
-        case .hello(let token, let device):
+        case .hello(let token, let device, let wake):
             // The token itself is not kept: what is, proves nothing to anybody.
             let account = Array(SHA256.hash(data: token))
             state.withLock { state in
                 load(account, &state, at: now)
-                follow(state.directory.hello(sender, account: account, device, at: now), &state)
+                follow(state.directory.hello(sender, account: account, device, wake: wake, at: now), &state)
             }
         case .dismiss(let device):
             state.withLock { follow($0.directory.dismiss(device, by: sender), &$0) }
@@ -107,8 +124,8 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
             switch directive {
             case .forward(_, let target, _): return (directive, state.connections[target])
             case .send(_, let target): return (directive, state.connections[target])
-            case .wake(let moment):
-                wake(at: moment)
+            case .wake, .push:
+                follow([directive].compactMap { $0 }, &state)
                 return (directive, nil)
             case .keep, .forget, nil: return (directive, nil)
             }
@@ -118,7 +135,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
             guard let connection else { return tell(sender, .undelivered(id: route.id, .unavailable)) }
             forward(route, connection) { [weak self] in self?.tell(sender, .undelivered(id: route.id, .overloaded)) }
         case .send(let frame, _): send(frame, connection)
-        case .wake, .keep, .forget, nil: break
+        case .wake, .push, .keep, .forget, nil: break
         }
     }
 
@@ -150,15 +167,47 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
                 forward(route, connection) { [weak self] in
                     self?.tell(sender, .undelivered(id: route.id, .overloaded))
                 }
-            case .keep(let device, let account, let seen): register.keep(device, of: account, seen: seen)
+            case .keep(let device, let account): register.keep(device, of: account)
             case .forget(let device): register.forget(device)
             case .wake(let moment): wake(at: moment)
+            case .push(let push):
+                wake(at: push.until)
+                self.push(push, &state)
             }
         }
     }
 
     private func wake(at moment: Int64) {
         schedule(max(1, moment - clock().rawValue)) { [weak self] in self?.lookForAbsent() }
+    }
+
+    /// Wakes a device. What becomes of it is told on another thread, or within this call where there are too many.
+    private func push(_ push: RelayPush, _ state: inout State) {
+        guard let waker = state.waker, state.pushes < Self.pushLimit else {
+            woken[1].increment()
+            return follow(state.directory.notWoken(push, isDead: false), &state)
+        }
+        state.pushes += 1
+        waker.wake(push.channel, until: push.until) { [weak self] outcome in self?.woke(push, outcome) }
+    }
+
+    private func woke(_ push: RelayPush, _ outcome: RelayWaking) {
+        switch outcome {
+        case .sent:
+            woken[0].increment()
+            state.withLock { $0.pushes -= 1 }
+        case .failed(let reason), .dead(let reason):
+            var isDead = false
+            if case .dead = outcome { isDead = true }
+            woken[isDead ? 2 : 1].increment()
+            logger.notice(
+                "A device could not be woken.",
+                metadata: [LogKey.device: "\(push.device)", LogKey.error: "\(reason)"])
+            state.withLock { state in
+                state.pushes -= 1
+                follow(state.directory.notWoken(push, isDead: isDead), &state)
+            }
+        }
     }
 
     private func lookForAbsent() {

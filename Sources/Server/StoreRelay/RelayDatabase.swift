@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Logging
+import Relay
 import RelayCentre
 import RelayWire
 import Synchronization
@@ -8,8 +9,15 @@ import Synchronization
 /// Which devices an account has, on one SQLite file.
 package final class RelayDatabase: RelayRegister {
     private enum Change {
-        case keep([UInt8], account: [UInt8], seen: Int64)
+        case keep(Kept, account: [UInt8])
         case forget
+    }
+
+    /// A device as it is written.
+    private struct Kept: Equatable {
+        var described: [UInt8]
+        var wake: [UInt8]?
+        var seen: Int64
     }
 
     private struct State {
@@ -45,32 +53,40 @@ package final class RelayDatabase: RelayRegister {
     }
 
     /// Reads an account's devices, the last seen first.
-    package func devices(of account: [UInt8]) throws -> [(device: RelayDevice, seen: Int64)] {
+    package func devices(of account: [UInt8]) throws -> [KeptDevice] {
         let rows = try queue.read { database in
             try Row.fetchAll(
                 database,
                 sql:
-                    "SELECT device, described, seen_at FROM relay_device WHERE account = ? ORDER BY seen_at DESC LIMIT 64",
+                    """
+                    SELECT device, described, wake, seen_at FROM relay_device WHERE account = ?
+                    ORDER BY seen_at DESC LIMIT 64
+                    """,
                 arguments: [Data(account)])
         }
-        var found: [String: ([UInt8], Int64)] = [:]
-        for row in rows { found[row["device"]] = ([UInt8](row["described"] as Data), row["seen_at"]) }
+        var found: [String: Kept] = [:]
+        for row in rows {
+            found[row["device"]] = Kept(
+                described: [UInt8](row["described"] as Data), wake: (row["wake"] as Data?).map { [UInt8]($0) },
+                seen: row["seen_at"])
+        }
         for (device, change) in state.withLock({ $0.changes }) {
-            if case .keep(let bytes, account, let seen) = change {
-                found[device] = (bytes, seen)
-            } else {
-                found[device] = nil
-            }
+            if case .keep(let kept, account) = change { found[device] = kept } else { found[device] = nil }
         }
         // What a later version wrote is passed by.
-        return found.values.compactMap { bytes, seen in (try? RelayDevice(bytes)).map { ($0, seen) } }
-            .sorted { $0.seen > $1.seen }
+        return found.values.compactMap { kept in
+            (try? RelayDevice(kept.described)).map { device in
+                KeptDevice(
+                    device: device, seen: kept.seen, wake: kept.wake.flatMap { try? RelayWakeChannel.read($0) })
+            }
+        }.sorted { $0.seen > $1.seen }
     }
 
     /// Keeps a device; it is written in a moment.
-    package func keep(_ device: RelayDevice, of account: [UInt8], seen: Int64) {
-        guard let bytes = try? device.encoded() else { return }
-        add(.keep(bytes, account: account, seen: seen), device.id)
+    package func keep(_ kept: KeptDevice, of account: [UInt8]) {
+        guard let bytes = try? kept.device.encoded() else { return }
+        let wake = kept.wake.flatMap { try? $0.encoded() }
+        add(.keep(Kept(described: bytes, wake: wake, seen: kept.seen), account: account), kept.device.id)
     }
 
     /// Keeps a device no more.
@@ -112,17 +128,20 @@ package final class RelayDatabase: RelayRegister {
     private static func isSame(_ one: Change?, _ other: Change) -> Bool {
         switch (one, other) {
         case (.forget, .forget): true
-        case (.keep(let a, let b, let c), .keep(let x, let y, let z)): a == x && b == y && c == z
+        case (.keep(let one, let account), .keep(let two, let other)): one == two && account == other
         default: false
         }
     }
 
     private static func write(_ change: Change, _ device: String, _ database: Database) throws {
         switch change {
-        case .keep(let bytes, let account, let seen):
+        case .keep(let kept, let account):
             try database.execute(
-                sql: "INSERT OR REPLACE INTO relay_device (device, account, described, seen_at) VALUES (?, ?, ?, ?)",
-                arguments: [device, Data(account), Data(bytes), seen])
+                sql: """
+                    INSERT OR REPLACE INTO relay_device (device, account, described, wake, seen_at)
+                    VALUES (?, ?, ?, ?, ?)
+                    """,
+                arguments: [device, Data(account), Data(kept.described), kept.wake.map { Data($0) }, kept.seen])
         case .forget:
             try database.execute(sql: "DELETE FROM relay_device WHERE device = ?", arguments: [device])
         }

@@ -16,6 +16,9 @@ enum RelaySchema {
                     CREATE INDEX relay_device_account ON relay_device(account, seen_at);
                     """)
         }
+        migrator.registerMigration("2 channels by which devices are woken") { database in
+            try database.execute(sql: "ALTER TABLE relay_device ADD COLUMN wake BLOB")
+        }
         return migrator
     }
 }

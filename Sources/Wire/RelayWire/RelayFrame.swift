@@ -2,8 +2,9 @@ import Foundation
 
 /// What an agent and its server say to each other about relaying.
 public enum RelayFrame: Hashable, Sendable {
-    /// A device joins its person's devices, or tells what is new about it. The access token proves that it is one of them.
-    case hello(token: [UInt8], RelayDevice)
+    /// A device joins its person's devices, or tells what is new about it. The access token proves that it is one of them. `wake` is
+    /// how it can be woken while it has no session; `nil` for not at all.
+    case hello(token: [UInt8], RelayDevice, wake: RelayWakeChannel? = nil)
     /// A device leaves its person's devices.
     case goodbye
     /// The answer to a hello: this device's id, the devices there are, and the number of this state.
@@ -47,8 +48,7 @@ public enum RelayFrame: Hashable, Sendable {
 
     private var map: RelayMap {
         switch self {
-        case .hello(let token, let device):
-            ["type": "hello", "token": .data(token), "device": .dictionary(device.map)]
+        case .hello(let token, let device, let wake): Self.hello(token, device, wake)
         case .goodbye: ["type": "goodbye"]
         case .welcome(let device, let revision, let devices):
             [
@@ -75,6 +75,12 @@ public enum RelayFrame: Hashable, Sendable {
         }
     }
 
+    private static func hello(_ token: [UInt8], _ device: RelayDevice, _ wake: RelayWakeChannel?) -> RelayMap {
+        var map: RelayMap = ["type": "hello", "token": .data(token), "device": .dictionary(device.map)]
+        map.add("wake", wake.map { .dictionary($0.map) })
+        return map
+    }
+
     private static func read(_ map: RelayMap) throws(RelayFault) -> RelayFrame {
         let type = try RelayFields(map, "frame").text("type")
         let fields = RelayFields(map, type)
@@ -82,7 +88,9 @@ public enum RelayFrame: Hashable, Sendable {
         case "hello":
             let token = try fields.data("token")
             guard token.count == 32 else { throw fields.fault("token", "32 bytes") }
-            return .hello(token: token, try RelayDevice(try fields.member("device")))
+            var wake: RelayWakeChannel?
+            if let map = try fields.optionalMap("wake") { wake = try RelayWakeChannel.read(map) }
+            return .hello(token: token, try RelayDevice(try fields.member("device")), wake: wake)
         case "goodbye": return .goodbye
         case "welcome":
             var devices: [RelayDevice] = []
@@ -165,6 +173,10 @@ public enum RelayUndelivered: String, Hashable, Sendable, CaseIterable {
     case unknownDevice
     /// The device has no session with the server.
     case unavailable
+    /// The device was to be woken, and its push service would not.
+    case notWoken
+    /// The device was to be woken, and did not come before the deadline.
+    case asleep
     /// Its deadline had passed.
     case expired
     /// The device does not take messages as fast as they come.

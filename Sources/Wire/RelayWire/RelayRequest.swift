@@ -201,6 +201,8 @@ public enum RelayManagement: Hashable, Sendable {
     case confirm(Bool)
     /// Take a device from the person's devices, and give those that stay another key.
     case dismiss(device: String)
+    /// Tell the server by which channel this device is woken while it has no session; `nil` for none.
+    case wakeBy(RelayWakeChannel?)
 
     var map: RelayMap {
         switch self {
@@ -224,6 +226,8 @@ public enum RelayManagement: Hashable, Sendable {
         case .log: ["what": "log"]
         case .confirm(let areSame): ["what": "confirm", "areSame": .bool(areSame)]
         case .dismiss(let device): ["what": "dismiss", "device": .string(device)]
+        case .wakeBy(let channel):
+            channel.map { ["what": "wakeBy", "wake": .dictionary($0.map)] } ?? ["what": "wakeBy"]
         }
     }
 
@@ -246,6 +250,13 @@ public enum RelayManagement: Hashable, Sendable {
         case "log": self = .log
         case "confirm": self = .confirm(try fields.flag("areSame"))
         case "dismiss": self = .dismiss(device: try fields.text("device", most: 64))
+        case "wakeBy":
+            guard let map = try fields.optionalMap("wake") else {
+                self = .wakeBy(nil)
+                return
+            }
+            guard let channel = try RelayWakeChannel.read(map) else { throw fields.fault("wake", "of apns or fcm") }
+            self = .wakeBy(channel)
         default: throw fields.fault("what", "a word of this version, such as status or grant")
         }
     }

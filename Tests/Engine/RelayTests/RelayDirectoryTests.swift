@@ -195,7 +195,7 @@ import Testing
     mutating func loading() {
         var kept: [String: RelayDevice] = [:]
         for directive in join("a") + join("b") {
-            if case .keep(let device, Self.mine, _) = directive { kept[device.id] = device }
+            if case .keep(let device, Self.mine) = directive { kept[device.device.id] = device.device }
         }
         #expect(Set(kept.keys) == ["a", "b"])
         var away = Self.device("c")
@@ -203,7 +203,7 @@ import Testing
         away.presence = .offline
         var again = RelayDirectory()
         #expect(!again.knows(Self.mine))
-        let devices = (Array(kept.values) + [away]).map { (device: $0, seen: Int64(1)) }
+        let devices = (Array(kept.values) + [away]).map { KeptDevice(device: $0, seen: 1) }
         #expect(again.load(Self.mine, devices, at: 100) == [.wake(at: 5_100)])
         directory = again
         guard case .welcome(_, _, let all)? = told(Self.session("a", 2), join("a", epoch: 2, at: 200)).first else {

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import PushModel
+import Relay
 import RelayCentre
 import RelayWire
 import ServerCore
@@ -25,13 +26,13 @@ import Testing
     }
 
     final class Register: RelayRegister {
-        let devices = Mutex<[String: (RelayDevice, [UInt8], Int64)]>([:])
+        let devices = Mutex<[String: (KeptDevice, [UInt8])]>([:])
 
-        func devices(of account: [UInt8]) -> [(device: RelayDevice, seen: Int64)] {
-            devices.withLock { $0.values.filter { $0.1 == account }.map { ($0.0, $0.2) } }
+        func devices(of account: [UInt8]) -> [KeptDevice] {
+            devices.withLock { $0.values.filter { $0.1 == account }.map(\.0) }
         }
-        func keep(_ device: RelayDevice, of account: [UInt8], seen: Int64) {
-            devices.withLock { $0[device.id] = (device, account, seen) }
+        func keep(_ device: KeptDevice, of account: [UInt8]) {
+            devices.withLock { $0[device.device.id] = (device, account) }
         }
         func forget(_ device: String) { devices.withLock { $0[device] = nil } }
     }
@@ -62,11 +63,13 @@ import Testing
         return outcome.withLock { $0 }
     }
 
-    func join(_ number: UInt64, account: UInt8 = 1, choked: Bool = false) throws -> Connection {
+    func join(
+        _ number: UInt64, account: UInt8 = 1, choked: Bool = false, wake: RelayWakeChannel? = nil
+    ) throws -> Connection {
         let connection = Connection(isChoked: choked)
         centre.opened(try session(number), connection)
         let device = RelayDevice(id: "", name: "n\(number)", kind: "desktop")
-        let outcome = try say(.hello(token: [UInt8](repeating: account, count: 32), device), as: number)
+        let outcome = try say(.hello(token: [UInt8](repeating: account, count: 32), device, wake: wake), as: number)
         #expect(outcome == .durable())
         return connection
     }
@@ -102,6 +105,48 @@ import Testing
         centre.closed(try session(2))
         #expect(watcher.frames.withLock { $0.last } == .interrupted(device: "2"))
         #expect(alarms.set.withLock { $0.map(\.0) } == [5000])
+    }
+
+    final class Waker: RelayWaker {
+        let asked = Mutex<[(RelayWakeChannel, Int64, @Sendable (RelayWaking) -> Void)]>([])
+
+        func wake(
+            _ channel: RelayWakeChannel, until deadline: Int64,
+            then complete: @escaping @Sendable (RelayWaking) -> Void
+        ) { asked.withLock { $0.append((channel, deadline, complete)) } }
+    }
+
+    @Test("A device that is suspended is woken, and what was said to it is there when it comes")
+    func waking() throws {
+        let waker = Waker()
+        centre.wakes(by: waker)
+        let channel = RelayWakeChannel(service: .apns, token: "aa")
+        let caller = try join(1)
+        _ = try join(2, wake: channel)
+        centre.closed(try session(2))
+        let id = UUID()
+        _ = try say(.route(RelayRoute(peer: "2", id: id, deadline: 9_000, body: [7])), as: 1)
+        let asked = waker.asked.withLock { $0 }
+        #expect(asked.map(\.0) == [channel] && asked.map(\.1) == [9_000])
+        #expect(alarms.set.withLock { $0.map(\.0) } == [5_000, 8_000])
+        asked[0].2(.sent)
+        let phone = try join(2, wake: channel)
+        let came = phone.frames.withLock { $0 }.map { if case .route(let route) = $0 { route.id } else { UUID() } }
+        #expect(came.contains(id))
+        #expect(!caller.frames.withLock { $0 }.contains { if case .undelivered = $0 { true } else { false } })
+    }
+
+    @Test("That a device could not be woken is told at once")
+    func notWoken() throws {
+        let waker = Waker()
+        centre.wakes(by: waker)
+        let caller = try join(1)
+        _ = try join(2, wake: RelayWakeChannel(service: .fcm, token: "t"))
+        centre.closed(try session(2))
+        let id = UUID()
+        _ = try say(.route(RelayRoute(peer: "2", id: id, deadline: 9_000, body: [])), as: 1)
+        waker.asked.withLock { $0 }[0].2(.dead(reason: "UNREGISTERED"))
+        #expect(caller.frames.withLock { $0 }.contains(.undelivered(id: id, .notWoken)))
     }
 
     @Test("Bytes that are no frame, and frames that only a server says, end the session")

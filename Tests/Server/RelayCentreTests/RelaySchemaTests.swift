@@ -2,6 +2,7 @@ import AldabaTestSupport
 import Foundation
 import GRDB
 import Logging
+import Relay
 import RelayWire
 import Testing
 
@@ -52,7 +53,7 @@ import Testing
         try old.close()
         let store = try RelayDatabase(path: path, logger: Logger(label: "test"))
         #expect(try store.devices(of: [7]).map(\.device) == [device])
-        store.keep(RelayDatabaseTests.device("2"), of: [7], seen: 6)
+        store.keep(KeptDevice(device: RelayDatabaseTests.device("2"), seen: 6), of: [7])
         try store.close()
         let again = try RelayDatabase(path: path, logger: Logger(label: "test"))
         #expect(try again.devices(of: [7]).map(\.device.id) == ["2", "1"])

@@ -105,6 +105,11 @@ import Testing
         let id = UUID()
         let frames: [RelayFrame] = [
             .hello(token: [UInt8](repeating: 7, count: 32), device), .goodbye,
+            .hello(
+                token: [UInt8](repeating: 7, count: 32), device,
+                wake: RelayWakeChannel(service: .apns, token: "aa", environment: .sandbox)),
+            .hello(
+                token: [UInt8](repeating: 7, count: 32), device, wake: RelayWakeChannel(service: .fcm, token: "t")),
             .welcome(device: "7", revision: 3, devices: [device]), .changed(revision: 4, device),
             .removed(revision: 5, device: "7"), .interrupted(device: "7"),
             .route(RelayRoute(peer: "8", id: id, deadline: 9, body: [1])), .undelivered(id: id, .overloaded),

@@ -94,6 +94,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     case fcmDeviceQuota = "fcm-device-quota"
     case topicQuota = "topic-quota"
     case webhookNetworks = "webhook-networks"
+    case relayWakeHub = "relay-wake-hub"
 
     /// Each is a setting of the agent; ``row`` has its sentence.
     case agentServer = "agent-server"
@@ -143,7 +144,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             .legacyFeedbackPort, .connectionsPerAddress, .deviceLogins, .proxies:
             listenerRow
         case .certificate, .certificateKey, .environment, .development, .enrolmentOpen, .enrolmentKey,
-            .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota, .topicQuota, .webhookNetworks:
+            .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota, .topicQuota, .webhookNetworks, .relayWakeHub:
             serverRow
         case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .presenterHook, .position,
             .mediaNetworks, .relayLAN, .reconnectAfter, .agentMetricsPort:
@@ -230,6 +231,10 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .flag, defaultText: "false", programs: [.serve],
                 sentence: "Whether a new device may enrol without the enrolment key.")
+        case .relayWakeHub:
+            Row(
+                type: .text, programs: [.serve],
+                sentence: "The hub by whose credentials phones are woken for relaying; without it none are.")
         case .fcmQuota:
             Row(
                 type: .number(1...100_000_000), defaultText: "600000", programs: [.serve],

@@ -118,6 +118,7 @@ package struct ServerSettings: SettingOptions {
     @Option(.fcmDeviceQuota) var fcmDeviceQuota: String?
     @Option(.topicQuota) var topicQuota: String?
     @Option(.webhookNetworks) var webhookNetworks: String?
+    @Option(.relayWakeHub) var relayWakeHub: String?
 
     /// Made by the parser, which fills it in.
     package init() {}
@@ -132,7 +133,7 @@ package struct ServerSettings: SettingOptions {
             .certificateKey: certificateKey, .development: noDevelopment ? "false" : development,
             .enrolmentOpen: noEnrolmentOpen ? "false" : enrolmentOpen, .mediaURL: mediaURL, .mediaQuota: mediaQuota,
             .mediaExpiry: mediaExpiry, .fcmQuota: fcmQuota, .fcmDeviceQuota: fcmDeviceQuota,
-            .topicQuota: topicQuota, .webhookNetworks: webhookNetworks,
+            .topicQuota: topicQuota, .webhookNetworks: webhookNetworks, .relayWakeHub: relayWakeHub,
         ]
     }
 }
