@@ -64,6 +64,9 @@ struct DeviceCommand: AsyncParsableCommand {
         @Argument(help: "How many devices, 1 to 100000.") var count: Int
         @Flag(help: "Only enrol; do not connect.") var offline = false
         @Option(help: "The file that gets the tokens when all devices are ready.") var tokens: String
+        @Option(
+            name: .customLong("relay"), help: "Have them join accounts of relaying, of so many devices each (1 to 64).")
+        var accountSize: Int?
         @Option(help: "The app's topic.") var topic = DemoApp.topic.rawValue
         @Option(help: "The app's team.") var team = DemoApp.team.rawValue
         @Option(help: "The port of the device channel, with --server.") var devicePort = 5228
@@ -74,6 +77,9 @@ struct DeviceCommand: AsyncParsableCommand {
         func run() async throws {
             guard (1...100_000).contains(count) else {
                 throw CommandFailure(.invalidInput, "\(count) devices cannot be made; 1 to 100000 can")
+            }
+            guard (1...64).contains(accountSize ?? 1) else {
+                throw CommandFailure(.invalidInput, "--relay takes 1 to 64")
             }
             guard Topic.hasShape(topic), TeamID.hasShape(team) else {
                 throw CommandFailure(.invalidInput, "--topic takes a bundle id, --team ten characters A-Z0-9")
@@ -94,9 +100,9 @@ struct DeviceCommand: AsyncParsableCommand {
             let devices = try await enrolment.enrol(count)
             let lines = Array(devices.map { $0.token + "\n" }.joined().utf8)
             if offline { return try PrivateFile.write(lines, to: tokens) }
-            try await SimulatedDevices(addresses: addresses, authority: server.authority).run(devices) {
-                try PrivateFile.write(lines, to: tokens)
-            }
+            let simulated = SimulatedDevices(
+                addresses: addresses, authority: server.authority, accountSize: accountSize)
+            try await simulated.run(devices) { try PrivateFile.write(lines, to: tokens) }
         }
     }
 }

@@ -22,10 +22,13 @@ final class SimulatedConnection: MCSClientDelegate {
     private let device: SimulatedDevice
     private let client: MCSClient
     private let host: String
+    /// What joins an account of relaying; `nil` for none.
+    private let hello: [UInt8]?
     private let state = Mutex(State())
 
-    init(_ device: SimulatedDevice, client: MCSClient, host: String) {
+    init(_ device: SimulatedDevice, client: MCSClient, host: String, hello: [UInt8]? = nil) {
         self.host = host
+        self.hello = hello
         self.device = device
         self.client = client
     }
@@ -50,8 +53,11 @@ final class SimulatedConnection: MCSClientDelegate {
 
     func loggedIn(_ connection: MCSClientConnection, serverTime: Timestamp) {
         state.withLock { $0.backOff.reset() }
-        loggedInOnce.settle(.success(()))
+        if let hello { connection.relay(hello) } else { loggedInOnce.settle(.success(())) }
     }
+
+    /// The answer to the hello, or news of other devices.
+    func relayed(_ connection: MCSClientConnection, _ frame: [UInt8]) { loggedInOnce.settle(.success(())) }
 
     func received(_ connection: MCSClientConnection, _ notifications: [OutgoingNotification]) {
         let ids = notifications.map(\.id)

@@ -7,6 +7,7 @@ import MCSWire
 import NIOCore
 import NIOPosix
 import PushModel
+import RelayWire
 import ServerCommands
 import Supervision
 import SwiftProtobuf
@@ -95,13 +96,17 @@ struct SimulatedEnrolment: Sendable {
 struct SimulatedDevices: Sendable {
     let addresses: ServerAddresses
     let authority: String?
+    /// How many devices each account of relaying has; `nil` where they do not relay.
+    var accountSize: Int?
 
     /// Connects all, calls `ready` when every one has logged in, and holds them until a signal ends the command.
     func run(_ devices: [SimulatedDevice], ready: @Sendable () throws -> Void) async throws {
         let target = MCSClientTarget(
             host: addresses.host, port: addresses.devicePort, trust: authority.map { .certificateFile($0) } ?? .system)
         let client = try MCSClient(target, group: MultiThreadedEventLoopGroup.singleton)
-        let all = devices.map { SimulatedConnection($0, client: client, host: addresses.host) }
+        let all = try devices.enumerated().map { index, device in
+            SimulatedConnection(device, client: client, host: addresses.host, hello: try hello(of: index))
+        }
         let bar = ProgressBar(ProgressMeter("connecting", total: Int64(all.count), unit: .things("devices")))
         defer { bar.end() }
         // Sixty-four handshakes at a time: more would wait behind one another until the server gives them up.
@@ -120,5 +125,18 @@ struct SimulatedDevices: Sendable {
         try ready()
         await StopSignals.wait()
         for connection in all { connection.end() }
+    }
+
+    /// What a device says to join its account: as much as an agent says that has no apps.
+    private func hello(of index: Int) throws -> [UInt8]? {
+        guard let accountSize else { return nil }
+        var device = RelayDevice(
+            id: "", name: "simulated-\(index)", kind: "desktop",
+            apps: [RelayApp(id: "aldaba.relay", name: "Aldaba", services: ["ping"])])
+        device.key = [UInt8](repeating: 1, count: 32)
+        device.proof = [UInt8](repeating: 2, count: 64)
+        let account = UInt64(index / accountSize)
+        let token = [UInt8](repeating: 3, count: 24) + withUnsafeBytes(of: account.bigEndian) { Array($0) }
+        return try RelayFrame.hello(token: token, device).encoded()
     }
 }
