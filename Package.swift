@@ -311,7 +311,7 @@ let house: [Target] = [
         ["RelayWire", "Relay", "RelayHost", "MessageBus", "Machine", "Observability", nioCore, nioPosix, logging]),
     room(
         "Device", "RelayServices",
-        ["PushModel", "AgentWire", "RelayWire", "RelayHost", "DeviceModel", "MessageBus", "Machine"]),
+        ["PushModel", "AgentWire", "RelayWire", "RelayHost", "DeviceModel", "Attachments", "MessageBus", "Machine"]),
     room("Device", "MessageBus", ["CDBus", "Machine"]),
     room(
         "Device", "SystemClock",

@@ -10,7 +10,9 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -23,6 +25,7 @@ import pytest
 
 from aldaba_process import BINARY, REPOSITORY, AldabaUp, clean_environment
 from own_agent import OwnAgent
+from pictures import png
 from screen import Screen
 from waiting import wait_until
 
@@ -450,6 +453,28 @@ def test_photos_of_another_device(devices, tmp_path):
     assert (here.received / "sea.jpg").read_bytes() == photo.read_bytes()
     for name in ("link.jpg", ".hidden.jpg", "../photos/sea.jpg", "notes.txt", "/etc/passwd"):
         assert here.relay("photos", "--fetch", name, "--on", "other", check=False).returncode == 1, name
+
+
+@pytest.mark.skipif(not shutil.which("gdk-pixbuf-thumbnailer"), reason="Debian's libgdk-pixbuf2.0-bin is needed")
+def test_a_small_picture_of_a_photo(devices, tmp_path):
+    here, other = devices("here", "other")
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    # Noise is what no format makes small.
+    (folder / "noise.png").write_bytes(png(640, noise=random.Random(1).randbytes(640 * 480 * 3)))
+    (folder / "sea.png").write_bytes(png(640, 480))
+    (folder / "broken.jpg").write_bytes(b"no picture")
+    other.relay("share", "photos", folder)
+    other.relay("grant", "*", "aldaba.relay", "photos")
+    for name, width in (("noise.png", 64), ("sea.png", 160)):
+        small = tmp_path / "small.png"
+        here.relay("photos", "--thumb", name, "--output", small, "--on", "other")
+        made = small.read_bytes()
+        assert made.startswith(b"\x89PNG") and len(made) <= 16 << 10
+        assert struct.unpack(">II", made[16:24]) == (width, width * 3 // 4), name
+    for name in ("broken.jpg", "../photos/sea.jpg", "none.jpg"):
+        done = here.relay("photos", "--thumb", name, "--output", tmp_path / "none.png", "--on", "other", check=False)
+        assert done.returncode == 1 and not (tmp_path / "none.png").exists(), name
 
 
 class Player:

@@ -163,10 +163,22 @@ extension RelayCommand {
             abstract: "List the photos that another device shares, or have one sent.")
         @Option(help: "The name of the photo that is to be sent; it is put where files of other devices are.")
         var fetch: String?
+        @Option(help: "The name of the photo of which a small picture is wanted, a PNG that --output takes.")
+        var thumb: String?
+        @Option(help: "The file into which the small picture is written.") var output: String?
         @Option(help: "The page, of a hundred photos each, from 0.") var page: Int = 0
         @OptionGroup var target: Target
 
+        func validate() throws {
+            if (thumb == nil) != (output == nil) { throw ValidationError("--thumb and --output go together") }
+        }
+
         func run() throws {
+            if let thumb, let output {
+                let answer = try target.ask("photos", ["do": "thumb", "name": .string(thumb)])
+                guard case .data(let picture)? = answer["picture"] else { throw unexpected() }
+                return try Data(picture).write(to: URL(fileURLWithPath: output))
+            }
             let message: RelayMap =
                 fetch.map { ["do": "fetch", "name": .string($0)] } ?? ["do": "list", "page": .integer(Int64(page))]
             print(TerminalText.lines(try RelayJSON.text(target.ask("photos", message))))

@@ -40,12 +40,22 @@ package final class ThumbnailerProgram: VideoThumbnailer {
     /// The still is not made without a program for the type, and while four programs run.
     package func make(of path: String, at still: String, then complete: @escaping @Sendable (Bool) -> Void) {
         let isBegun = threads.begin(
-            { [self] in thumbnailer(for: path).map { run($0, path, still) } ?? false }, then: complete)
+            { [self] in Self.type(of: path).map { make(of: path, $0, size: Self.size, at: still) } ?? false },
+            then: complete)
         if !isBegun { complete(false) }
     }
 
-    private func thumbnailer(for path: String) -> Thumbnailer? {
-        guard let type = Self.type(of: path) else { return nil }
+    /// Makes a picture of a file as a PNG, on the thread that asks, within ten seconds.
+    ///
+    /// - Parameters:
+    ///   - type: The file's media type.
+    ///   - size: Pixels of the longer side.
+    /// - Returns: Whether it is there.
+    package func make(of path: String, _ type: String, size: Int, at still: String) -> Bool {
+        thumbnailer(for: type).map { run($0, path, size, still) } ?? false
+    }
+
+    private func thumbnailer(for type: String) -> Thumbnailer? {
         for folder in folders {
             for name in ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
             where name.hasSuffix(".thumbnailer") {
@@ -70,7 +80,7 @@ package final class ThumbnailerProgram: VideoThumbnailer {
         ChildProgram.find(thumbnailer.command[0], environment: environment)
     }
 
-    private func run(_ thumbnailer: Thumbnailer, _ path: String, _ still: String) -> Bool {
+    private func run(_ thumbnailer: Thumbnailer, _ path: String, _ size: Int, _ still: String) -> Bool {
         guard let program = program(of: thumbnailer) else { return false }
         let draft = still + ".new"
         unlink(draft)
@@ -81,7 +91,7 @@ package final class ThumbnailerProgram: VideoThumbnailer {
         defer { unlink(draft) }
         let maker = ChildProgram(
             path: program,
-            arguments: Array(thumbnailer.arguments(input: path, output: draft, size: Self.size).dropFirst()),
+            arguments: Array(thumbnailer.arguments(input: path, output: draft, size: size).dropFirst()),
             environment: environment)
         guard (try? maker.run(patience: Self.patience)) != nil else { return false }
         let head = FileHandle(forReadingAtPath: draft).flatMap { try? $0.read(upToCount: 16) } ?? Data()

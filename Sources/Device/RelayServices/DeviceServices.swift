@@ -1,3 +1,4 @@
+import Attachments
 import Foundation
 import Machine
 import RelayHost
@@ -12,10 +13,12 @@ public final class DeviceServices: NativeServices {
 
     private let environment: [String: String]
     private let threads = BoundedThreads("aldaba-service", limit: limit)
+    private let thumbnailers: ThumbnailerProgram
 
     /// The services in this environment; the agent's own settings are kept from what they start.
     public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
+        thumbnailers = ThumbnailerProgram(environment: environment)
     }
 
     /// What they are called.
@@ -133,7 +136,13 @@ public final class DeviceServices: NativeServices {
 
     // MARK: Photos
 
-    private static let endings: Set<String> = ["jpg", "jpeg", "png", "gif", "webp", "heic", "avif", "mp4", "mov"]
+    /// What counts as a photo, by the ending of its name.
+    private static let types = [
+        "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif", "webp": "image/webp",
+        "heic": "image/heic", "avif": "image/avif", "mp4": "video/mp4", "mov": "video/quicktime",
+    ]
+    /// Pixels of the longer side of a small picture, and how many bytes it has at most.
+    private static let thumbnailSizes = [160, 96, 64], thumbnailLimit = 16 << 10
 
     private func photos(_ what: String, _ message: RelayMap, _ folder: String?) -> RelayOutcome {
         guard let folder else { return RelayOutcome(.serviceUnavailable) }
@@ -164,14 +173,36 @@ public final class DeviceServices: NativeServices {
             }
             return RelayOutcome(
                 .success, message: ["path": .string(folder + "/" + photo.name), "size": .integer(photo.size)])
-        default: return Self.unknown(what, "list or fetch")
+        case "thumb":
+            guard let name = Self.text(message, "name"), let photo = Self.photo(name, in: folder) else {
+                return RelayOutcome(.failed, detail: "there is no such photo")
+            }
+            guard let picture = thumbnail(of: folder + "/" + photo.name) else {
+                return RelayOutcome(.failed, detail: "no program of the device makes a small picture of it")
+            }
+            return RelayOutcome(.success, message: ["type": "image/png", "picture": .data(picture)])
+        default: return Self.unknown(what, "list, thumb or fetch")
         }
+    }
+
+    /// A small picture of a photo: the largest of a few sizes that is small enough for a message.
+    private func thumbnail(of path: String) -> [UInt8]? {
+        guard let type = Self.types[String(path.split(separator: ".").last ?? "").lowercased()] else { return nil }
+        let draft = FileManager.default.temporaryDirectory.path + "/aldaba-\(UUID().uuidString).png"
+        defer { unlink(draft) }
+        for size in Self.thumbnailSizes {
+            guard thumbnailers.make(of: path, type, size: size, at: draft) else { return nil }
+            let file = FileHandle(forReadingAtPath: draft)
+            guard let bytes = try? file?.read(upToCount: Self.thumbnailLimit + 1), !bytes.isEmpty else { return nil }
+            if bytes.count <= Self.thumbnailLimit { return Array(bytes) }
+        }
+        return nil
     }
 
     /// A photo of the folder itself: no folder below it, nothing hidden, and no link to elsewhere.
     private static func photo(_ name: String, in folder: String) -> RelayOffer? {
         guard !name.contains("/"), !name.contains("\0"), !name.hasPrefix("."),
-            let ending = name.split(separator: ".").last, endings.contains(ending.lowercased())
+            let ending = name.split(separator: ".").last, types[ending.lowercased()] != nil
         else { return nil }
         let path = folder + "/" + name
         var status = stat()
