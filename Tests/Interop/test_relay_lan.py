@@ -4,6 +4,7 @@ Each device stands in a network namespace of its own with Debian's avahi-daemon;
 is reached by forwarders of this process. Foreign programs: avahi-daemon, avahi-browse, avahi-publish, dbus-daemon, ip.
 """
 
+import contextlib
 import ctypes
 import hashlib
 import json
@@ -52,9 +53,26 @@ class Namespace:
         ip("-n", name, "link", "set", "lo", "up")
         self.bus = SystemBus()
         self._listeners = []
-        server = json.loads((up.data / "serve.json").read_text())
-        for port in (server["devicePort"], server["controlPort"]):
+        self.ports = [json.loads((up.data / "serve.json").read_text())[name] for name in ("devicePort", "controlPort")]
+        self._ends = set()
+        self.reach_server()
+
+    def reach_server(self):
+        for port in self.ports:
             self._forward(port)
+
+    def lose_server(self):
+        """The server cannot be reached any more, and what reached it breaks."""
+        for listener in self._listeners:
+            # Who waits in accept is not woken by a close alone.
+            listener.shutdown(socket.SHUT_RDWR)
+            listener.close()
+        self._listeners = []
+        for end in list(self._ends):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
 
     def _forward(self, port):
         listeners = []
@@ -79,15 +97,17 @@ class Namespace:
                 except OSError:
                     return
                 there = socket.create_connection(("127.0.0.1", port))
+                self._ends |= {here, there}
                 for one, other in ((here, there), (there, here)):
                     threading.Thread(target=pump, args=(one, other), daemon=True).start()
 
         threading.Thread(target=accept, daemon=True).start()
 
-    def begin_avahi(self):
+    def begin_avahi(self, version):
         configuration = self.bus._folder / "avahi.conf"
+        other = {4: 6, 6: 4}[version]
         configuration.write_text(
-            f"[server]\nhost-name=machine-{self.name}\nallow-interfaces=lan\nuse-ipv6=no\n[publish]\n"
+            f"[server]\nhost-name=machine-{self.name}\nallow-interfaces=lan\nuse-ipv{version}=yes\nuse-ipv{other}=no\n[publish]\n"
             "publish-workstation=no\npublish-hinfo=no\n[rlimits]\n")
         self.bus.start(
             *self.prefix, "unshare", "-m", "sh", "-c",
@@ -167,8 +187,9 @@ def up():
     assert running.stop() == 0
 
 
-@pytest.fixture
-def spaces(up):
+@contextlib.contextmanager
+def network(up, version):
+    """Two namespaces with a link between them: in a private network of version 4, or with what version 6 has by itself."""
     names = [f"aldaba{os.getpid()}{letter}" for letter in "ab"]
     made = []
     try:
@@ -176,10 +197,13 @@ def spaces(up):
             made.append(Namespace(name, up, f"10.77.1.{number + 1}"))
         ip("link", "add", "lan", "netns", names[0], "type", "veth", "peer", "name", "lan", "netns", names[1])
         for space in made:
-            ip("-n", space.name, "address", "add", f"{space.address}/24", "dev", "lan")
+            if version == 4:
+                ip("-n", space.name, "address", "add", f"{space.address}/24", "dev", "lan")
             ip("-n", space.name, "link", "set", "lan", "multicast", "on", "up")
-            ip("-n", space.name, "route", "add", "224.0.0.0/4", "dev", "lan")
-            space.begin_avahi()
+            if version == 4:
+                ip("-n", space.name, "route", "add", "224.0.0.0/4", "dev", "lan")
+        for space in made:
+            space.begin_avahi(version)
         yield made
     finally:
         for space in made:
@@ -187,7 +211,13 @@ def spaces(up):
 
 
 @pytest.fixture
-def devices(up, spaces):
+def spaces(up):
+    with network(up, 4) as made:
+        yield made
+
+
+@contextlib.contextmanager
+def pair(up, spaces):
     account = f"aldaba-account-{os.urandom(32).hex()}"
     made = [Device(up, name, account, space) for name, space in zip(("marta-laptop", "marta-desktop"), spaces)]
     try:
@@ -197,6 +227,12 @@ def devices(up, spaces):
     finally:
         for device in made:
             device.stop()
+
+
+@pytest.fixture
+def devices(up, spaces):
+    with pair(up, spaces) as made:
+        yield made
 
 
 def forwarded(up):
@@ -227,6 +263,80 @@ def test_devices_in_one_network_talk_without_the_server(up, spaces, devices, tmp
     assert (one.data / "received/film.mp4").read_bytes() == file.read_bytes()
     assert forwarded(up) == before
     assert "online, directly" in one.relay("devices").stdout
+
+
+def test_devices_talk_where_there_is_nothing_but_version_6(up, tmp_path):
+    with network(up, 6) as spaces, pair(up, spaces) as (one, other):
+        one.reaches("direct")
+        other.reaches("direct")
+        before = forwarded(up)
+        assert "pong" in one.relay("call", "ping", "--on", other.name).stdout
+        file = tmp_path / "film.mp4"
+        file.write_bytes(random.Random(3).randbytes(3_000_001))
+        other.relay("send", file, "--on", one.name)
+        assert (one.data / "received/film.mp4").read_bytes() == file.read_bytes()
+        assert forwarded(up) == before
+        found = wait_until(lambda: len(lines := spaces[0].browse()) == 2 and lines, "both are announced", 40)
+        assert all(line[7].startswith("fe80:") for line in found)
+
+
+def is_connected(device):
+    return json.loads(device.relay("status", "--json").stdout)["isConnected"]
+
+
+def test_devices_that_know_each_other_talk_while_the_server_is_away(up, spaces, devices, tmp_path):
+    one, other = devices
+    one.reaches("direct")
+    other.reaches("direct")
+    service, caller = other.app(), one.app()
+    service.publish({"echo": "sameUser"})
+    wait_until(lambda: "echo" in one.relay("devices").stdout, "the service is listed")
+    ending = threading.Event()
+
+    def serve():
+        while not ending.is_set():
+            try:
+                service.serve(lambda question: question.message, 1)
+            except Exception:
+                return
+
+    threading.Thread(target=serve, daemon=True).start()
+    target = other.id
+    losing = threading.Timer(0.1, lambda: [space.lose_server() for space in spaces])
+    losing.start()
+    number = 0
+    while losing.is_alive() or is_connected(one) or is_connected(other):
+        for _ in range(50):
+            assert caller.call(target, APP, "echo", {"n": number}) == {"n": number}
+            number += 1
+    assert caller.call(target, APP, "echo", {"n": -1}) == {"n": -1}
+    assert "online, directly" in one.relay("devices").stdout
+    ending.set()
+    caller.end()
+    service.end()
+    # What is new on a device is told all the same.
+    wait_until(lambda: f"{APP}" in one.relay("devices", "--json").stdout, "the app is listed")
+    # They find each other without it, too.
+    for device in devices:
+        device.stop_process()
+    for device in devices:
+        device.start()
+    one.reaches("direct")
+    other.reaches("direct")
+    assert not is_connected(one) and not is_connected(other)
+    assert "pong" in one.relay("call", "ping", "--on", other.name).stdout
+    file = tmp_path / "film.mp4"
+    file.write_bytes(random.Random(4).randbytes(3_000_001))
+    other.relay("send", file, "--on", one.name)
+    assert (one.data / "received/film.mp4").read_bytes() == file.read_bytes()
+    # And the way by the server comes back beside it.
+    for space in spaces:
+        space.reach_server()
+    wait_until(lambda: is_connected(one) and is_connected(other), "both are connected", 60)
+    assert one.reach() == other.reach() == "direct"
+    cut(spaces[0])
+    assert "pong" in one.relay("call", "ping", "--on", other.name).stdout
+    assert one.reach() == "relay"
 
 
 def test_an_announcement_tells_nothing_of_person_account_and_machine(spaces, devices):
@@ -371,7 +481,7 @@ def test_without_the_setting_nothing_listens_and_nothing_is_announced(up, spaces
         assert "pong" in devices[0].relay("call", "ping", "--on", "b").stdout
         assert spaces[0].browse(must_end=True) == []
         listening = subprocess.run(
-            [*spaces[0].prefix, "cat", "/proc/net/tcp"], capture_output=True, text=True, check=True).stdout
+            [*spaces[0].prefix, "cat", "/proc/net/tcp", "/proc/net/tcp6"], capture_output=True, text=True, check=True).stdout
         # 0A is LISTEN; the forwarders listen on 127.0.0.1 only.
         assert [line for line in listening.splitlines() if " 0A " in line and "0100007F" not in line] == []
     finally:

@@ -4,7 +4,7 @@ import RelayWire
 /// Connections with this person's other devices beside the way by the server; there are some where the settings say so.
 extension DeviceRelay: DirectRelayDelegate {
     /// Keeps such connections until ``end()``.
-    package func run() async { await direct?.begin(self) }
+    package func run() async { await direct?.begin(self, keys: seals.direct) }
 
     /// Ends them.
     package func end() async { await direct?.end() }
@@ -40,7 +40,12 @@ extension DeviceRelay: DirectRelayDelegate {
         enter { $0.follow($0.host.received(answer, at: $0.parts.now())) }
     }
 
-    /// Tells who watches.
+    /// Ends what was under way to it.
+    package nonisolated func lost(_ peer: String) {
+        enter { $0.follow($0.host.lost(peer, at: $0.parts.now())) }
+    }
+
+    /// Tells who watches, and the device what there is on this one.
     package nonisolated func reached(_ peer: String, isDirect: Bool) {
         enter { $0.follow($0.host.reached(peer, isDirect: isDirect, at: $0.parts.now())) }
     }

@@ -51,10 +51,12 @@ extension DeviceRelay {
     }
 
     private func save(_ settings: RelaySettings) {
-        if settings.account != seals.account { onDirect { $0.sessionEnded() } }
+        let isSameAccount = settings.account == seals.account
         seals.takes(key: settings.deviceKey)
         seals.takes(settings.account)
         seals.takes(settings.list)
+        let keys = seals.direct
+        onDirect { isSameAccount ? $0.know(keys) : $0.accountChanged(keys) }
         do { try settingsFile.write(settings) } catch {
             logger.error("The settings of relaying were not kept.", metadata: [LogKey.error: "\(error)"])
         }

@@ -91,7 +91,14 @@ package actor DeviceRelay {
     }
 
     /// Who is asked for what is the agent's; set before anything else, and not kept alive.
-    package func setDelegate(_ delegate: any DeviceRelayDelegate) { self.delegate = delegate }
+    package func setDelegate(_ delegate: any DeviceRelayDelegate) {
+        self.delegate = delegate
+        // What the person's devices told each other is on the disk: those in one network are known without the server.
+        guard let device = delegate.relayingDevice?.description else { return }
+        host.isCalled(device)
+        seals.begin(device: device, account: host.settings.account)
+        seals.takes(host.settings.list)
+    }
 
     /// Whether devices shall talk directly, too.
     package nonisolated var isDirect: Bool { direct != nil }
@@ -157,7 +164,8 @@ package actor DeviceRelay {
     /// Tells those who relay that the session is over.
     package func sessionClosed() {
         seals.forgetAll()
-        onDirect { $0.sessionEnded() }
+        let keys = seals.direct
+        onDirect { $0.sessionClosed(keys: keys) }
         follow(host.sessionClosed(at: parts.now()))
     }
 

@@ -68,14 +68,26 @@ private final class AvahiWork {
     private static let group = "\(service).EntryGroup"
     private static let browser = "\(service).ServiceBrowser"
     private static let bus = "org.freedesktop.DBus"
-    /// Any interface; version 4 of the protocol; an address without its way back, since a machine's address has several names then.
-    private static let anyInterface: Int32 = -1, version4: Int32 = 0, withoutReverse: UInt32 = 16
+    /// Any interface; either version of the protocol; an address without its way back, since a machine's address has several names then.
+    private static let anyInterface: Int32 = -1, anyVersion: Int32 = -1, withoutReverse: UInt32 = 16
     /// How many announcements are looked at at a time.
     private static let resolvingLimit = 64
+    /// How long Avahi may take to look at one: it gives up by itself after five seconds.
+    private static let resolvingPatience = Duration.seconds(10)
+
+    /// An announcement, as Avahi names it.
+    private struct Item: Hashable {
+        var interface: Int32
+        var version: Int32
+        var name: String
+        var domain: String
+
+        var id: String { "\(interface)/\(version)/\(name)" }
+    }
 
     private enum Call {
         case browser, group, publish
-        case resolve(id: String)
+        case resolve(Item)
 
         var isResolving: Bool { if case .resolve = self { true } else { false } }
     }
@@ -91,7 +103,10 @@ private final class AvahiWork {
     private var groupPath: String?
     private var wanted: NearbyAnnouncement?
     private var order = -1
-    private var seen: Set<String> = []
+    /// What is announced, whether it was looked at or not.
+    private var items: Set<Item> = []
+    /// Of those, what waits for its turn to be looked at.
+    private var waiting: [Item] = []
     private var nextAttempt: ContinuousClock.Instant?
     private var backOff = BackOff()
     private var fault: String?
@@ -121,7 +136,11 @@ private final class AvahiWork {
         connection.transfer()
         while let message = connection.next() { took(message) }
         for late in calls.takeLate() {
-            if late.isResolving { resolving -= 1 } else { tryAgain("Avahi did not answer in time") }
+            if case .resolve(let item) = late {
+                resolved(item, again: true)
+            } else {
+                tryAgain("Avahi did not answer in time")
+            }
         }
         // Answers may have been followed by calls.
         connection.transfer()
@@ -151,7 +170,8 @@ private final class AvahiWork {
             call(
                 .browser, "/", Self.server, "ServiceBrowserNew",
                 [
-                    .int32(Self.anyInterface), .int32(Self.version4), .string(NearbyText.type), .string(""), .uint32(0),
+                    .int32(Self.anyInterface), .int32(Self.anyVersion), .string(NearbyText.type), .string(""),
+                    .uint32(0),
                 ])
         } catch { tryAgain("there is no system bus (\(error))") }
     }
@@ -166,11 +186,17 @@ private final class AvahiWork {
     private func publish(_ announcement: NearbyAnnouncement, _ path: String) {
         let host = announcement.name + ".local"
         let text = NearbyText.write(salt: announcement.salt, tag: announcement.tag)
-        for address in LocalAddress.all() {
-            let place: [BusValue] = [.int32(address.interface), .int32(Self.version4)]
+        let addresses = LocalAddress.all()
+        for address in addresses {
             call(
                 .publish, path, Self.group, "AddAddress",
-                place + [.uint32(Self.withoutReverse), .string(host), .string(address.text)])
+                [
+                    .int32(address.interface), .int32(Self.anyVersion), .uint32(Self.withoutReverse), .string(host),
+                    .string(address.address.text),
+                ])
+        }
+        for interface in Set(addresses.map(\.interface)).sorted() {
+            let place: [BusValue] = [.int32(interface), .int32(Self.anyVersion)]
             call(
                 .publish, path, Self.group, "AddService",
                 place + [
@@ -189,7 +215,7 @@ private final class AvahiWork {
         else { return tryAgain("the call of Avahi could not be written") }
         message.startsNobody()
         guard let serial = connection?.send(message) else { return tryAgain("the bus takes nothing") }
-        calls.add(call, serial: serial)
+        calls.add(call, serial: serial, patience: call.isResolving ? Self.resolvingPatience : BusCalls<Call>.patience)
     }
 
     private func tryAgain(_ reason: String) {
@@ -204,8 +230,9 @@ private final class AvahiWork {
         (owner, browserPath, groupPath) = (nil, nil, nil)
         calls = BusCalls()
         resolving = 0
-        for id in seen { events(.vanished(id: id)) }
-        seen = []
+        for item in items { events(.vanished(id: item.id)) }
+        items = []
+        waiting = []
     }
 
     // MARK: Hearing
@@ -224,11 +251,12 @@ private final class AvahiWork {
         }
         guard let owner, message.sender == owner else { return }
         if message.isSignal(Self.browser, "ItemNew"), message.path == browserPath {
-            item(message.arguments)
+            appeared(message.arguments)
         } else if message.isSignal(Self.browser, "ItemRemove"), message.path == browserPath {
-            guard let id = Self.id(of: message.arguments) else { return }
-            seen.remove(id)
-            events(.vanished(id: id))
+            guard let item = Self.item(of: message.arguments) else { return }
+            items.remove(item)
+            waiting.removeAll { $0 == item }
+            events(.vanished(id: item.id))
         } else if message.isSignal(Self.group, "StateChanged"), message.path == groupPath {
             // 3 is a collision of names, 4 a failure.
             if case .int32(let state)? = message.arguments.first, state >= 3 {
@@ -237,19 +265,38 @@ private final class AvahiWork {
         }
     }
 
-    private static func id(of arguments: [BusValue]) -> String? {
-        guard arguments.count >= 3, case .int32(let interface) = arguments[0], case .string(let name) = arguments[2]
+    private static func item(of arguments: [BusValue]) -> Item? {
+        guard arguments.count >= 5, case .int32(let interface) = arguments[0], case .int32(let version) = arguments[1],
+            case .string(let name) = arguments[2], case .string(let domain) = arguments[4]
         else { return nil }
-        return "\(interface)/\(name)"
+        return Item(interface: interface, version: version, name: name, domain: domain)
     }
 
-    private func item(_ arguments: [BusValue]) {
-        guard let id = Self.id(of: arguments), arguments.count >= 5, resolving < Self.resolvingLimit else { return }
-        if case .string(let name) = arguments[2], name == wanted?.name { return }
+    private func appeared(_ arguments: [BusValue]) {
+        guard let item = Self.item(of: arguments), item.name != wanted?.name, items.count < DirectDialling.limit else {
+            return
+        }
+        if items.insert(item).inserted { look(at: item) }
+    }
+
+    /// Asks for an announcement's address, of the version by which it came.
+    private func look(at item: Item) {
+        guard resolving < Self.resolvingLimit else { return waiting.append(item) }
         resolving += 1
         call(
-            .resolve(id: id), "/", Self.server, "ResolveService",
-            Array(arguments[..<5]) + [.int32(Self.version4), .uint32(0)])
+            .resolve(item), "/", Self.server, "ResolveService",
+            [
+                .int32(item.interface), .int32(item.version), .string(item.name), .string(NearbyText.type),
+                .string(item.domain), .int32(item.version), .uint32(0),
+            ])
+    }
+
+    /// Avahi has answered, or not. An announcement whose text did not come is asked for again, as long as it is there: that was lost on
+    /// the way, and nothing else would tell of it.
+    private func resolved(_ item: Item, again: Bool) {
+        resolving -= 1
+        if again, items.contains(item) { waiting.append(item) }
+        if !waiting.isEmpty { look(at: waiting.removeFirst()) }
     }
 
     private func answered(_ call: Call, _ arguments: [BusValue], by sender: String?) {
@@ -266,15 +313,17 @@ private final class AvahiWork {
             groupPath = path
             publish(wanted, path)
         case .publish: break
-        case .resolve(let id):
-            resolving -= 1
-            guard arguments.count >= 10, case .string(let address) = arguments[7],
+        case .resolve(let item):
+            resolved(item, again: false)
+            guard items.contains(item), arguments.count >= 10, case .string(let address) = arguments[7],
                 case .uint16(let port) = arguments[8],
                 case .data(let text) = arguments[9], let read = NearbyText.read(text)
             else { return }
-            seen.insert(id)
             events(
-                .appeared(NearbySighting(id: id, address: address, port: port, salt: read.salt, tag: read.tag)))
+                .appeared(
+                    NearbySighting(
+                        id: item.id, interface: item.interface, address: address, port: port, salt: read.salt,
+                        tag: read.tag)))
         }
     }
 
@@ -282,7 +331,7 @@ private final class AvahiWork {
 
     private func refused(_ call: Call, _ error: String) {
         switch call {
-        case .resolve: resolving -= 1
+        case .resolve(let item): resolved(item, again: error == "\(Self.service).TimeoutError")
         case .publish where error != "\(Self.bus).Error.NameHasNoOwner": events(.unavailable(reason: "Avahi: \(error)"))
         case .browser, .group, .publish:
             let isAbsent = error.hasSuffix(".ServiceUnknown") || error.hasSuffix(".NameHasNoOwner")

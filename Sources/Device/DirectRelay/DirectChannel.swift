@@ -32,35 +32,44 @@ final class DirectChannel: Sendable {
     /// Ends it.
     func close() { channel.close(promise: nil) }
 
-    /// Listens on a port that the system chooses, for connections from private networks.
+    /// Listens on a port that the system chooses, for connections from private networks and from this machine's own links, of either
+    /// version of the protocol where the system has both.
     ///
     /// - Parameter accept: Told of each connection, which says nothing before ``resume()``.
     static func listen(
         group: any EventLoopGroup,
         accept: @escaping @Sendable (DirectChannel) -> @Sendable (DirectChannelEvent) -> Void
     ) async throws -> any Channel {
-        try await ServerBootstrap(group: group)
+        let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 16)
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    guard let address = channel.remoteAddress?.ipAddress, LocalAddress.isPrivate(address) else {
+                    guard let address = channel.remoteAddress?.ipAddress, LocalAddress.isNear(address) else {
                         throw ChannelError.operationUnsupported
                     }
                     try channel.pipeline.syncOperations.addHandler(
                         DirectFrames(events: accept(DirectChannel(channel))))
                 }
             }
-            .bind(host: "0.0.0.0", port: 0).get()
+        do { return try await bootstrap.bind(host: "::", port: 0).get() } catch {
+            return try await bootstrap.bind(host: "0.0.0.0", port: 0).get()
+        }
     }
 
     /// Connects within two seconds.
+    ///
+    /// - Parameter interface: The interface's number, which an address that counts on one link alone needs.
     static func connect(
-        to address: String, port: UInt16, group: any EventLoopGroup,
+        to address: String, port: UInt16, interface: Int32, group: any EventLoopGroup,
         events: @escaping @Sendable (DirectChannelEvent) -> Void
     ) -> EventLoopFuture<DirectChannel> {
-        ClientBootstrap(group: group)
+        let place: SocketAddress
+        do { place = try Self.place(address, port, interface) } catch {
+            return group.next().makeFailedFuture(error)
+        }
+        return ClientBootstrap(group: group)
             .connectTimeout(.seconds(2))
             .channelOption(.autoRead, value: false)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -69,7 +78,15 @@ final class DirectChannel: Sendable {
                     try channel.pipeline.syncOperations.addHandler(DirectFrames(events: events))
                 }
             }
-            .connect(host: address, port: Int(port)).map { DirectChannel($0) }
+            .connect(to: place).map { DirectChannel($0) }
+    }
+
+    private static func place(_ address: String, _ port: UInt16, _ interface: Int32) throws -> SocketAddress {
+        let plain = try SocketAddress(ipAddress: address, port: Int(port))
+        guard case .v6(let six) = plain, NetworkAddress(address)?.isLinkLocal == true else { return plain }
+        var raw = six.address
+        raw.sin6_scope_id = UInt32(clamping: interface)
+        return SocketAddress(raw, host: "")
     }
 }
 

@@ -2,14 +2,15 @@ import Machine
 
 /// Which of the person's devices a connection is begun with, where, and when again: a value.
 ///
-/// Of two devices one begins. After a connection could not be made, or broke, the next attempt comes after 2 s, 4 s, … 60 s. At most
-/// ``limit`` announcements are known at a time.
+/// Of two devices one begins. Where a device announced itself at several addresses they are tried one after the other. After a connection
+/// could be made at none, or broke, the next attempt comes after 2 s, 4 s, … 60 s. At most ``limit`` announcements are known at a time.
 struct DirectDialling {
     static let limit = 256
 
     /// What is to be dialled.
     struct Dial: Hashable {
         var peer: String
+        var interface: Int32
         var address: String
         var port: UInt16
     }
@@ -18,9 +19,12 @@ struct DirectDialling {
     private var order: [String] = []
     private var pauses: [String: (until: Int64, backOff: BackOff)] = [:]
     private var dialled: Set<String> = []
+    /// Where each device was tried since its last pause, and whether there is somewhere else.
+    private var tried: [String: (ids: Set<String>, isLast: Bool)] = [:]
 
-    mutating func appeared(_ sighting: NearbySighting) {
-        guard LocalAddress.isPrivate(sighting.address), sighting.port > 0 else { return }
+    /// - Parameter own: The addresses that this machine has.
+    mutating func appeared(_ sighting: NearbySighting, own: () -> [LocalAddress] = LocalAddress.all) {
+        guard LocalAddress.isNear(sighting.address, among: own), sighting.port > 0 else { return }
         if sightings[sighting.id] == nil {
             guard sightings.count < Self.limit else { return }
             order.append(sighting.id)
@@ -36,17 +40,23 @@ struct DirectDialling {
     mutating func forgetAll() {
         pauses = [:]
         dialled = []
+        tried = [:]
     }
 
     /// A connection could not be made, or is over.
     mutating func ended(_ peer: String, at now: Int64) {
         dialled.remove(peer)
+        if tried[peer]?.isLast == false { return }
+        tried[peer] = nil
         var backOff = pauses[peer]?.backOff ?? BackOff(base: 2000, cap: 60_000)
         pauses[peer] = (now + backOff.next(), backOff)
     }
 
     /// A connection was of use: the next pause is a first one.
-    mutating func succeeded(_ peer: String) { pauses[peer] = nil }
+    mutating func succeeded(_ peer: String) {
+        pauses[peer] = nil
+        tried[peer] = nil
+    }
 
     /// What is to be dialled now, each device once, the newest announcement first.
     ///
@@ -56,15 +66,23 @@ struct DirectDialling {
     mutating func dials(
         at now: Int64, match: (NearbySighting) -> String?, isConnected: (String) -> Bool
     ) -> [Dial] {
-        var dials: [Dial] = []
-        for id in order.reversed() {
-            guard let sighting = sightings[id], let peer = match(sighting), !dialled.contains(peer),
-                !isConnected(peer), (pauses[peer]?.until ?? 0) <= now
+        var places: [String: [NearbySighting]] = [:]
+        var peers: [String] = []
+        for sighting in order.reversed().compactMap({ sightings[$0] }) {
+            guard let peer = match(sighting), !dialled.contains(peer), !isConnected(peer),
+                (pauses[peer]?.until ?? 0) <= now
             else { continue }
-            dialled.insert(peer)
-            dials.append(Dial(peer: peer, address: sighting.address, port: sighting.port))
+            if places[peer] == nil { peers.append(peer) }
+            places[peer, default: []].append(sighting)
         }
-        return dials
+        return peers.compactMap { peer in
+            let known = tried[peer]?.ids ?? []
+            let left = places[peer]?.filter { !known.contains($0.id) } ?? []
+            guard let next = left.first ?? places[peer]?.first else { return nil }
+            dialled.insert(peer)
+            tried[peer] = (known.union([next.id]), left.count <= 1)
+            return Dial(peer: peer, interface: next.interface, address: next.address, port: next.port)
+        }
     }
 
     /// When a pause ends next.

@@ -16,8 +16,10 @@ package protocol DirectRelayDelegate: AnyObject, Sendable {
     func cameDirectly(_ route: RelayRoute)
     /// Something was not sent: taken as the server's answer.
     func notSent(_ answer: RelayFrame)
-    /// A device is reached directly from now on, or by the server.
+    /// A device is reached directly from now on, or not any more.
     func reached(_ peer: String, isDirect: Bool)
+    /// A device is not reached any more: nobody knows what came of what was under way to it.
+    func lost(_ peer: String)
 }
 
 /// Connections of the person's devices with each other, in the networks that they share, beside the way by the server.
@@ -82,9 +84,10 @@ package actor DirectRelay {
         self.logger = logger
     }
 
-    /// Listens and looks; nothing is announced before there is a session with the server. The delegate is not kept alive.
-    package func begin(_ delegate: any DirectRelayDelegate) async {
+    /// Listens and looks; nothing is announced before the keys are known. The delegate is not kept alive.
+    package func begin(_ delegate: any DirectRelayDelegate, keys: DirectKeys?) async {
         self.delegate = delegate
+        self.keys = keys
         do {
             listener = try await DirectChannel.listen(group: MultiThreadedEventLoopGroup.singleton) {
                 [weak self] channel in
@@ -122,25 +125,44 @@ package actor DirectRelay {
 
     /// The server said something of the person's devices.
     package func heard(_ frame: RelayFrame, keys: DirectKeys?) {
-        let isNew = self.keys == nil && keys != nil
-        self.keys = keys
         switch frame {
+        case .welcome(let own, _, let devices):
+            let absent = devices.filter { $0.presence != .online && $0.id != own }.map(\.id)
+            follow(paths.sessionOpened(without: Set(absent), at: now()))
         case .changed(_, let device):
-            let isSame = keys?.key(of: device.id) == device.key && device.presence == .online
-            if !isSame { follow(paths.lost(device.id)) }
-        case .removed(_, let device), .interrupted(let device): follow(paths.lost(device))
+            if device.presence == .online {
+                paths.isThere(device.id)
+            } else {
+                follow(paths.isAway(device.id, at: now()))
+            }
+        case .removed(_, let device): follow(paths.drop(device))
+        case .interrupted(let device): follow(paths.isAway(device, at: now()))
         default: break
         }
-        if isNew { announce() }
+        know(keys)
+    }
+
+    /// The session with the server is over; connections stay.
+    package func sessionClosed(keys: DirectKeys?) {
+        follow(paths.sessionClosed(at: now()))
+        know(keys)
+    }
+
+    /// What is needed to know the person's devices may be other than it was. Connections with those whose key is another end.
+    package func know(_ keys: DirectKeys?) {
+        let old = self.keys
+        self.keys = keys
+        for peer in old?.peers ?? [] where keys?.key(of: peer) != old?.key(of: peer) { follow(paths.drop(peer)) }
+        if !(keys?.isSameDevice(as: old) ?? (old == nil)) { announce() }
         dial()
     }
 
-    /// The session with the server is over, or the account is another.
-    package func sessionEnded() {
-        keys = nil
-        follow(paths.lostAll())
+    /// The account is another.
+    package func accountChanged(_ keys: DirectKeys?) {
+        follow(paths.dropAll())
         dialling.forgetAll()
         for connection in connections.values { connection.channel.close() }
+        self.keys = keys
         announce()
     }
 
@@ -185,8 +207,10 @@ package actor DirectRelay {
             }, isConnected: { paths.isConnected($0) })
         for dial in dials {
             let told = DialledChannel()
-            DirectChannel.connect(to: dial.address, port: dial.port, group: MultiThreadedEventLoopGroup.singleton) {
-                [weak self] event in self?.enter { if let channel = told.channel { $0.took(event, from: channel) } }
+            DirectChannel.connect(
+                to: dial.address, port: dial.port, interface: dial.interface,
+                group: MultiThreadedEventLoopGroup.singleton
+            ) { [weak self] event in self?.enter { if let channel = told.channel { $0.took(event, from: channel) } }
             }.whenComplete { [weak self] result in
                 self?.enter {
                     switch result {
@@ -218,7 +242,7 @@ package actor DirectRelay {
 
     private func dialEnded(_ peer: String) {
         dialling.ended(peer, at: now())
-        wakeForDialling()
+        dial()
     }
 
     private func connected(_ channel: DirectChannel, to peer: String) {
@@ -325,6 +349,7 @@ package actor DirectRelay {
             case .close(let connection):
                 if let id = channels.removeValue(forKey: connection) { connections[id]?.channel.close() }
             case .reach(let peer, let isDirect): delegate?.reached(peer, isDirect: isDirect)
+            case .lost(let peer): delegate?.lost(peer)
             case .wake(let milliseconds):
                 loop.scheduleTask(in: .milliseconds(milliseconds)) { [weak self] in
                     self?.assumeIsolated { $0.follow($0.paths.due(at: $0.now())) }

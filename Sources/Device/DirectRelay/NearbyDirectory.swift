@@ -10,9 +10,11 @@ package struct NearbyAnnouncement: Hashable, Sendable {
 
 /// A device that announced itself.
 package struct NearbySighting: Hashable, Sendable {
-    /// What tells it from others while it is there: the interface and the service's name.
+    /// What tells it from others while it is there: the interface, the version of the protocol, and the service's name.
     package var id: String
-    /// Its address, of version 4.
+    /// The interface's number in whose network it is.
+    package var interface: Int32
+    /// Its address in digits.
     package var address: String
     /// The TCP port.
     package var port: UInt16

@@ -35,6 +35,11 @@ public struct DirectKeys: Sendable {
     /// The key that a device has proven; `nil` for one that has not.
     public func key(of peer: String) -> [UInt8]? { keys[peer] }
 
+    /// Whether these are of the same device, with the same key and account: what it announced stays true.
+    public func isSameDevice(as other: DirectKeys?) -> Bool {
+        ownID == other?.ownID && key.rawRepresentation == other?.key.rawRepresentation && nearbyKey == other?.nearbyKey
+    }
+
     // MARK: Announcements
 
     /// The tag of this device under a salt.
@@ -118,9 +123,14 @@ public struct DirectSession: Sendable {
 }
 
 extension RelaySeals {
-    /// What is needed for connections of this device's own; `nil` while it belongs to nobody or has no session.
+    /// What is needed for connections of this device's own; `nil` while it belongs to nobody or has no id.
+    ///
+    /// The person's devices are those that have proven it in this session with the server, and those of the list that they told each
+    /// other, which is on the disk.
     public var direct: DirectKeys? {
         guard let account, !ownID.isEmpty else { return nil }
-        return DirectKeys(ownID: ownID, key: key, account: account, keys: keys)
+        let listed = (list?.entries ?? []).filter { !$0.isRemoved }.map { ($0.id, $0.key) }
+        let known = Dictionary(listed) { $1 }.merging(keys) { $1 }
+        return DirectKeys(ownID: ownID, key: key, account: account, keys: known)
     }
 }

@@ -39,6 +39,7 @@ extension RelayHost {
             piecesEnded(stream, digest, route.peer, now)
         case .rekey(let text): rekeyed(text)
         case .list(let list, let signature): heard(list, signature, from: route.peer, now)
+        case .introduction(let device): met(device, as: route.peer)
         case .pathBegins, .pathEnded: directives.append(.path(device: route.peer, content))
         case .unknown(let type):
             reply(route.id, route.peer, RelayOutcome(.failed, detail: "this device does not know the command \(type)"))
@@ -91,7 +92,7 @@ extension RelayHost {
         if let what = described.removeValue(forKey: id) {
             directives.append(.note(RelayLogEntry(device: device, what: what, status: outcome.status)))
         }
-        guard isOpen else { return }
+        guard hasWay(to: device) else { return }
         directives.append(.send(.route(RelayRoute(peer: device, id: UUID(), deadline: nil, body: body))))
     }
 

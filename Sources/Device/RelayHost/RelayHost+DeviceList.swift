@@ -20,9 +20,9 @@ extension RelayHost {
 
     /// Tells the list to one device, or to all that are there.
     mutating func tellList(to device: String? = nil) {
-        guard let list = settings.list, let account = settings.account, let devices else { return }
+        guard let list = settings.list, let account = settings.account, let known else { return }
         let signature = account.signature(of: list)
-        for other in devices.values.sorted(by: { $0.id < $1.id })
+        for other in known.values.sorted(by: { $0.id < $1.id })
         where other.id != ownID && other.presence == .online && (device == nil || other.id == device) {
             send(.list(list, signature: signature), to: other.id, deadline: nil)
         }
@@ -41,7 +41,7 @@ extension RelayHost {
             return
         }
         keep(merged)
-        for (id, device) in devices ?? [:] where id != ownID && merged.isRemoved(id, key: device.key) {
+        for (id, device) in known ?? [:] where id != ownID && merged.isRemoved(id, key: device.key) {
             gone(id, now)
             for client in members.keys { tellWatcher(client) }
         }

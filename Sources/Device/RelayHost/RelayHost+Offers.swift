@@ -36,7 +36,7 @@ extension RelayHost {
     /// Tells a watcher what is new to it.
     mutating func tellWatcher(_ client: Client) {
         guard var member = members[client], member.watches else { return }
-        guard let devices else {
+        guard let known else {
             // While the server cannot be reached nothing is known; what was told stays until there is better news.
             if member.isEnumerated {
                 directives.append(.tell(client, .watchFailed("this device is not connected to its server")))
@@ -45,7 +45,7 @@ extension RelayHost {
             members[client] = member
             return
         }
-        let others = devices.filter { $0.key != ownID }.mapValues { device in
+        let others = known.filter { $0.key != ownID }.mapValues { device in
             var device = device
             device.reach = reach(of: device)
             return device
@@ -74,15 +74,8 @@ extension RelayHost {
         }
     }
 
-    /// A device is reached without the server from now on, or not any more.
-    public mutating func reached(_ device: String, isDirect: Bool, at now: Int64) -> [Directive] {
-        if isDirect { direct.insert(device) } else { direct.remove(device) }
-        for client in members.keys { tellWatcher(client) }
-        return take(now)
-    }
-
     /// A device's name; `nil` for one that is not known.
-    public func name(of device: String) -> String? { (devices?[device] ?? guests[device] ?? hosts[device])?.name }
+    public func name(of device: String) -> String? { (known(device) ?? guests[device] ?? hosts[device])?.name }
 
     /// What keeps devices from being found; `nil` for nothing.
     var obstacle: String? {
@@ -92,7 +85,7 @@ extension RelayHost {
                 + "`aldaba relay account join KEY` joins here"
         }
         if let refusal { return refusal }
-        return devices == nil ? "this device is not connected to its server" : nil
+        return known == nil ? "this device is not connected to its server" : nil
     }
 
     /// Who offers a service of an app here.

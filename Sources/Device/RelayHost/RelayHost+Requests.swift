@@ -104,11 +104,11 @@ extension RelayHost {
             guard let line = lines[connection], line.client == client else { return refuse(.connectionClosed) }
             device = line.device
         }
-        guard isOpen, let devices else { return refuse(.networkUnavailable, obstacle) }
-        guard let target = devices[device] ?? hosts[device], device != ownID else {
+        guard known != nil else { return refuse(.networkUnavailable, obstacle) }
+        guard let target = known(device) ?? hosts[device], device != ownID else {
             return refuse(.unknownDevice, "none of your devices has the id \(device)")
         }
-        if devices[device] == nil, !order.isForOthers {
+        if known(device) == nil, !order.isForOthers {
             return refuse(.denied, "\(target.name) is another person's device: only its services can be asked")
         }
         let mayWake = target.presence == .wakeable && order.wakes
@@ -270,6 +270,7 @@ extension RelayHost {
         directives.append(.save(changed))
         if old.account != changed.account {
             devices = nil
+            met = [:]
             forgetOthers()
             if old.account != nil, isOpen { directives.append(.send(.goodbye)) }
             for client in members.keys { tellWatcher(client) }

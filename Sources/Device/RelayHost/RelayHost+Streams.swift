@@ -58,7 +58,7 @@ extension RelayHost {
     /// Offers a file again that was under way when the way was lost.
     mutating func offerAgain(to device: String? = nil) {
         for (id, file) in outgoing where file.isAway && (device == nil || file.device == device) {
-            guard devices?[file.device]?.presence == .online else { continue }
+            guard known(file.device)?.presence == .online else { continue }
             outgoing[id]?.isAway = false
             outgoing[id]?.reading = 0
             offer(id, file)

@@ -97,6 +97,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
     var directives: [Directive] = []
     /// The person's devices as the server told them; `nil` while there is no session.
     var devices: [String: RelayDevice]?
+    /// The person's devices that told of themselves over a connection of the two devices' own.
+    var met: [String: RelayDevice] = [:]
     /// Devices of other persons that have asked for this one, and that this one has asked for.
     var guests: [String: RelayDevice] = [:]
     var hosts: [String: RelayDevice] = [:]
@@ -149,20 +151,18 @@ public struct RelayHost<Client: Hashable & Sendable> {
         return take(now)
     }
 
-    /// The session with the server is over: nobody knows what came of what was under way.
+    /// The session with the server is over: nobody knows what came of what was under way by it.
     public mutating func sessionClosed(at now: Int64) -> [Directive] {
         isOpen = false
         devices = nil
         forgetOthers()
-        for id in outgoing.keys { outgoing[id]?.isAway = true }
-        for id in incoming.keys { incomingEnded(id) }
-        appStreamsLost()
         failPairing("the way to the server was lost")
-        for id in ledger.underWay() where outgoing[id] == nil {
-            end(id, RelayOutcome(.outcomeUnknown, detail: "the way to the server was lost"), now)
+        let files = outgoing.values.map(\.device) + incoming.values.map(\.device)
+        let others = appStreams.values.map(\.device) + lines.values.map(\.device) + tasks.values.map(\.device)
+        let commands = ledger.underWay().compactMap { ledger[$0]?.device }
+        for device in Set(files + others + commands).subtracting(direct) {
+            lost(device, "the way to the server was lost", now)
         }
-        for (id, line) in lines { closeHere(id, line, .unknown) }
-        tasks = tasks.filter { $0.value.client == nil }
         for client in members.keys { tellWatcher(client) }
         return take(now)
     }
@@ -180,7 +180,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
             joinList()
             for client in members.keys { tellWatcher(client) }
         case .changed(_, let device):
-            let wasHere = devices?[device.id]?.presence == .online
+            let wasHere = known(device.id)?.presence == .online
             devices?[device.id] = device
             if !wasHere { tellList(to: device.id) }
             offerAgain(to: device.id)
@@ -189,7 +189,10 @@ public struct RelayHost<Client: Hashable & Sendable> {
         case .removed(_, let device):
             gone(device, now)
             for client in members.keys { tellWatcher(client) }
-        case .interrupted(let device): lost(device, now)
+        case .interrupted(let device) where direct.contains(device):
+            // The connection of the two devices' own is there still.
+            break
+        case .interrupted(let device): lost(device, "the device went away before it answered", now)
         case .route(let route) where isGuests: arrivedFromGuest(route, now)
         case .route(let route): arrived(route, now)
         case .found(let device): found(device)
@@ -209,6 +212,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
 
     /// Tells the server whose this device is and what it offers; nothing where it belongs to nobody.
     mutating func sayHello() {
+        introduce()
         guard isOpen, let account = settings.account else { return }
         directives.append(.send(.hello(token: account.accessToken, describedDevice, wake: settings.wake)))
     }
@@ -216,22 +220,23 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// A device is none of the person's any more, or a guest has gone.
     mutating func gone(_ device: String, _ now: Int64) {
         devices?[device] = nil
+        met[device] = nil
         guests[device] = nil
         hosts[device] = nil
         for (id, file) in outgoing where file.device == device {
             end(id, RelayOutcome(.unknownDevice, detail: "the device is none of yours any more"), now)
             outgoingEnded(id)
         }
-        lost(device, now)
+        lost(device, "the device went away before it answered", now)
     }
 
     /// What was under way to a device that went away may have arrived or not.
-    private mutating func lost(_ device: String, _ now: Int64) {
+    mutating func lost(_ device: String, _ detail: String, _ now: Int64) {
         for (id, file) in outgoing where file.device == device { outgoing[id]?.isAway = true }
         for (id, file) in incoming where file.device == device { incomingEnded(id) }
         appStreamsLost(with: device)
         for id in ledger.underWay(to: device) where outgoing[id] == nil {
-            end(id, RelayOutcome(.outcomeUnknown, detail: "the device went away before it answered"), now)
+            end(id, RelayOutcome(.outcomeUnknown, detail: detail), now)
         }
         for (id, line) in lines where line.device == device { closeHere(id, line, .unknown) }
         tasks = tasks.filter { $0.value.device != device || $0.value.client == nil }
@@ -320,7 +325,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
 
     /// Sends something to another device, without a command of its own.
     mutating func send(_ content: RelayContent, to device: String, deadline: Int64?, isBulk: Bool = false) {
-        guard isOpen, let body = try? content.encoded() else { return }
+        guard hasWay(to: device), let body = try? content.encoded() else { return }
         directives.append(
             .send(.route(RelayRoute(peer: device, id: UUID(), deadline: deadline, body: body, isBulk: isBulk))))
     }

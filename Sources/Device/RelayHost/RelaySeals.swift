@@ -53,9 +53,9 @@ public struct RelaySeals: Sendable {
     private(set) var ownID = ""
     /// The keys of the person's devices that have proven them.
     private(set) var keys: [String: [UInt8]] = [:]
-    /// The keys of other persons' devices that talk with this one, by the server's word.
     /// What the devices told each other of themselves.
-    private var list: RelayDeviceList?
+    private(set) var list: RelayDeviceList?
+    /// The keys of other persons' devices that talk with this one, by the server's word.
     private var guestKeys: [String: [UInt8]] = [:]
     /// The devices that the server says are the person's, proven or not: what is said to these is never said to a guest.
     private var listed: Set<String> = []

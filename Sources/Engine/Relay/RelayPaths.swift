@@ -3,12 +3,15 @@ import RelayWire
 
 /// By which way a device sends to each of the others: by the server, or over a connection of the two devices' own. A value.
 ///
-/// The server's way comes first. When there is a connection, it is announced by the server, and what is said from then on waits until the
-/// other device has said that all which went by the server before has come. When it breaks, each side tells the other by the server how much of it had come; the rest goes by the server, before
-/// anything that was said since.
+/// The server's way comes first, where there is one. When there is a connection, it is announced by the server, and what is said from
+/// then on waits until the other device has said that all which went by the server before has come. When it breaks, each side tells the
+/// other by the server how much of it had come; the rest goes by the server, before anything that was said since. While either device
+/// has no session with the server a connection is used at once, and what was under way when it breaks is lost.
 ///
-/// Guarantees: what is sent to one device comes there once and in its order, whichever way it goes, while both devices have their
-/// sessions with the server; of one connection at most ``limit`` messages and ``byteLimit`` bytes are waited for.
+/// Guarantees: what is sent to one device comes there once at most, and in its order, whichever way it goes; all of it comes while both
+/// devices have their sessions with the server, and what may not have is told (``Step/lost(peer:)``). What was under way by the
+/// server when a session ended may come after what was said since. Of one connection at most ``limit`` messages and ``byteLimit``
+/// bytes are waited for.
 public struct RelayPaths: Sendable {
     /// How many messages to one device may be without the other's word, and how many bytes of them.
     public static let limit = 1024, byteLimit = 8 << 20
@@ -33,57 +36,40 @@ public struct RelayPaths: Sendable {
         case deliver(RelayRoute)
         /// Close a connection.
         case close(connection: UUID)
-        /// A device is reached directly from now on, or by the server.
+        /// A device is reached directly from now on, or not any more.
         case reach(peer: String, isDirect: Bool)
+        /// A device is not reached any more: nobody knows what came of what was under way to it.
+        case lost(peer: String)
         /// Call ``RelayPaths/due(at:)`` after so many milliseconds.
         case wake(after: Int64)
     }
 
-    fileprivate struct Peer {
-        /// The connection that can be used.
-        var connection: UUID?
-        /// Whether what is sent goes over it.
-        var isReady = false
-        /// The connection that broke, while the other device's count is not known; until when that is waited for.
-        var ending: (connection: UUID, until: Int64)?
-        /// How many numbers were given, and which messages under them are without an answer.
-        var sent: Int64 = 0
-        var unanswered: ArraySlice<(number: Int64, route: RelayRoute?)> = []
-        /// What waits for the count, or for the other device to be ready.
-        var held: [RelayRoute] = []
-        var bytes = 0
-        /// How many numbers have come.
-        var received: Int64 = 0
-        /// When the connection was announced by the server.
-        var begunAt: Int64 = 0
-        /// When the other device gave a sign of itself.
-        var heardAt: Int64 = 0
-        /// When the oldest that is without an answer was sent.
-        var askedAt: Int64 = 0
-        /// The connection that the other device has announced by the server.
-        var announced: UUID?
-
-        var count: Int { unanswered.count + held.count }
-    }
-
-    private var peers: [String: Peer] = [:]
-    private var owners: [UUID: String] = [:]
+    var peers: [String: Peer] = [:]
+    var owners: [UUID: String] = [:]
     private var wakesAt: Int64?
+    /// Whether there is a session with the server, and which devices have none that it says are known.
+    var isOpen = false
+    var away: Set<String> = []
+    /// How much had come over connections that have ended, the oldest first.
+    var ended: [(connection: UUID, received: Int64)] = []
+    static let endedLimit = 64
 
-    /// There are no connections.
+    /// There are no connections, and no session with the server.
     public init() {}
 
     /// Whether a device is reached directly.
     public func isDirect(_ peer: String) -> Bool { peers[peer]?.isReady ?? false }
     /// Whether there is a connection to a device, used or not.
     public func isConnected(_ peer: String) -> Bool { peers[peer]?.connection != nil }
+    func isByServer(_ peer: String) -> Bool { isOpen && !away.contains(peer) }
 
     // MARK: Out
 
     /// Something is to be sent to another device.
     public mutating func send(_ route: RelayRoute, at now: Int64) -> [Step] {
         guard var peer = peers[route.peer], peer.ending != nil || peer.connection != nil else {
-            return [.relay(route)]
+            // Where the device is away the server says so, and may keep it.
+            return isOpen ? [.relay(route)] : [.refuse(.undelivered(id: route.id, .unavailable))]
         }
         guard peer.count < Self.limit, peer.bytes + route.body.count <= Self.byteLimit else {
             return [.refuse(.undelivered(id: route.id, .overloaded))]
@@ -111,6 +97,12 @@ public struct RelayPaths: Sendable {
         peer.begunAt = now
         peer.received = 0
         if peer.ending == nil { peer.begin() }
+        guard isByServer(name) else {
+            peer.isReady = true
+            peers[name] = peer
+            owners[connection] = name
+            return steps + [.reach(peer: name, isDirect: true)] + wake(now)
+        }
         let isAnnounced = peer.announced == connection
         peers[name] = peer
         owners[connection] = name
@@ -170,29 +162,16 @@ public struct RelayPaths: Sendable {
     public mutating func counted(
         _ connection: UUID, received: Int64, isAnswer: Bool, by name: String, at now: Int64
     ) -> [Step] {
+        away.remove(name)
         var steps: [Step] = []
         let wasOpen = peers[name]?.connection == connection
         if wasOpen { steps += breakOff(connection, at: now, isAnswer: true) }
         if peers[name]?.ending?.connection == connection { return steps + settle(name, received, at: now) }
         guard !isAnswer, !wasOpen else { return steps }
-        // It was never of use here.
-        return steps + notice(.pathEnded(connection: connection, received: 0, isAnswer: true), to: name)
+        // It was never of use here, or broke while there was no way to say so.
+        let count = ended.first { $0.connection == connection }?.received ?? 0
+        return steps + notice(.pathEnded(connection: connection, received: count, isAnswer: true), to: name)
     }
-
-    /// A device has no session with the server any more, or another one: what was under way to it is lost.
-    public mutating func lost(_ name: String) -> [Step] {
-        guard let peer = peers.removeValue(forKey: name) else { return [] }
-        var steps: [Step] = peer.held.map { .refuse(.undelivered(id: $0.id, .unavailable)) }
-        if let connection = peer.connection {
-            owners[connection] = nil
-            steps.append(.close(connection: connection))
-        }
-        if peer.isReady { steps.append(.reach(peer: name, isDirect: false)) }
-        return steps
-    }
-
-    /// This device has no session with the server any more.
-    public mutating func lostAll() -> [Step] { peers.keys.sorted().flatMap { lost($0) } }
 
     // MARK: Time
 
@@ -214,7 +193,7 @@ public struct RelayPaths: Sendable {
         return steps + wake(now)
     }
 
-    private mutating func wake(_ now: Int64) -> [Step] {
+    mutating func wake(_ now: Int64) -> [Step] {
         let moments = peers.values.compactMap(\.moment)
         guard let next = moments.min(), wakesAt.map({ next < $0 }) ?? true else { return [] }
         wakesAt = next
@@ -227,6 +206,8 @@ public struct RelayPaths: Sendable {
         guard let name = owners.removeValue(forKey: connection), var peer = peers[name],
             peer.connection == connection
         else { return [] }
+        guard isByServer(name) else { return lost(name) }
+        remember(connection, peer.received)
         var steps: [Step] = [.close(connection: connection)]
         if peer.isReady { steps.append(.reach(peer: name, isDirect: false)) }
         peer.connection = nil
@@ -254,43 +235,5 @@ public struct RelayPaths: Sendable {
     private func notice(_ content: RelayContent, to peer: String) -> [Step] {
         guard let body = try? content.encoded() else { return [] }
         return [.relay(RelayRoute(peer: peer, id: UUID(), deadline: nil, body: body))]
-    }
-}
-
-extension RelayPaths.Peer {
-    /// What is sent counts from 1 again.
-    fileprivate mutating func begin() {
-        sent = 0
-        unanswered = []
-        held = []
-        bytes = 0
-    }
-
-    /// Gives a message, or a probe, its number.
-    fileprivate mutating func next(_ route: RelayRoute?, at now: Int64) -> Int64 {
-        if unanswered.isEmpty { askedAt = now }
-        sent += 1
-        unanswered.append((sent, route))
-        return sent
-    }
-
-    fileprivate mutating func answered(upTo number: Int64) {
-        while let first = unanswered.first, first.number <= number {
-            unanswered.removeFirst()
-            bytes -= first.route?.body.count ?? 0
-        }
-    }
-
-    /// When the connection counts as broken, unless the other device gives a sign.
-    fileprivate var breaksAt: Int64? {
-        guard isReady else { return ending == nil ? begunAt + RelayPaths.readyPatience : nil }
-        return unanswered.isEmpty ? nil : max(askedAt, heardAt) + RelayPaths.patience
-    }
-
-    /// When there is something to do next.
-    fileprivate var moment: Int64? {
-        if connection == nil { return ending?.until }
-        let own = breaksAt ?? (isReady ? heardAt + RelayPaths.quiet : nil)
-        return [own, ending?.until].compactMap { $0 }.min()
     }
 }

@@ -28,6 +28,8 @@ public enum RelayContent: Hashable, Sendable {
     case rekey(String)
     /// The list of the person's devices, and the account's signature of it.
     case list(RelayDeviceList, signature: [UInt8])
+    /// Over a connection of the two devices' own: what there is on this one.
+    case introduction(RelayDevice)
     /// A connection of the two devices' own can be used: what was sent by the server before this comes first.
     case pathBegins(connection: UUID)
     /// A connection of the two devices' own is over, of which this many messages had come. The answer to that is not answered.
@@ -76,6 +78,7 @@ public enum RelayContent: Hashable, Sendable {
         case .rekey(let key): return ["type": "rekey", "key": .string(key)]
         case .list(let list, let signature):
             return ["type": "list", "list": .dictionary(list.map), "signature": .data(signature)]
+        case .introduction(let device): return ["type": "introduction", "device": .dictionary(device.map)]
         case .pathBegins(let connection): return ["type": "pathBegins", "connection": .uuid(connection)]
         case .pathEnded(let connection, let received, let isAnswer):
             return [
@@ -123,6 +126,7 @@ public enum RelayContent: Hashable, Sendable {
             return .list(
                 try RelayDeviceList(try fields.member("list")),
                 signature: try fields.optionalData("signature", most: 64))
+        case "introduction": return .introduction(try RelayDevice(try fields.member("device")))
         case "pathBegins": return .pathBegins(connection: try fields.id("connection"))
         case "pathEnded":
             return .pathEnded(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct DirectDiallingTests {
     private func sighting(_ id: String, _ address: String = "10.0.0.7", port: UInt16 = 1) -> NearbySighting {
-        NearbySighting(id: id, address: address, port: port, salt: [1], tag: [2])
+        NearbySighting(id: id, interface: 3, address: address, port: port, salt: [1], tag: [2])
     }
 
     private func dials(_ dialling: inout DirectDialling, at now: Int64, connected: Set<String> = []) -> [String] {
@@ -42,16 +42,60 @@ import Testing
     }
 
     @Test(
-        "Only addresses of private networks are dialled",
+        "Only addresses of private networks and of this machine's links are dialled",
         arguments: [
             ("10.1.2.3", true), ("172.16.0.1", true), ("172.31.255.255", true), ("172.32.0.1", false),
             ("192.168.1.1", true), ("192.169.1.1", false), ("169.254.9.9", true), ("127.0.0.1", false),
-            ("8.8.8.8", false), ("10.0.0", false), ("10.0.0.256", false), ("fe80::1", false), ("", false),
+            ("8.8.8.8", false), ("10.0.0", false), ("10.0.0.256", false), ("", false), ("fe80::1", true),
+            ("febf::1", true), ("fec0::1", false), ("fe80::1%lan", true), ("fd00:1::2", true), ("fc00::2", true),
+            ("2001:db8:7::2", true), ("2001:db8:8::2", false), ("::1", false), ("::", false), ("ff02::1", false),
+            ("::ffff:10.0.0.7", true), ("::ffff:8.8.8.8", false), ("0.0.0.0", false), ("224.0.0.1", false),
         ])
     func addresses(address: String, isDialled: Bool) {
         var dialling = DirectDialling()
-        dialling.appeared(sighting("1", address))
+        dialling.appeared(sighting("1", address)) {
+            ["2001:db8:7::1", "8.8.8.9"].compactMap { NetworkAddress($0) }.map {
+                LocalAddress(interface: 3, address: $0, prefix: $0.isVersion6 ? 48 : 24)
+            }
+        }
         #expect(dials(&dialling, at: 0).isEmpty != isDialled)
+    }
+
+    @Test("Where a device announced itself at several addresses, each is tried before there is a pause")
+    func several() {
+        var dialling = DirectDialling()
+        for (id, address) in [("1", "10.0.0.7"), ("2", "fe80::7"), ("3", "fd00::7")] {
+            dialling.appeared(sighting(id, address))
+        }
+        func dial(at now: Int64) -> [String] {
+            dialling.dials(at: now, match: { _ in "peer" }, isConnected: { _ in false }).map(\.address)
+        }
+        for round: Int64 in [0, 2000] {
+            for address in ["fd00::7", "fe80::7", "10.0.0.7"] {
+                #expect(dial(at: round) == [address] && dial(at: round) == [])
+                dialling.ended("peer", at: round)
+            }
+            #expect(dial(at: round) == [])
+        }
+        #expect(dial(at: 6000) == ["fd00::7"])
+        // After a connection that was of use there is the first pause.
+        dialling.succeeded("peer")
+        dialling.ended("peer", at: 6000)
+        #expect(dial(at: 7999) == [] && dial(at: 8000) == ["fd00::7"])
+    }
+
+    @Test("Bits in common", arguments: [(0, false), (47, true), (48, true), (49, false), (129, false)])
+    func prefixes(bits: Int, isSame: Bool) throws {
+        let one = try #require(NetworkAddress("2001:db8:7:1::"))
+        #expect(one.hasPrefix(of: try #require(NetworkAddress("2001:db8:7:8000::")), bits: bits) == isSame)
+        #expect(!one.hasPrefix(of: try #require(NetworkAddress("10.0.0.1")), bits: 8))
+    }
+
+    @Test("An address is written as it is read")
+    func digits() {
+        for text in ["10.0.0.7", "fe80::1", "2001:db8::", "fd00:1:2:3:4:5:6:7"] {
+            #expect(NetworkAddress(text)?.text == text)
+        }
     }
 
     @Test("No more announcements than the limit are known")

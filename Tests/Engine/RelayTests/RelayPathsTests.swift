@@ -27,19 +27,27 @@ import Testing
         var came: [[UInt8]] = [[], []]
         var viaDirect = [0, 0]
         var refused = 0
+        var lost = [0, 0]
         var now: Int64 = 0
+        /// Which of the two have a session with the server.
+        var isOpen = [true, true]
+
+        init() { for side in [0, 1] { _ = paths[side].sessionOpened(without: [], at: 0) } }
 
         mutating func follow(_ steps: [RelayPaths.Step], _ side: Int) {
             for step in steps {
                 switch step {
                 case .relay(var route):
                     route.peer = names[side]
-                    byServer[1 - side].append(route)
+                    #expect(isOpen[side])
+                    // What the server cannot pass on it says so.
+                    if isOpen[1 - side] { byServer[1 - side].append(route) } else { refused += 1 }
                 case .direct(let connection, let message): directly[1 - side].append((connection, message))
                 case .deliver(let route):
                     came[side].append(route.body[0])
                     viaDirect[side] += 1
                 case .refuse: refused += 1
+                case .lost: lost[side] += 1
                 case .close, .reach, .wake: break
                 }
             }
@@ -83,6 +91,23 @@ import Testing
             guard let connection = open else { return }
             open = nil
             for side in [0, 1] { follow(paths[side].closed(connection, at: now), side) }
+        }
+
+        mutating func openSession(_ side: Int) {
+            guard !isOpen[side] else { return }
+            isOpen[side] = true
+            let absent: Set<String> = isOpen[1 - side] ? [] : [names[1 - side]]
+            follow(paths[side].sessionOpened(without: absent, at: now), side)
+            if isOpen[1 - side] { paths[1 - side].isThere(names[side]) }
+        }
+
+        /// The session of a device ends: what is under way by the server is lost.
+        mutating func closeSession(_ side: Int) {
+            guard isOpen[side] else { return }
+            isOpen[side] = false
+            byServer = [[], []]
+            follow(paths[side].sessionClosed(at: now), side)
+            if isOpen[1 - side] { follow(paths[1 - side].isAway(names[side], at: now), 1 - side) }
         }
 
         mutating func settle() {
@@ -192,11 +217,100 @@ import Testing
         pair.say(1, 0)
         pair.cut()
         pair.say(2, 0)
-        pair.follow(pair.paths[0].lost("b"), 0)
+        pair.follow(pair.paths[0].isAway("b", at: pair.now), 0)
         #expect(pair.refused == 1)
+        #expect(pair.lost == [1, 0])
         pair.byServer = [[], []]
         pair.say(3, 0)
         #expect(pair.byServer[1].map(\.body) == [[3]])
+    }
+
+    @Test("Where there is no way by the server a connection is used at once, and with it ends all that was under way")
+    func alone() {
+        var pair = Pair()
+        for side in [0, 1] { pair.closeSession(side) }
+        pair.say(1, 0)
+        #expect(pair.refused == 1)
+        pair.connect()
+        #expect(pair.paths[0].isDirect("b") && pair.paths[1].isDirect("a"))
+        pair.say(2, 0)
+        pair.settle()
+        #expect(pair.came[1] == [2])
+        pair.say(3, 0)
+        pair.cut()
+        #expect(pair.lost == [1, 1])
+        pair.settle()
+        #expect(pair.came[1] == [2])
+    }
+
+    @Test(
+        "A connection outlives the session of either device, and what waited for the server's word goes over it",
+        arguments: [0, 1])
+    func outlives(side: Int) {
+        var pair = Pair()
+        pair.connect()
+        pair.say(1, 0)
+        pair.closeSession(side)
+        pair.say(2, 0)
+        pair.settle()
+        #expect(pair.came[1] == [1, 2] && pair.refused == 0 && pair.lost == [0, 0])
+        pair.openSession(side)
+        pair.say(3, 0)
+        pair.cut()
+        pair.say(4, 0)
+        pair.settle()
+        #expect(pair.came[1] == [1, 2, 3, 4])
+    }
+
+    @Test("A device that went away with its session is found out within half a second")
+    func gone() {
+        var pair = Pair()
+        pair.connect()
+        pair.settle()
+        pair.now = 100
+        pair.closeSession(1)
+        pair.directly = [[], []]
+        pair.now += RelayPaths.patience
+        pair.follow(pair.paths[0].due(at: pair.now), 0)
+        #expect(pair.lost == [1, 0] && !pair.paths[0].isConnected("b"))
+    }
+
+    @Test(
+        "Whatever breaks when, nothing comes twice or out of its order where sessions with the server end, too",
+        arguments: 0..<300)
+    func storms(ofSessions seed: Int) {
+        var pair = Pair()
+        var random = Pair.Random(state: UInt64(seed) &* 6997 &+ 1)
+        var said: [UInt8] = [0, 0]
+        var closing: [UUID?] = [nil, nil]
+        for _ in 0..<800 {
+            pair.now += Int64.random(in: 0...20, using: &random)
+            let side = Int.random(in: 0...1, using: &random)
+            switch Int.random(in: 0..<24, using: &random) {
+            case 0..<6 where said[side] < 250:
+                said[side] += 1
+                pair.say(said[side], side)
+            case 6..<12: pair.hearByServer(side)
+            case 12..<17: pair.hearDirectly(side)
+            case 17 where pair.open == nil && closing == [nil, nil]: pair.connect()
+            case 18 where pair.open != nil:
+                closing = [pair.open, pair.open]
+                pair.open = nil
+            case 19, 20:
+                // Each side sees the end in its own time.
+                guard let connection = closing[side] else { break }
+                closing[side] = nil
+                pair.follow(pair.paths[side].closed(connection, at: pair.now), side)
+            case 21: pair.closeSession(side)
+            case 22: pair.openSession(side)
+            default: pair.follow(pair.paths[side].due(at: pair.now), side)
+            }
+        }
+        pair.settle()
+        for side in [0, 1] {
+            let came = pair.came[side]
+            #expect(zip(came, came.dropFirst()).allSatisfy { $0 < $1 }, "\(came)")
+        }
     }
 
     @Test("What the other device does not take is refused beyond the bound")

@@ -1,0 +1,74 @@
+import RelayWire
+
+/// Devices that are reached without the server, and what they tell of themselves there.
+extension RelayHost {
+    /// This device has its id, from an earlier session with the server.
+    public mutating func isCalled(_ device: String) { ownID = device }
+
+    /// The person's devices, as the server tells them, and those that told of themselves and are reached without it; `nil` while
+    /// nobody tells.
+    var known: [String: RelayDevice]? {
+        let here = met.filter { direct.contains($0.key) && devices?[$0.key]?.presence != .online }
+        guard devices != nil || !here.isEmpty else { return nil }
+        return (devices ?? [:]).merging(here) { $1 }
+    }
+
+    /// One of the person's devices.
+    func known(_ device: String) -> RelayDevice? {
+        let told = devices?[device]
+        if told?.presence != .online, direct.contains(device), let here = met[device] { return here }
+        return told
+    }
+
+    /// Whether something can be said to a device.
+    func hasWay(to device: String) -> Bool { isOpen || direct.contains(device) }
+
+    /// A device is reached without the server from now on, or not any more.
+    public mutating func reached(_ device: String, isDirect: Bool, at now: Int64) -> [Directive] {
+        if isDirect {
+            direct.insert(device)
+            introduce(to: device)
+            tellList(to: device)
+            if devices?[device]?.presence != .online { offerAgain(to: device) }
+        } else {
+            direct.remove(device)
+            if devices?[device]?.presence != .online { met[device] = nil }
+        }
+        for client in members.keys { tellWatcher(client) }
+        return take(now)
+    }
+
+    /// A device is not reached any more: what was under way to it may have arrived or not.
+    public mutating func lost(_ device: String, at now: Int64) -> [Directive] {
+        met[device] = nil
+        lost(device, "the device went away before it answered", now)
+        for client in members.keys { tellWatcher(client) }
+        return take(now)
+    }
+
+    /// Tells one device, or all that are reached without the server, what there is on this one.
+    mutating func introduce(to device: String? = nil) {
+        guard ownID != nil else { return }
+        let own = describedDevice
+        for other in direct.sorted() where device == nil || other == device {
+            send(.introduction(own), to: other, deadline: nil)
+        }
+    }
+
+    /// A device tells of itself.
+    mutating func met(_ device: RelayDevice, as id: String) {
+        guard id != ownID else { return }
+        var seen = device
+        seen.id = id
+        seen.presence = .online
+        seen.reach = nil
+        let isNew = met[id] == nil
+        met[id] = seen
+        guard direct.contains(id) else { return }
+        if isNew, devices?[id]?.presence != .online {
+            tellList(to: id)
+            offerAgain(to: id)
+        }
+        for client in members.keys { tellWatcher(client) }
+    }
+}
