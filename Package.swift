@@ -203,7 +203,7 @@ let house: [Target] = [
     room(
         "Server", "Hub",
         [
-            "PushModel", "APNsWire", "HubWire", "Audience", "LocalSchedule", "RegisterCore", "ServerCore", crypto,
+            "PushModel", "APNsWire", "HubWire", "Audience", "Fanout", "LocalSchedule", "RegisterCore", "ServerCore", crypto,
             logging,
         ]),
     room("Server", "StoreRelay", ["RelayWire", "Relay", "RelayCentre", grdb, logging]),
@@ -418,6 +418,12 @@ let benchmarks: [Target] = [
         name: "AudienceRate", dependencies: ["PushModel", "HubWire", "Audience"], path: "Benchmarks/AudienceRate",
         swiftSettings: strict),
     .executableTarget(
+        name: "HubRate",
+        dependencies: [
+            "PushModel", "APNsWire", "HubWire", "Fanout", "Mailbox", "RegisterCore", "ServerCore", "Hub", "StoreHub",
+            "StoreSQLite", "Topics", grdb, nioPosix, logging,
+        ], path: "Benchmarks/HubRate", swiftSettings: strict),
+    .executableTarget(
         name: "ImportRate", dependencies: ["PushModel", "HubWire", "StoreHub"], path: "Benchmarks/ImportRate",
         swiftSettings: strict),
 ]
@@ -509,7 +515,8 @@ let testTargets: [Target] = [
         "Server", "Hub",
         [
             "Hub", "StoreHub", "HubWire", "Audience", "LocalSchedule", "RegisterCore", "ServerCore", "PushModel", grdb,
-            logging, "HubEndpoint", "HubWebhooks", "UpstreamDelivery", "ControlHTTP", hummingbird,
+            logging, "HubEndpoint", "HubWebhooks", "UpstreamDelivery", "ControlHTTP", hummingbird, "APNsWire", "Fanout",
+            "Mailbox", "StoreMemory", "Topics", nioCore, nioPosix,
         ]),
     tests("Server", "HubSenders", ["HubSenders", "Hub", "HubWire", "OutboundHTTP", "PushModel", crypto]),
     tests("Wire", "RelayWire", ["RelayWire"]),

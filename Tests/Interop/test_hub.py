@@ -317,7 +317,9 @@ def test_a_send_that_a_kill_cuts_in_two_reaches_everyone_once(own_up, tmp_path):
     for number, token in enumerate(tokens.read_text().split()):
         document = {"platform": "aldaba", "pushChannel": token, "tags": ["all"]}
         assert own.ask("PUT", f"/installations/i{number}", document)[0] == 201
-    begun = own.ask("POST", "/campaigns", {"audience": "all", "content": {"body": "x"}})[1]
+    # At a rate it goes in slices.
+    paced = {"audience": "all", "content": {"body": "x"}, "rate": 100_000}
+    begun = own.ask("POST", "/campaigns", paced)[1]
     pid = up.pids()["serve"]
     wait_until(lambda: own.ask("GET", f"/campaigns/{begun['id']}")[1]["outcomes"], "the first slice is handed over")
     kill(pid)

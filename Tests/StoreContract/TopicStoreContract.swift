@@ -50,7 +50,7 @@ public struct TopicStoreContract<Store: TopicStore & NotificationStore & Registe
     ) async throws -> Broadcast {
         try await store.insertBroadcast(
             BroadcastDraft(
-                id: NotificationID(rawValue: id), team: app.team, condition: try TopicCondition(parsing: condition),
+                id: NotificationID(rawValue: id), team: app.team, to: .topics(try TopicCondition(parsing: condition)),
                 written: condition, collapseID: "c", content: .fcm(Array("{}".utf8)), acceptedAt: now,
                 expiresAt: now.adding(milliseconds: expiresIn)))
     }
@@ -223,6 +223,27 @@ public struct TopicStoreContract<Store: TopicStore & NotificationStore & Registe
             try await store.timelines(id: eleven, apnsID: nil, team: TeamID(rawValue: "OTHER12345")).isEmpty)
     }
 
+    func `a broadcast for a list is there once under its name, and every device is told of it`() async throws {
+        let list = RecipientList(number: 7, place: AppPlace(app: app.id, environment: .production))
+        func send(_ id: Int64, named name: String) async throws -> Broadcast {
+            try await store.insertBroadcast(
+                BroadcastDraft(
+                    id: NotificationID(rawValue: id), team: app.team, name: name, to: .list(list), written: "a list",
+                    pushType: .background, content: .apns(Array("{}".utf8)), acceptedAt: now,
+                    expiresAt: now.adding(milliseconds: 60_000)))
+        }
+        let first = try await send(10, named: "a")
+        #expect(first.audience == .list(list))
+        #expect(try await send(11, named: "a") == first)
+        let second = try await send(12, named: "b")
+        #expect(second.sequence > first.sequence)
+        let (audience, found) = try audience()
+        #expect(audience.broadcasts.map(\.rawValue) == [10, 12] && audience.lists == [])
+        #expect(try broadcasts(other) == [10, 12])
+        let record = try #require(found.broadcasts[first.id])
+        #expect(record.broadcast == first && record.pushType == .background && record.content == .apns(Array("{}".utf8)))
+    }
+
     func `copies share the payload, are counted and are listed`() async throws {
         _ = try await send(10)
         let ten = NotificationID(rawValue: 10)
@@ -237,6 +258,7 @@ public struct TopicStoreContract<Store: TopicStore & NotificationStore & Registe
         #expect(sums.targeted == 2 && sums.states == ["acked": 1] && sums.audience == "'news' in topics")
         let copies = try await store.copies(of: ten, after: nil, limit: 10)
         #expect(copies.map(\.id.rawValue) == [21, 22] && copies.map(\.device) == [device, other])
+        #expect(copies.allSatisfy { $0.place == AppPlace(app: app.id, environment: .sandbox) && $0.generation == 0 })
         #expect(try await store.copies(of: ten, after: copies[0].id, limit: 1) == [copies[1]])
         let page = try await withCheckedThrowingContinuation { continuation in
             store.page(device: device, after: nil, limit: 5, now: now) { continuation.resume(with: $0) }
@@ -287,6 +309,9 @@ extension TopicStoreContract {
             ContractRule("slice") { try await $0.`at most so many broadcasts are read at once, the first ones`() },
             ContractRule("leaving") { try await $0.`what was left is known while a broadcast has to know it`() },
             ContractRule("end of a broadcast") { try await $0.`what has expired or was withdrawn is found no more`() },
+            ContractRule("list") {
+                try await $0.`a broadcast for a list is there once under its name, and every device is told of it`()
+            },
             ContractRule("copies") { try await $0.`copies share the payload, are counted and are listed`() },
             ContractRule("payload") {
                 try await $0

@@ -26,10 +26,9 @@ struct HubParts: Sendable {
     /// Connects to other push services and to webhooks.
     let http: GuardedHTTP
 
-    /// - Throws: when the hubs' database cannot be opened.
-    init(_ core: ServerParts, _ configuration: ServerConfiguration) throws {
+    init(_ core: ServerParts, _ configuration: ServerConfiguration) {
         http = GuardedHTTP(allowing: configuration.values.outboundNetworks)
-        database = try HubDatabase(path: configuration.folder.hubDatabase)
+        database = core.hubDatabase
         let gateway = GatewaySender(
             acceptor: core.mailboxes, apps: core.apps, tokens: core.tokens, environment: configuration.environment)
         let apple = AppleSender(
@@ -40,7 +39,11 @@ struct HubParts: Sendable {
         let browsers = WebPushSender(store: database, http: http, clock: presentTime, logger: core.logger)
         hubs = NotificationHubs(
             store: database,
-            senders: [.apns: apple, .aldaba: gateway, .fcmv1: fcm, .gcm: fcm, .browser: browsers], clock: presentTime,
+            senders: [.apns: apple, .aldaba: gateway, .fcmv1: fcm, .gcm: fcm, .browser: browsers],
+            gateway: GatewayBroadcasts(
+                core.broadcasts, sender: gateway, apps: core.apps, sealer: core.tokens.sealer,
+                environment: configuration.environment, cell: ServerParts.cell, clock: presentTime),
+            lists: core.hubLists, broadcastMinimum: configuration.values.number(.hubBroadcastMinimum), clock: presentTime,
             zones: { LocalZones.shared.rules(named: $0) })
         if let name = configuration.values.text(.relayWakeHub) {
             core.relay.wakes(
@@ -80,6 +83,5 @@ struct HubService: Service, CustomStringConvertible {
         }
         runner.stop()
         await parts.http.shutDown()
-        try parts.database.close()
     }
 }

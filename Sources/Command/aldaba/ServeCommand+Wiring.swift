@@ -9,6 +9,7 @@ import FCMEnrolment
 import FCMWire
 import Foundation
 import HTTP2Transport
+import Hub
 import Logging
 import MCSWire
 import MediaStore
@@ -25,6 +26,7 @@ import RegisterCore
 import RelayCentre
 import ServerCore
 import ServiceLifecycle
+import StoreHub
 import StoreRelay
 import StoreSQLite
 import Supervision
@@ -55,7 +57,7 @@ extension ServeCommand {
         let tls = try ServerCertificate(configuration, logger: logger)
         let values = configuration.values
         let media = try configuration.mediaServices(ports)
-        let hub = try HubParts(core, configuration)
+        let hub = HubParts(core, configuration)
         let upstream = UpstreamParts(core, hub.http)
         let status = ServerStatus(
             failure: { core.mailboxes.health.failure }, isReady: { ports.allBound.isSet },
@@ -121,6 +123,8 @@ struct ServerParts: Sendable {
     let relay: RelayCentre
     let relayDatabase: RelayDatabase
     let broadcasts: Broadcasts
+    let hubDatabase: HubDatabase
+    let hubLists: HubLists
     let topics: TopicSubscriptions
     let logger: Logger
     /// The cell that device tokens name.
@@ -148,9 +152,11 @@ struct ServerParts: Sendable {
         try await certificates.reload()
         try await serviceAccounts.reload()
         try await web.load()
+        hubDatabase = try HubDatabase(path: configuration.folder.hubDatabase)
+        hubLists = HubLists(store: hubDatabase, sealer: sealer, clock: presentTime)
         mailboxes = try MailboxService(
             store: store, node: 0, loop: MultiThreadedEventLoopGroup(numberOfThreads: 1).next(),
-            settings: MailboxService.Settings(), apps: apps, clock: presentTime, logger: logger)
+            settings: MailboxService.Settings(), apps: apps, lists: hubLists, clock: presentTime, logger: logger)
         relayDatabase = try RelayDatabase(path: configuration.folder.relayDatabase, logger: logger)
         relay = RelayCentre(
             register: relayDatabase, clock: presentTime,
@@ -173,6 +179,7 @@ private struct CoreService: Service, CustomStringConvertible {
         parts.mailboxes.start()
         try? await gracefulShutdown()
         await parts.mailboxes.stop()
+        try parts.hubDatabase.close()
         try parts.relayDatabase.close()
         try parts.store.close()
     }

@@ -144,6 +144,34 @@ package struct AudienceIndex: Sendable {
             })
     }
 
+    /// Parts of an audience by the languages that installations name; last those that name none.
+    package func byLocale(_ audience: Bitmap) -> [(locale: String?, Bitmap)] {
+        var rest = audience
+        var parts: [(locale: String?, Bitmap)] = []
+        for (locale, members) in locales.sorted(by: { $0.key < $1.key }) {
+            let part = audience.intersection(members)
+            guard !part.isEmpty else { continue }
+            parts.append((locale, part))
+            rest = rest.subtracting(part)
+        }
+        return rest.isEmpty ? parts : parts + [(nil, rest)]
+    }
+
+    /// Parts of an audience by the variants of an experiment, in their order. Whose part gets nothing counts to the first.
+    package func byVariant(
+        _ audience: Bitmap, _ experiment: CampaignExperiment, campaign: PersonNumber
+    ) -> [Bitmap] {
+        var parts = [Bitmap](repeating: Bitmap(), count: max(1, experiment.variants.count))
+        for number in audience.numbers() {
+            let person = Int(number) < persons.count ? persons[Int(number)] : 0
+            switch experiment.group(campaign: campaign, person: PersonNumber(rawValue: person)) {
+            case .heldOut: parts[0].insert(number)
+            case .variant(let place): parts[place].insert(number)
+            }
+        }
+        return parts
+    }
+
     private static func remove<Key>(_ number: UInt32, _ key: Key, from sets: inout [Key: Bitmap]) {
         sets[key]?.remove(number)
         if sets[key]?.isEmpty == true { sets[key] = nil }

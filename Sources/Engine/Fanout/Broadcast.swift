@@ -4,20 +4,29 @@ import PushModel
 public enum Audience: Hashable, Sendable {
     /// The registrations of the team for which a condition over its topics holds.
     case topics(Condition<TopicNumber>)
+    /// The registrations of a list that somebody else keeps.
+    case list(RecipientList)
 
     /// The audience as a store keeps it.
     public var text: String {
         switch self {
         case .topics(let condition): "topics " + condition.text
+        case .list(let list): "list \(list.number) \(list.place.app) \(list.place.environment.rawValue)"
         }
     }
 
     /// Reads what ``text`` wrote; `nil` for anything else.
     public init?(text: String) {
-        guard text.hasPrefix("topics "), let condition = Condition<TopicNumber>(text: String(text.dropFirst(7))) else {
-            return nil
+        if text.hasPrefix("topics "), let condition = Condition<TopicNumber>(text: String(text.dropFirst(7))) {
+            self = .topics(condition)
+            return
         }
-        self = .topics(condition)
+        let words = text.split(separator: " ")
+        guard words.count == 4, words[0] == "list", let number = Int64(words[1]), let app = UInt32(words[2]),
+            let environment = PushEnvironment(rawValue: String(words[3]))
+        else { return nil }
+        self = .list(
+            RecipientList(number: number, place: AppPlace(app: AppID(rawValue: app), environment: environment)))
     }
 
     /// The topics under which the broadcast is found: whoever is in the audience is in one of them.
@@ -25,6 +34,7 @@ public enum Audience: Hashable, Sendable {
         switch self {
         case .topics(let condition):
             condition.holdsForNone ? [.everyone] : condition.topics.filter { $0 != .nobody }
+        case .list: [.everyone]
         }
     }
 
@@ -32,7 +42,23 @@ public enum Audience: Hashable, Sendable {
     public var dependsOnLeaving: Bool {
         switch self {
         case .topics(let condition): condition.steps.contains(.not)
+        case .list: false
         }
+    }
+}
+
+/// Registrations of one app, written down by whoever sends to them: those who were in at one moment. Who of them has left
+/// since is asked when the turn of each comes.
+public struct RecipientList: Hashable, Sendable {
+    /// Its number, which its keeper never gives again.
+    public var number: Int64
+    /// The app of its registrations, and their environment.
+    public var place: AppPlace
+
+    /// Names a list.
+    public init(number: Int64, place: AppPlace) {
+        self.number = number
+        self.place = place
     }
 }
 
@@ -52,6 +78,11 @@ public struct Broadcast: Hashable, Sendable {
     public var expiresAt: Timestamp
     /// Whether it is for those alone who are connected, and is delivered once or never.
     public var isAttempt: Bool
+
+    /// The list that it is for; `nil` where it is for topics.
+    public var list: RecipientList? {
+        if case .list(let list) = audience { list } else { nil }
+    }
 
     /// Makes a broadcast of its parts.
     public init(
@@ -135,6 +166,8 @@ public struct DeviceAudience: Hashable, Sendable {
     public var registrations: [FanoutRegistration]
     /// The broadcasts beyond the cursor that may concern the device, in their order; only the first ones.
     public var broadcasts: [NotificationID]
+    /// Those of the ``broadcasts``' lists in which the device's registration is; `nil` where that is not known.
+    public var lists: Set<Int64>? = []
 
     /// Makes what is known of a device.
     public init(

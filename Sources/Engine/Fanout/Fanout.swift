@@ -12,7 +12,8 @@ public enum Fanout {
         public var registrations: [FanoutRegistration]
     }
 
-    /// What a device has to get, in order. A broadcast that is not among `broadcasts` has ended.
+    /// What a device has to get, in order. A broadcast that is not among `broadcasts` has ended. It ends before one for a list
+    /// where it is not known who is in lists.
     ///
     /// - Parameter isConnected: Whether what is delivered once or never may be delivered now.
     public static func replay(
@@ -22,29 +23,35 @@ public enum Fanout {
             let isDue = now < broadcast.expiresAt && (isConnected || !broadcast.isAttempt)
             return Turn(
                 broadcast: broadcast.id, cursor: broadcast.sequence,
-                registrations: isDue ? device.registrations.filter { isIn(broadcast, $0, device.memberships) } : [])
+                registrations: isDue ? device.registrations.filter { isIn(broadcast, $0, device) } : [])
+        }
+        func isKnown(_ broadcast: Broadcast) -> Bool {
+            if case .list = broadcast.audience { device.lists != nil } else { true }
         }
         // Who is connected most often has one.
         if device.broadcasts.count == 1 {
-            guard let broadcast = broadcasts[device.broadcasts[0]], broadcast.sequence > device.cursor else {
-                return []
-            }
+            guard let broadcast = broadcasts[device.broadcasts[0]], broadcast.sequence > device.cursor,
+                isKnown(broadcast)
+            else { return [] }
             return [turn(broadcast)]
         }
         return device.broadcasts.compactMap { broadcasts[$0] }.filter { $0.sequence > device.cursor }
-            .sorted { $0.sequence < $1.sequence }.map(turn)
+            .sorted { $0.sequence < $1.sequence }.prefix(while: isKnown).map(turn)
     }
 
     /// Whether a registration was in the audience when the broadcast was accepted, and is in it with what it has left since.
     ///
     /// Who joins a topic later is not in it for this broadcast, and who leaves one is not in it any more.
     public static func isIn(
-        _ broadcast: Broadcast, _ registration: FanoutRegistration, _ memberships: [Membership]
+        _ broadcast: Broadcast, _ registration: FanoutRegistration, _ device: DeviceAudience
     ) -> Bool {
         guard registration.team == broadcast.team, registration.registeredAt <= broadcast.acceptedAt else {
             return false
         }
+        let memberships = device.memberships
         switch broadcast.audience {
+        case .list(let list):
+            return registration.place == list.place && device.lists?.contains(list.number) == true
         case .topics(let condition):
             if let topic = condition.single {
                 return memberships.contains { membership in

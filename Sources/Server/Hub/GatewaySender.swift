@@ -24,11 +24,30 @@ package struct GatewaySender: PushSender {
 
     /// Examines each notification as the provider API does, and has those that pass accepted in bulk.
     package func deliver(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?] {
+        let (examined, acceptances) = await acceptances(pushes, of: hub)
+        var verdicts = examined
+        let sink = ResultSink()
+        let taken = await acceptor.acceptAll(acceptances, sink: sink)
+        for result in await sink.results(taken) {
+            verdicts[Int(result.ticket)] = result.id.map { _ in .traced }
+        }
+        return verdicts
+    }
+
+    /// Examines each notification; those that pass count as taken.
+    package func examine(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?] {
+        var (verdicts, acceptances) = await acceptances(pushes, of: hub)
+        for acceptance in acceptances { verdicts[Int(acceptance.ticket)] = .traced }
+        return verdicts
+    }
+
+    /// What is said of those that do not pass, and those that do.
+    private func acceptances(_ pushes: [HubPush], of hub: HubRecord) async -> ([PushVerdict?], [Acceptance]) {
         var verdicts = [PushVerdict?](repeating: nil, count: pushes.count)
         let app: RegisteredApp?
-        do { app = try await apps.find(hub.topic) } catch { return pushes.map { _ in nil } }
+        do { app = try await apps.find(hub.topic) } catch { return (verdicts, []) }
         guard let app, app.team == hub.team, app.isPushEnabled else {
-            return pushes.map { _ in PushVerdict(.invalidCredentials) }
+            return (pushes.map { _ in PushVerdict(.invalidCredentials) }, [])
         }
         var acceptances: [Acceptance] = []
         for (index, push) in pushes.enumerated() {
@@ -40,12 +59,7 @@ package struct GatewaySender: PushSender {
                     Acceptance(app: app, subject: subject, notification: notification, ticket: Int32(index)))
             }
         }
-        let sink = ResultSink()
-        let taken = await acceptor.acceptAll(acceptances, sink: sink)
-        for result in await sink.results(taken) {
-            verdicts[Int(result.ticket)] = result.id.map { _ in .traced }
-        }
-        return verdicts
+        return (verdicts, acceptances)
     }
 
     private enum Examination {

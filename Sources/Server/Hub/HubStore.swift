@@ -86,16 +86,40 @@ package protocol HubStore: Sendable {
     ) async throws -> SendRecord?
     /// Notes who is meant, and that the send began.
     ///
-    /// - Parameter waves: Who has a turn when; `nil` for a send without waves.
+    /// - Parameters:
+    ///   - waves: Who has a turn when; `nil` for a send without waves.
+    ///   - parts: Who is handed over as one.
     func begin(
-        _ send: Int64, audience: Bitmap, targeted: Int, waves: WaveChange?, at now: Timestamp
+        _ send: Int64, audience: Bitmap, targeted: Int, waves: WaveChange?, parts: [SendPartDraft], at now: Timestamp
     ) async throws
     /// The wave of a send whose turn is next; `nil` where there is none.
     func nextWave(ofSend send: Int64) async throws -> SendWave?
     /// Who is in a wave.
     func audience(of wave: SendWave) async throws -> Bitmap
-    /// Notes who is still in a wave that is opened, who has a later turn, and how many are left out.
-    func open(_ wave: SendWave, audience: Bitmap, _ change: WaveChange, at now: Timestamp) async throws
+    /// Notes who is still in a wave that is opened, who has a later turn, how many are left out, and who is handed over as one.
+    func open(
+        _ wave: SendWave, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
+    ) async throws
+    /// The next part of a send that was not handed over; `nil` where there is none.
+    func nextPart(ofSend send: Int64) async throws -> SendPart?
+    /// The parts of a send, by number.
+    func parts(ofSend send: Int64) async throws -> [SendPart]
+    /// Who is in a part.
+    func audience(of part: SendPart) async throws -> Bitmap
+    /// Notes that a part was handed over.
+    func note(_ broadcast: TakenBroadcast, of part: SendPart) async throws
+    /// Forgets a part that was not handed over: its members go in slices.
+    func drop(_ part: SendPart) async throws
+    /// Notes that a part was taken back.
+    func noteWithdrawn(_ part: SendPart, at now: Timestamp) async throws
+    /// Notes what became of some of a part, all whose copies were made up to one of them.
+    func note(_ recipients: [SendRecipient], of part: SendPart, upTo copy: NotificationID) async throws
+    /// Whose device tokens of this server are, by the tokens, which are in lower case.
+    func owners(_ tokens: [String], hub: Int64) async throws -> [String: StoredInstallation]
+    /// The lists of parts by their numbers, without those whose send was cancelled or given up, or that were taken back. Blocks.
+    func openLists(_ parts: [Int64]) throws -> [Int64: OpenList]
+    /// Those who have one of some registrations' device tokens, which are in lower case, for each in turn. Blocks.
+    func tokenOwners(_ registrations: [[String]], hub: Int64) throws -> [[TokenOwner]]
     /// Has a send whose waves are over wait for what is tried again, or ends it; `false` where it had no waves.
     func endWaves(ofSend send: Int64, at now: Timestamp) async throws -> Bool
     /// Has a send wait for an instant, or for an earlier one at which something is tried again.
@@ -126,8 +150,10 @@ package protocol HubStore: Sendable {
     func note(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws
     /// Those of a send of whom more may become known, those first that were looked up longest ago.
     func openRecipients(of send: Int64, lookedUpBefore instant: Timestamp, limit: Int) async throws -> [SendRecipient]
-    /// How many recipients of a send have what in common, and how many installations they are.
-    func recipientCounts(of send: Int64) async throws -> (counts: [RecipientCount], installations: Int)
+    /// How many recipients of a send have what in common, how many installations they are, and how many are of each part.
+    func recipientCounts(
+        of send: Int64
+    ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: Int])
     /// The counts of a send.
     func outcomes(of send: Int64) async throws -> [OutcomeCount]
     /// What did not succeed, after a number of an installation.

@@ -68,8 +68,8 @@ extension NotificationHubs {
     func open(_ wave: SendWave, of record: SendRecord, _ hub: HubRecord) async throws {
         let plan = record.request.plan
         let audience = try await store.audience(of: wave)
-        let before = Bitmap(below: record.cursor)
-        let handed = wave.openedAt == nil ? Bitmap() : audience.intersection(before)
+        var handed = Bitmap()
+        if wave.openedAt != nil { handed = audience.intersection(try await handedOver(record)) }
         var rest = audience.subtracting(handed)
         var change = WaveChange()
         if wave.openedAt == nil, let cap = plan.cap {
@@ -91,7 +91,17 @@ extension NotificationHubs {
                 rest = rest.subtracting(part)
             }
         }
-        try await store.open(wave, audience: handed.union(rest), change, at: now)
+        let parts = try await wave.openedAt == nil ? self.parts(of: rest, record, hub) : []
+        try await store.open(wave, audience: handed.union(rest), change, parts: parts, at: now)
+    }
+
+    /// Those of a send whose turn was: in a slice, or as one.
+    private func handedOver(_ record: SendRecord) async throws -> Bitmap {
+        var handed = Bitmap(below: record.cursor)
+        for part in try await store.parts(ofSend: record.number) {
+            handed = handed.union(try await store.audience(of: part))
+        }
+        return handed
     }
 
     /// Who is in at least so many of some sets.

@@ -13,6 +13,12 @@ package final class NotificationHubs: Sendable {
     let clock: @Sendable () -> Timestamp
     let random: @Sendable () -> UInt64
     let zones: Zones
+    /// Takes one notification for many of this server's own devices; `nil` where each is handed over by itself.
+    let gateway: (any BroadcastGateway)?
+    /// Tells the gateway who is in lists.
+    private let lists: HubLists?
+    /// From how many of this server's own devices on, that get the same, they are handed over as one.
+    let broadcastMinimum: Int
     /// The audiences of the hubs that were read.
     private let indexes = Mutex<[Int64: AudienceIndex]>([:])
     /// Of which generation of their hubs the audiences are, at least.
@@ -29,9 +35,13 @@ package final class NotificationHubs: Sendable {
     ///
     /// - Parameters:
     ///   - senders: The push services that are reached; sends for others have the outcome `InvalidCredentials`.
+    ///   - gateway: Takes one notification for many of this server's own devices.
+    ///   - lists: Tells the gateway who is in lists.
+    ///   - broadcastMinimum: From how many of those on, that get the same, they are handed over as one.
     ///   - zones: The time zones of recipients; UTC alone where nothing else is given.
     package init(
-        store: any HubStore, senders: [HubPlatform: any PushSender], clock: @escaping @Sendable () -> Timestamp,
+        store: any HubStore, senders: [HubPlatform: any PushSender], gateway: (any BroadcastGateway)? = nil,
+        lists: HubLists? = nil, broadcastMinimum: Int = defaultBroadcastMinimum, clock: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
         zones: @escaping Zones = { $0 == "UTC" ? .utc : nil }
     ) {
@@ -40,8 +50,14 @@ package final class NotificationHubs: Sendable {
         self.clock = clock
         self.random = random
         self.zones = zones
+        self.gateway = gateway
+        self.lists = lists
+        self.broadcastMinimum = max(1, broadcastMinimum)
         (rings, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
+
+    /// As many as one slice has: below that, slices cost less than looking at every connected device.
+    package static let defaultBroadcastMinimum = 512
 
     /// The present.
     package var now: Timestamp { clock() }
@@ -49,6 +65,7 @@ package final class NotificationHubs: Sendable {
     /// Takes in what commits changed.
     var committed: HubStore.Committed {
         { [self] changes in
+            lists?.changed(changes)
             indexes.withLock { indexes in
                 for change in changes {
                     // Of a hub that was not read yet, the store is asked later.
@@ -112,6 +129,20 @@ package final class NotificationHubs: Sendable {
     func byZone(_ audience: Bitmap, of hub: HubRecord) async throws -> [(zone: String?, Bitmap)] {
         try await prepare(hub)
         return indexes.withLock { $0[hub.number]?.byZone(audience) } ?? []
+    }
+
+    /// Parts of an audience by the languages that installations name now.
+    func byLocale(_ audience: Bitmap, of hub: HubRecord) async throws -> [(locale: String?, Bitmap)] {
+        try await prepare(hub)
+        return indexes.withLock { $0[hub.number]?.byLocale(audience) } ?? []
+    }
+
+    /// Parts of an audience by the variants of an experiment, in their order.
+    func byVariant(
+        _ audience: Bitmap, _ experiment: CampaignExperiment, campaign: PersonNumber, of hub: HubRecord
+    ) async throws -> [Bitmap] {
+        try await prepare(hub)
+        return indexes.withLock { $0[hub.number]?.byVariant(audience, experiment, campaign: campaign) } ?? []
     }
 
     /// Those of an audience whose part of an experiment gets nothing.

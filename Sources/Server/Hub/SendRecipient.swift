@@ -33,6 +33,10 @@ package struct SendRecipient: Hashable, Sendable {
     package var retryAt: Timestamp?
     /// Whether this server knows more of it later.
     package var isTraced = false
+    /// The part with which it was handed over as one; `nil` where it was by itself.
+    package var list: Int64?
+    /// The copy of the broadcast that is theirs; `nil` where none was made.
+    package var notification: NotificationID?
 
     /// What is known to have happened to a notification, by the device's word or a person's.
     package struct Reached: OptionSet, Hashable, Sendable {

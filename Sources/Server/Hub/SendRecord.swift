@@ -117,6 +117,8 @@ package struct SendProgress: Hashable, Sendable {
     package var deadChannels: [DeadChannel]
     /// What became of everyone whose turn it was.
     package var recipients: [SendRecipient] = []
+    /// Of those that were handed over as one, whom the gateway cannot reach. A row that is there already stays.
+    package var unreachable: [SendRecipient] = []
     /// When.
     package var at: Timestamp
     /// When the next slice may begin; `nil` for at once.
@@ -142,6 +144,14 @@ package struct SendProgress: Hashable, Sendable {
         self.deadChannels = deadChannels
         self.at = at
         self.nextAt = nextAt
+    }
+}
+
+extension SendProgress {
+    /// Those who were handed over as one have a row when they have their copy, or where they cannot be reached.
+    mutating func separateListed() {
+        unreachable = recipients.filter { $0.list != nil && $0.outcome != .success }
+        recipients.removeAll { $0.list != nil }
     }
 }
 

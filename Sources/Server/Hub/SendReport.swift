@@ -167,7 +167,11 @@ package struct SendReport: Hashable, Sendable {
     /// The funnel of each value of a dimension; of what is not known under an empty name. Of those whose turn has come.
     package var parts: [Dimension: [String: SendFunnel]] = [:]
 
-    init(_ record: SendRecord, _ counts: [RecipientCount], installations: Int, leftOut: Int) {
+    /// - Parameter unreached: How those are who were handed over as one and have no row.
+    init(
+        _ record: SendRecord, _ counts: [RecipientCount], installations: Int, leftOut: Int,
+        unreached: [(end: End, count: Int)] = []
+    ) {
         state = record.state
         for count in counts {
             funnel.add(count)
@@ -193,7 +197,15 @@ package struct SendReport: Hashable, Sendable {
             funnel.add(waiting: leftOut)
             ends[.ineligible, default: 0] += leftOut
         }
-        let left = max(0, record.targeted - seen - leftOut)
+        for (end, count) in unreached {
+            let some = RecipientCount(
+                platform: .aldaba, locale: nil, appVersion: nil, outcome: .success, reason: nil, end: end,
+                reached: end == .expired ? .expired : [], isTried: true, count: count)
+            funnel.add(some)
+            ends[end, default: 0] += count
+            parts[.platform, default: [:]][HubPlatform.aldaba.text, default: SendFunnel()].add(some)
+        }
+        let left = max(0, record.targeted - seen - leftOut - unreached.reduce(0) { $0 + $1.count })
         guard left > 0 else { return }
         funnel.add(waiting: left)
         ends[record.state.isFinal ? .ended : .pending, default: 0] += left
@@ -212,11 +224,13 @@ extension NotificationHubs {
         _ id: String, of hub: HubRecord, by timelines: any TimelineService
     ) async throws -> SendReport {
         let record = try await send(id, of: hub)
+        try await follow(record, of: hub)
         try await lookUp(record, of: hub, by: timelines)
-        let (counts, installations) = try await store.recipientCounts(of: record.number)
+        let (counts, installations, byPart) = try await store.recipientCounts(of: record.number)
+        let unreached = try await self.unreached(record, rows: byPart)
         // Those whom an experiment gives nothing are not meant.
         let leftOut = try await store.leftOut(of: record.number).filter { $0.key != .heldOut }.values.reduce(0, +)
-        return SendReport(record, counts, installations: installations, leftOut: leftOut)
+        return SendReport(record, counts, installations: installations, leftOut: leftOut, unreached: unreached)
     }
 
     /// Brings those up to date of whom more may be known.
@@ -244,6 +258,7 @@ extension NotificationHubs {
         of record: SendRecord, hub: HubRecord, after place: (installation: UInt32, part: String)?, limit: Int,
         by timelines: any TimelineService
     ) async throws -> [SendRecipient] {
+        if place == nil { try await follow(record, of: hub) }
         var page = try await store.recipients(of: record.number, after: place, limit: limit)
         for index in page.indices where !page[index].end.isFinal && page[index].end != .pending {
             if let found = try await timelines.timelines(
@@ -280,13 +295,21 @@ extension NotificationHubs {
 
     /// Takes back what was sent: what waits does not arrive, and devices that may have it take it off their screens.
     ///
-    /// - Returns: How many notifications were taken back, those of the first 10,000 installations at most.
+    /// - Returns: How many notifications were taken back: everybody's of what was handed over as one, else those of the first
+    ///   10,000 installations at most.
     package func withdraw(
         _ id: String, of hub: HubRecord, timelines: any TimelineService, by withdrawal: any NotificationWithdrawal
     ) async throws -> Int {
         var (record, audience) = try await reportable(id, of: hub)
         if !record.state.isFinal { record = try await cancel(id, of: hub) }
         var count = 0
+        for part in try await store.parts(ofSend: record.number) {
+            guard let broadcast = part.broadcast, part.withdrawnAt == nil else { continue }
+            try await gateway?.withdraw(broadcast)
+            try await store.noteWithdrawn(part, at: now)
+            audience = audience.subtracting(try await store.audience(of: part))
+            count += part.count
+        }
         for number in audience.numbers(limit: Self.mostWithdrawn)
         where record.request.plan.isSpread || number < record.cursor {
             guard let found = try await timeline(number, record, hub, timelines), let device = found.device else {

@@ -183,17 +183,19 @@ package struct SendRunner: Sendable {
     /// Begins a send, or hands over its next slice.
     private func step(_ record: SendRecord, _ hub: HubRecord) async throws {
         guard record.startedAt != nil else { return try await begin(record, hub) }
-        let slice = SendSlice(hubs: hubs, hub: hub, record: record)
+        var slice = SendSlice(hubs: hubs, hub: hub, record: record)
         if record.isToBeChecked {
             let (cursor, isEnd) = try await slice.check(try await hubs.store.audience(ofSend: record.number))
             return try await hubs.store.noteCheck(record.number, cursor: cursor, isEnd: isEnd, at: hubs.now)
         }
+        if try await handOver(record, hub) { return }
         let due = try await hubs.store.dueRetries(of: record.number, at: hubs.now, limit: slice.size)
         if !due.isEmpty {
             let progress = try await slice.run(again: due)
             return try await hubs.store.advance(
                 record.number, hub: hub.number, progress, committed: hubs.committed)
         }
+        slice.parts = try await parts(of: record)
         if let wave = try await hubs.store.nextWave(ofSend: record.number) {
             return try await step(wave, slice)
         }
@@ -209,6 +211,24 @@ package struct SendRunner: Sendable {
         }
         let (progress, _) = try await slice.run(audience)
         try await hubs.store.advance(record.number, hub: hub.number, progress, committed: hubs.committed)
+    }
+
+    /// Hands over the next part that goes as one; whether there was one.
+    private func handOver(_ record: SendRecord, _ hub: HubRecord) async throws -> Bool {
+        guard hubs.gateway != nil, record.request.format != .template,
+            let part = try await hubs.store.nextPart(ofSend: record.number)
+        else { return false }
+        try await hubs.handOver(part, of: record, hub)
+        return true
+    }
+
+    private func parts(of record: SendRecord) async throws -> [(number: Int64, audience: Bitmap)] {
+        guard hubs.gateway != nil, record.request.format != .template else { return [] }
+        var parts: [(number: Int64, audience: Bitmap)] = []
+        for part in try await hubs.store.parts(ofSend: record.number) {
+            parts.append((part.number, try await hubs.store.audience(of: part)))
+        }
+        return parts
     }
 
     /// Opens a wave, or hands over its next slice.
@@ -230,17 +250,18 @@ package struct SendRunner: Sendable {
         switch record.request.target {
         case .channels(let channels):
             try await hubs.store.begin(
-                record.number, audience: Bitmap(), targeted: channels.count, waves: nil, at: hubs.now)
+                record.number, audience: Bitmap(), targeted: channels.count, waves: nil, parts: [], at: hubs.now)
         case .audience(let text):
             let audience = try await hubs.audience(
                 text, of: hub, for: record.request.format, readsFields: record.request.readsFields)
             guard record.request.campaign != nil else {
                 return try await hubs.store.begin(
-                    record.number, audience: audience, targeted: audience.count, waves: nil, at: hubs.now)
+                    record.number, audience: audience, targeted: audience.count, waves: nil,
+                    parts: try await hubs.parts(of: audience, record, hub), at: hubs.now)
             }
             let (meant, waves) = try await hubs.waves(of: record, hub, audience: audience)
             try await hubs.store.begin(
-                record.number, audience: meant, targeted: meant.count, waves: waves, at: hubs.now)
+                record.number, audience: meant, targeted: meant.count, waves: waves, parts: [], at: hubs.now)
         }
     }
 }

@@ -1,3 +1,4 @@
+import APNsWire
 import Crypto
 import HubWire
 import PushModel
@@ -9,6 +10,7 @@ extension SendSlice {
 
     /// The id of what a recipient got.
     static func id(_ hub: HubRecord, _ record: SendRecord, _ recipient: SendRecipient) -> APNsID {
+        if let copy = recipient.notification { return ServerAPNsID.apnsID(of: copy) }
         let isPlace = recipient.part.first == "#"
         return id(
             hub, record,
@@ -34,10 +36,17 @@ extension SendSlice {
         }
         return await withTaskGroup(of: ([Int], [PushVerdict?]).self) { group in
             for platform in HubPlatform.allCases {
-                let places = items.indices.filter { items[$0].push.platform == platform && !isSkipped[$0] }
+                let places = items.indices.filter {
+                    items[$0].push.platform == platform && !isSkipped[$0] && items[$0].list == nil
+                }
                 guard let sender = hubs.senders[platform], !places.isEmpty else { continue }
                 let pushes = places.map { items[$0].push }
                 group.addTask { [hub] in (places, await sender.deliver(pushes, of: hub)) }
+            }
+            let listed = items.indices.filter { items[$0].list != nil && !isSkipped[$0] }
+            if let gateway = hubs.gateway, !listed.isEmpty {
+                let pushes = listed.map { items[$0].push }
+                group.addTask { [hub] in (listed, await gateway.examine(pushes, of: hub)) }
             }
             var isKnown = true
             for await (places, told) in group {
@@ -111,6 +120,7 @@ extension SendSlice {
             end: end,
             at: now, attempts: attempts, firstAt: firstAt, retryAt: retryAt)
         recipient.isTraced = verdict.isTraced
+        recipient.list = item.list
         return recipient
     }
 

@@ -8,6 +8,8 @@ struct SendSlice: Sendable {
     let hubs: NotificationHubs
     let hub: HubRecord
     let record: SendRecord
+    /// Those that were handed over as one: of them it is only looked at who cannot be reached.
+    var parts: [(number: Int64, audience: Bitmap)] = []
 
     /// Installations or channels in one slice.
     static let largest = 512
@@ -36,6 +38,8 @@ struct SendSlice: Sendable {
         var before: SendRecipient?
         /// The variant of an experiment.
         var variant: String?
+        /// The part with which it was handed over; `nil` where it goes by itself.
+        var list: Int64?
 
         var name: String { owner?.installation.id ?? push.channel.key }
     }
@@ -62,6 +66,7 @@ struct SendSlice: Sendable {
             let installations = try await hubs.store.installations(numbers, hub: hub.number)
             let content = try content(text)
             items = installations.flatMap { self.items($0, content) }
+            for index in items.indices { items[index].list = list(of: items[index].owner) }
             absent = self.absent(numbers, installations, items)
             isEnd = numbers.count < size
             if let last = numbers.last { cursor = last &+ 1 }
@@ -71,8 +76,14 @@ struct SendSlice: Sendable {
         guard let verdicts = await deliver(items, isSkipped) else { throw Interrupted() }
         var progress = try await progress(items, verdicts, cursor, isEnd, triesAgain: !collects)
         progress.recipients += absent
+        progress.separateListed()
         progress.nextAt = nextAt(items.count)
         return (progress, collects ? Self.results(items, verdicts) : [])
+    }
+
+    private func list(of owner: StoredInstallation?) -> Int64? {
+        guard let owner else { return nil }
+        return parts.first { $0.audience.contains(owner.number) }?.number
     }
 
     /// Hands over once more what a push service could not take; who is in quiet hours waits for their end, or is left out.
@@ -159,7 +170,9 @@ struct SendSlice: Sendable {
                 case let owner? where owner.installation.expiresAt.map { $0 <= now } ?? false: "Expired"
                 default: "NoTemplate"
                 }
-            return .ineligible(number, owner, why: why, at: now)
+            var row = SendRecipient.ineligible(number, owner, why: why, at: now)
+            row.list = parts.first { $0.audience.contains(number) }?.number
+            return row
         }
     }
 

@@ -56,6 +56,13 @@ package enum Schema {
         migrator.registerMigration("17 broadcasts by sequence") { database in
             try database.execute(sql: "CREATE INDEX broadcast_topic_sequence ON broadcast_topic(sequence)")
         }
+        migrator.registerMigration("18 broadcasts by name") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE broadcast ADD COLUMN name TEXT;
+                    CREATE UNIQUE INDEX broadcast_name ON broadcast(name) WHERE name IS NOT NULL;
+                    """)
+        }
         return migrator
     }
 }

@@ -79,7 +79,7 @@ extension MailboxService: BroadcastDelivery {
     /// Has the next devices that are due looked at, unless that is under way. While the store fails, that waits.
     func visitNext() {
         guard !isVisiting, !isStopped, live.hasDue else { return }
-        guard health.failure == nil else { return visitLater() }
+        guard health.failure == nil, !isUnsureOfLists else { return visitLater() }
         let devices = live.next(settings.visitLimit).filter { sessions[$0] != nil }
         isVisiting = true
         _ = submit(
@@ -118,6 +118,7 @@ extension MailboxService: BroadcastDelivery {
         loop.scheduleTask(in: settings.retryPause) {
             self.assumeIsolated { service in
                 service.isVisitScheduled = false
+                service.isUnsureOfLists = false
                 service.visitNext()
             }
         }
@@ -145,6 +146,8 @@ extension MailboxService: BroadcastDelivery {
             cursor = turn.cursor
         }
         if cursor > audience.cursor { batch.add(.moveCursor(device, to: cursor)) }
+        // What waits for the answer of a list is looked at again.
+        if audience.lists == nil { live.due([device]) }
         if audience.broadcasts.count >= DeviceAudience.broadcastLimit { live.due([device]) }
         return cursor
     }

@@ -35,6 +35,7 @@ struct KnownAudiences {
         var kept = audience
         kept.cursor = cursor
         kept.broadcasts = []
+        kept.lists = []
         if kept.memberships.contains(where: { $0.left != nil }) { kept.memberships.removeAll { $0.left != nil } }
         audiences[device] = kept
     }

@@ -38,6 +38,31 @@ struct MailboxBatch {
         apps.merge(prefetched.apps) { $1 }
     }
 
+    /// Tells of each list that a broadcast is for, and of each registration that may be in it.
+    func forEachListed(_ body: (Int64, DeviceID, FanoutRegistration) -> Void) {
+        guard fanout.values.contains(where: { $0.list != nil }) else { return }
+        for (device, audience) in audiences {
+            var told: Set<Int64> = []
+            for id in audience.broadcasts {
+                guard let broadcast = fanout[id], let list = broadcast.list, told.insert(list.number).inserted,
+                    let registration = audience.registrations.first(where: { $0.place == list.place })
+                else { continue }
+                body(list.number, device, registration)
+            }
+        }
+    }
+
+    /// Takes over who is in which list; `nil` where that could not be told.
+    mutating func learn(lists: [Int64: Set<DeviceID>]?) {
+        guard let lists else {
+            for device in audiences.keys { audiences[device]?.lists = nil }
+            return
+        }
+        for (list, members) in lists {
+            for device in members { audiences[device]?.lists?.insert(list) }
+        }
+    }
+
     // MARK: What is known
 
     func notification(_ identity: NotificationIdentity) -> NotificationID? { identities[identity] }

@@ -12,6 +12,7 @@ extension MailboxService {
         var request = PrefetchRequest(acceptedSince: since)
         for command in commands { add(command, to: &request, batch) }
         try read(request, &batch)
+        learnLists(&batch)
     }
 
     private func add(_ command: MailboxCommand, to request: inout PrefetchRequest, _ batch: MailboxBatch) {

@@ -28,6 +28,8 @@ public actor MailboxService {
     let store: any NotificationStore
     /// Knows the apps by which extensions are counted; `nil` where they are counted together.
     let apps: AppDirectory?
+    /// Knows who is in lists; `nil` where there are none.
+    let lists: (any RecipientLists)?
     private var extensionCounts = ExtensionCounts()
     /// What the sweep under way has passed.
     var waiting = WaitingCount()
@@ -53,6 +55,8 @@ public actor MailboxService {
     /// A slice of those is being looked at.
     var isVisiting = false
     var isVisitScheduled = false
+    /// It could not be told who is in a list: turns wait for a pause.
+    var isUnsureOfLists = false
     var isStopped = false
     /// A round of pruning has begun and has more to do.
     var isPruning = false
@@ -126,15 +130,17 @@ public actor MailboxService {
     ///   - node: This server's number in its ids, `0 ... 511`.
     ///   - loop: An event loop for the service alone: it blocks for the store.
     ///   - apps: Names the apps in metrics.
+    ///   - lists: Knows who is in the lists that broadcasts are for.
     /// - Throws: when the store cannot be read or written.
     public init(
         store: any NotificationStore, node: UInt16, loop: any EventLoop, settings: Settings, apps: AppDirectory? = nil,
-        clock: @escaping @Sendable () -> Timestamp, logger: Logger
+        lists: (any RecipientLists)? = nil, clock: @escaping @Sendable () -> Timestamp, logger: Logger
     ) throws {
         self.store = store
         self.loop = loop
         self.settings = settings
         self.apps = apps
+        self.lists = lists
         queue = MailboxCommandQueue(bulkLimit: settings.bulkLimit)
         self.clock = clock
         self.logger = logger

@@ -43,8 +43,8 @@ extension HubDatabase {
                     _ = try takeOver.run()
                     outcome = try upsert.run()
                 }
-                guard case .done(let version) = outcome else { throw DatabaseError(resultCode: .SQLITE_CONSTRAINT) }
-                if version == 1 { added += 1 }
+                guard case .done(let isNew) = outcome else { throw DatabaseError(resultCode: .SQLITE_CONSTRAINT) }
+                if isNew { added += 1 }
             }
             try database.execute(sql: "UPDATE hub SET generation = generation + 1 WHERE number = ?", arguments: [hub])
             return added
@@ -78,7 +78,7 @@ extension HubDatabase {
             platform = excluded.platform, tags = excluded.tags, template_tags = excluded.template_tags,
             locale = excluded.locale, country = excluded.country, app_version = excluded.app_version,
             time_zone = excluded.time_zone, version = version + 1, updated_at = excluded.updated_at,
-            expires_at = excluded.expires_at, fault = NULL, fault_at = NULL
-        RETURNING version
+            expires_at = excluded.expires_at, fault = NULL, fault_at = NULL,
+            channel_moment = CASE WHEN channel IS excluded.channel THEN channel_moment ELSE \(moment) END
         """
 }

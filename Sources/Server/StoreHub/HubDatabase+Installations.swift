@@ -78,10 +78,14 @@ extension HubDatabase {
         ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
+    /// The moment of a row's hub.
+    static let moment = "(SELECT moment FROM hub WHERE hub.number = installation.hub)"
+
     private static let updating = """
         UPDATE installation SET
             user = ?, channel = ?, document = ?, platform = ?, tags = ?, template_tags = ?, locale = ?, country = ?,
-            app_version = ?, time_zone = ?, version = ?, updated_at = ?, expires_at = ?, fault = NULL, fault_at = NULL
+            app_version = ?, time_zone = ?, version = ?, updated_at = ?, expires_at = ?, fault = NULL, fault_at = NULL,
+            channel_moment = CASE WHEN channel IS ?2 THEN channel_moment ELSE \(moment) END
         WHERE number = ?
         """
 
@@ -188,7 +192,10 @@ extension HubDatabase {
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT * FROM installation WHERE hub = ? AND \(HubSchema.handle) = ? AND channel IS NOT NULL
+                    SELECT * FROM installation WHERE hub = ?1 AND channel = ?2
+                    UNION ALL
+                    SELECT * FROM installation
+                    WHERE hub = ?1 AND \(HubSchema.handle) = ?2 AND instr(channel, ' ') > 0 AND channel <> ?2
                     ORDER BY number LIMIT 1000
                     """, arguments: [hub, channel]
             ).compactMap(StoredInstallation.init)

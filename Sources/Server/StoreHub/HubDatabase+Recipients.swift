@@ -8,16 +8,18 @@ extension HubDatabase {
     /// Writes what became of recipients; one that is there already is changed.
     ///
     /// Of what was traced more becomes known later, so that row is to be looked up.
-    static func write(_ recipients: [SendRecipient], of send: Int64, _ database: Database) throws {
+    ///
+    /// - Parameter keeps: Whether a row that is there already stays as it is.
+    static func write(
+        _ recipients: [SendRecipient], of send: Int64, keeps: Bool = false, _ database: Database
+    ) throws {
         guard !recipients.isEmpty else { return }
         let statement = try database.cachedStatement(
             sql: """
                 INSERT INTO send_recipient(send, installation, part, name, platform, locale, app_version, outcome, reason,
-                    ending, reached, at, attempts, first_at, retry_at, looked_up_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET outcome = excluded.outcome, reason = excluded.reason, ending = excluded.ending,
-                    reached = excluded.reached, at = excluded.at, attempts = excluded.attempts,
-                    first_at = excluded.first_at, retry_at = excluded.retry_at, looked_up_at = excluded.looked_up_at
+                    ending, reached, at, attempts, first_at, retry_at, looked_up_at, list, notification)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO \(keeps ? "NOTHING" : updating)
                 """)
         for recipient in recipients {
             try statement.execute(
@@ -26,10 +28,17 @@ extension HubDatabase {
                     recipient.locale, recipient.appVersion, recipient.outcome?.rawValue, recipient.reason,
                     recipient.end.rawValue, recipient.reached.rawValue, recipient.at.rawValue, recipient.attempts,
                     recipient.firstAt.rawValue, recipient.retryAt?.rawValue,
-                    recipient.isTraced ? 0 : nil,
+                    recipient.isTraced ? 0 : nil, recipient.list, recipient.notification?.rawValue,
                 ])
         }
     }
+
+    private static let updating = """
+        UPDATE SET outcome = excluded.outcome, reason = excluded.reason, ending = excluded.ending,
+            reached = excluded.reached, at = excluded.at, attempts = excluded.attempts,
+            first_at = excluded.first_at, retry_at = excluded.retry_at, looked_up_at = excluded.looked_up_at,
+            list = excluded.list, notification = excluded.notification
+        """
 
     static func nextRetry(of send: Int64, _ database: Database) throws -> Int64? {
         try Int64.fetchOne(
@@ -108,11 +117,22 @@ extension HubDatabase {
     }
 
     /// Counts by everything that reports tell apart.
-    package func recipientCounts(of send: Int64) async throws -> (counts: [RecipientCount], installations: Int) {
+    package func recipientCounts(
+        of send: Int64
+    ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: Int]) {
         try await pool.read { database in
+            // Each of those whose installation is gone is one.
             let installations = try Int.fetchOne(
-                database, sql: "SELECT COUNT(DISTINCT installation) FROM send_recipient WHERE send = ?",
-                arguments: [send])
+                database,
+                sql: """
+                    SELECT COUNT(DISTINCT NULLIF(installation, 0)) + COUNT(*) FILTER (WHERE installation = 0)
+                    FROM send_recipient WHERE send = ?
+                    """, arguments: [send])
+            let byPart = try Row.fetchAll(
+                database,
+                sql: "SELECT list, COUNT(*) FROM send_recipient WHERE send = ? AND list IS NOT NULL GROUP BY list",
+                arguments: [send]
+            ).map { ($0[0] as Int64, $0[1] as Int) }
             let counts = try Row.fetchAll(
                 database,
                 sql: """
@@ -129,7 +149,7 @@ extension HubDatabase {
                     outcome: (row["outcome"] as String?).flatMap(SendOutcome.init), reason: row["reason"], end: end,
                     reached: .init(rawValue: row["reached"]), isTried: row["tried"], count: row["count"])
             }
-            return (counts, installations ?? 0)
+            return (counts, installations ?? 0, Dictionary(byPart, uniquingKeysWith: { $1 }))
         }
     }
 }
@@ -147,5 +167,7 @@ extension SendRecipient {
             firstAt: Timestamp(rawValue: row["first_at"]),
             retryAt: (row["retry_at"] as Int64?).map { Timestamp(rawValue: $0) })
         reached = Reached(rawValue: row["reached"])
+        list = row["list"]
+        notification = (row["notification"] as Int64?).map { NotificationID(rawValue: $0) }
     }
 }

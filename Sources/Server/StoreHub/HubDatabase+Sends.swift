@@ -158,6 +158,7 @@ extension HubDatabase {
                 sql: "UPDATE send SET cursor = ?, next_at = ? WHERE number = ?",
                 arguments: [Int64(progress.cursor), progress.nextAt?.rawValue, send])
             try Self.write(progress.recipients, of: send, database)
+            try Self.write(progress.unreachable, of: send, keeps: true, database)
             for (name, count) in progress.variants { try Self.add(count, to: "variant \(name)", of: send, database) }
             try Self.note(progress.evidence, progress.fault, of: send, database)
             if progress.isEnd, let wave = progress.wave {

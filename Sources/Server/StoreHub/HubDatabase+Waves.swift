@@ -8,7 +8,7 @@ import PushModel
 extension HubDatabase {
     /// Keeps the audience, and those of the waves, in the portable format of Roaring bitmaps.
     package func begin(
-        _ send: Int64, audience: Bitmap, targeted: Int, waves: WaveChange?, at now: Timestamp
+        _ send: Int64, audience: Bitmap, targeted: Int, waves: WaveChange?, parts: [SendPartDraft], at now: Timestamp
     ) async throws {
         let isOver = targeted == 0 || waves?.waves.isEmpty == true
         let state: SendState = targeted == 0 ? .noTargetFound : isOver ? .completed : .processing
@@ -21,8 +21,9 @@ extension HubDatabase {
                     WHERE number = ? AND started_at IS NULL AND state IN ('Enqueued', 'Scheduled', 'Processing')
                     """,
                 arguments: [state.rawValue, now.rawValue, isOver ? now.rawValue : nil, targeted, blob, send])
-            guard database.changesCount == 1, let waves else { return }
-            try Self.note(waves, of: send, database)
+            guard database.changesCount == 1 else { return }
+            try Self.note(parts, of: send, database)
+            if let waves { try Self.note(waves, of: send, database) }
         }
     }
 
@@ -102,7 +103,9 @@ extension HubDatabase {
     }
 
     /// Changes the wave and adds the later ones.
-    package func open(_ wave: SendWave, audience: Bitmap, _ change: WaveChange, at now: Timestamp) async throws {
+    package func open(
+        _ wave: SendWave, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
+    ) async throws {
         let blob = Data(audience.portable)
         waveAudiences.withLock { $0[wave.send] = nil }
         try await pool.write { database in
@@ -112,6 +115,7 @@ extension HubDatabase {
                     """,
                 arguments: [blob, now.rawValue, wave.send, wave.dueAt.rawValue, wave.openedAt?.rawValue])
             guard database.changesCount == 1 else { return }
+            try Self.note(parts, of: wave.send, database)
             try Self.note(change, of: wave.send, database)
         }
     }
@@ -168,7 +172,8 @@ extension HubDatabase {
         }
     }
 
-    /// Reads the waves by their instants. Of a campaign that was ended, those count whose turn had come.
+    /// Reads the waves by their instants. Of a campaign that was ended, those count whose turn had come, and all who were handed
+    /// over as one: they may have it.
     package func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> [Bitmap] {
         try await pool.read { database in
             let rows = try Row.fetchCursor(
@@ -182,11 +187,15 @@ extension HubDatabase {
             var found: [Int64: Bitmap] = [:]
             while let row = try rows.next() {
                 guard var audience = Bitmap(portable: Array(row["audience"] as Data)) else { continue }
-                if row["cut"] {
-                    audience = audience.intersection(
-                        Bitmap(below: UInt32(truncatingIfNeeded: row["cursor"] as Int64)))
-                }
                 let number: Int64 = row["send"]
+                if row["cut"] {
+                    let parts = try Int64.fetchAll(
+                        database, sql: "SELECT number FROM send_part WHERE send = ? AND broadcast IS NOT NULL",
+                        arguments: [number])
+                    let before = Bitmap(below: UInt32(truncatingIfNeeded: row["cursor"] as Int64))
+                    audience = audience.intersection(
+                        try parts.reduce(before) { $0.union(try self.audience(ofPart: $1, database)) })
+                }
                 found[number] = found[number].map { $0.union(audience) } ?? audience
             }
             return Array(found.values)

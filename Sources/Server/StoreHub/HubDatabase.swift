@@ -8,9 +8,14 @@ import Synchronization
 /// The hubs' store on one SQLite file, apart from the server's own.
 package final class HubDatabase: HubStore {
     let pool: DatabasePool
+    /// Reads who is in lists, for the writer of mailboxes: it waits for no report.
+    let listReader: DatabaseQueue
     /// The audiences of the waves of sends that had a turn lately, by the sends' numbers.
     let waveAudiences = Mutex<[Int64: (wave: SendWave, audience: Bitmap)]>([:])
     static let mostWaveAudiences = 16
+    /// The audiences of the parts that were asked for lately, by their numbers: they never change.
+    let partAudiences = Mutex<[Int64: Bitmap]>([:])
+    static let mostPartAudiences = 64
 
     /// Why the file cannot be used.
     package struct Unusable: Error, CustomStringConvertible {
@@ -42,11 +47,17 @@ package final class HubDatabase: HubStore {
                 try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 10000")
             }
             try HubSchema.migrator.migrate(pool)
+            var reading = Configuration()
+            reading.readonly = true
+            reading.busyMode = .timeout(10)
+            reading.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -32768") }
+            listReader = try DatabaseQueue(path: path, configuration: reading)
         } catch { throw Unusable(path: path, reason: "\(error)") }
     }
 
     /// Copies what the log holds into the database file and closes everything.
     package func close() throws {
+        try listReader.close()
         try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         try pool.close()
     }

@@ -29,6 +29,9 @@ enum HubSchema {
         migrator.registerMigration("7 webhooks, events and keys of the API") { database in
             try database.execute(sql: events)
         }
+        migrator.registerMigration("8 parts that are handed over as one") { database in
+            try database.execute(sql: parts)
+        }
         return migrator
     }
 
@@ -55,6 +58,34 @@ enum HubSchema {
             count INTEGER NOT NULL,
             PRIMARY KEY (send, name)
         ) WITHOUT ROWID;
+        """
+
+    /// A hub's moment rises with each send that begins with parts. An installation's channel is of the moment at which it was
+    /// given that, so that a part knows who has another one since. The channels of installations, which have no id before them,
+    /// are found by their unique index: one index less that every row of an import changes at another place.
+    private static let parts = """
+        ALTER TABLE hub ADD COLUMN moment INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE installation ADD COLUMN channel_moment INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX installation_own ON installation(hub, lower(substr(channel, 1, 16)))
+            WHERE platform = 'aldaba' AND channel IS NOT NULL;
+        DROP INDEX installation_handle;
+        CREATE INDEX installation_handle ON installation(hub, \(handle)) WHERE instr(channel, ' ') > 0;
+        CREATE TABLE send_part(
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            send INTEGER NOT NULL REFERENCES send(number) ON DELETE CASCADE,
+            moment INTEGER NOT NULL,
+            locale TEXT,
+            variant TEXT,
+            audience BLOB NOT NULL,
+            count INTEGER NOT NULL,
+            broadcast INTEGER,
+            expires_at INTEGER,
+            withdrawn_at INTEGER,
+            followed INTEGER
+        );
+        CREATE INDEX send_part_of ON send_part(send, number);
+        ALTER TABLE send_recipient ADD COLUMN list INTEGER;
+        ALTER TABLE send_recipient ADD COLUMN notification INTEGER;
         """
 
     /// The channel without the id that stands before it in a registration.

@@ -10,8 +10,8 @@ struct ImportStatement: ~Copyable {
 
     /// What a run came to.
     enum Outcome {
-        /// It is done; the first column of the row that it returned, where there was one.
-        case done(Int64?)
+        /// It is done; whether it added a row.
+        case done(isNew: Bool)
         /// A unique index has such a row already: nothing was changed.
         case conflict
     }
@@ -48,18 +48,15 @@ struct ImportStatement: ~Copyable {
         }
     }
 
-    /// Runs the statement with what was bound, which stays bound.
+    /// Runs the statement with what was bound, which stays bound. A statement that returned rows would keep a copy of every page
+    /// that it changes.
     func run() throws -> Outcome {
-        var code = sqlite3_step(statement)
-        var first: Int64?
-        if code == SQLITE_ROW {
-            first = sqlite3_column_int64(statement, 0)
-            code = sqlite3_step(statement)
-        }
+        sqlite3_set_last_insert_rowid(connection, 0)
+        let code = sqlite3_step(statement)
         let message = code == SQLITE_DONE ? nil : String(cString: sqlite3_errmsg(connection))
         let extended = sqlite3_extended_errcode(connection)
         sqlite3_reset(statement)
-        guard let message else { return .done(first) }
+        guard let message else { return .done(isNew: sqlite3_last_insert_rowid(connection) != 0) }
         if extended == Self.uniqueConflict { return .conflict }
         throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
     }

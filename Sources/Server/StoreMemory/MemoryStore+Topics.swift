@@ -43,6 +43,7 @@ extension MemoryStore: TopicStore {
     /// Keeps the payload among the shared ones.
     public func insertBroadcast(_ draft: BroadcastDraft) async throws -> Broadcast {
         try state.withLock { state in
+            if let name = draft.name, let known = state.topics.broadcast(named: name) { return known }
             try state.rows.apply(
                 .insertPayload(
                     PayloadRecord(
@@ -72,7 +73,12 @@ extension MemoryStore: TopicStore {
         state.withLock { state in
             state.rows.copies(of: PayloadID(rawValue: broadcast.rawValue))
                 .filter { record in after.map { record.id > $0 } ?? true }.prefix(limit)
-                .map { BroadcastCopy(id: $0.id, device: $0.subject.device) }
+                .map { record in
+                    BroadcastCopy(
+                        id: record.id, device: record.subject.device,
+                        place: AppPlace(app: record.subject.app, environment: record.subject.environment),
+                        generation: record.subject.generation)
+                }
         }
     }
 
@@ -124,7 +130,7 @@ extension MemoryStore.State {
         for stored in candidates {
             let draft = stored.draft
             found.broadcasts[draft.id] = BroadcastRecord(
-                broadcast: stored.broadcast, pushType: nil, priority: draft.priority, collapseID: draft.collapseID,
+                broadcast: stored.broadcast, pushType: draft.pushType, priority: draft.priority, collapseID: draft.collapseID,
                 content: draft.content)
         }
         for (place, registration) in register.registrations

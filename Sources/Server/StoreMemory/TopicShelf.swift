@@ -88,9 +88,12 @@ struct TopicShelf: Sendable {
         return true
     }
 
+    func broadcast(named name: String) -> Broadcast? {
+        broadcasts.values.first { $0.draft.name == name }?.broadcast
+    }
+
     mutating func insert(_ draft: BroadcastDraft) -> Broadcast {
-        let audience = Audience.topics(
-            draft.condition.map { number(of: Topic(team: draft.team, name: $0)) ?? .nobody })
+        let audience = draft.target.audience { number(of: Topic(team: draft.team, name: $0)) }
         let broadcast = Broadcast(
             id: draft.id, sequence: nextSequence(), team: draft.team, audience: audience,
             acceptedAt: draft.acceptedAt, expiresAt: draft.expiresAt, isAttempt: draft.isAttempt)

@@ -85,13 +85,14 @@ extension SQLiteStore: TopicStore {
     /// Stores the payload, the broadcast, and one row for each topic that it is found under.
     public func insertBroadcast(_ draft: BroadcastDraft) async throws -> Broadcast {
         try await pool.write { database in
+            if let name = draft.name, let known = try Self.broadcast(named: name, database) { return known }
             let sequence = try Self.nextSequence(database)
             var numbers: [TopicName: TopicNumber] = [:]
-            for topic in draft.condition.topics {
+            for topic in draft.target.topics {
                 numbers[topic] = try Self.knownNumber(of: topic, team: draft.team, database)
                     .map(TopicNumber.init(rawValue:))
             }
-            let audience = Audience.topics(draft.condition.map { numbers[$0] ?? .nobody })
+            let audience = draft.target.audience { numbers[$0] }
             let broadcast = Broadcast(
                 id: draft.id, sequence: sequence, team: draft.team, audience: audience,
                 acceptedAt: draft.acceptedAt, expiresAt: draft.expiresAt, isAttempt: draft.isAttempt)
@@ -103,13 +104,13 @@ extension SQLiteStore: TopicStore {
             ])
             try database.cachedStatement(
                 sql: """
-                    INSERT INTO broadcast(id, sequence, team, audience, written, priority, collapse_id, accepted_at,
-                        expires_at, is_attempt, looks_back)
-                    VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    INSERT INTO broadcast(id, sequence, team, name, audience, written, push_type, priority, collapse_id,
+                        accepted_at, expires_at, is_attempt, looks_back)
+                    VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """
             ).execute(arguments: [
-                draft.id.rawValue, sequence, draft.team.rawValue, audience.text, draft.written,
-                Int64(draft.priority.rawValue), draft.collapseID, draft.acceptedAt.rawValue,
+                draft.id.rawValue, sequence, draft.team.rawValue, draft.name, audience.text, draft.written,
+                draft.pushType?.rawValue, Int64(draft.priority.rawValue), draft.collapseID, draft.acceptedAt.rawValue,
                 draft.expiresAt.rawValue, draft.isAttempt, audience.dependsOnLeaving,
             ])
             for topic in audience.entries {
@@ -119,6 +120,11 @@ extension SQLiteStore: TopicStore {
             }
             return broadcast
         }
+    }
+
+    private static func broadcast(named name: String, _ database: Database) throws -> Broadcast? {
+        try Row.fetchOne(database, sql: "SELECT * FROM broadcast WHERE name = ?", arguments: [name])
+            .flatMap(AudienceReader.broadcast)
     }
 
     /// Takes the broadcast from the topics that it is found under.
@@ -156,14 +162,18 @@ extension SQLiteStore: TopicStore {
             try Row.fetchAll(
                 database.cachedStatement(
                     sql: """
-                        SELECT message.id, message.device FROM payload_use
+                        SELECT message.id, message.device, message.app, message.environment, message.generation
+                        FROM payload_use
                         CROSS JOIN message ON message.id = payload_use.message
                         WHERE payload_use.payload = ? AND payload_use.message > ?
                         ORDER BY payload_use.message LIMIT ?
                         """), arguments: [broadcast.rawValue, after?.rawValue ?? 0, limit]
             ).compactMap { row in
-                (row[1] as Int64?).flatMap(DeviceID.init(column:)).map {
-                    BroadcastCopy(id: NotificationID(rawValue: row[0]), device: $0)
+                (row[1] as Int64?).flatMap(DeviceID.init(column:)).map { device in
+                    BroadcastCopy(
+                        id: NotificationID(rawValue: row[0]), device: device,
+                        place: AppPlace(app: AppID(column: row[2]), environment: PushEnvironment(column: row[3])),
+                        generation: UInt16(truncatingIfNeeded: row[4] as Int64))
                 }
             }
         }

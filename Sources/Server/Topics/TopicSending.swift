@@ -81,7 +81,7 @@ public struct NoBroadcastID: Error {
 }
 
 /// Stores broadcasts, has them given to who is connected, and takes them back.
-public struct Broadcasts: TopicSender, BroadcastWithdrawal {
+public struct Broadcasts: TopicSender, ListBroadcasting {
     private let store: any TopicStore
     private let delivery: any BroadcastDelivery
     private let withdrawal: any NotificationWithdrawal
@@ -130,20 +130,46 @@ public struct Broadcasts: TopicSender, BroadcastWithdrawal {
     public func send(_ message: TopicMessage, from team: TeamID) async throws -> NotificationID {
         guard let id = delivery.newID() else { throw NoBroadcastID() }
         let now = clock()
-        let longest = now + Self.longestWait
-        let expiresAt =
-            switch message.expiry {
-            case .until(let instant): min(instant, longest)
-            case .policyDefault: longest
-            case .once: now + Self.attemptTime
-            }
-        let broadcast = try await store.insertBroadcast(
+        return try await publish(
             BroadcastDraft(
-                id: id, team: team, condition: message.target.condition, written: message.target.text,
+                id: id, team: team, to: .topics(message.target.condition), written: message.target.text,
                 priority: message.priority, collapseID: message.collapseID, content: message.content(id),
-                acceptedAt: now, expiresAt: expiresAt, isAttempt: message.expiry == .once))
+                acceptedAt: now, expiresAt: expiration(message.expiry, at: now), isAttempt: message.expiry == .once)
+        ).id
+    }
+
+    /// Stores the message under its name, and has everyone who is connected looked at.
+    public func send(_ message: ListMessage, from team: TeamID) async throws -> Broadcast {
+        guard let id = delivery.newID() else { throw NoBroadcastID() }
+        let now = clock()
+        return try await publish(
+            BroadcastDraft(
+                id: id, team: team, name: message.name, to: .list(message.list), written: message.audience,
+                pushType: message.pushType, priority: message.priority, collapseID: message.collapseID,
+                content: message.content, acceptedAt: now, expiresAt: expiration(message.expiry, at: now),
+                isAttempt: message.expiry == .once))
+    }
+
+    private func expiration(_ expiry: Expiry, at now: Timestamp) -> Timestamp {
+        let longest = now + Self.longestWait
+        return switch expiry {
+        case .until(let instant): min(instant, longest)
+        case .policyDefault: longest
+        case .once: now + Self.attemptTime
+        }
+    }
+
+    private func publish(_ draft: BroadcastDraft) async throws -> Broadcast {
+        let broadcast = try await store.insertBroadcast(draft)
         delivery.published(broadcast.audience.entries)
-        return id
+        return broadcast
+    }
+
+    /// Reads the copies from the store.
+    public func copies(
+        of broadcast: NotificationID, after: NotificationID?, limit: Int
+    ) async throws -> [BroadcastCopy] {
+        try await store.copies(of: broadcast, after: after, limit: limit)
     }
 
     /// Lets it make no copy any more, waits until nothing is decided by what was read before, and withdraws the copies

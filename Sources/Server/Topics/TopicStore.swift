@@ -21,7 +21,7 @@ public protocol TopicStore: Sendable {
     /// The subscriptions of a registration, by name.
     func subscriptions(of subject: TokenSubject) async throws -> [TopicSubscription]
 
-    /// Stores a broadcast. Its cost does not depend on how many are subscribed.
+    /// Stores a broadcast. Its cost does not depend on how many it is for. One whose name is known is the one that is there.
     func insertBroadcast(_ draft: BroadcastDraft) async throws -> Broadcast
 
     /// Lets a broadcast make no copy any more; `false` when there is none, or it was withdrawn, or has ended.
@@ -30,7 +30,7 @@ public protocol TopicStore: Sendable {
     /// The broadcasts that were withdrawn and whose copies may not all have been.
     func withdrawnBroadcasts() async throws -> [NotificationID]
 
-    /// The copies of a broadcast after a notification's id, in the order of their ids.
+    /// The copies of a broadcast after a notification's id, in the order of their ids, which is that in which they were made.
     func copies(
         of broadcast: NotificationID, after: NotificationID?, limit: Int
     ) async throws -> [BroadcastCopy]
@@ -85,17 +85,27 @@ public struct TopicSubscription: Hashable, Sendable {
     }
 }
 
-/// A copy of a broadcast: a notification of one device.
-public struct BroadcastCopy: Hashable, Sendable {
-    /// The copy's own id.
-    public var id: NotificationID
-    /// The device for which it was made.
-    public var device: DeviceID
+/// Whom a broadcast that is to be stored is for.
+public enum BroadcastTarget: Hashable, Sendable {
+    /// Those for whom a condition over topics of the team holds.
+    case topics(TopicCondition)
+    /// The registrations of a list.
+    case list(RecipientList)
 
-    /// Names a copy.
-    public init(id: NotificationID, device: DeviceID) {
-        self.id = id
-        self.device = device
+    /// The topics that it names.
+    public var topics: Set<TopicName> {
+        switch self {
+        case .topics(let condition): Set(condition.topics)
+        case .list: []
+        }
+    }
+
+    /// The audience, with the numbers that the store has for topics; those without one are nobody's.
+    public func audience(_ number: (TopicName) -> TopicNumber?) -> Audience {
+        switch self {
+        case .topics(let condition): .topics(condition.map { number($0) ?? .nobody })
+        case .list(let list): .list(list)
+        }
     }
 }
 
@@ -105,10 +115,14 @@ public struct BroadcastDraft: Hashable, Sendable {
     public var id: NotificationID
     /// The team that sends it.
     public var team: TeamID
+    /// What names it, so that it is stored once; `nil` where nothing does.
+    public var name: String?
     /// Who it is for.
-    public var condition: TopicCondition
+    public var target: BroadcastTarget
     /// Who it is for, as its sender wrote it.
     public var written: String
+    /// The kind of push; `nil` where its sender named none.
+    public var pushType: PushType?
     /// How urgent it is.
     public var priority: Priority
     /// Its collapse id; `nil` where it replaces nothing.
@@ -124,14 +138,16 @@ public struct BroadcastDraft: Hashable, Sendable {
 
     /// Makes a draft of its parts.
     public init(
-        id: NotificationID, team: TeamID, condition: TopicCondition, written: String, priority: Priority = .immediate,
-        collapseID: String? = nil, content: PushContent, acceptedAt: Timestamp, expiresAt: Timestamp,
-        isAttempt: Bool = false
+        id: NotificationID, team: TeamID, name: String? = nil, to target: BroadcastTarget, written: String,
+        pushType: PushType? = nil, priority: Priority = .immediate, collapseID: String? = nil, content: PushContent,
+        acceptedAt: Timestamp, expiresAt: Timestamp, isAttempt: Bool = false
     ) {
         self.id = id
         self.team = team
-        self.condition = condition
+        self.name = name
+        self.target = target
         self.written = written
+        self.pushType = pushType
         self.priority = priority
         self.collapseID = collapseID
         self.content = content

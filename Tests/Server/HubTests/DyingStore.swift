@@ -49,13 +49,27 @@ final class DyingStore: HubStore {
     ) async throws -> SendRecord? {
         try await write { try await store.setState(state, of: send, from: states, at: now) }
     }
-    func begin(_ send: Int64, audience: Bitmap, targeted: Int, waves: WaveChange?, at now: Timestamp) async throws {
+    func begin(
+        _ send: Int64, audience: Bitmap, targeted: Int, waves: WaveChange?, parts: [SendPartDraft], at now: Timestamp
+    ) async throws {
         try await write {
-            try await store.begin(send, audience: audience, targeted: targeted, waves: waves, at: now)
+            try await store.begin(send, audience: audience, targeted: targeted, waves: waves, parts: parts, at: now)
         }
     }
-    func open(_ wave: SendWave, audience: Bitmap, _ change: WaveChange, at now: Timestamp) async throws {
-        try await write { try await store.open(wave, audience: audience, change, at: now) }
+    func open(
+        _ wave: SendWave, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
+    ) async throws {
+        try await write { try await store.open(wave, audience: audience, change, parts: parts, at: now) }
+    }
+    func note(_ broadcast: TakenBroadcast, of part: SendPart) async throws {
+        try await write { try await store.note(broadcast, of: part) }
+    }
+    func drop(_ part: SendPart) async throws { try await write { try await store.drop(part) } }
+    func noteWithdrawn(_ part: SendPart, at now: Timestamp) async throws {
+        try await write { try await store.noteWithdrawn(part, at: now) }
+    }
+    func note(_ recipients: [SendRecipient], of part: SendPart, upTo copy: NotificationID) async throws {
+        try await write { try await store.note(recipients, of: part, upTo: copy) }
     }
     func endWaves(ofSend send: Int64, at now: Timestamp) async throws -> Bool {
         try await write { try await store.endWaves(ofSend: send, at: now) }
@@ -155,7 +169,19 @@ final class DyingStore: HubStore {
     ) async throws -> [SendRecipient] {
         try await store.openRecipients(of: send, lookedUpBefore: instant, limit: limit)
     }
-    func recipientCounts(of send: Int64) async throws -> (counts: [RecipientCount], installations: Int) {
+    func nextPart(ofSend send: Int64) async throws -> SendPart? { try await store.nextPart(ofSend: send) }
+    func parts(ofSend send: Int64) async throws -> [SendPart] { try await store.parts(ofSend: send) }
+    func audience(of part: SendPart) async throws -> Bitmap { try await store.audience(of: part) }
+    func owners(_ tokens: [String], hub: Int64) async throws -> [String: StoredInstallation] {
+        try await store.owners(tokens, hub: hub)
+    }
+    func openLists(_ parts: [Int64]) throws -> [Int64: OpenList] { try store.openLists(parts) }
+    func tokenOwners(_ registrations: [[String]], hub: Int64) throws -> [[TokenOwner]] {
+        try store.tokenOwners(registrations, hub: hub)
+    }
+    func recipientCounts(
+        of send: Int64
+    ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: Int]) {
         try await store.recipientCounts(of: send)
     }
     func apiKey(hash: [UInt8]) async throws -> HubAPIKey? { try await store.apiKey(hash: hash) }

@@ -22,21 +22,27 @@ final class HubWorld: Sendable {
     ///   - before: A run of the server that has ended, whose files, clock and push service go on.
     ///   - senders: In place of the push service that keeps what it is given.
     ///   - store: Stands between the hub and its database.
+    ///   - gateway: Takes one notification for many devices, from as many on as `broadcastMinimum`.
     init(
         folder: TemporaryFolder? = nil, isStrict: Bool = false, after before: HubWorld? = nil,
         senders: [HubPlatform: any PushSender]? = nil,
-        store: (HubDatabase) -> any HubStore = { $0 }
+        store: (HubDatabase) -> any HubStore = { $0 },
+        broadcastMinimum: Int = 1, clock: ManualClock? = nil,
+        gateway: (any HubStore) throws -> (gateway: any BroadcastGateway, lists: HubLists)? = { _ in nil }
     ) async throws {
         self.folder = try before?.folder ?? folder ?? TemporaryFolder()
-        clock = before?.clock ?? ManualClock()
+        self.clock = before?.clock ?? clock ?? ManualClock()
         sender = before?.sender ?? RecordingSender()
         database = try HubDatabase(path: self.folder.path("hub.sqlite"))
+        let store = store(database)
+        let devices = try gateway(store)
         hubs = NotificationHubs(
-            store: store(database), senders: senders ?? [.apns: sender, .aldaba: sender], clock: clock.function,
+            store: store, senders: senders ?? [.apns: sender, .aldaba: sender], gateway: devices?.gateway,
+            lists: devices?.lists, broadcastMinimum: broadcastMinimum, clock: self.clock.function,
             zones: { HubWorld.zones[$0] })
         let made = try await database.addHub(
             name: "todo", team: TeamID(rawValue: "TEAM000001"), topic: Topic(rawValue: "com.example.todo"),
-            isStrict: isStrict, keys: [], at: clock.now)
+            isStrict: isStrict, keys: [], at: self.clock.now)
         let found = try await database.hub(named: "TODO")
         hub = try #require(made ?? found)
     }

@@ -19,7 +19,7 @@ import Topics
 
     private static func draft(_ id: Int64, _ condition: String) throws -> BroadcastDraft {
         BroadcastDraft(
-            id: NotificationID(rawValue: id), team: team, condition: try TopicCondition(parsing: condition),
+            id: NotificationID(rawValue: id), team: team, to: .topics(try TopicCondition(parsing: condition)),
             written: condition, content: .fcm([0x7B, 0x7D]), acceptedAt: now,
             expiresAt: now.adding(milliseconds: 1_000_000))
     }

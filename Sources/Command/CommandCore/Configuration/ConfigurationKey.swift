@@ -95,6 +95,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     case topicQuota = "topic-quota"
     case webhookNetworks = "webhook-networks"
     case relayWakeHub = "relay-wake-hub"
+    case hubBroadcastMinimum = "hub-broadcast-minimum"
 
     /// Each is a setting of the agent; ``row`` has its sentence.
     case agentServer = "agent-server"
@@ -144,7 +145,8 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             .legacyFeedbackPort, .connectionsPerAddress, .deviceLogins, .proxies:
             listenerRow
         case .certificate, .certificateKey, .environment, .development, .enrolmentOpen, .enrolmentKey,
-            .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota, .topicQuota, .webhookNetworks, .relayWakeHub:
+            .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota, .topicQuota, .webhookNetworks, .relayWakeHub,
+            .hubBroadcastMinimum:
             serverRow
         case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .presenterHook, .position,
             .mediaNetworks, .relayLAN, .reconnectAfter, .agentMetricsPort:
@@ -253,6 +255,11 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
                 type: .addressRanges, programs: [.serve],
                 sentence: "Private addresses to which webhooks and the hub's pushes may be sent, also by plain http; "
                     + "without it none. With development this machine's own are among them.")
+        case .hubBroadcastMinimum:
+            Row(
+                type: .number(1...100_000_000), defaultText: "512", programs: [.serve],
+                sentence: "From how many of this server's own devices on, that get the same payload of a hub's send, they "
+                    + "are handed over as one. Each time every connected device is looked at.")
         case .enrolmentKeyFile:
             Row(
                 type: .path, programs: [.serve, .agent],

@@ -119,6 +119,7 @@ package struct ServerSettings: SettingOptions {
     @Option(.topicQuota) var topicQuota: String?
     @Option(.webhookNetworks) var webhookNetworks: String?
     @Option(.relayWakeHub) var relayWakeHub: String?
+    @Option(.hubBroadcastMinimum) var hubBroadcastMinimum: String?
 
     /// Made by the parser, which fills it in.
     package init() {}
@@ -134,6 +135,7 @@ package struct ServerSettings: SettingOptions {
             .enrolmentOpen: noEnrolmentOpen ? "false" : enrolmentOpen, .mediaURL: mediaURL, .mediaQuota: mediaQuota,
             .mediaExpiry: mediaExpiry, .fcmQuota: fcmQuota, .fcmDeviceQuota: fcmDeviceQuota,
             .topicQuota: topicQuota, .webhookNetworks: webhookNetworks, .relayWakeHub: relayWakeHub,
+            .hubBroadcastMinimum: hubBroadcastMinimum,
         ]
     }
 }

@@ -1,0 +1,121 @@
+import APNsWire
+import Audience
+import HubWire
+import PushModel
+import ServerCore
+
+/// Which of a send's recipients are handed over as one.
+extension NotificationHubs {
+    /// Those of an audience who are on this server's own devices and get the same payload, in parts of at least
+    /// ``broadcastMinimum``.
+    ///
+    /// Nobody where payloads differ by recipient (templates), where the send is paced, and where it is attempted once or never.
+    func parts(of audience: Bitmap, _ record: SendRecord, _ hub: HubRecord) async throws -> [SendPartDraft] {
+        let request = record.request
+        guard gateway != nil, request.format != .template, request.rate == nil,
+            let options = try? PushOptions(request.headers, now: now), options.expiry != .once
+        else { return [] }
+        let own = audience.intersection(try await ownDevices(of: hub))
+        guard own.count >= broadcastMinimum else { return [] }
+        guard request.format == .content else { return [SendPartDraft(audience: own)] }
+        var drafts: [SendPartDraft] = []
+        for (variant, members) in try await variants(of: own, record, hub) {
+            let content = try variant?.content ?? CampaignContent.read(request.body)
+            var known: [[UInt8]: Int] = [:]
+            for (locale, part) in try await byLocale(members, of: hub) {
+                let payload = content.payload(locale: locale, for: .aldaba)
+                if let place = known[payload] {
+                    drafts[place].audience = drafts[place].audience.union(part)
+                } else {
+                    known[payload] = drafts.count
+                    drafts.append(SendPartDraft(audience: part, locale: locale, variant: variant?.name))
+                }
+            }
+        }
+        return drafts.filter { $0.audience.count >= broadcastMinimum }
+    }
+
+    private func variants(
+        of audience: Bitmap, _ record: SendRecord, _ hub: HubRecord
+    ) async throws -> [(CampaignExperiment.Variant?, Bitmap)] {
+        guard let experiment = record.request.plan.experiment, !experiment.variants.isEmpty else {
+            return [(nil, audience)]
+        }
+        let parts = try await byVariant(audience, experiment, campaign: PersonNumber(record.id), of: hub)
+        return Array(zip(experiment.variants.map { Optional($0) }, parts)).filter { !$0.1.isEmpty }
+    }
+
+    /// Hands a part over. One that the gateway does not take is none any more: slices tell each recipient why.
+    func handOver(_ part: SendPart, of record: SendRecord, _ hub: HubRecord) async throws {
+        let request = record.request
+        var audience = "a send"
+        if let campaign = request.campaign { audience = "the campaign \(campaign)" }
+        if case .audience(let text?) = request.target, !text.isEmpty { audience += " to \(text)" }
+        let taken = try await gateway?.broadcast(
+            HubBroadcast(
+                name: "\(record.id)/\(part.number)", list: part.number, audience: "\(audience), hub \(hub.name)",
+                body: try payload(of: part, request), headers: request.headers), of: hub)
+        if let taken {
+            try await store.note(taken, of: part)
+        } else {
+            try await store.drop(part)
+        }
+    }
+
+    private func payload(of part: SendPart, _ request: SendRequest) throws -> [UInt8] {
+        guard request.format == .content else { return request.body }
+        let variant = request.plan.experiment?.variants.first { $0.name == part.variant }
+        return try (variant?.content ?? CampaignContent.read(request.body)).payload(locale: part.locale, for: .aldaba)
+    }
+
+    /// How many copies are read at once.
+    private static let followed = 512
+    /// How many copies one look takes in, at most.
+    private static let mostFollowed = 10_240
+
+    /// Makes rows of the report for copies that were made since the last look.
+    func follow(_ record: SendRecord, of hub: HubRecord) async throws {
+        guard let gateway else { return }
+        var left = Self.mostFollowed
+        for var part in try await store.parts(ofSend: record.number) {
+            guard let broadcast = part.broadcast else { continue }
+            let audience = try await store.audience(of: part)
+            while left > 0 {
+                let copies = try await gateway.copies(of: broadcast, after: part.followed, limit: Self.followed)
+                guard let last = copies.last else { break }
+                let owners = try await store.owners(copies.flatMap(\.tokens), hub: hub.number)
+                let rows = copies.map { copy in
+                    row(copy.id, part, copy.tokens.lazy.compactMap { owners[$0] }.first { audience.contains($0.number) })
+                }
+                try await store.note(rows, of: part, upTo: last.id)
+                part.followed = last.id
+                left -= copies.count
+                if copies.count < Self.followed { break }
+            }
+        }
+    }
+
+    /// The row of a copy; of one whose installation is gone it is not told whose it was.
+    private func row(_ copy: NotificationID, _ part: SendPart, _ owner: StoredInstallation?) -> SendRecipient {
+        var row = SendRecipient(
+            installation: owner?.number ?? 0, part: owner == nil ? "=\(copy)" : "",
+            name: owner?.installation.id ?? "", platform: .aldaba,
+            locale: owner?.installation.locale?.lowercased(), appVersion: owner?.installation.appVersion,
+            outcome: .success, reason: SendOutcome.success.rawValue, end: .waiting, at: now, attempts: 1)
+        row.isTraced = true
+        row.list = part.number
+        row.notification = copy
+        return row
+    }
+
+    /// How those of a send are who were handed over as one and have no row.
+    ///
+    /// - Parameter rows: How many of each part have one.
+    func unreached(_ record: SendRecord, rows: [Int64: Int]) async throws -> [(end: SendReport.End, count: Int)] {
+        try await store.parts(ofSend: record.number).compactMap { part in
+            let left = part.count - rows[part.number, default: 0]
+            guard left > 0, let end = part.end(of: record, at: now) else { return nil }
+            return (end, left)
+        }
+    }
+}

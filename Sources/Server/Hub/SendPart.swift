@@ -1,0 +1,105 @@
+import Audience
+import PushModel
+
+/// Those of a send who get the same payload on this server's own devices: the gateway takes them as one broadcast, for a list
+/// that the hub keeps.
+///
+/// The list has whoever was in when the send began, or its wave was opened. Who of them has deleted the installation or given it
+/// another channel since has left it.
+package struct SendPart: Hashable, Sendable {
+    /// Its number, which is the list's.
+    package var number: Int64
+    /// The send's number.
+    package var send: Int64
+    /// A language whose payload is theirs; `nil` for those without one.
+    package var locale: String?
+    /// The variant of an experiment that they get; `nil` where there is none.
+    package var variant: String?
+    /// How many they are.
+    package var count: Int
+    /// The broadcast; `nil` until it was handed over.
+    package var broadcast: NotificationID?
+    /// Until when the broadcast makes copies.
+    package var expiresAt: Timestamp?
+    /// When it was taken back; `nil` where it was not.
+    package var withdrawnAt: Timestamp?
+    /// The last copy that has a row in the report; `nil` before the first.
+    package var followed: NotificationID?
+
+    /// Brings the parts together.
+    package init(
+        number: Int64, send: Int64, locale: String?, variant: String?, count: Int, broadcast: NotificationID? = nil,
+        expiresAt: Timestamp? = nil, withdrawnAt: Timestamp? = nil, followed: NotificationID? = nil
+    ) {
+        self.number = number
+        self.send = send
+        self.locale = locale
+        self.variant = variant
+        self.count = count
+        self.broadcast = broadcast
+        self.expiresAt = expiresAt
+        self.withdrawnAt = withdrawnAt
+        self.followed = followed
+    }
+
+    /// How those are who have no copy yet; `nil` before it was handed over.
+    func end(of record: SendRecord, at now: Timestamp) -> SendReport.End? {
+        guard broadcast != nil else { return nil }
+        if withdrawnAt != nil || [.canceled, .abandoned].contains(record.state) { return .ended }
+        return expiresAt.map { $0 <= now } ?? false ? .expired : .waiting
+    }
+}
+
+/// A part that is to be kept.
+package struct SendPartDraft: Hashable, Sendable {
+    /// Who is in it, by number.
+    package var audience: Bitmap
+    /// A language whose payload is theirs.
+    package var locale: String?
+    /// The variant of an experiment that they get.
+    package var variant: String?
+}
+
+/// What is sent to a list.
+package struct HubBroadcast: Hashable, Sendable {
+    /// Names it: the same one is stored once.
+    package var name: String
+    /// The list.
+    package var list: Int64
+    /// Who is meant, as people read it.
+    package var audience: String
+    /// The payload.
+    package var body: [UInt8]
+    /// The header fields for the push service, by their names in lower case.
+    package var headers: [String: String]
+}
+
+/// A broadcast that was taken.
+package struct TakenBroadcast: Hashable, Sendable {
+    /// Its id.
+    package var id: NotificationID
+    /// Until when it makes copies.
+    package var expiresAt: Timestamp
+}
+
+/// The port by which a hub hands the gateway one notification for many of this server's own devices.
+package protocol BroadcastGateway: Sendable {
+    /// Looks at notifications as the gateway does before it takes them; none is taken.
+    ///
+    /// - Returns: One verdict each, as ``PushSender/deliver(_:of:)``.
+    func examine(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?]
+
+    /// Hands a broadcast over; the same one again is the one that is there.
+    ///
+    /// - Returns: `nil` where the gateway does not take it: each recipient is told why by ``examine(_:of:)``.
+    /// - Throws: where it is not known whether it was taken.
+    func broadcast(_ broadcast: HubBroadcast, of hub: HubRecord) async throws -> TakenBroadcast?
+
+    /// The copies of a broadcast after one of them, each with the device tokens of its registration, in lower case.
+    func copies(
+        of broadcast: NotificationID, after: NotificationID?, limit: Int
+    ) async throws -> [(id: NotificationID, tokens: [String])]
+
+    /// Takes a broadcast back, and its copies.
+    func withdraw(_ broadcast: NotificationID) async throws
+}

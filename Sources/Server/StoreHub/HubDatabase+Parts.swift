@@ -1,0 +1,177 @@
+import Audience
+import Foundation
+import GRDB
+import Hub
+import HubWire
+import PushModel
+
+/// What is handed over as one, and who is in it.
+extension HubDatabase {
+    /// Keeps parts under the hub's next moment.
+    static func note(_ parts: [SendPartDraft], of send: Int64, _ database: Database) throws {
+        guard !parts.isEmpty else { return }
+        let moment = try Int64.fetchOne(
+            database,
+            sql: "UPDATE hub SET moment = moment + 1 WHERE number = (SELECT hub FROM send WHERE number = ?) RETURNING moment",
+            arguments: [send])
+        for part in parts {
+            try database.execute(
+                sql: "INSERT INTO send_part(send, moment, locale, variant, audience, count) VALUES (?, ?, ?, ?, ?, ?)",
+                arguments: [
+                    send, moment, part.locale, part.variant, Data(part.audience.portable), part.audience.count,
+                ])
+        }
+    }
+
+    /// Reads the first row without a broadcast.
+    package func nextPart(ofSend send: Int64) async throws -> SendPart? {
+        try await pool.read { database in
+            try Row.fetchOne(
+                database,
+                sql: "\(Self.parts) WHERE send = ? AND broadcast IS NULL ORDER BY number LIMIT 1", arguments: [send]
+            ).map(SendPart.init)
+        }
+    }
+
+    /// Reads the rows, without the audiences.
+    package func parts(ofSend send: Int64) async throws -> [SendPart] {
+        try await pool.read { database in
+            try Row.fetchAll(database, sql: "\(Self.parts) WHERE send = ? ORDER BY number", arguments: [send])
+                .map(SendPart.init)
+        }
+    }
+
+    private static let parts = """
+        SELECT number, send, locale, variant, count, broadcast, expires_at, withdrawn_at, followed FROM send_part
+        """
+
+    /// Reads the audience; of the parts that were asked for lately it is kept.
+    package func audience(of part: SendPart) async throws -> Bitmap {
+        try await pool.read { try self.audience(ofPart: part.number, $0) }
+    }
+
+    func audience(ofPart number: Int64, _ database: Database) throws -> Bitmap {
+        if let known = partAudiences.withLock({ $0[number] }) { return known }
+        let blob = try Data.fetchOne(
+            database, sql: "SELECT audience FROM send_part WHERE number = ?", arguments: [number])
+        let audience = blob.flatMap { Bitmap(portable: Array($0)) } ?? Bitmap()
+        partAudiences.withLock { known in
+            if known.count >= Self.mostPartAudiences { known.removeAll() }
+            known[number] = audience
+        }
+        return audience
+    }
+
+    /// Notes the broadcast's id.
+    package func note(_ broadcast: TakenBroadcast, of part: SendPart) async throws {
+        try await pool.write { database in
+            try database.execute(
+                sql: "UPDATE send_part SET broadcast = ?, expires_at = ? WHERE number = ?",
+                arguments: [broadcast.id.rawValue, broadcast.expiresAt.rawValue, part.number])
+        }
+    }
+
+    /// Deletes the row.
+    package func drop(_ part: SendPart) async throws {
+        try await pool.write { database in
+            try database.execute(
+                sql: "DELETE FROM send_part WHERE number = ? AND broadcast IS NULL", arguments: [part.number])
+        }
+    }
+
+    /// Notes the instant.
+    package func noteWithdrawn(_ part: SendPart, at now: Timestamp) async throws {
+        try await pool.write { database in
+            try database.execute(
+                sql: "UPDATE send_part SET withdrawn_at = ? WHERE number = ?", arguments: [now.rawValue, part.number])
+        }
+    }
+
+    /// Writes the rows, unless others have gone further meanwhile.
+    package func note(
+        _ recipients: [SendRecipient], of part: SendPart, upTo copy: NotificationID
+    ) async throws {
+        try await pool.write { database in
+            try database.execute(
+                sql: "UPDATE send_part SET followed = ? WHERE number = ? AND followed IS ?",
+                arguments: [copy.rawValue, part.number, part.followed?.rawValue])
+            guard database.changesCount == 1 else { return }
+            try Self.write(recipients, of: part.send, database)
+        }
+    }
+
+    // MARK: Who has a device token
+
+    /// Reads one installation for each token.
+    package func owners(_ tokens: [String], hub: Int64) async throws -> [String: StoredInstallation] {
+        try await pool.read { database in
+            let statement = try database.cachedStatement(sql: "SELECT * FROM installation \(Self.ofToken)")
+            var owners: [String: StoredInstallation] = [:]
+            for token in tokens {
+                owners[token] = try Row.fetchOne(statement, arguments: [hub, String(token.prefix(16)), token])
+                    .flatMap(StoredInstallation.init)
+            }
+            return owners
+        }
+    }
+
+    /// By the index of the first 16 digits, in which 64 bits of a sealed token stand.
+    private static let ofToken = """
+        WHERE hub = ? AND platform = 'aldaba' AND channel IS NOT NULL AND lower(substr(channel, 1, 16)) = ?
+            AND lower(channel) = ?
+        """
+
+    /// Reads each row, and its audience unless that is kept.
+    package func openLists(_ parts: [Int64]) throws -> [Int64: OpenList] {
+        try listReader.read { database in
+            let statement = try database.cachedStatement(
+                sql: """
+                    SELECT hub.number, generation, send_part.moment, state FROM send_part
+                    JOIN send ON send.number = send JOIN hub ON hub.number = send.hub
+                    WHERE send_part.number = ? AND withdrawn_at IS NULL
+                    """)
+            var lists: [Int64: OpenList] = [:]
+            for part in parts {
+                guard let row = try Row.fetchOne(statement, arguments: [part]),
+                    let state = SendState(rawValue: row[3]), state != .canceled, state != .abandoned
+                else { continue }
+                lists[part] = OpenList(
+                    hub: row[0], generation: row[1], moment: row[2], audience: try audience(ofPart: part, database))
+            }
+            return lists
+        }
+    }
+
+    /// Reads one row for each token.
+    package func tokenOwners(_ registrations: [[String]], hub: Int64) throws -> [[TokenOwner]] {
+        try listReader.read { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT number, channel_moment, expires_at FROM installation \(Self.ofToken) AND fault IS NULL")
+            return try registrations.map { tokens in
+                var owners: [TokenOwner] = []
+                for token in tokens {
+                    let rows = try Row.fetchCursor(statement, arguments: [hub, String(token.prefix(16)), token])
+                    while let row = try rows.next() {
+                        guard let number = UInt32(exactly: row[0] as Int64) else { continue }
+                        owners.append(
+                            TokenOwner(
+                                number: number, moment: row[1],
+                                expiresAt: (row[2] as Int64?).map { Timestamp(rawValue: $0) }))
+                    }
+                }
+                return owners
+            }
+        }
+    }
+}
+
+extension SendPart {
+    fileprivate init(_ row: Row) {
+        func id(_ column: String) -> NotificationID? { (row[column] as Int64?).map { NotificationID(rawValue: $0) } }
+        func instant(_ column: String) -> Timestamp? { (row[column] as Int64?).map { Timestamp(rawValue: $0) } }
+        self.init(
+            number: row["number"], send: row["send"], locale: row["locale"], variant: row["variant"],
+            count: row["count"], broadcast: id("broadcast"), expiresAt: instant("expires_at"),
+            withdrawnAt: instant("withdrawn_at"), followed: id("followed"))
+    }
+}
