@@ -203,7 +203,7 @@ let house: [Target] = [
     room(
         "Server", "Hub",
         [
-            "PushModel", "APNsWire", "HubWire", "Audience", "Fanout", "LocalSchedule", "RegisterCore", "ServerCore", crypto,
+            "PushModel", "APNsWire", "HubWire", "Audience", "LocalSchedule", "RegisterCore", "ServerCore", crypto,
             logging,
         ]),
     room("Server", "StoreRelay", ["RelayWire", "Relay", "RelayCentre", grdb, logging]),
@@ -212,6 +212,11 @@ let house: [Target] = [
         "Server", "HubSenders",
         [
             "PushModel", "APNsWire", "HubWire", "Hub", "OutboundHTTP", "PushEncryption", crypto, cryptoExtras, logging,
+        ]),
+    room(
+        "Server", "HubGateway",
+        [
+            "PushModel", "APNsWire", "HubWire", "Audience", "Fanout", "Hub", "RegisterCore", "ServerCore", "Topics",
         ]),
     room("Server", "HubWebhooks", ["PushModel", "Hub", "UpstreamDelivery", logging]),
     room("Server", "StoreHub", ["PushModel", "HubWire", "Audience", "Hub", crypto, grdb]),
@@ -362,8 +367,8 @@ let commands: [Target] = [
             "AppHost", "Desktop", "WindowFocus", "SystemClock", "MessageBus", "Positions", "TodoList", "CommandCore",
             "RegisterCommands", "Machine", "PushEncryption", "LegacyEndpoint", "FCMWire", "ControlHTTP", "FCMEndpoint",
             "FCMEnrolment", "UpstreamDelivery", "RelayCommands", "RelayHost", "RelayCentre", "Topics", "TopicEndpoint",
-            "HubWire", "Hub", "StoreHub", "StoreRelay", "HubEndpoint", "HubSenders", "HubWebhooks", "OutboundHTTP",
-            "RelayWaking", "RelayWire", "Reports", "Inventory",
+            "HubWire", "Hub", "HubGateway", "StoreHub", "StoreRelay", "HubEndpoint", "HubSenders", "HubWebhooks",
+            "OutboundHTTP", "RelayWaking", "RelayWire", "Reports", "Inventory",
             "Supervision", "Monitoring",
             "ServerCommands", crypto, x509,
             nioCore, nioPosix, nioSSL, lifecycle,
@@ -420,8 +425,8 @@ let benchmarks: [Target] = [
     .executableTarget(
         name: "HubRate",
         dependencies: [
-            "PushModel", "APNsWire", "HubWire", "Fanout", "Mailbox", "RegisterCore", "ServerCore", "Hub", "StoreHub",
-            "StoreSQLite", "Topics", grdb, nioPosix, logging,
+            "PushModel", "APNsWire", "HubWire", "Fanout", "Mailbox", "RegisterCore", "ServerCore", "Hub", "HubGateway",
+            "StoreHub", "StoreSQLite", "Topics", grdb, nioPosix, logging,
         ], path: "Benchmarks/HubRate", swiftSettings: strict),
     .executableTarget(
         name: "ImportRate", dependencies: ["PushModel", "HubWire", "StoreHub"], path: "Benchmarks/ImportRate",
@@ -516,7 +521,7 @@ let testTargets: [Target] = [
         [
             "Hub", "StoreHub", "HubWire", "Audience", "LocalSchedule", "RegisterCore", "ServerCore", "PushModel", grdb,
             logging, "HubEndpoint", "HubWebhooks", "UpstreamDelivery", "ControlHTTP", hummingbird, "APNsWire", "Fanout",
-            "Mailbox", "StoreMemory", "Topics", nioCore, nioPosix,
+            "HubGateway", "Mailbox", "StoreMemory", "Topics", nioCore, nioPosix,
         ]),
     tests("Server", "HubSenders", ["HubSenders", "Hub", "HubWire", "OutboundHTTP", "PushModel", crypto]),
     tests("Wire", "RelayWire", ["RelayWire"]),

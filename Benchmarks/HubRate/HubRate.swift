@@ -3,6 +3,7 @@ import Fanout
 import Foundation
 import GRDB
 import Hub
+import HubGateway
 import HubWire
 import Logging
 import Mailbox
@@ -25,7 +26,8 @@ enum HubRate {
         guard arguments.count == 4, let installations = Int(arguments[2]), let connected = Int(arguments[3]),
             (1...installations).contains(connected), connected >= NotificationHubs.defaultBroadcastMinimum
         else {
-            print("usage: HubRate FOLDER INSTALLATIONS CONNECTED (at least \(NotificationHubs.defaultBroadcastMinimum))")
+            print(
+                "usage: HubRate FOLDER INSTALLATIONS CONNECTED (at least \(NotificationHubs.defaultBroadcastMinimum))")
             exit(2)
         }
         let folder = URL(fileURLWithPath: arguments[1])
@@ -83,7 +85,8 @@ private struct World {
         let gateway = GatewayBroadcasts(
             Broadcasts(store: store, mailboxes: service, clock: presentTime), sender: sender, apps: apps,
             sealer: sealer, environment: .sandbox, clock: presentTime)
-        hubs = NotificationHubs(store: database, senders: [.aldaba: sender], gateway: gateway, lists: lists, clock: presentTime)
+        hubs = NotificationHubs(
+            store: database, senders: [.aldaba: sender], gateway: gateway, changed: lists.changed, clock: presentTime)
         timelines = Timelines(store: store, mailboxes: service)
     }
 
@@ -154,7 +157,9 @@ private struct World {
             accepting.append(seconds(since: began) * 1000)
             await all.value
             delivering.append(Double(connected) / seconds(since: began))
-            while try await !hubs.send(record.id, of: hub).state.isFinal { try await Task.sleep(for: .milliseconds(20)) }
+            while try await !hubs.send(record.id, of: hub).state.isFinal {
+                try await Task.sleep(for: .milliseconds(20))
+            }
             ending.append(seconds(since: began))
             began = ContinuousClock.now
             let report = try await hubs.report(record.id, of: hub, by: timelines)

@@ -3,6 +3,7 @@
 import functools
 import json
 import queue
+import sqlite3
 import threading
 import time
 from urllib.parse import urlsplit
@@ -187,6 +188,10 @@ def test_campaigns_that_kills_cut_in_two_come_once_to_everybody(own_up):
                 return ends == {"delivered": 8}
 
             wait_until(delivered, "the report has them all")
+        with sqlite3.connect(f"file:{own_up.data}/server.sqlite?mode=ro", uri=True) as database:
+            [broadcasts, copies] = database.execute(
+                "SELECT (SELECT COUNT(*) FROM broadcast), (SELECT COUNT(*) FROM payload_use)").fetchone()
+        assert (broadcasts, copies) == (len(campaigns), len(campaigns) * len(listeners))
     finally:
         for each in listeners:
             each.isEnded = True

@@ -133,7 +133,7 @@ package struct HubCommand: AsyncParsableCommand {
                                 hub: found.number, name: name, rights: rights,
                                 expiresAt: days.map { now.adding(milliseconds: Int64($0) * 86_400_000) }, createdAt: now
                             ),
-                            hash: HubAccess.hash(key))
+                            hash: HubAPIKey.hash(key))
                         return key
                     }
                     guard backend else {
@@ -143,7 +143,7 @@ package struct HubCommand: AsyncParsableCommand {
                     }
                     let key = HubRegister.secret()
                     try await database.addBackendKey(
-                        name: name, hash: HubAccess.hash(key), of: found.number, at: presentTime())
+                        name: name, hash: HubAPIKey.hash(key), of: found.number, at: presentTime())
                     return key
                 }
                 let kind = backend ? "apikey" : api ? "bearer" : "connectionString"

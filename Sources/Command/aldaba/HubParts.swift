@@ -4,6 +4,7 @@ import ControlAPI
 import ControlHTTP
 import Hub
 import HubEndpoint
+import HubGateway
 import HubSenders
 import HubWebhooks
 import HubWire
@@ -43,7 +44,8 @@ struct HubParts: Sendable {
             gateway: GatewayBroadcasts(
                 core.broadcasts, sender: gateway, apps: core.apps, sealer: core.tokens.sealer,
                 environment: configuration.environment, cell: ServerParts.cell, clock: presentTime),
-            lists: core.hubLists, broadcastMinimum: configuration.values.number(.hubBroadcastMinimum), clock: presentTime,
+            changed: core.hubLists.changed, broadcastMinimum: configuration.values.number(.hubBroadcastMinimum),
+            clock: presentTime,
             zones: { LocalZones.shared.rules(named: $0) })
         if let name = configuration.values.text(.relayWakeHub) {
             core.relay.wakes(

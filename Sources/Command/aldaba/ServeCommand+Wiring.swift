@@ -9,7 +9,7 @@ import FCMEnrolment
 import FCMWire
 import Foundation
 import HTTP2Transport
-import Hub
+import HubGateway
 import Logging
 import MCSWire
 import MediaStore

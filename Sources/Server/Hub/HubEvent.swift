@@ -1,3 +1,4 @@
+import Crypto
 import HubWire
 import PushModel
 
@@ -89,4 +90,7 @@ package struct HubAPIKey: Hashable, Sendable {
 
     /// What each key begins with, so that it is known where it turns up.
     package static let mark = "aldaba_hub_"
+
+    /// SHA-256 of a key, a backend's too: all that is kept of it.
+    package static func hash(_ key: String) -> [UInt8] { Array(SHA256.hash(data: Array(key.utf8))) }
 }

@@ -85,7 +85,8 @@ extension NotificationHubs {
                 guard let last = copies.last else { break }
                 let owners = try await store.owners(copies.flatMap(\.tokens), hub: hub.number)
                 let rows = copies.map { copy in
-                    row(copy.id, part, copy.tokens.lazy.compactMap { owners[$0] }.first { audience.contains($0.number) })
+                    let owner = copy.tokens.lazy.compactMap { owners[$0] }.first { audience.contains($0.number) }
+                    return row(copy.id, part, owner)
                 }
                 try await store.note(rows, of: part, upTo: last.id)
                 part.followed = last.id

@@ -127,7 +127,8 @@ extension NotificationHubs {
                 id: freshID(), hub: hub.number, request, state: .processing, at: clock())
         else { throw HubFault.keyReused }
         let picked = Bitmap(numbers)
-        try await store.begin(record.number, audience: picked, targeted: numbers.count, waves: nil, parts: [], at: clock())
+        try await store.begin(
+            record.number, audience: picked, targeted: numbers.count, waves: nil, parts: [], at: clock())
         let slice = SendSlice(hubs: self, hub: hub, record: record)
         let (progress, results) = try await slice.run(picked, collects: true)
         try await store.advance(record.number, hub: hub.number, progress, committed: committed)

@@ -15,8 +15,8 @@ package final class NotificationHubs: Sendable {
     let zones: Zones
     /// Takes one notification for many of this server's own devices; `nil` where each is handed over by itself.
     let gateway: (any BroadcastGateway)?
-    /// Tells the gateway who is in lists.
-    private let lists: HubLists?
+    /// Is told of each change of installations before that is answered.
+    private let changed: @Sendable ([AudienceChange]) -> Void
     /// From how many of this server's own devices on, that get the same, they are handed over as one.
     let broadcastMinimum: Int
     /// The audiences of the hubs that were read.
@@ -36,12 +36,13 @@ package final class NotificationHubs: Sendable {
     /// - Parameters:
     ///   - senders: The push services that are reached; sends for others have the outcome `InvalidCredentials`.
     ///   - gateway: Takes one notification for many of this server's own devices.
-    ///   - lists: Tells the gateway who is in lists.
+    ///   - changed: Is told of each change of installations before that is answered.
     ///   - broadcastMinimum: From how many of those on, that get the same, they are handed over as one.
     ///   - zones: The time zones of recipients; UTC alone where nothing else is given.
     package init(
         store: any HubStore, senders: [HubPlatform: any PushSender], gateway: (any BroadcastGateway)? = nil,
-        lists: HubLists? = nil, broadcastMinimum: Int = defaultBroadcastMinimum, clock: @escaping @Sendable () -> Timestamp,
+        changed: @escaping @Sendable ([AudienceChange]) -> Void = { _ in },
+        broadcastMinimum: Int = defaultBroadcastMinimum, clock: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
         zones: @escaping Zones = { $0 == "UTC" ? .utc : nil }
     ) {
@@ -51,7 +52,7 @@ package final class NotificationHubs: Sendable {
         self.random = random
         self.zones = zones
         self.gateway = gateway
-        self.lists = lists
+        self.changed = changed
         self.broadcastMinimum = max(1, broadcastMinimum)
         (rings, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
@@ -65,7 +66,7 @@ package final class NotificationHubs: Sendable {
     /// Takes in what commits changed.
     var committed: HubStore.Committed {
         { [self] changes in
-            lists?.changed(changes)
+            changed(changes)
             indexes.withLock { indexes in
                 for change in changes {
                     // Of a hub that was not read yet, the store is asked later.

@@ -58,6 +58,50 @@ package struct SendPartDraft: Hashable, Sendable {
     package var locale: String?
     /// The variant of an experiment that they get.
     package var variant: String?
+
+    /// Brings the parts together.
+    package init(audience: Bitmap, locale: String? = nil, variant: String? = nil) {
+        self.audience = audience
+        self.locale = locale
+        self.variant = variant
+    }
+}
+
+/// A list that a broadcast is for, as the store has it.
+package struct OpenList: Hashable, Sendable {
+    /// Its hub's number.
+    package var hub: Int64
+    /// The hub's generation, by which other processes tell that they changed installations.
+    package var generation: Int64
+    /// The hub's moment at which it was written down.
+    package var moment: Int64
+    /// Who was in, by number.
+    package var audience: Bitmap
+
+    /// Brings the parts together.
+    package init(hub: Int64, generation: Int64, moment: Int64, audience: Bitmap) {
+        self.hub = hub
+        self.generation = generation
+        self.moment = moment
+        self.audience = audience
+    }
+}
+
+/// An installation that has a device token of this server now, and can be reached.
+package struct TokenOwner: Hashable, Sendable {
+    /// The installation's number.
+    package var number: UInt32
+    /// The hub's moment at which it was given that channel.
+    package var moment: Int64
+    /// When its time is over; `nil` for never.
+    package var expiresAt: Timestamp?
+
+    /// Brings the parts together.
+    package init(number: UInt32, moment: Int64, expiresAt: Timestamp?) {
+        self.number = number
+        self.moment = moment
+        self.expiresAt = expiresAt
+    }
 }
 
 /// What is sent to a list.
@@ -80,6 +124,12 @@ package struct TakenBroadcast: Hashable, Sendable {
     package var id: NotificationID
     /// Until when it makes copies.
     package var expiresAt: Timestamp
+
+    /// Brings the parts together.
+    package init(id: NotificationID, expiresAt: Timestamp) {
+        self.id = id
+        self.expiresAt = expiresAt
+    }
 }
 
 /// The port by which a hub hands the gateway one notification for many of this server's own devices.

@@ -12,8 +12,10 @@ extension HubDatabase {
         guard !parts.isEmpty else { return }
         let moment = try Int64.fetchOne(
             database,
-            sql: "UPDATE hub SET moment = moment + 1 WHERE number = (SELECT hub FROM send WHERE number = ?) RETURNING moment",
-            arguments: [send])
+            sql: """
+                UPDATE hub SET moment = moment + 1 WHERE number = (SELECT hub FROM send WHERE number = ?)
+                RETURNING moment
+                """, arguments: [send])
         for part in parts {
             try database.execute(
                 sql: "INSERT INTO send_part(send, moment, locale, variant, audience, count) VALUES (?, ?, ?, ?, ?, ?)",

@@ -1,5 +1,5 @@
 import PushModel
-import ServerCore
+import RegisterCore
 
 extension MemoryStore: FeedbackStore {
     /// The ends that nobody has read, the oldest first.

@@ -130,8 +130,8 @@ extension MemoryStore.State {
         for stored in candidates {
             let draft = stored.draft
             found.broadcasts[draft.id] = BroadcastRecord(
-                broadcast: stored.broadcast, pushType: draft.pushType, priority: draft.priority, collapseID: draft.collapseID,
-                content: draft.content)
+                broadcast: stored.broadcast, pushType: draft.pushType, priority: draft.priority,
+                collapseID: draft.collapseID, content: draft.content)
         }
         for (place, registration) in register.registrations
         where place.device == device && registration.endedAt == nil {

@@ -1,6 +1,6 @@
 import GRDB
 import PushModel
-import ServerCore
+import RegisterCore
 
 extension SQLiteStore: FeedbackStore {
     /// Reads the ends that a trigger of the database has noted.

@@ -81,7 +81,7 @@ public struct NoBroadcastID: Error {
 }
 
 /// Stores broadcasts, has them given to who is connected, and takes them back.
-public struct Broadcasts: TopicSender, ListBroadcasting {
+public struct Broadcasts: TopicSender, BroadcastWithdrawal {
     private let store: any TopicStore
     private let delivery: any BroadcastDelivery
     private let withdrawal: any NotificationWithdrawal
@@ -138,7 +138,10 @@ public struct Broadcasts: TopicSender, ListBroadcasting {
         ).id
     }
 
-    /// Stores the message under its name, and has everyone who is connected looked at.
+    /// Has a message reach the registrations of a list: at once those that are connected, the others when they connect.
+    ///
+    /// - Returns: The broadcast that is durable: the same one for the same ``ListMessage/name``, however often it is sent.
+    /// - Throws: what the store says when it does not take it; the same message may be sent again.
     public func send(_ message: ListMessage, from team: TeamID) async throws -> Broadcast {
         guard let id = delivery.newID() else { throw NoBroadcastID() }
         let now = clock()
@@ -165,7 +168,7 @@ public struct Broadcasts: TopicSender, ListBroadcasting {
         return broadcast
     }
 
-    /// Reads the copies from the store.
+    /// The copies of a broadcast after one of them, in the order in which they were made.
     public func copies(
         of broadcast: NotificationID, after: NotificationID?, limit: Int
     ) async throws -> [BroadcastCopy] {

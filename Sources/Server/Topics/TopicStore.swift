@@ -85,6 +85,26 @@ public struct TopicSubscription: Hashable, Sendable {
     }
 }
 
+/// A copy of a broadcast: a notification of one registration.
+public struct BroadcastCopy: Hashable, Sendable {
+    /// The copy's own id; later copies of a broadcast have higher ones.
+    public var id: NotificationID
+    /// The device for which it was made.
+    public var device: DeviceID
+    /// The app on it.
+    public var place: AppPlace
+    /// The generation of the registration.
+    public var generation: UInt16
+
+    /// Names a copy.
+    public init(id: NotificationID, device: DeviceID, place: AppPlace, generation: UInt16) {
+        self.id = id
+        self.device = device
+        self.place = place
+        self.generation = generation
+    }
+}
+
 /// Whom a broadcast that is to be stored is for.
 public enum BroadcastTarget: Hashable, Sendable {
     /// Those for whom a condition over topics of the team holds.

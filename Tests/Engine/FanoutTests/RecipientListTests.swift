@@ -35,7 +35,10 @@ import Testing
         let audience = Audience.list(RecipientList(number: 12, place: Self.place))
         #expect(audience.text == "list 12 7 production" && Audience(text: audience.text) == audience)
         #expect(audience.entries == [.everyone] && !audience.dependsOnLeaving)
-        for text in ["list 12 7", "list x 7 production", "list 12 -7 production", "list 12 7 nowhere", "lists 1 2 sandbox"] {
+        let wrong = [
+            "list 12 7", "list x 7 production", "list 12 -7 production", "list 12 7 nowhere", "lists 1 2 sandbox",
+        ]
+        for text in wrong {
             #expect(Audience(text: text) == nil)
         }
     }

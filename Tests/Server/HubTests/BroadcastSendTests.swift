@@ -206,7 +206,9 @@ private func ends(_ report: SendReport) -> [SendReport.End: Int] { report.ends.f
     try await server.stop()
 }
 
-@Test func `each wave is a broadcast of its own, and who waits for the end of quiet hours is in a later one`() async throws {
+@Test func `each wave is a broadcast of its own, and who waits for the end of quiet hours is in a later one`()
+    async throws
+{
     let (world, server) = try await HubWorld.withDevices(4) { number in
         #","timeZone":"\#(number % 2 == 0 ? "Asia/Tokyo" : "Europe/Berlin")""#
     }

@@ -2,6 +2,7 @@ import APNsWire
 import AldabaTestSupport
 import Fanout
 import Hub
+import HubGateway
 import HubWire
 import Logging
 import Mailbox

@@ -88,7 +88,7 @@ private func setWebhook(_ world: HubWorld) async throws {
     let key = HubAPIKey(
         hub: world.hub.number, name: "reader", rights: .report,
         expiresAt: world.clock.now.adding(milliseconds: 1000), createdAt: world.clock.now)
-    try await world.database.addAPIKey(key, hash: HubAccess.hash("aldaba_hub_x"))
+    try await world.database.addAPIKey(key, hash: HubAPIKey.hash("aldaba_hub_x"))
     try await access.check(apiKey: "aldaba_hub_x", for: [.send, .report], of: world.hub, now: world.clock.now)
     await #expect(throws: HubAccess.Refusal.forbidden) {
         try await access.check(apiKey: "aldaba_hub_x", for: .send, of: world.hub, now: world.clock.now)

@@ -1,5 +1,6 @@
 import AldabaTestSupport
 import Audience
+import HubGateway
 import HubWire
 import PushModel
 import StoreHub

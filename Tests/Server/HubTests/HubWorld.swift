@@ -1,6 +1,7 @@
 import AldabaTestSupport
 import Foundation
 import Hub
+import HubGateway
 import HubWire
 import LocalSchedule
 import Logging
@@ -38,7 +39,7 @@ final class HubWorld: Sendable {
         let devices = try gateway(store)
         hubs = NotificationHubs(
             store: store, senders: senders ?? [.apns: sender, .aldaba: sender], gateway: devices?.gateway,
-            lists: devices?.lists, broadcastMinimum: broadcastMinimum, clock: self.clock.function,
+            changed: { devices?.lists.changed($0) }, broadcastMinimum: broadcastMinimum, clock: self.clock.function,
             zones: { HubWorld.zones[$0] })
         let made = try await database.addHub(
             name: "todo", team: TeamID(rawValue: "TEAM000001"), topic: Topic(rawValue: "com.example.todo"),

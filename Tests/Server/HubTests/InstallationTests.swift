@@ -1,4 +1,5 @@
 import Hub
+import HubEndpoint
 import HubWire
 import PushModel
 import Testing

@@ -258,8 +258,8 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
         case .hubBroadcastMinimum:
             Row(
                 type: .number(1...100_000_000), defaultText: "512", programs: [.serve],
-                sentence: "From how many of this server's own devices on, that get the same payload of a hub's send, they "
-                    + "are handed over as one. Each time every connected device is looked at.")
+                sentence: "From how many of this server's own devices on, that get the same payload of a hub's send, "
+                    + "they are handed over as one. Each time every connected device is looked at.")
         case .enrolmentKeyFile:
             Row(
                 type: .path, programs: [.serve, .agent],

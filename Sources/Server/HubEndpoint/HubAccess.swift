@@ -1,4 +1,4 @@
-import Crypto
+import Hub
 import HubWire
 import PushModel
 
@@ -63,7 +63,7 @@ package struct HubAccess: Sendable {
     package func check(
         apiKey key: String, for right: HubRights, of hub: HubRecord?, now: Timestamp
     ) async throws {
-        let found = try await store.apiKey(hash: Self.hash(key))
+        let found = try await store.apiKey(hash: HubAPIKey.hash(key))
         guard let found, let hub, found.hub == hub.number else {
             throw Refusal.unauthorized("the key is none of this hub's")
         }
@@ -73,9 +73,6 @@ package struct HubAccess: Sendable {
 
     /// The hub of a backend's key; `nil` where there is none of it.
     package func hub(backendKey: String) async throws -> HubRecord? {
-        try await store.backendKey(hash: Self.hash(backendKey))?.0
+        try await store.backendKey(hash: HubAPIKey.hash(backendKey))?.0
     }
-
-    /// SHA-256 of a backend's key, which is all that is kept of it.
-    package static func hash(_ key: String) -> [UInt8] { Array(SHA256.hash(data: Array(key.utf8))) }
 }

@@ -1,14 +1,16 @@
 import APNsWire
 import Fanout
+import Hub
 import HubWire
 import PushModel
 import RegisterCore
 import ServerCore
+import Topics
 
 /// Hands broadcasts to this server's own gateway.
 package struct GatewayBroadcasts: BroadcastGateway {
     private let sender: GatewaySender
-    private let broadcasts: any ListBroadcasting
+    private let broadcasts: Broadcasts
     private let apps: AppDirectory
     private let sealer: DeviceTokenSealer
     private let environment: PushEnvironment
@@ -21,7 +23,7 @@ package struct GatewayBroadcasts: BroadcastGateway {
     ///   - sender: Looks at single notifications.
     ///   - cell: The cell that this server's device tokens name.
     package init(
-        _ broadcasts: any ListBroadcasting, sender: GatewaySender, apps: AppDirectory, sealer: DeviceTokenSealer,
+        _ broadcasts: Broadcasts, sender: GatewaySender, apps: AppDirectory, sealer: DeviceTokenSealer,
         environment: PushEnvironment, cell: UInt16 = 0, clock: @escaping @Sendable () -> Timestamp
     ) {
         self.broadcasts = broadcasts

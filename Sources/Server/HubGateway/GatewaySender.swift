@@ -1,4 +1,5 @@
 import APNsWire
+import Hub
 import HubWire
 import PushModel
 import RegisterCore

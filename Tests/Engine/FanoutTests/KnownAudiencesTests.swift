@@ -2,8 +2,6 @@ import Fanout
 import PushModel
 import Testing
 
-@testable import ServerCore
-
 /// What is kept of connected devices between their turns.
 @Suite struct KnownAudiencesTests {
     private static let place = AppPlace(app: AppID(rawValue: 1), environment: .sandbox)
@@ -65,17 +63,5 @@ import Testing
         #expect(known.audience(of: device) != nil)
         known.follow(register: 5)
         #expect(known.audience(of: device) == nil)
-    }
-
-    @Test func `whose subscriptions change is told until as many changes have ended as began`() throws {
-        let (one, two) = (try #require(DeviceID(1)), try #require(DeviceID(2)))
-        let changing = ChangingAudiences()
-        changing.began([one, two])
-        changing.began([one])
-        #expect(changing.among([one, two]) == [one, two])
-        changing.ended([one, two])
-        #expect(changing.among([one, two]) == [one])
-        changing.ended([one])
-        #expect(changing.among([one, two]).isEmpty)
     }
 }

@@ -1,45 +1,9 @@
 import APNsWire
 import Audience
+import Hub
 import PushModel
 import ServerCore
 import Synchronization
-
-/// A list that a broadcast is for, as the store has it.
-package struct OpenList: Hashable, Sendable {
-    /// Its hub's number.
-    package var hub: Int64
-    /// The hub's generation, by which other processes tell that they changed installations.
-    package var generation: Int64
-    /// The hub's moment at which it was written down.
-    package var moment: Int64
-    /// Who was in, by number.
-    package var audience: Bitmap
-
-    /// Brings the parts together.
-    package init(hub: Int64, generation: Int64, moment: Int64, audience: Bitmap) {
-        self.hub = hub
-        self.generation = generation
-        self.moment = moment
-        self.audience = audience
-    }
-}
-
-/// An installation that has a device token of this server now, and can be reached.
-package struct TokenOwner: Hashable, Sendable {
-    /// The installation's number.
-    package var number: UInt32
-    /// The hub's moment at which it was given that channel.
-    package var moment: Int64
-    /// When its time is over; `nil` for never.
-    package var expiresAt: Timestamp?
-
-    /// Brings the parts together.
-    package init(number: UInt32, moment: Int64, expiresAt: Timestamp?) {
-        self.number = number
-        self.moment = moment
-        self.expiresAt = expiresAt
-    }
-}
 
 /// Tells the gateway who is in the hubs' lists.
 ///
@@ -93,7 +57,7 @@ package final class HubLists: RecipientLists {
     }
 
     /// Installations were changed: what is known of them is forgotten.
-    func changed(_ changes: [AudienceChange]) {
+    package func changed(_ changes: [AudienceChange]) {
         guard !changes.isEmpty else { return }
         known.withLock { $0.changed(changes) }
     }
