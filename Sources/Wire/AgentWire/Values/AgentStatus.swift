@@ -1,0 +1,100 @@
+/// How an agent is.
+public struct AgentStatus: Codable, Hashable, Sendable {
+    /// The agent's process id.
+    public var process: Int32
+    /// The device's id; `nil` while it is not enrolled.
+    public var device: String?
+    /// Whether the agent is logged in at its server.
+    public var isConnected: Bool
+    /// Whether the agent has a server at all.
+    public var hasServer: Bool
+    /// Whether notifications can be seen.
+    public var hasScreen: Bool
+    /// Why nothing can be seen now although there is a desktop; `nil` where nothing is known to be wrong.
+    public var screenFault: String?
+    /// The installed apps.
+    public var apps: [App]
+    /// Who tells where the machine is; `nil` of an agent that does not say.
+    public var position: Position?
+
+    /// Makes the answer to a question for the status.
+    public init(
+        process: Int32, device: String?, isConnected: Bool, hasServer: Bool = true, hasScreen: Bool,
+        screenFault: String? = nil, apps: [App], position: Position? = nil
+    ) {
+        self.process = process
+        self.device = device
+        self.isConnected = isConnected
+        self.hasServer = hasServer
+        self.hasScreen = hasScreen
+        self.screenFault = screenFault
+        self.apps = apps
+        self.position = position
+    }
+
+    /// What is known of who tells where the machine is.
+    public struct Position: Codable, Hashable, Sendable {
+        /// Its name; `nil` where nobody is to tell.
+        public var source: String?
+        /// Why it does not tell now; `nil` where it does, or has not been asked.
+        public var fault: String?
+        /// Whether it has told a position.
+        public var isKnown: Bool
+
+        /// Makes it from its parts.
+        public init(source: String?, fault: String? = nil, isKnown: Bool = false) {
+            self.source = source
+            self.fault = fault
+            self.isKnown = isKnown
+        }
+    }
+
+    /// One installed app.
+    public struct App: Codable, Hashable, Sendable {
+        /// The bundle id.
+        public var id: BundleID
+        /// The name that people see, from the app's manifest.
+        public var name: String
+        /// Whether the app is connected to the agent's socket.
+        public var isConnected: Bool
+        /// `UNAuthorizationStatus` (raw value).
+        public var authorization: Int
+        /// How many notifications of the app are in the list.
+        public var listed: Int
+        /// The number on the app's icon; 0 for none.
+        public var badge: Int
+        /// How notifications that waited for its service extension ended since the agent began; `nil` where it has none.
+        public var extensions: [ExtensionVersion]?
+        /// Its device token in hexadecimal digits; `nil` where it has none.
+        public var token: String?
+
+        /// Makes the line of one app.
+        public init(
+            id: BundleID, name: String, isConnected: Bool, authorization: Int, listed: Int, badge: Int,
+            extensions: [ExtensionVersion]? = nil, token: String? = nil
+        ) {
+            self.id = id
+            self.name = name
+            self.isConnected = isConnected
+            self.authorization = authorization
+            self.listed = listed
+            self.badge = badge
+            self.extensions = extensions
+            self.token = token
+        }
+    }
+
+    /// What one version of an app's service extension did.
+    public struct ExtensionVersion: Codable, Hashable, Sendable {
+        /// The version, from the manifest; empty where that says none.
+        public var version: String
+        /// How many notifications ended in which way: `changed`, `timedOut` and the other outcomes of the state `extended`.
+        public var outcomes: [String: Int64]
+
+        /// Makes the line of one version.
+        public init(version: String, outcomes: [String: Int64]) {
+            self.version = version
+            self.outcomes = outcomes
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// A message to an app's provider, as the app gives it to the agent.
+public struct UpstreamDraft: Codable, Hashable, Sendable {
+    /// The app's name for it.
+    public var id: String
+    /// To whom it goes: `SENDER@gcm.googleapis.com`, or a team.
+    public var to: String
+    /// What it says.
+    public var data: [String: String]
+    /// For how many seconds it is worth sending; 0 for now or never.
+    public var timeToLive: Int64
+
+    /// Makes a message; checks nothing.
+    public init(id: String, to: String, data: [String: String], timeToLive: Int64) {
+        self.id = id
+        self.to = to
+        self.data = data
+        self.timeToLive = timeToLive
+    }
+
+    /// The most that keys and values may have together, in bytes of UTF-8.
+    public static let sizeLimit = 4096
+    /// The longest that one may wait, in seconds.
+    public static let longestTimeToLive: Int64 = 86_400
+    /// The most bytes of UTF-8 that an id, or whom it goes to, may have.
+    public static let longestName = 255
+
+    /// Bytes of UTF-8 of all keys and values.
+    public var size: Int { data.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count } }
+}
+
+/// Why something of the direct channel failed: the codes that the agent tells apps.
+public enum ChannelFault {
+    /// A message to the provider was not sent before its time was over.
+    public static let expired = "TtlExceeded"
+    /// A message says more than ``UpstreamDraft/sizeLimit``.
+    public static let tooBig = "MessageTooBig"
+    /// As many messages as may wait do so already.
+    public static let tooMany = "TooManyMessages"
+    /// A name or number in a request is none that is allowed.
+    public static let invalid = "InvalidParameters"
+    /// A message of this id waits already.
+    public static let duplicate = "DuplicateMessageId"
+    /// The server cannot be reached, and the message was to be sent at once or never.
+    public static let offline = "ServiceNotAvailable"
+    /// The app has no registration token.
+    public static let unregistered = "NotRegistered"
+}
