@@ -294,10 +294,17 @@ let house: [Target] = [
     room(
         "Device", "PresentationPlanning", ["PushModel", "AgentWire", "DeviceModel", "InstalledApps", "Attachments"]),
     room(
+        "Device", "AgentEngine",
+        [
+            "PushModel", "AgentWire", "LocalSchedule", "Observability", "PushEncryption", "DeviceModel", "DevicePorts",
+            "DeviceStore", "AppConnections", "InstalledApps", "AppConversation", "RequestScheduling",
+            "PresentationPlanning", "ManagementDesk", "ServiceExtensions", logging,
+        ]),
+    room(
         "Device", "AgentCore",
         [
-            "PresentationPlanning", "Machine", "PushModel", "AgentWire", "LocalSchedule", "LocalZones", "Observability",
-            "DeviceModel",
+            "AgentEngine", "PresentationPlanning", "Machine", "PushModel", "AgentWire", "LocalSchedule", "LocalZones",
+            "Observability", "DeviceModel",
             "DevicePorts", "DeviceStore", "DevicePrograms", "Attachments", "AppConnections", "InstalledApps",
             "DeviceLink", "RequestScheduling", "PushEncryption", "AppConversation", "ManagementDesk",
             "ServiceExtensions", "ConnectionAdmission", "MediaFetching", "OutboundAddresses", "RelayWire", "RelayHost",
@@ -648,9 +655,18 @@ let testTargets: [Target] = [
             "PushModel",
         ]),
     tests(
+        "Device", "AgentEngine",
+        [
+            "DeviceTestSupport", "AgentEngine", "PushModel", "AgentWire", "LocalSchedule", "DeviceModel", "DevicePorts",
+            "DeviceStore",
+            "AppConnections", "InstalledApps", "AppConversation", "RequestScheduling", "PresentationPlanning",
+            "ManagementDesk", "PushEncryption", "ServiceExtensions", nioCore, nioEmbedded, logging,
+        ]),
+    tests(
         "Device", "AgentCore",
         [
-            "DeviceTestSupport", "PresentationPlanning", "AgentCore", "DeviceModel", "DevicePorts", "DeviceStore",
+            "DeviceTestSupport", "PresentationPlanning", "AgentCore", "AgentEngine", "DeviceModel", "DevicePorts",
+            "DeviceStore",
             "DevicePrograms",
             "Attachments", "AppConnections", "InstalledApps", "DeviceLink", "AgentWire", "Machine", "PushModel",
             "DeviceSession", "LocalSchedule", "LocalZones", "StatementLog", "PowerCut", "PushEncryption",

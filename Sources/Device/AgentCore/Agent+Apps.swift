@@ -1,20 +1,29 @@
+import AgentEngine
 import AgentWire
-import AppConnections
 import DeviceModel
+import DevicePorts
+import DeviceStore
 import InstalledApps
 import Logging
+import Machine
 import Observability
 import PushModel
 
+/// The manifests of apps, their programs, and the focus that some follow.
 extension Agent {
-    /// Reads the manifests where any has changed. Known apps keep their state, and tokens are requested for new ones.
+    private var appFolder: AppFolder { AppFolder(path: configuration.appsFolder) }
+
+    // MARK: Manifests
+
+    /// Reads the manifests where any has changed.
     ///
     /// - Throws: when the store cannot be read. The app concerned is not installed then; the manifests are read again soon.
     func loadApps() throws {
-        let folder = AppFolder(path: configuration.appsFolder)
-        guard registry.manifestsChanged(folder.mark()) else { return }
+        guard registry.manifestsChanged(appFolder.mark()) else { return }
         do {
-            try applyManifests(folder.load())
+            let loaded = appFolder.load()
+            try decide { try $0.manifestsLoaded(loaded, $1) }
+            watchFocus()
         } catch {
             registry.forgetManifests()
             loadAppsLater()
@@ -34,34 +43,61 @@ extension Agent {
         }
     }
 
-    private func applyManifests(_ loaded: AppFolder.Content) throws {
-        for (file, fault) in loaded.faults {
-            logger.error(
-                "A manifest cannot be used.",
-                metadata: [
-                    LogKey.path: "\(file)", LogKey.error: "\(fault)",
-                ])
-        }
-        try installShell()
-        for (id, manifest) in loaded.apps where apps[id]?.manifest != manifest && id != AppManifest.terminalID {
-            if apps[id]?.takes(manifest) != true { try install(manifest, as: id) }
-        }
-        for (id, file) in loaded.files { apps[id]?.file = file }
-        if loaded.mayChangeUnseen { registry.forgetManifests() }
-        try lookForRemovals(loaded)
-        watchFocus()
+    func lookForApp(_ app: BundleID) { decide { $0.lookForApp(app, $1) { appFolder.load() } } }
+
+    /// An app is not on this device any more.
+    func removed(_ app: BundleID) {
+        onRelay { $0.removed(app) }
+        onLink { $0.appRemoved(app) }
+        attachments.remove(app)
+        parts.media?.remove(app)
     }
 
-    private func install(_ manifest: AppManifest, as id: BundleID) throws {
-        let known = apps[id]
-        let record = try known?.record ?? store.read { try $0.standing(app: id) }
-        let registration = try store.read { try $0.registration(app: id, environment: configuration.environment) }
-        for connection in registry.releaseConnections(of: id) {
-            connection.refuse(code: "manifestChanged", message: "the manifest of \(id) has another program or team now")
+    // MARK: Programs
+
+    func launch(_ app: BundleID, _ token: String?) {
+        guard let manifest = apps[app]?.manifest else { return }
+        var variables = ["ALDABA_AGENT_SOCKET": configuration.socketPath, "ALDABA_APP_ID": app.rawValue]
+        variables["XDG_ACTIVATION_TOKEN"] = token
+        do {
+            let process = try AgentStep.startApp.take {
+                try parts.launcher.launch(manifest, variables: variables) { [weak self] process in
+                    self?.enter { $0.decide { $0.supervise(.ended(process: process), app, $1) } }
+                }
+            }
+            logger.info("An app was started.", metadata: [LogKey.topic: "\(app)"])
+            decide { $0.supervise(.launched(process: process), app, $1) }
+        } catch {
+            logger.error(
+                "An app could not be started.", metadata: [LogKey.topic: "\(app)", LogKey.error: "\(error)"])
+            decide { engine, _ in engine.launchFailed(app) }
         }
-        apps[id] = InstalledApp(manifest: manifest, record: record, replacing: known)
-        onLink { $0.appInstalled(id, team: TeamID(rawValue: manifest.team)) }
-        if registration != .ended { requestToken(id) }
-        rescheduleRequests(id)
+    }
+
+    /// Starts an app that another device asks for, unless it runs.
+    func launchForRelay(_ app: BundleID) { decide { engine, _ in engine.startForRelay(app) } }
+
+    // MARK: The focus
+
+    /// Begins to watch the focus, once there is an app that follows it.
+    private func watchFocus() {
+        guard registry.wantsFocus else { return }
+        registry.focus = .on([])
+        guard let source = parts.focus else { return handleFocusEvent(.ended(reason: "there is no X11 display")) }
+        source.start { [weak self] event in self?.enter { $0.handleFocusEvent(event) } }
+    }
+
+    private func handleFocusEvent(_ event: FocusEvent) {
+        switch event {
+        case .focused(let process):
+            let line = process.map { ProcessTree.line(of: $0, parent: parts.parent) } ?? []
+            decide { engine, _ in engine.focusChanged(.on(line)) }
+        case .ended(let reason):
+            logger.warning(
+                "Nobody tells which window has the focus; apps with the life cycle focus are where they say.",
+                metadata: [LogKey.error: "\(reason)"])
+            decide { engine, _ in engine.focusChanged(.on([])) }
+            registry.focus = .unknown
+        }
     }
 }

@@ -1,3 +1,4 @@
+import AgentEngine
 import AgentWire
 import AppConnections
 import AppConversation
@@ -9,7 +10,8 @@ import NIOPosix
 import Observability
 import PushModel
 
-/// What apps, their companions and terminals say. ``AppConversations`` decides; here its directives are followed.
+/// What apps, their companions and terminals say. `AppConversations` decides in which order it is taken; here its directives
+/// are followed.
 extension Agent {
     func received(_ messages: [AppMessage], from connection: AppConnection) {
         converse(.received(messages), connection)
@@ -35,16 +37,27 @@ extension Agent {
     ) throws -> AppConversations<AppConnection>.Event? {
         switch directive {
         case .admit(let hello): return admit(connection, hello)
-        case .perform(let message, let app): try perform(message, from: app, connection)
+        case .perform(let message, let app):
+            if message.isAnsweredFromStore { flush() }
+            try decide { try $0.perform(message, from: app, connection, $1) }
         case .performForExtension(let message): return takeExtensionMessage(message, from: connection) ? nil : .refused
         case .manage(let command, let request): return manage(command, request, connection) ? nil : .refused
         case .relay(let frame, let role): return takeRelay(frame, role, connection) ? nil : .refused
-        case .examine(let added): return try examine(added, connection)
+        case .examine(let added):
+            switch added.asker {
+            case .app(let app):
+                // The places that are counted must be in the store.
+                if case .region? = added.request.trigger { flush() }
+                return try decide { try $0.examine(added, of: app, connection, $1) }
+            case .terminal(let waits): return examine(added, waits: waits, connection)
+            }
         case .copy(let added): copyFiles(of: added, connection)
-        case .store(let added, let mark, let replaced): try store(added, mark, replaced: replaced, connection)
-        case .refuseFiles(let added, let fault): refuse(added, code: fault.code, fault.message, connection)
+        case .store(let added, let mark, let replaced): store(added, mark, replaced: replaced, connection)
+        case .refuseFiles(let added, let fault):
+            decide { engine, _ in engine.refuseFiles(of: added, code: fault.code, fault.message, connection) }
         case .drop(let files): attachments.drop(files)
-        case .confirm(let request): confirm(Confirmation(connection: connection, request: request))
+        case .confirm(let request):
+            decide { engine, _ in engine.confirm(Confirmation(connection: connection, request: request)) }
         case .refuse(let code, let message): connection.refuse(code: code, message: message)
         case .resume: connection.resume()
         case .end: ended(connection)
@@ -52,117 +65,80 @@ extension Agent {
         return nil
     }
 
-    private func perform(_ message: AppMessage, from app: BundleID, _ connection: AppConnection) throws {
-        switch message {
-        case .ready:
-            // The answers that came before it must be stored before what waits is read.
-            flush()
-            hand(.ready, to: app)
-            supervise(.ready, app)
-            tellDeletions(to: app)
-            tellEnds(to: app)
-        case .handled(let id, let outcome):
-            hand(.handled(NotificationID(rawValue: id), outcome), to: app)
-        case .responseHandled(let response):
-            supervise(.responseHandled, app)
-            hand(.responseHandled(response), to: app)
-        case .deletionTaken(let deletion):
-            enqueue(.deletionTaken(NotificationID(rawValue: deletion), app: app))
-        case .requestAuthorization(let request, let options):
-            askForAuthorization(request, options: options, app: app, connection)
-        case .center(let request, let command): handleCenterCommand(command, request: request, from: app, connection)
-        case .getSettings(let request): connection.send([.settings(request: request, settings(of: app))])
-        case .registerForRemoteNotifications(let request): try giveToken(request, app: app, connection)
-        case .unregisterForRemoteNotifications: endToken(of: app, connection)
-        case .stateChanged(let state):
-            // With the life cycle `always` a connected app is active, whatever it says.
-            apps[app]?.enter(state)
-        case .fetch(let request, _):
-            let failure = MediaFailure(.refusedURL, "files are fetched for an app's service extension, not for the app")
-            connection.send([.fetched(request: request, .failed(failure))])
-        case .channel(let command): perform(command, from: app, connection)
-        case .hello, .manage, .extended, .extensionFailed, .relay, .unknown:
-            // A second hello changes nothing.
-            break
+    private func ended(_ connection: AppConnection) {
+        onRelay { $0.ended(connection) }
+        decide { engine, _ in engine.forgetAsker(connection) }
+        if let event = extensions.close(connection) { return updateExtensions(event) }
+        decide { $0.disconnect(connection, $1) }
+    }
+
+    // MARK: The beginning
+
+    /// Gives a connection the role that it asks for, or refuses it.
+    private func admit(_ connection: AppConnection, _ hello: AppHello) -> AppConversations<AppConnection>.Event {
+        do {
+            return try accept(connection, hello)
+        } catch {
+            storeFailed(error)
+            connection.refuse(code: "storeFailed", message: "the agent's store cannot be read; try again")
+            return .refused
         }
     }
 
-    private func ended(_ connection: AppConnection) {
-        onRelay { $0.ended(connection) }
-        // Nobody takes the answer to a question whose terminal has gone.
-        let unasked = terminals.remove { $0.connection === connection }
-        if !unasked.isEmpty { enqueue(.unlisted(app: AppManifest.terminalID, identifiers: unasked)) }
-        channelWaiters.remove { $0.connection === connection }
-        questions.removeAskers { $0.connection === connection }
-        if let event = extensions.close(connection) { return updateExtensions(event) }
-        guard let closed = registry.disconnect(connection) else { return }
-        let app = closed.app
-        guard closed.role == .app else { return }
-        startReconnectTimer(of: app)
-        apps[app]?.tokenRequests = []
-        hand(.disconnected, to: app)
-        giveData(.reconnected, to: app)
-        logger.info("An app has gone.", metadata: [LogKey.topic: "\(app)"])
+    private func accept(
+        _ connection: AppConnection, _ hello: AppHello
+    ) throws -> AppConversations<AppConnection>.Event {
+        let app = hello.sender.app
+        // A manifest may be new or another, and an installed app may have been built elsewhere since.
+        try loadApps()
+        guard let manifest = apps[app]?.manifest else {
+            connection.refuse(
+                code: "unknownApp",
+                message: "no app \(app) is installed; install its manifest: aldaba agent app install MANIFEST")
+            return .refused
+        }
+        if hello.sender.role == .serviceExtension, openExtension(connection, of: app) { return .admitted(nil) }
+        if let fault = fault(of: connection, as: manifest, hello.secret) {
+            logger.warning(
+                "A process that is not the app was refused.",
+                metadata: [LogKey.topic: "\(app)", LogKey.error: "\(fault)"])
+            connection.refuse(code: "notThisApp", message: "this process is not \(app): \(fault)")
+            return .refused
+        }
+        guard hello.sender.role == .app else {
+            decide { engine, _ in engine.connectCompanion(hello.sender, connection) }
+            return .admitted(nil)
+        }
+        if let run = hello.run {
+            enqueue(.begun(app: app, run: run))
+            flush()
+        }
+        return .admitted(try decide { try $0.connectApp(app, connection, run: hello.run, $1) })
+    }
+
+    private func fault(of connection: AppConnection, as manifest: AppManifest, _ secret: String?) -> String? {
+        let expected = manifest.provesBySecret ? AppFolder(path: configuration.appsFolder).secret(of: manifest.id) : nil
+        return parts.peerCheck.fault(of: connection.peer, as: manifest, secret: secret, expected: expected)
     }
 
     // MARK: Requests that are added
 
-    /// - Returns: What came of it; a request that is refused is answered.
-    private func examine(
-        _ added: AddedRequest, _ connection: AppConnection
-    ) throws -> AppConversations<AppConnection>.Event {
-        switch added.asker {
-        case .app(let app):
-            guard registry.role(of: connection)?.role != .serviceExtension else {
-                refuseUnstarted(connection, of: app)
-                return .refused
-            }
-            let installed = apps[app]
-            let refusal = try RequestRules.refusal(
-                of: added.request,
-                authorization: installed.map { $0.record.authorization(under: $0.manifest.authorization) },
-                triggerFault: { try fault(of: $0, of: added.request.identifier, app: app) })
-            guard let refusal else { return .approved }
-            connection.send([.centerAnswered(request: added.number, refusal)])
-            return .disapproved
-        case .terminal(let waits):
-            guard mayManage(connection) else { return .refused }
-            do {
-                guard let fault = try fault(of: added.request, waits: waits) else { return .approved }
-                connection.send([.managed(request: added.number, .failed(message: fault))])
-                return .disapproved
-            } catch {
-                refuse(connection, error)
-                return .refused
-            }
-        }
-    }
-
     private func store(
         _ added: AddedRequest, _ mark: RequestMark?, replaced: [String], _ connection: AppConnection
-    ) throws {
+    ) {
         let waiting = Confirmation(connection: connection, request: added.number)
         switch added.asker {
         case .app(let app):
-            batch.delete(replaced)
-            addRequest(added.request, as: mark, app: app)
-            confirm(waiting)
+            decide {
+                $0.batch.delete(replaced)
+                $0.addRequest(added.request, as: mark, app: app, $1)
+                $0.confirm(waiting)
+            }
         case .terminal(let waits):
             guard let answer = notify(added.request, waiting, waits: waits) else { return }
             connection.send([.managed(request: added.number, answer)])
         }
     }
-
-    private func refuse(_ added: AddedRequest, code: Int, _ message: String, _ connection: AppConnection) {
-        let answer: AgentMessage =
-            switch added.asker {
-            case .app: .centerAnswered(request: added.number, .failed(code: code, message: message))
-            case .terminal: .managed(request: added.number, .failed(message: message))
-            }
-        connection.send([answer])
-    }
-
-    // MARK: Files
 
     /// Copies files on a thread that may wait for the disk.
     private func copyFiles(of added: AddedRequest, _ connection: AppConnection) {

@@ -1,3 +1,4 @@
+import AgentEngine
 import AgentWire
 import AppConnections
 import DeviceModel
@@ -62,7 +63,7 @@ extension Agent {
     /// - Returns: Whether the connection is that of an extension which the agent started.
     func openExtension(_ connection: AppConnection, of app: BundleID) -> Bool {
         guard let event = extensions.open(connection, of: app, user: parts.peerCheck.user) else { return false }
-        connection.send([.welcome(.init(state: .background, authorization: authorizationStatus(of: app)))])
+        decide { engine, _ in engine.welcomeExtension(connection, of: app) }
         updateExtensions(event)
         return true
     }
@@ -72,42 +73,32 @@ extension Agent {
         switch extensions.take(message, from: connection) {
         case .event(let event): updateExtensions(event)
         case .center(let command, let request, let app):
-            handleCenterCommand(command, request: request, from: app, connection)
-        case .settings(let request, let app): connection.send([.settings(request: request, settings(of: app))])
+            if message.isAnsweredFromStore { flush() }
+            decide { $0.handleCenterCommand(command, request: request, from: app, connection, $1) }
+        case .settings(let request, let app):
+            decide { engine, _ in engine.giveSettings(request, of: app, to: connection) }
         case .nothing: break
         case .refused: return false
         case nil:
-            refuseUnstarted(connection, of: registry.role(of: connection)?.app)
+            decide { engine, _ in engine.refuseUnstarted(connection, of: engine.registry.role(of: connection)?.app) }
             return false
         }
         return true
     }
 
-    /// Refuses what says to be a service extension, and was not started by the agent.
-    func refuseUnstarted(_ connection: AppConnection, of app: BundleID?) {
-        connection.refuse(
-            code: "notThisRole",
-            message:
-                "the serviceExtension of \(app?.rawValue ?? "an app") has nothing to say after hello, since the agent "
-                + "did not start it")
-    }
-
-    /// Plans a notification anew, and stores it as it appears.
+    /// Stores a notification as it appears, by what its extension made of it.
     private func release(_ id: NotificationID, of app: BundleID, _ checked: CheckedExtension, after duration: Duration)
     {
         defer { enter { $0.updateExtensions(.settled(id)) } }
         let files = checked.content?.attachments ?? []
         do {
             guard let waiting = try store.read({ try $0.extending(id) }) else { return attachments.drop(files) }
-            var received = ReceivedNotification(PayloadDelivery(payload: waiting.payload))
-            received.content = checked.content ?? received.content
-            guard let plan = planned(received, for: app) else {
+            guard let plan = decide({ $0.extended(waiting, checked.content, $1) }) else {
                 attachments.drop(files)
                 return loadExtendingLater()  // Its app's removal ends it, or its manifest comes back.
             }
-            if plan.tellsAlone { tellAlone(plan, of: app) }
             extensions.count(checked.outcome, of: app)
-            batch.delete(checked.sources)
+            engine.batch.delete(checked.sources)
             enqueue(
                 .extended(
                     id, checked, by: extensions.version(of: app), as: plan, after: duration, at: parts.now()))

@@ -1,21 +1,14 @@
+import AgentEngine
 import AgentWire
 import AppConnections
+import AppConversation
 import DeviceModel
-import InstalledApps
 import ManagementDesk
 import PushModel
 
-/// What a person asks at a terminal. Only connections of the `aldaba` program itself are answered. ``ManagementDesk`` answers;
-/// here what it orders is done.
+/// What a person asks at a terminal. Only connections of the `aldaba` program itself are answered. `ManagementDesk` answers;
+/// what it orders the engine carries out.
 extension Agent {
-    func installShell() throws {
-        guard apps[AppManifest.terminalID] == nil else { return }
-        let manifest = AppManifest(
-            id: AppManifest.terminalID, name: "aldaba", team: "", executable: "", authorization: .granted)
-        let record = try store.read { try $0.standing(app: AppManifest.terminalID) }
-        apps[AppManifest.terminalID] = InstalledApp(manifest: manifest, record: record)
-    }
-
     /// - Returns: Whether the connection may go on.
     func manage(_ command: ManagementCommand, _ request: Int64, _ connection: AppConnection) -> Bool {
         guard mayManage(connection) else { return false }
@@ -25,8 +18,10 @@ extension Agent {
             try loadApps()
             switch try desk.take(command) {
             case .answer(let answer)?: connection.send([.managed(request: request, answer)])
-            case .order(let order)?: connection.send([.managed(request: request, execute(order))])
-            // A conversation has it examined and stored (``AppConversations``).
+            case .order(let order)?:
+                let answer = decide { $0.execute(order, $1) } ? durable() : .done
+                connection.send([.managed(request: request, answer)])
+            // A conversation has it examined and stored (`AppConversations`).
             case nil: break
             }
             return true
@@ -36,7 +31,7 @@ extension Agent {
         }
     }
 
-    func refuse(_ connection: AppConnection, _ error: any Error) {
+    private func refuse(_ connection: AppConnection, _ error: any Error) {
         storeFailed(error)
         connection.refuse(code: "storeFailed", message: "the agent's store: \(error)")
     }
@@ -49,46 +44,21 @@ extension Agent {
 
     /// A desk that knows what is so now. What is on its way to the store must be there.
     var desk: ManagementDesk {
-        ManagementDesk(
-            registry: registry, store: store, schedule: requestSchedule, surroundings: scheduleSurroundings,
+        let context = self.context
+        return ManagementDesk(
+            registry: registry, store: store, schedule: engine.schedule,
+            surroundings: engine.scheduleSurroundings(context),
             circumstances: ManagementDesk.Circumstances(
-                isConnected: onLink { $0.isOpen } ?? false, hasServer: link != nil,
-                hasScreen: parts.presenter.hasScreen, screenFault: parts.presenter.screenFault,
-                quietHours: surroundings.quietHours,
+                isConnected: context.isConnected, hasServer: link != nil, hasScreen: context.hasScreen,
+                screenFault: parts.presenter.screenFault, quietHours: engine.surroundings.quietHours,
                 positionSource: parts.positions?.name,
                 extensions: { [counts = extensions.counts] in counts.versions(of: $0) },
                 environment: configuration.environment))
     }
 
-    private func execute(_ order: ManagementDesk.Order) -> ManagementAnswer {
-        switch order {
-        case .cancel(let identifiers, let app): enqueue(.unscheduled(app: app, identifiers: identifiers))
-        case .act(let notification, let action, let text):
-            withdraw(notification.id)
-            chose(notification, action, text, activationToken: nil, by: .terminal)
-            return .done
-        case .dismiss(let id):
-            dismissedAtTerminal(id)
-            return .done
-        case .setQuietHours(let hours, let text):
-            surroundings.quietHours = hours
-            enqueue(.preference(name: QuietHours.name, value: text))
-        case .settle(let record, let app, let isDecision):
-            change(app) { $0 = record }
-            if isDecision { settleQuestion(of: app) }
-        case .enter(let app, let state):
-            apps[app]?.connection?.send([.enter(state)])
-            return .done
-        case .openSettings(let app):
-            supervise(.settingsWished, app)
-            return .done
-        }
-        return durable()
-    }
-
     /// Commits the batch, and answers whether the change is on the disk.
     private func durable() -> ManagementAnswer {
-        let isKeptAfterFailure = batch.holdsWhatIsKept
+        let isKeptAfterFailure = engine.batch.holdsWhatIsKept
         guard !flush() else { return .done }
         return .failed(
             message: isKeptAfterFailure
@@ -98,52 +68,36 @@ extension Agent {
 
     // MARK: Notifications of the terminal's own
 
-    /// What is wrong with a notification of the terminal's; `nil` for nothing.
+    /// Says whether a notification of the terminal's may be shown; answers one that may not.
+    func examine(
+        _ added: AddedRequest, waits: Bool, _ connection: AppConnection
+    ) -> AppConversations<AppConnection>.Event {
+        guard mayManage(connection) else { return .refused }
+        do {
+            guard let fault = try fault(of: added.request, waits: waits) else { return .approved }
+            connection.send([.managed(request: added.number, .failed(message: fault))])
+            return .disapproved
+        } catch {
+            refuse(connection, error)
+            return .refused
+        }
+    }
+
     func fault(of request: NotificationRequest, waits: Bool) throws -> String? {
-        guard let terminal = apps[AppManifest.terminalID] else { return "the agent has not read its store yet" }
         flush()
-        let conditions = ManagementDesk.NotifyConditions(
-            presentation: conditions(of: terminal), isFull: terminals.isFull,
-            triggerFault: try request.trigger.flatMap {
-                try fault(of: $0, of: request.identifier, app: AppManifest.terminalID)
-            })
+        guard let conditions = try engine.notifyConditions(of: request, context) else {
+            return "the agent has not read its store yet"
+        }
         return try desk.fault(of: request, waits: waits, conditions)
     }
 
-    /// - Returns: The answer; `nil` for a terminal that waits for what a person does.
-    func notify(_ request: NotificationRequest, _ waiting: Confirmation, waits: Bool) -> ManagementAnswer? {
-        guard request.trigger == nil else {
-            schedule(request, as: nil, app: AppManifest.terminalID)
-            let answer = durable()
-            return answer == .done ? desk.answer(toWaiting: request.identifier) : answer
-        }
-        failWaiter(request.identifier, "a later notification took its place")
-        if waits { terminals.wait(waiting, for: request.identifier) }
-        fireAdded(request, as: nil, app: AppManifest.terminalID)
-        return waits ? nil : durable()
-    }
-
-    /// Tells the terminal that waits for an answer that there will be none.
-    func failWaiter(of notification: WaitingNotification, _ reason: String) {
-        guard notification.app == AppManifest.terminalID else { return }
-        failWaiter(notification.identifier, "it could not be shown: \(reason)")
-    }
-
-    func failWaiter(_ identifier: String, _ reason: String) {
-        guard let waiter = terminals.end(identifier) else { return }
-        // A question without a terminal that waits must not appear later.
-        enqueue(.unlisted(app: AppManifest.terminalID, identifiers: [identifier]))
-        waiter.connection.send([.managed(request: waiter.request, .failed(message: reason))])
-    }
-
-    /// Tells the terminal that waits what a person did.
+    /// Shows a notification of the terminal's, or has it wait for its time or place.
     ///
-    /// - Returns: Whether the notification was a terminal's.
-    func tellTerminal(_ notification: WaitingNotification, _ action: String, _ text: String?) -> Bool {
-        guard notification.app == AppManifest.terminalID else { return false }
-        if let waiter = terminals.end(notification.identifier) {
-            waiter.connection.send([.managed(request: waiter.request, .answered(action: action, text: text))])
-        }
-        return true
+    /// - Returns: The answer; `nil` for a terminal that waits for what a person does.
+    func notify(_ request: NotificationRequest, _ terminal: Confirmation, waits: Bool) -> ManagementAnswer? {
+        decide { $0.notify(request, terminal, waits: waits, $1) }
+        guard request.trigger != nil else { return waits ? nil : durable() }
+        let answer = durable()
+        return answer == .done ? desk.answer(toWaiting: request.identifier) : answer
     }
 }

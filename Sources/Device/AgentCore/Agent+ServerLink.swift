@@ -1,16 +1,36 @@
+import AgentEngine
 import AgentWire
 import DeviceLink
 import DeviceModel
 import DeviceStore
+import Logging
+import Observability
 import PushEncryption
 import PushModel
 
 /// What the link to the server tells the agent. The link calls on the agent's event loop, which it shares.
-extension Agent: ServerLinkDelegate {
+extension Agent: ServerLinkDelegate, AppRequestDelegate {
     /// Calls the link, which runs on the agent's event loop; `nil` without a server.
     @discardableResult func onLink<Value: Sendable>(_ body: (isolated ServerLink) -> Value) -> Value? {
         link?.assumeIsolated(body)
     }
+
+    func callLink(_ call: AgentEngine.LinkCall) {
+        onLink { link in
+            switch call {
+            case .stored(let ids, let session): link.stored(ids, in: session)
+            case .receiptsCommitted: link.receiptsCommitted()
+            case .upstreamCommitted: link.upstreamCommitted()
+            case .topicsCommitted: link.topicsCommitted()
+            case .appInstalled(let app, let team): link.appInstalled(app, team: team)
+            case .requestToken(let app): link.requestToken(app)
+            case .requestTokenEnd(let app): link.requestTokenEnd(app)
+            case .closeSession: link.closeSession()
+            }
+        }
+    }
+
+    // MARK: The session
 
     /// Tells that the device has its id (``AgentEvent/enrolled(_:)``).
     package nonisolated func enrolled(as device: DeviceID) { events(.enrolled(device)) }
@@ -18,19 +38,19 @@ extension Agent: ServerLinkDelegate {
     package nonisolated func sessionOpened() {
         assumeIsolated { agent in
             agent.onRelay { $0.sessionOpened() }
-            agent.tellChannels()
+            agent.decide { $0.sessionChanged($1) }
         }
         events(.sessionOpened)
     }
     /// Tells that a session was lost or could not be opened (``AgentEvent/sessionClosed(reason:)``).
     package nonisolated func sessionClosed(reason: String) {
         events(.sessionClosed(reason: reason))
-        assumeIsolated { $0.tellChannels() }
+        assumeIsolated { $0.decide { $0.sessionChanged($1) } }
     }
 
     /// Plans the notifications and has them stored; the link acknowledges them after the commit.
     package nonisolated func notificationsArrived(_ notifications: [OutgoingNotification], in session: Int) {
-        assumeIsolated { $0.arrived(notifications, in: session) }
+        assumeIsolated { $0.decide { $0.arrived(notifications, in: session, $1) } }
     }
 
     /// Has the ids of notifications deleted whose acks the server has confirmed.
@@ -41,57 +61,67 @@ extension Agent: ServerLinkDelegate {
         assumeIsolated { $0.enqueue(.receiptsConfirmed(places)) }
     }
 
-    /// Tells the app its device token, where it asked for one or knows another.
-    package nonisolated func tokenReceived(_ token: String, app: BundleID) {
-        assumeIsolated {
-            $0.noteKeyPublished(of: app)
-            $0.announce(token, app: app)
-        }
-    }
-    /// The public key of the app's newest key pair, which is made where there is none yet or it has been in use for long.
-    package nonisolated func keyToPublish(app: BundleID) throws -> RecipientPublicKey? {
-        try assumeIsolated { try $0.publicKeyToPublish(of: app) }
-    }
-    /// Notes that the app's device token has ended: it may ask for a new one.
-    package nonisolated func tokenEnded(app: BundleID) { assumeIsolated { $0.apps[app]?.isTokenEnding = false } }
-    /// Answers the app's requests for a device token with the server's code.
-    package nonisolated func tokenRefused(app: BundleID, code: String) {
-        assumeIsolated { $0.refuseToken(app, code: code) }
-    }
     /// Commits the batch of changes now.
     package nonisolated func commitWrites() { assumeIsolated { _ = $0.flush() } }
     /// Treats the error as any failure of the store: all connections are opened anew.
     package nonisolated func storeUnusable(_ error: any Error) { assumeIsolated { $0.storeFailed(error) } }
-}
 
-/// Wraps a connector so that each ack and each report to the server is a step of the agent (``AgentStep``), at which a
-/// debug build can be told to die.
-package struct SteppedConnector: PushConnector {
-    /// The connector that is wrapped.
-    package let connector: any PushConnector
+    // MARK: Device tokens
 
-    /// Wraps a connector; connects to nothing yet.
-    package init(connector: any PushConnector) {
-        self.connector = connector
-    }
-
-    /// Makes one attempt by the wrapped connector.
-    package func connect(
-        _ identity: DeviceIdentity, received: [NotificationID], events: @escaping @Sendable (PushEvent) -> Void
-    ) -> any PushConnection {
-        Connection(connection: connector.connect(identity, received: received, events: events))
-    }
-
-    private struct Connection: PushConnection {
-        let connection: any PushConnection
-
-        func stored(_ ids: [NotificationID]) { AgentStep.acknowledge.take { connection.stored(ids) } }
-        func report(_ receipts: [Receipt], as batch: String) {
-            AgentStep.report.take { connection.report(receipts, as: batch) }
+    /// Tells the app its device token, where it asked for one or knows another.
+    package nonisolated func tokenReceived(_ token: String, app: BundleID) {
+        assumeIsolated {
+            $0.noteKeyPublished(of: app)
+            $0.decide { engine, _ in engine.tokenReceived(token, app: app) }
         }
-        func send(_ message: QueuedUpstream) { AgentStep.report.take { connection.send(message) } }
-        func relay(_ frame: [UInt8]) { connection.relay(frame) }
-        func probe() { connection.probe() }
-        func close() { connection.close() }
+    }
+    /// Notes that the app's device token has ended: it may ask for a new one.
+    package nonisolated func tokenEnded(app: BundleID) {
+        assumeIsolated { $0.decide { engine, _ in engine.tokenEnded(app: app) } }
+    }
+    /// Answers the app's requests for a device token with the server's code.
+    package nonisolated func tokenRefused(app: BundleID, code: String) {
+        assumeIsolated {
+            $0.decide { engine, _ in
+                engine.tokenRefused(app: app, code: code, isUnknown: code == ServerLink.unknownApp)
+            }
+        }
+    }
+
+    /// The public key of the app's newest key pair, which is made where there is none yet or it has been in use for long.
+    package nonisolated func keyToPublish(app: BundleID) throws -> RecipientPublicKey? {
+        try assumeIsolated { agent in
+            guard agent.apps[app]?.manifest.encryptedPayloads == .agent else { return nil }
+            let key = try agent.store.keyToPublish(
+                app: app, environment: agent.configuration.environment, now: agent.parts.now())
+            // By the id a person can compare what the server tells senders.
+            agent.logger.info(
+                "An app publishes its encryption key.",
+                metadata: [LogKey.topic: "\(app)", LogKey.key: "\(key.id)"])
+            return key
+        }
+    }
+
+    /// The server has answered to the registration that published the app's newest key.
+    private func noteKeyPublished(of app: BundleID) {
+        guard apps[app]?.manifest.encryptedPayloads == .agent else { return }
+        do {
+            try store.keyPublished(app: app, environment: configuration.environment, now: parts.now())
+        } catch {
+            // The key opens messages all the same, and the next registration publishes it again.
+            logger.error("That a key is published could not be stored.", metadata: [LogKey.error: "\(error)"])
+        }
+    }
+
+    // MARK: What apps ask of their server
+
+    /// Stores what became of a message, and tells its app.
+    package nonisolated func upstreamEnded(_ sequence: Int64, code: String?) {
+        assumeIsolated { $0.enqueue(.upstreamEnded(sequence, code: code)) }
+    }
+
+    /// Answers who waits for a topic, and forgets the wish.
+    package nonisolated func topicAnswered(_ wish: TopicWish, code: String?) {
+        assumeIsolated { $0.decide { engine, _ in engine.topicAnswered(wish, code: code) } }
     }
 }

@@ -1,3 +1,4 @@
+import AgentEngine
 import AgentWire
 import AppConnections
 import AppConversation
@@ -29,9 +30,6 @@ public actor Agent {
     /// The event loop of all agents of a process. Its thread lives as long as the process.
     private static let ownLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-    /// How many notifications one call of `prune` deletes at most.
-    static let pruningLimit = 500
-
     nonisolated let loop: any EventLoop
     /// The executor of the agent's event loop: what is isolated to the agent runs on that loop's thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
@@ -43,42 +41,34 @@ public actor Agent {
     nonisolated let events: @Sendable (AgentEvent) -> Void
     private var data: AgentData
 
-    var registry = AppRegistry()
-
     /// The link to the server; `nil` without one.
     nonisolated let link: ServerLink?
 
-    var batch = ChangeBatch<Confirmation>()
+    /// Decides about every event.
+    var engine: AgentEngine
+    /// What connections say, in its order.
     var conversations = AppConversations<AppConnection>()
-    var questions = AuthorizationQuestions<Confirmation>()
-    var terminals = TerminalWaiters<Confirmation>()
-    var surroundings: Surroundings
     /// Waits for the desktop's word whether the screen is locked.
-    private var screenWaiter: CheckedContinuation<Void, Never>?
-    private var pruning = PruningTrigger()
-    /// Requests that wait for their time or place.
-    var requestSchedule = RequestSchedule()
+    var screenWaiter: CheckedContinuation<Void, Never>?
     /// What waits for service extensions, and their processes.
     lazy var extensions = ServiceExtensions(parts.extensions, media: parts.media) { [weak self] event in
         self?.enter { $0.updateExtensions(event) }
     }
-    /// Who waits for answers to requests of the direct channel.
-    var channelWaiters = ChannelWaiters<Confirmation>()
-    /// When data messages that have expired are ended next.
-    var watchedExpiry: Timestamp?
     /// Relaying between this person's devices.
     nonisolated let relay: DeviceRelay
-    /// How many events of the presenter wait for the store to be readable again.
-    var unheard = 0
-    var presentations: PresentationFlow
 
     var store: AgentStore { data.store }
     var attachments: AttachmentStore { data.attachments }
 
+    var registry: AppRegistry {
+        get { engine.registry }
+        _modify { yield &engine.registry }
+    }
     /// Installed apps by bundle id.
-    var apps: [BundleID: InstalledApp] {
-        get { registry.apps }
-        _modify { yield &registry.apps }
+    var apps: [BundleID: InstalledApp] { engine.apps }
+    var questions: AuthorizationQuestions<Confirmation> {
+        get { engine.questions }
+        _modify { yield &engine.questions }
     }
 
     /// Opens the data folder: makes it where it is missing, locks it, and opens the store in it. An agent that was
@@ -124,12 +114,16 @@ public actor Agent {
         data = try AgentData(configuration, now: AgentDependencies.systemTime(), logger: logger)
         let relaySettings = try RelaySettingsFile(dataFolder: configuration.dataFolder).readDrawingKey()
         let store = data.store
-        presentations = PresentationFlow(inherited: Set(try store.read { try $0.wantedIDs() }))
+        let inherited = Set(try store.read { try $0.wantedIDs() })
         let identity = try store.read { try $0.identity() }
-        surroundings = Surroundings(
-            quietHours: try store.read { try $0.preference(QuietHours.name) }.flatMap(QuietHours.init))
+        let quietHours = try store.read { try $0.preference(QuietHours.name) }.flatMap(QuietHours.init)
         let parts = try parts()
         self.parts = parts
+        engine = AgentEngine(
+            settings: AgentEngine.Settings(
+                timing: timing, environment: configuration.environment, hasServer: parts.hasServer,
+                hasActivator: parts.activator != nil, zones: parts.zones),
+            inherited: inherited, quietHours: quietHours)
         relay = DeviceRelay(
             settings: relaySettings, dataFolder: configuration.dataFolder, loop: loop, parts: parts.relay,
             logger: logger)
@@ -159,16 +153,11 @@ public actor Agent {
         onRelay { [self] relay in relay.setDelegate(self) }
         try loadApps()
         // An app that runs is given the time to come back before anything starts it anew.
-        for app in apps.keys { startReconnectTimer(of: app) }
-        let shown = try store.read { try $0.shown(limit: 200) }
+        decide { engine, _ in
+            for app in engine.apps.keys { engine.startReconnectTimer(of: app) }
+        }
         parts.presenter.start(
-            shown: try inheritedQuestions()
-                + shown.compactMap { notification in
-                    notification.handle.map {
-                        ShownPresentation(presentation: presentation(of: notification), handle: $0)
-                    }
-                },
-            events: { [weak self] event in self?.enter { $0.handlePresenterEvent(event) } })
+            shown: try shownBefore(), events: { [weak self] event in self?.enter { $0.handlePresenterEvent(event) } })
         await learnScreen()
         let socket = try await AppSocket.listen(
             path: configuration.socketPath, group: MultiThreadedEventLoopGroup.singleton,
@@ -187,10 +176,7 @@ public actor Agent {
 
     private func end() async {
         // No agent would take the answer to a question that stays on the screen.
-        for (id, question) in questions.all {
-            withdraw(id)
-            enqueue(.asked(app: question.app, handle: nil))
-        }
+        decide { engine, _ in engine.withdrawQuestions() }
         extensions.end()
         parts.presenter.stop()
         parts.focus?.stop()
@@ -211,95 +197,52 @@ public actor Agent {
         loop.scheduleTask(in: TimeAmount(delay)) { [weak self] in self?.assumeIsolated { body($0) } }
     }
 
-    /// The desktop has said how the screen is.
-    func learnedScreen(isLocked: Bool) {
-        if surroundings.screenChanged(isLocked: isLocked) { refreshPreviews() }
-        followFocus()
-        if !isLocked { enqueue(.released) }
-        endScreenWait()
-    }
-
-    /// Waits for the desktop's word whether the screen is locked, and not for long: what appears depends on it.
-    private func learnScreen() async {
-        enter(after: timing.lockPatience) { $0.endScreenWait() }
-        await withCheckedContinuation { continuation in
-            if surroundings.isScreenKnown { continuation.resume() } else { screenWaiter = continuation }
+    /// What an earlier run left on the screen.
+    private func shownBefore() throws -> [ShownPresentation] {
+        let shown = try store.read { try $0.shown(limit: 200) }
+        return try decide { engine, context in
+            try engine.inheritedQuestions(context)
+                + shown.compactMap { notification in
+                    notification.handle.map {
+                        ShownPresentation(
+                            presentation: engine.presentation(of: notification, context), handle: $0)
+                    }
+                }
         }
-    }
-
-    private func endScreenWait() {
-        screenWaiter?.resume()
-        screenWaiter = nil
     }
 
     /// Takes up what the last run left: badges, intents, requests, and responses that waited for the screen to be unlocked.
     private func resumeWhatWaits() {
-        for (id, app) in apps where app.shownBadge > 0 { showBadge(of: id) }
-        sendPresentations()
+        decide { engine, context in
+            for (id, app) in engine.apps where app.shownBadge > 0 { engine.showBadge(of: id) }
+            engine.sendPresentations(context)
+        }
         parts.clock.start { [weak self] event in self?.enter { $0.handleClockEvent(event) } }
         loadSchedule()
         loadExtending()
-        resumeData()
+        decide { $0.resumeExpiry($1) }
         // Where nobody tells of a lock there is none to wait for.
-        if !surroundings.isScreenLocked { enqueue(.released) }
+        if !engine.surroundings.isScreenLocked { enqueue(.released) }
     }
 
     private func runPruningLoop() async {
         while !Task.isCancelled {
-            let mayHaveMore = pruneStore(of: nil)
-            if !mayHaveMore {
-                data.sweepAttachments(logger)
-                sweepKeys()
-            }
+            let mayHaveMore = prune(nil)
+            if !mayHaveMore { data.sweep(now: parts.now(), logger) }
             try? await parts.sleep(mayHaveMore ? .milliseconds(100) : .seconds(3600))
         }
     }
 
-    private func sweepKeys() {
-        do { try store.deleteOldKeys(now: parts.now()) } catch {
-            logger.error("Old encryption keys could not be deleted.", metadata: [LogKey.error: "\(error)"])
-        }
-    }
-
-    /// Counts a notification that was stored. After every ``PruningTrigger/interval`` of them their apps are pruned.
-    func noteStored(_ app: BundleID) {
-        guard let apps = pruning.noteStored(app) else { return }
-        enter { $0.pruneInSteps(of: apps) }
-    }
-
     /// Prunes in steps; other work has its turn between them.
-    private func pruneInSteps(of apps: Set<BundleID>) {
-        if pruneStore(of: apps) { enter { $0.pruneInSteps(of: apps) } }
+    func pruneInSteps(of apps: Set<BundleID>) {
+        if prune(apps) { enter { $0.pruneInSteps(of: apps) } }
     }
 
     /// - Returns: Whether there may be more to delete.
-    private func pruneStore(of apps: Set<BundleID>?) -> Bool {
-        do {
-            let pruning = try store.prune(timing.limits, of: apps, now: parts.now(), limit: Self.pruningLimit)
-            for id in pruning.ended { withdraw(id) }
-            if !pruning.ended.isEmpty {
-                logger.warning(
-                    "Notifications ended that their apps did not take.",
-                    metadata: [LogKey.count: "\(pruning.ended.count)"])
-                onLink { $0.receiptsCommitted() }
-            }
-            return pruning.deleted == Self.pruningLimit
-        } catch {
-            logger.error("Old notifications could not be deleted.", metadata: [LogKey.error: "\(error)"])
-            return false
-        }
+    private func prune(_ apps: Set<BundleID>?) -> Bool {
+        let (ended, mayHaveMore) = data.prune(timing.limits, of: apps, now: parts.now(), logger)
+        for id in ended { withdraw(id) }
+        if !ended.isEmpty { onLink { $0.receiptsCommitted() } }
+        return mayHaveMore
     }
-}
-
-/// Passes what the connections of apps bring to the agent's event loop.
-private final class AgentDoor: AppSocketDelegate {
-    private let agent: Agent
-
-    init(agent: Agent) { self.agent = agent }
-
-    func received(_ messages: [AppMessage], from connection: AppConnection) {
-        agent.enter { $0.received(messages, from: connection) }
-    }
-
-    func closed(_ connection: AppConnection) { agent.enter { $0.closed(connection) } }
 }

@@ -1,3 +1,4 @@
+import AgentWire
 import Attachments
 import DeviceModel
 import DeviceStore
@@ -38,13 +39,39 @@ struct AgentData: Sendable {
     /// Lets another agent open the folder.
     mutating func unlock() { lock = nil }
 
-    /// Deletes the files that no notification names.
-    func sweepAttachments(_ logger: Logger) {
+    /// How many notifications one call of ``prune(_:of:now:_:)`` deletes at most.
+    static let pruningLimit = 500
+
+    /// Deletes what the limits do not let stay, of these apps or of all, one portion at a time.
+    ///
+    /// - Returns: The notifications that ended without having reached their apps, and whether there may be more to delete.
+    func prune(
+        _ limits: AgentLimits, of apps: Set<BundleID>?, now: Timestamp, _ logger: Logger
+    ) -> (ended: [NotificationID], mayHaveMore: Bool) {
+        do {
+            let pruning = try store.prune(limits, of: apps, now: now, limit: Self.pruningLimit)
+            if !pruning.ended.isEmpty {
+                logger.warning(
+                    "Notifications ended that their apps did not take.",
+                    metadata: [LogKey.count: "\(pruning.ended.count)"])
+            }
+            return (pruning.ended, pruning.deleted == Self.pruningLimit)
+        } catch {
+            logger.error("Old notifications could not be deleted.", metadata: [LogKey.error: "\(error)"])
+            return ([], false)
+        }
+    }
+
+    /// Deletes the files that no notification names, and keys that nobody encrypts to any more.
+    func sweep(now: Timestamp, _ logger: Logger) {
         do {
             attachments.sweep(keeping: try store.read { try $0.attachmentPaths() }, now: Date())
         } catch {
             // Which files are named is not known: all stay.
             logger.error("Files that no notification names could not be deleted.", metadata: [LogKey.error: "\(error)"])
+        }
+        do { try store.deleteOldKeys(now: now) } catch {
+            logger.error("Old encryption keys could not be deleted.", metadata: [LogKey.error: "\(error)"])
         }
     }
 }

@@ -104,6 +104,9 @@ struct AgentDependencies: Sendable {
             now: { [now] in now().rawValue })
     }
 
+    /// Whether there is a server.
+    var hasServer: Bool { connector != nil && enrolment != nil }
+
     /// What the link to the server works with; `nil` without a server.
     func link(store: AgentStore) -> ServerLinkDependencies? {
         guard let connector, let enrolment else { return nil }
@@ -111,24 +114,4 @@ struct AgentDependencies: Sendable {
             connector: SteppedConnector(connector: connector), enrolment: enrolment, store: store, network: network,
             sinceBoot: { [clock] in clock.now().sinceBoot }, sleep: sleep, random: random)
     }
-}
-
-/// How long the agent waits and how much it keeps.
-struct AgentTiming: Sendable {
-    /// How long an app may be away, from the agent's start or the end of its connection, before it counts as gone:
-    /// then what waits for it is shown on the desktop, and a tap starts it. Its library reconnects within two seconds.
-    var returnLimit = Duration.seconds(5)
-    /// How long the agent waits at its start for the desktop to say whether the screen is locked.
-    var lockPatience = Duration.milliseconds(500)
-    /// How long a manifest must be missing before its app counts as taken away.
-    var removalPatience = Duration.seconds(2)
-    /// How long an app in front may take to say how a notification is shown; then it is shown without the app's answer.
-    /// Longer than the app's library waits for the app's handlers.
-    var answerPatience = Duration.seconds(35)
-    /// How long responses wait for an app that cannot be started.
-    var launchLimit = Duration.seconds(60)
-    /// The pause between a failure of the store and the next attempt.
-    var storePause = Duration.seconds(1)
-    /// How much is kept for each app.
-    var limits = AgentLimits()
 }

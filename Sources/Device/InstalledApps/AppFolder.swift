@@ -64,7 +64,8 @@ public struct AppFolder: Sendable {
         /// Whether the folder could be read.
         public var isReadable: Bool
 
-        fileprivate init(isReadable: Bool) { self.isReadable = isReadable }
+        /// A folder without manifests.
+        package init(isReadable: Bool) { self.isReadable = isReadable }
 
         /// Whether the folder has an app, or may have it in a file that cannot be used.
         ///

@@ -9,6 +9,8 @@ package enum AppRun<Connection: Sendable>: Sendable {
     case started(process: Int32)
     /// The session bus is bringing it to the front.
     case activating
+    /// The agent is starting its program.
+    case launching
     /// It is not connected and may connect until a deadline; `process` is the one that the agent started.
     case reconnecting(deadline: Int, process: Int32?)
     /// It is connected; `process` is the one that the agent started.
@@ -26,16 +28,18 @@ package enum AppRun<Connection: Sendable>: Sendable {
         return true
     }
 
-    /// Whether the agent started a process that is not connected yet.
+    /// Whether the agent started a process that is not connected yet, or is about to.
     package var isStarting: Bool {
-        guard case .started = self else { return false }
-        return true
+        switch self {
+        case .started, .launching: true
+        case .stopped, .activating, .reconnecting, .connected: false
+        }
     }
 
     /// The process that the agent started and that has not ended.
     private var process: Int32? {
         switch self {
-        case .stopped, .activating: nil
+        case .stopped, .activating, .launching: nil
         case .started(let process): process
         case .reconnecting(_, let process), .connected(_, let process): process
         }
@@ -78,8 +82,19 @@ package enum AppRun<Connection: Sendable>: Sendable {
         return true
     }
 
+    /// The agent is about to start its program: it is not started a second time meanwhile.
+    package mutating func launch() {
+        if isStopped { self = .launching }
+    }
+
+    /// Its program could not be started.
+    package mutating func launchFailed() {
+        if case .launching = self { self = .stopped }
+    }
+
     /// The agent started a process of it.
     package mutating func start(process: Int32) {
+        launchFailed()
         if isStopped { self = .started(process: process) }
     }
 
@@ -89,7 +104,7 @@ package enum AppRun<Connection: Sendable>: Sendable {
     package mutating func processEnded(_ ended: Int32) -> Bool {
         guard process == ended else { return false }
         switch self {
-        case .stopped, .activating: return false
+        case .stopped, .activating, .launching: return false
         case .started: self = .stopped
         case .reconnecting(let deadline, _): self = .reconnecting(deadline: deadline, process: nil)
         case .connected(let connection, _): self = .connected(connection, process: nil)

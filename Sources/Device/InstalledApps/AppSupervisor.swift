@@ -198,9 +198,7 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
             return [.openSettings]
         case .activation(let outcome): return activated(outcome)
         case .activationLimitPassed(let reason): return launchInstead(reason)
-        case .launched(let process):
-            run.start(process: process)
-            isWakeDue = false
+        case .launched(let process): run.start(process: process)
         case .ended(let process): return ended(process, conditions)
         case .launchLimitPassed:
             guard run.isStopped else { return [] }
@@ -276,6 +274,7 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
     private mutating func start(_ conditions: Conditions) -> [Directive] {
         guard run.isStopped else { return [] }
         guard conditions.manifest.dbusActivatable, nextState == .active, conditions.hasActivator else {
+            isWakeDue = false
             return [.launch(token: activationToken), .awaitLaunch]
         }
         run.activate()
@@ -299,6 +298,7 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
     /// Starts the program of an app that the session bus did not start.
     private mutating func launchInstead(_ reason: String) -> [Directive] {
         guard run.activationFailed() else { return [] }
+        isWakeDue = false
         return [.log(.launchedInstead(reason: reason)), .launch(token: activationToken)]
     }
 }

@@ -21,14 +21,8 @@ package struct InstalledApp: Sendable {
     package var supervisor: AppSupervisor<AppConnection>
     /// Connections that others have in the app's name, by their roles; none of them is the app.
     package var companions: [ConnectionRole: AppConnection] = [:]
-    /// The app's questions for its token, until there is one.
-    package var tokenRequests: [Int64] = []
-    /// The token that the app was told on this connection; it hears of no other unasked.
-    package var toldToken: String?
-    /// Whether it was told that the server refuses it a token: it hears of one that comes after all.
-    package var wasRefusedToken = false
-    /// Whether the token that the store has ends, or has ended: the app asked for that, and another one is not there yet.
-    package var isTokenEnding = false
+    /// Its requests for its device token.
+    package var tokens = DeviceTokenRequests()
     /// Whether its answers are waited for.
     package var isWatched = false
     /// An app that does not run, as far as the agent knows, unless one of the same name did. Reads its string tables.

@@ -18,6 +18,22 @@ extension RequestSchedule {
         }
     }
 
+    /// How many regions one app may wait for, as on Apple's systems.
+    package static let regionsPerApp = 20
+
+    /// Why an app may not wait for one more region; `nil` where it may.
+    ///
+    /// - Parameters:
+    ///   - identifier: That of the request, which takes the place of one with the same.
+    ///   - others: The app's requests that wait.
+    package static func faultOfRegions(with identifier: String, others: [NotificationRequest]) -> String? {
+        let regions = others.filter { request in
+            guard case .region? = request.trigger else { return false }
+            return request.identifier != identifier
+        }
+        return regions.count < regionsPerApp ? nil : "an app may wait for \(regionsPerApp) regions at once"
+    }
+
     private func fault(of region: NotificationTrigger.Region) -> String? {
         guard region.onEntry || region.onExit else { return "its region tells neither of entry nor of exit" }
         var trial = RegionWatch(most: 1)

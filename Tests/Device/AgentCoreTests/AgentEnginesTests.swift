@@ -74,23 +74,3 @@ import Testing
         #expect(batch.changes.count == ChangeBatch<Int>.keptLimit)
     }
 }
-
-@Suite struct PruningTriggerTests {
-    @Test func `the store is looked over after so many notifications, of the apps that got them`() {
-        var trigger = PruningTrigger()
-        for _ in 1..<PruningTrigger.interval { #expect(trigger.noteStored("a") == nil) }
-        #expect(trigger.noteStored("b") == ["a", "b"])
-        #expect(trigger.noteStored("c") == nil)
-    }
-}
-
-@Suite struct SurroundingsTests {
-    @Test func `a first word that the screen is open is no change`() {
-        var surroundings = Surroundings(quietHours: nil)
-        #expect(!surroundings.isScreenKnown)
-        #expect(surroundings.screenChanged(isLocked: false) == false)
-        #expect(surroundings.isScreenKnown)
-        #expect(surroundings.screenChanged(isLocked: true) == true)
-        #expect(surroundings.isScreenLocked)
-    }
-}

@@ -1,3 +1,4 @@
+import AgentEngine
 import AgentWire
 import AldabaTestSupport
 import DeviceModel
@@ -202,7 +203,7 @@ extension AppRun {
     fileprivate var isAwaited: Bool {
         switch self {
         case .connected, .reconnecting: true
-        case .stopped, .started, .activating: false
+        case .stopped, .started, .activating, .launching: false
         }
     }
 }

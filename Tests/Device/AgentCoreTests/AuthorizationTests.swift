@@ -1,3 +1,4 @@
+import AgentEngine
 import AgentWire
 import AldabaTestSupport
 import DeviceModel

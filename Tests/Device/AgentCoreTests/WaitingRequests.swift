@@ -9,6 +9,7 @@ import PushModel
 import Testing
 
 @testable import AgentCore
+@testable import AgentEngine
 
 /// What the suites of requests that wait have in common.
 protocol WaitingRequests {}
@@ -68,6 +69,7 @@ extension Agent {
     }
 
     func faultForTests(of trigger: NotificationTrigger) throws -> String? {
-        try fault(of: trigger, of: "x", app: "com.example.todo")
+        flush()
+        return try engine.fault(of: trigger, of: "x", app: "com.example.todo", context)
     }
 }
