@@ -83,7 +83,7 @@ let house: [Target] = [
 
     room("Engine", "Mailbox", ["PushModel"]),
     room("Engine", "DeviceSession", ["PushModel", "MCSWire"]),
-    room("Engine", "LocalSchedule", ["AgentWire"]),
+    room("Engine", "LocalSchedule", ["PushModel", "AgentWire"]),
     room("Engine", "Audience", ["PushModel", "HubWire"]),
     room("Engine", "Fanout", ["PushModel"]),
     room("Engine", "Relay", ["RelayWire"]),
@@ -229,10 +229,10 @@ let house: [Target] = [
         ]),
 
     room("Device", "AppHost", ["AgentWire", "CLinux", "Machine"]),
-    room("Device", "LocalZones", ["LocalSchedule"]),
+    room("Device", "LocalZones", ["PushModel", "LocalSchedule"]),
     room(
         "Device", "UserNotifications",
-        ["AppHost", "AgentWire", "MediaFormat", "LocalSchedule", "LocalZones", "CoreLocation"]),
+        ["AppHost", "PushModel", "AgentWire", "MediaFormat", "LocalSchedule", "LocalZones", "CoreLocation"]),
     room("Device", "AldabaRichPush", ["AgentWire", "AppHost", "UserNotifications"]),
     room("Device", "FirebaseCore", ["AppHost"]),
     room(
@@ -278,7 +278,7 @@ let house: [Target] = [
         ]),
     room(
         "Device", "RequestScheduling",
-        ["AgentWire", "LocalSchedule", "LocalZones", "DeviceModel", "DevicePorts"]),
+        ["PushModel", "AgentWire", "LocalSchedule", "LocalZones", "DeviceModel", "DevicePorts"]),
     room(
         "Device", "ServiceExtensions",
         [
@@ -327,7 +327,7 @@ let house: [Target] = [
     room("Device", "MessageBus", ["CDBus", "Machine"]),
     room(
         "Device", "SystemClock",
-        ["CLinux", "Machine", "DevicePorts", "LocalSchedule", "MessageBus", "Observability", logging]),
+        ["PushModel", "CLinux", "Machine", "DevicePorts", "LocalSchedule", "MessageBus", "Observability", logging]),
     room("Device", "Positions", ["CLinux", "Machine", "DevicePorts", "MessageBus"]),
     room(
         "Device", "Desktop",
@@ -416,7 +416,7 @@ let benchmarks: [Target] = [
             logging,
         ], path: "Benchmarks/TopicRate", swiftSettings: strict),
     .executableTarget(
-        name: "ScheduleRate", dependencies: ["LocalSchedule", "LocalZones", "UserNotifications"],
+        name: "ScheduleRate", dependencies: ["PushModel", "LocalSchedule", "LocalZones", "UserNotifications"],
         path: "Benchmarks/ScheduleRate",
         swiftSettings: strict),
     .executableTarget(
@@ -462,10 +462,10 @@ let fuzzers: [Target] =
         fuzzer("LegacyFrameFuzz", ["LegacyAPNsWire"]),
         fuzzer("AgentWireFuzz", ["AgentWire"]),
         fuzzer("ContentFuzz", ["AgentWire"]),
-        fuzzer("ZoneFuzz", ["LocalSchedule"]),
+        fuzzer("ZoneFuzz", ["PushModel", "LocalSchedule"]),
         fuzzer("ConditionFuzz", ["Fanout"]),
         fuzzer("FlutterFuzz", ["FlutterWire"]),
-        fuzzer("PatternFuzz", ["AgentWire", "LocalSchedule"]),
+        fuzzer("PatternFuzz", ["PushModel", "AgentWire", "LocalSchedule"]),
         fuzzer("PositionFuzz", ["DevicePorts", "Positions"]),
         fuzzer("MediaFuzz", ["HTTPWire", "MediaFormat"]),
         fuzzer("MediaFetchFuzz", ["AgentWire", "MediaFetching", nioCore]),
@@ -534,7 +534,7 @@ let testTargets: [Target] = [
     tests("Wire", "RelayWire", ["RelayWire"]),
     tests("Engine", "Mailbox", ["Mailbox", "PushModel", "MailboxHistories"]),
     tests("Engine", "DeviceSession", ["DeviceSession", "MCSWire", "PushModel"]),
-    tests("Engine", "LocalSchedule", ["LocalSchedule", "AgentWire"]),
+    tests("Engine", "LocalSchedule", ["PushModel", "LocalSchedule", "AgentWire"]),
     tests("Engine", "Fanout", ["Fanout", "PushModel"]),
     tests("Engine", "Relay", ["Relay", "RelayWire"]),
     tests("Engine", "NoiseSession", ["NoiseSession", crypto]),
@@ -605,8 +605,8 @@ let testTargets: [Target] = [
     tests("Device", "RelayHost", ["RelayHost", "RelayWire"]),
     tests("Device", "DirectRelay", ["DirectRelay"]),
     tests("Device", "AppHost", ["AppHost", "AgentWire", "CLinux"]),
-    tests("Device", "LocalZones", ["LocalZones", "LocalSchedule"]),
-    tests("Device", "UserNotifications", ["UserNotifications", "CoreLocation", "AppHost", "AgentWire"]),
+    tests("Device", "LocalZones", ["PushModel", "LocalZones", "LocalSchedule"]),
+    tests("Device", "UserNotifications", ["PushModel", "UserNotifications", "CoreLocation", "AppHost", "AgentWire"]),
     tests("Device", "AldabaRichPush", ["AldabaRichPush", "UserNotifications", "AgentWire", "DeviceModel"]),
     tests(
         "Device", "FirebaseMessaging",
@@ -675,7 +675,7 @@ let testTargets: [Target] = [
         ]),
     tests(
         "Device", "RequestScheduling",
-        ["RequestScheduling", "AgentWire", "LocalSchedule", "LocalZones", "DeviceModel", "DevicePorts"]),
+        ["PushModel", "RequestScheduling", "AgentWire", "LocalSchedule", "LocalZones", "DeviceModel", "DevicePorts"]),
     tests(
         "Device", "ServiceExtensions",
         [
@@ -686,7 +686,7 @@ let testTargets: [Target] = [
     tests("Device", "MessageBus", ["MessageBus", "Machine"]),
     tests(
         "Device", "SystemClock",
-        ["SystemClock", "DevicePorts", "CLinux", "Machine", "LocalSchedule", "MessageBus", logging]),
+        ["PushModel", "SystemClock", "DevicePorts", "CLinux", "Machine", "LocalSchedule", "MessageBus", logging]),
     tests("Device", "Positions", ["Positions", "DevicePorts", "Machine"]),
     tests("Device", "Desktop", ["Desktop", "DeviceModel", "DevicePorts", "PushModel", logging]),
     tests("Device", "WindowFocus", ["WindowFocus", "DevicePorts", "CXCB"]),

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import LocalSchedule
 import LocalZones
+import PushModel
 import UserNotifications
 
 /// How long local triggers take, and how much memory: `ScheduleRate COUNT`. Prints a JSON object.
@@ -23,7 +24,7 @@ enum ScheduleRate {
         print(String(decoding: line, as: UTF8.self))
     }
 
-    private static let start = Instant(seconds: 1_780_272_000)
+    private static let start = Timestamp(seconds: 1_780_272_000)
 
     private static let patterns: [(String, DateComponents)] = [
         ("hour and minute", DateComponents(hour: 9, minute: 30)),
@@ -56,7 +57,7 @@ enum ScheduleRate {
         }
         figures["memory, MiB"] = anonymousMemory() - before
         figures["memory at most, MiB"] = peakMemory() - before
-        moment.wall = moment.wall.advanced(by: 86_400_000)
+        moment.wall = moment.wall.adding(milliseconds: 86_400_000)
         moment.sinceBoot += 86_400_000
         var told = 0
         figures["tell, microseconds"] = microseconds(count) {
@@ -90,7 +91,7 @@ enum ScheduleRate {
         let pattern = CalendarPattern(fields)
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = foundationZone
-        let starts = (0..<20_000).map { start.advanced(by: Int64($0) * 7_777_777) }
+        let starts = (0..<20_000).map { start.adding(milliseconds: Int64($0) * 7_777_777) }
         percentiles("\(name), ours", starts, &figures) { _ = pattern.nextFire(in: zone, after: $0) }
         percentiles("\(name), Foundation", Array(starts.prefix(200)), &figures) {
             _ = calendar.nextDate(after: $0.date, matching: fields, matchingPolicy: .strict)
@@ -106,9 +107,9 @@ enum ScheduleRate {
                 return UNCalendarNotificationTrigger(dateMatching: fields, repeats: true)
             }
         }
-        let starts = (0..<20_000).map { Instant(milliseconds: $0) }
+        let starts = (0..<20_000).map { Timestamp(rawValue: $0) }
         percentiles("nextTriggerDate", starts, &figures) {
-            _ = triggers[Int($0.milliseconds) % triggers.count].nextTriggerDate()
+            _ = triggers[Int($0.rawValue) % triggers.count].nextTriggerDate()
         }
     }
 
@@ -130,15 +131,15 @@ enum ScheduleRate {
             _ = calendar.nextDate(after: start.date, matching: fields, matchingPolicy: .strict)
         }
         let pattern = CalendarPattern(fields)
-        let moments = (1...100).map { start.advanced(by: Int64($0) * 50 * 365 * 86_400_000) }
+        let moments = (1...100).map { start.adding(milliseconds: Int64($0) * 50 * 365 * 86_400_000) }
         percentiles("\(name) never, elsewhere", moments, warmed: 0, &figures) {
             _ = pattern.nextFire(in: zone, after: $0)
         }
     }
 
     private static func percentiles(
-        _ name: String, _ starts: [Instant], warmed: Int = 20, _ figures: inout [String: Double],
-        _ search: (Instant) -> Void
+        _ name: String, _ starts: [Timestamp], warmed: Int = 20, _ figures: inout [String: Double],
+        _ search: (Timestamp) -> Void
     ) {
         for each in starts.prefix(warmed) { search(each) }
         let times = starts.map { each in microseconds(1) { search(each) } }.sorted()

@@ -1,4 +1,5 @@
 import Foundation
+import PushModel
 
 @testable import LocalSchedule
 
@@ -11,14 +12,14 @@ struct PatternCheck {
 
     /// Whether the rules count a time of clocks as Foundation does: earlier its Gregorian calendar is the Julian one, or another
     /// era counts than the one that is meant.
-    static func isKnown(_ local: Instant, in calendar: Calendar) -> Bool {
+    static func isKnown(_ local: Timestamp, in calendar: Calendar) -> Bool {
         let first =
             switch calendar.identifier {
             case .japanese: GregorianCalendar.dayNumber(year: 2019, month: 5, day: 1)
             case .republicOfChina: GregorianCalendar.dayNumber(year: 1912, month: 1, day: 1)
             default: GregorianCalendar.dayNumber(year: 1583, month: 1, day: 1)
             }
-        let day = Int(local.milliseconds.floorDivided(by: GregorianCalendar.millisecondsPerDay))
+        let day = Int(local.rawValue.floorDivided(by: GregorianCalendar.millisecondsPerDay))
         return (first..<GregorianCalendar.dayNumber(year: 9999, month: 1, day: 1)).contains(day)
     }
 
@@ -40,30 +41,30 @@ struct PatternCheck {
     }
 
     /// Whether all fields match, or the moment is the first after a gap in which they do.
-    func holds(at moment: Instant, in zone: ZoneRules, _ pattern: CalendarPattern) -> Bool {
-        let local = moment.advanced(by: Int64(zone.offset(at: moment)) * 1000)
+    func holds(at moment: Timestamp, in zone: ZoneRules, _ pattern: CalendarPattern) -> Bool {
+        let local = moment.adding(milliseconds: Int64(zone.offset(at: moment)) * 1000)
         guard Self.isKnown(local, in: calendar) else { return true }
         if match(local) { return !pattern.fixesHour || !Self.isRepeated(moment, in: zone) }
-        let before = moment.advanced(by: Int64(zone.offset(at: moment.advanced(by: -1))) * 1000 - 1)
+        let before = moment.adding(milliseconds: Int64(zone.offset(at: moment.adding(milliseconds: -1))) * 1000 - 1)
         guard pattern.fixesHour, let skipped = pattern.nextFire(in: .utc, after: before) else { return false }
         return skipped < local
     }
 
     /// Whether clocks had shown the same, or later, before they were last set.
-    static func isRepeated(_ moment: Instant, in zone: ZoneRules) -> Bool {
-        let period = zone.period(at: moment.milliseconds.floorDivided(by: 1000))
-        let local = moment.milliseconds.saturatingSum(period.offset * 1000)
+    static func isRepeated(_ moment: Timestamp, in zone: ZoneRules) -> Bool {
+        let period = zone.period(at: moment.rawValue.floorDivided(by: 1000))
+        let local = moment.rawValue.saturatingSum(period.offset * 1000)
         return zone.latestLocalTime(before: period).map { local < $0 * 1000 } ?? false
     }
 
     /// What a calendar shows of a time of UTC.
-    static func shown(_ moment: Instant, in calendar: Calendar) -> DateComponents {
+    static func shown(_ moment: Timestamp, in calendar: Calendar) -> DateComponents {
         var shown = calendar.dateComponents(components, from: moment.date)
-        shown.nanosecond = Int(moment.milliseconds.rest(dividedBy: 1000)) * 1_000_000
+        shown.nanosecond = Int(moment.rawValue.rest(dividedBy: 1000)) * 1_000_000
         return shown
     }
 
-    private func match(_ local: Instant) -> Bool {
+    private func match(_ local: Timestamp) -> Bool {
         let shown = Self.shown(local, in: calendar)
         let isDay = PatternInput.dayFields.allSatisfy {
             fields[keyPath: $0] == nil || fields[keyPath: $0] == shown[keyPath: $0]

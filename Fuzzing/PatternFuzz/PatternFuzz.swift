@@ -43,7 +43,7 @@ enum PatternFuzz {
         for _ in 0..<3 {
             guard let next = pattern.nextFire(in: zone, after: last) else { break }
             precondition(next > last, "a moment that is not after the last")
-            let between = next.advanced(by: -1 - input.number(below: next.since(last)))
+            let between = next.adding(milliseconds: -1 - input.number(below: next.milliseconds(since: last)))
             precondition(pattern.nextFire(in: zone, after: between) == next, "a later look finds another moment")
             precondition(
                 PatternCheck(fields).holds(at: next, in: zone, pattern), "\(next.date) does not match \(fields)")
@@ -71,7 +71,7 @@ enum PatternFuzz {
         let pattern = CalendarPattern(fields)
         // What clocks show again counts the first time, if its hour is certain.
         guard !(pattern.fixesHour && PatternCheck.isRepeated(moment, in: zone)) else { return }
-        let after = moment.advanced(by: -1 - input.number(below: 5 * 365 * 86_400_000))
+        let after = moment.adding(milliseconds: -1 - input.number(below: 5 * 365 * 86_400_000))
         guard let found = pattern.nextFire(in: zone, after: after), found <= moment else {
             preconditionFailure("\(moment.date) is not found by its own fields after \(after.date): \(fields)")
         }

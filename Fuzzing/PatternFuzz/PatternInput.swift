@@ -1,5 +1,6 @@
 import AgentWire
 import Foundation
+import PushModel
 
 @testable import LocalSchedule
 
@@ -43,24 +44,24 @@ struct PatternInput {
     mutating func number(below end: Int64) -> Int64 { Int64(integer(UInt64.self) % UInt64(end)) }
 
     /// Any instant, or one within weeks of a change of a zone's clocks.
-    mutating func instant(in zone: ZoneRules) -> Instant {
+    mutating func instant(in zone: ZoneRules) -> Timestamp {
         let choice = byte()
         return switch choice & 7 {
-        case 0: .min
-        case 1: .max
-        case 2: Instant(milliseconds: integer(Int64.self))
+        case 0: .distantPast
+        case 1: .distantFuture
+        case 2: Timestamp(rawValue: integer(Int64.self))
         // The years 1 to 9999.
-        case 3: Instant(seconds: number(below: 315_537_897_600) - 62_135_596_800)
+        case 3: Timestamp(seconds: number(below: 315_537_897_600) - 62_135_596_800)
         // The nearer years.
-        case 4: Instant(seconds: Int64(integer(UInt32.self)))
-        default: change(of: zone).advanced(by: Int64(integer(Int32.self)))
+        case 4: Timestamp(seconds: Int64(integer(UInt32.self)))
+        default: change(of: zone).adding(milliseconds: Int64(integer(Int32.self)))
         }
     }
 
-    private mutating func change(of zone: ZoneRules) -> Instant {
+    private mutating func change(of zone: ZoneRules) -> Timestamp {
         let second = Int64(integer(UInt32.self))
         let period = zone.period(at: second)
-        return Instant(seconds: period.end == .max ? max(period.start, 0) : period.end)
+        return Timestamp(seconds: period.end == .max ? max(period.start, 0) : period.end)
     }
 
     /// - Parameter isKnown: Whether it is one whose days of the year Foundation knows.
@@ -97,14 +98,14 @@ struct PatternInput {
 
     /// Some fields of what clocks in a zone show at a moment, or skip at it, and that moment; `nil` where the rules do not go so
     /// far, or clocks were set between the two.
-    mutating func moment(of calendar: Calendar, in zone: ZoneRules) -> (fields: DateComponents, moment: Instant)? {
+    mutating func moment(of calendar: Calendar, in zone: ZoneRules) -> (fields: DateComponents, moment: Timestamp)? {
         let start = instant(in: zone)
-        let period = zone.period(at: start.milliseconds.floorDivided(by: 1000))
+        let period = zone.period(at: start.rawValue.floorDivided(by: 1000))
         let choice = integer(UInt16.self)
         let times = zip(Self.timeFields, [3_600_000, 60_000, 1000, 1] as [Int64]).enumerated()
         let given = times.filter { choice >> ($0.offset + 12) & 1 != 0 }.map(\.element)
         let unit = given.last?.1 ?? GregorianCalendar.millisecondsPerDay
-        var local = start.advanced(by: period.offset * 1000)
+        var local = start.adding(milliseconds: period.offset * 1000)
         guard PatternCheck.isKnown(local, in: calendar) else { return nil }
         let isSkipped = choice >> 11 & 1 != 0
         var earliest = period.start.saturatingProduct(1000).saturatingSum(period.offset * 1000)
@@ -112,11 +113,11 @@ struct PatternInput {
             // Only those whose hour is certain mean a time that is skipped.
             guard given.isEmpty || given[0].0 == \.hour, let gap = gap(before: period, in: zone) else { return nil }
             earliest = gap.lowerBound
-            local = Instant(milliseconds: earliest + number(below: Int64(gap.count)))
+            local = Timestamp(rawValue: earliest + number(below: Int64(gap.count)))
         }
-        local.milliseconds -= local.milliseconds.rest(dividedBy: unit)
-        guard local.milliseconds >= earliest, PatternCheck.isKnown(local, in: calendar) else { return nil }
-        let moment = isSkipped ? Instant(seconds: period.start) : local.advanced(by: -period.offset * 1000)
+        local = local.adding(milliseconds: -local.rawValue.rest(dividedBy: unit))
+        guard local.rawValue >= earliest, PatternCheck.isKnown(local, in: calendar) else { return nil }
+        let moment = isSkipped ? Timestamp(seconds: period.start) : local.adding(milliseconds: -period.offset * 1000)
         let shown = PatternCheck.shown(local, in: calendar)
         return (fields(shown, days: choice, times: given.map(\.0), of: calendar), moment)
     }

@@ -3,6 +3,7 @@ import CommandCore
 import Foundation
 import LocalSchedule
 import LocalZones
+import PushModel
 
 /// `aldaba notifications next`: when fields of a calendar match.
 struct NextNotificationCommand: ParsableCommand {
@@ -64,7 +65,7 @@ struct NextNotificationCommand: ParsableCommand {
             } catch {
                 throw CommandFailure(.invalidInput, "a line of standard input is not such an object: \(error)")
             }
-            let seconds = try question.answer().map { "\(Double($0.milliseconds) / 1000)" }
+            let seconds = try question.answer().map { "\(Double($0.rawValue) / 1000)" }
             lines += "[\(seconds.joined(separator: ","))]\n"
             if lines.utf8.count > 1 << 16 {
                 print(lines, terminator: "")
@@ -82,14 +83,14 @@ struct NextNotificationCommand: ParsableCommand {
         var count: Int?
         var calendar: String?
 
-        func answer() throws -> [Instant] {
+        func answer() throws -> [Timestamp] {
             guard (1...NextNotificationCommand.most).contains(count ?? 1) else {
                 throw CommandFailure(.usage, "between 1 and \(NextNotificationCommand.most) can be told")
             }
             let rules = try rules()
             let pattern = CalendarPattern(try components())
-            var last = after.map { Instant(Date(timeIntervalSince1970: $0)) } ?? Instant(Date())
-            var found: [Instant] = []
+            var last = after.map { Timestamp(Date(timeIntervalSince1970: $0)) } ?? Timestamp(Date())
+            var found: [Timestamp] = []
             while found.count < count ?? 1, let next = pattern.nextFire(in: rules, after: last) {
                 found.append(next)
                 last = next

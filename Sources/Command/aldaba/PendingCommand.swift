@@ -4,6 +4,7 @@ import CommandCore
 import DeviceStore
 import Foundation
 import LocalSchedule
+import PushModel
 
 /// `aldaba notifications pending`: what waits for its time or place.
 struct PendingCommand: ParsableCommand {
@@ -46,7 +47,7 @@ extension PendingNotification {
     func show() {
         let text = [content.title, content.subtitle, content.body].filter { !$0.isEmpty }
         print(TerminalText.line("\(app)  \(identifier)  \(text.joined(separator: " - "))"))
-        let times = zip(times, offsets).map { Instant(milliseconds: $0).text(secondsFromGMT: $1) }
+        let times = zip(times, offsets).map { Timestamp(rawValue: $0).text(secondsFromGMT: $1) }
         print(TerminalText.line("    \(times.isEmpty ? "" : times.joined(separator: ", ") + ": ")\(reason)"))
     }
 }

@@ -65,7 +65,7 @@ extension AgentEngine {
         /// Tell ``AgentEngine/timePassed(_:_:)`` after this time; what comes at once comes after what has entered already.
         case wait(Duration, then: Timer)
         /// Have the alarm clock ring; `nil` for never.
-        case arm(Instant?)
+        case arm(Timestamp?)
         /// Have positions reported from now on, or no longer.
         case watchPosition(Bool)
         /// Commit the batch, then read all that waits (``AgentEngine/loadSchedule(_:)``).

@@ -1,6 +1,7 @@
 import AgentWire
 import Foundation
 import LocalSchedule
+import PushModel
 
 /// A request that waits for its time or its place, as the store keeps it.
 package struct PendingRequest: Sendable, Hashable {
@@ -15,7 +16,7 @@ package struct PendingRequest: Sendable, Hashable {
     /// How many seconds east of UTC the machine was then.
     package var addedOffset: Int?
     /// The last occurrence that fired or was passed over.
-    package var lastFired: Instant?
+    package var lastFired: Timestamp?
     /// Where the machine was last, with regard to the circle of a region.
     package var side = RegionWatch.State.unknown
     /// How often it has fired.
@@ -24,7 +25,7 @@ package struct PendingRequest: Sendable, Hashable {
     /// A request that was just added, unless told otherwise.
     package init(
         key: Int64, app: BundleID, request: NotificationRequest, added: ClockReading, addedOffset: Int? = nil,
-        lastFired: Instant? = nil, side: RegionWatch.State = .unknown
+        lastFired: Timestamp? = nil, side: RegionWatch.State = .unknown
     ) {
         self.key = key
         self.app = app
@@ -45,12 +46,12 @@ package struct DueRequest: Sendable, Hashable {
     /// What it asked for.
     package var request: NotificationRequest
     /// When it should fire; `nil` where a place made it.
-    package var occurrence: Instant?
+    package var occurrence: Timestamp?
     /// Whether it waits no longer afterwards.
     package var isLast: Bool
 
     /// Without an occurrence it is a place that made it due.
-    package init(key: Int64, app: BundleID, request: NotificationRequest, occurrence: Instant? = nil, isLast: Bool) {
+    package init(key: Int64, app: BundleID, request: NotificationRequest, occurrence: Timestamp? = nil, isLast: Bool) {
         self.key = key
         self.app = app
         self.request = request

@@ -1,4 +1,5 @@
 import LocalSchedule
+import PushModel
 
 /// The system's clocks; the port through which the agent hears that it is time.
 ///
@@ -14,7 +15,7 @@ public protocol AlarmClock: Sendable {
 
     /// Rings once when the wall clock has reached this instant, also when it is set past it or the machine slept through
     /// it; takes the place of what was armed before. `nil` rings no more.
-    func arm(_ deadline: Instant?)
+    func arm(_ deadline: Timestamp?)
 
     /// Ends its thread; nothing is reported any more.
     func stop()

@@ -2,6 +2,7 @@ import AgentWire
 import DeviceModel
 import GRDB
 import LocalSchedule
+import PushModel
 
 /// The changes of requests that wait for their time or place.
 extension ChangeApplier {
@@ -18,7 +19,7 @@ extension ChangeApplier {
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                app, request.identifier, try JSONText.request(request), now.wall.milliseconds, now.boot.uuidString,
+                app, request.identifier, try JSONText.request(request), now.wall.rawValue, now.boot.uuidString,
                 now.sinceBoot, offset,
             ])
         let key = database.lastInsertedRowID
@@ -57,7 +58,7 @@ extension ChangeApplier {
             """
             UPDATE pending SET last_fired = ?1, fired = fired + 1
             WHERE key = ?2 AND (last_fired IS NULL OR last_fired < ?1)
-            """, [occurrence.milliseconds, due.key])
+            """, [occurrence.rawValue, due.key])
         return try end(due)
     }
 
@@ -67,15 +68,15 @@ extension ChangeApplier {
         return true
     }
 
-    func pass(_ occurrence: Instant, of key: Int64, isLast: Bool) throws {
-        try execute("UPDATE pending SET last_fired = ? WHERE key = ?", [occurrence.milliseconds, key])
+    func pass(_ occurrence: Timestamp, of key: Int64, isLast: Bool) throws {
+        try execute("UPDATE pending SET last_fired = ? WHERE key = ?", [occurrence.rawValue, key])
         if isLast { try execute("DELETE FROM pending WHERE key = ?", [key]) }
     }
 
-    func anchor(_ key: Int64, added: ClockReading, lastFired: Instant?) throws {
+    func anchor(_ key: Int64, added: ClockReading, lastFired: Timestamp?) throws {
         try execute(
             "UPDATE pending SET added_at = ?, boot = ?, since_boot = ?, last_fired = ? WHERE key = ?",
-            [added.wall.milliseconds, added.boot.uuidString, added.sinceBoot, lastFired?.milliseconds, key])
+            [added.wall.rawValue, added.boot.uuidString, added.sinceBoot, lastFired?.rawValue, key])
     }
 
     func keepSide(_ side: RegionWatch.State, of key: Int64) throws {

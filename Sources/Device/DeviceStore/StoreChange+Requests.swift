@@ -50,12 +50,12 @@ extension StoreChange {
     }
 
     /// An occurrence does not fire: it was noticed too late, or there is none to come.
-    package static func missed(key: Int64, occurrence: Instant, isLast: Bool) -> StoreChange {
+    package static func missed(key: Int64, occurrence: Timestamp, isLast: Bool) -> StoreChange {
         StoreChange(.storeMissed, silently: { try $0.pass(occurrence, of: key, isLast: isLast) })
     }
 
     /// The wall clock was set. `added` and `lastFired` are the same moments as before, by the wall clock as it is now.
-    package static func anchored(key: Int64, added: ClockReading, lastFired: Instant?) -> StoreChange {
+    package static func anchored(key: Int64, added: ClockReading, lastFired: Timestamp?) -> StoreChange {
         StoreChange(.storeAnchored, silently: { try $0.anchor(key, added: added, lastFired: lastFired) })
     }
 

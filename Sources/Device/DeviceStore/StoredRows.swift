@@ -53,9 +53,9 @@ extension PendingRequest {
         self.init(
             key: row[0], app: row[1], request: request,
             added: ClockReading(
-                wall: Instant(milliseconds: row[3]), boot: boot.flatMap(UUID.init(uuidString:)) ?? Self.unknownBoot,
+                wall: Timestamp(rawValue: row[3]), boot: boot.flatMap(UUID.init(uuidString:)) ?? Self.unknownBoot,
                 sinceBoot: row[5]),
-            lastFired: lastFired.map(Instant.init(milliseconds:)),
+            lastFired: lastFired.map(Timestamp.init(rawValue:)),
             side: RegionWatch.State(rawValue: row[7]) ?? .unknown)
         fired = row[8]
         addedOffset = row[9]

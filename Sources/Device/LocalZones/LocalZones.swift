@@ -1,5 +1,6 @@
 import Foundation
 import LocalSchedule
+import PushModel
 import Synchronization
 
 /// The time zones of this machine, from its zone files. A zone is kept until its file changes.
@@ -162,8 +163,8 @@ public final class LocalZones: Sendable {
     /// A zone of Foundation's, by its offsets from 1970 to 2100.
     private func sampled(_ zone: TimeZone, _ name: String) -> ZoneRules {
         if let known = kept.withLock({ $0.sampled[name] }) { return known }
-        let end = Instant(seconds: 4_102_444_800)
-        let read = ZoneRules.sampled(from: Instant(seconds: 0), through: end) { zone.secondsFromGMT(for: $0.date) }
+        let end = Timestamp(seconds: 4_102_444_800)
+        let read = ZoneRules.sampled(from: Timestamp(seconds: 0), through: end) { zone.secondsFromGMT(for: $0.date) }
         return kept.withLock { kept in
             let rules = kept.name(kept.share(read), name)
             kept.sampled[name] = rules

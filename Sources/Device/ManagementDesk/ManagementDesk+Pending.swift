@@ -3,6 +3,7 @@ import AppConnections
 import DeviceModel
 import Foundation
 import LocalSchedule
+import PushModel
 import RequestScheduling
 
 /// What waits for its time or place, for a person at a terminal.
@@ -52,7 +53,7 @@ extension ManagementDesk {
             timeless = schedule.held.union(schedule.regions.keys)
         }
         if deadlines.count < Self.pageSize {
-            deadlines += timeless.map { LocalSchedule.Deadline(instant: .max, key: $0) }.filter(isLater)
+            deadlines += timeless.map { LocalSchedule.Deadline(instant: .distantFuture, key: $0) }.filter(isLater)
         }
         return Array(deadlines.sorted().prefix(Self.pageSize))
     }
@@ -75,7 +76,7 @@ extension ManagementDesk {
         return PendingNotification(
             app: waiting.app, appName: registry.apps[waiting.app]?.manifest.name ?? waiting.app.rawValue,
             content: content(of: waiting), identifier: waiting.request.identifier,
-            times: times.map(\.milliseconds), offsets: offsets,
+            times: times.map(\.rawValue), offsets: offsets,
             reason: reason(of: waiting) + moved(waiting, Array(zip(times, offsets)))
                 + (blockedReason(of: waiting) ?? ""),
             fired: waiting.fired)
@@ -88,10 +89,10 @@ extension ManagementDesk {
     }
 
     /// What to say of the first time that is not at the time of day asked for, since clocks skip it on that day.
-    private func moved(_ waiting: PendingRequest, _ times: [(Instant, Int)]) -> String {
+    private func moved(_ waiting: PendingRequest, _ times: [(Timestamp, Int)]) -> String {
         guard case .calendar(let components, _)? = waiting.request.trigger, components.hour != nil else { return "" }
         let moved = times.first { time, offset in
-            let second = (time.milliseconds / 1000 + Int64(offset)) % 86_400
+            let second = (time.rawValue / 1000 + Int64(offset)) % 86_400
             return Int(second / 3600) != components.hour
                 || components.minute.map { Int(second / 60 % 60) != $0 } ?? false
         }
@@ -174,12 +175,12 @@ extension ManagementDesk {
 extension PendingTurn {
     fileprivate init(_ deadline: LocalSchedule.Deadline) {
         self.init(
-            deadline: deadline.instant == .max ? nil : deadline.instant.milliseconds, key: deadline.key)
+            deadline: deadline.instant == .distantFuture ? nil : deadline.instant.rawValue, key: deadline.key)
     }
 }
 
 extension LocalSchedule.Deadline {
     fileprivate init(_ turn: PendingTurn) {
-        self.init(instant: turn.deadline.map(Instant.init(milliseconds:)) ?? .max, key: turn.key)
+        self.init(instant: turn.deadline.map(Timestamp.init(rawValue:)) ?? .distantFuture, key: turn.key)
     }
 }

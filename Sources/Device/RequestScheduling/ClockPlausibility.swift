@@ -1,4 +1,5 @@
 import LocalSchedule
+import PushModel
 
 /// Whether the wall clock is trusted, as a value without a clock.
 ///
@@ -54,10 +55,10 @@ package struct ClockPlausibility: Sendable, Hashable {
 
     /// The first reading. It is compared with the newest time in the store: the clock is trusted where it is ahead by no more
     /// than ``longestAbsence``, or behind by no more than 25 hours. Where the store has no time, it is trusted.
-    package mutating func begin(_ now: ClockReading, newest: Instant?) {
+    package mutating func begin(_ now: ClockReading, newest: Timestamp?) {
         state = .trusted
-        let wasOff = newest.map { $0 < now.wall && now.wall.since($0) <= Self.longestAbsence } ?? true
-        trustedOffset = wasOff ? nil : newest?.since(Instant(milliseconds: now.sinceBoot))
+        let wasOff = newest.map { $0 < now.wall && now.wall.milliseconds(since: $0) <= Self.longestAbsence } ?? true
+        trustedOffset = wasOff ? nil : newest?.milliseconds(since: Timestamp(rawValue: now.sinceBoot))
         observe(now)
     }
 
@@ -73,7 +74,7 @@ package struct ClockPlausibility: Sendable, Hashable {
             if now.sinceBoot >= deadline { trust(now) }
         } else {
             standingOffset = now.wallOffset
-            let until = Instant(milliseconds: now.sinceBoot).advanced(by: Self.settlingTime).milliseconds
+            let until = Timestamp(rawValue: now.sinceBoot).adding(milliseconds: Self.settlingTime).rawValue
             state = jump > 0 ? .suspectAhead(until: until) : .suspectBehind(until: until)
         }
         return isTrusted != wasTrusted
@@ -85,6 +86,6 @@ package struct ClockPlausibility: Sendable, Hashable {
     }
 
     private static func difference(_ left: Int64, _ right: Int64) -> Int64 {
-        Instant(milliseconds: left).since(Instant(milliseconds: right))
+        Timestamp(rawValue: left).milliseconds(since: Timestamp(rawValue: right))
     }
 }

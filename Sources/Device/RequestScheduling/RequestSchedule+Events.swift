@@ -2,6 +2,7 @@ import AgentWire
 import DeviceModel
 import DevicePorts
 import LocalSchedule
+import PushModel
 
 extension RequestSchedule {
     /// Takes an event; returns what the owner must do, in order.
@@ -55,7 +56,8 @@ extension RequestSchedule {
         reload = .none
         if !isLoaded {
             isLoaded = true
-            plausibility.begin(surroundings.now, newest: rows.map { max($0.added.wall, $0.lastFired ?? .min) }.max())
+            plausibility.begin(
+                surroundings.now, newest: rows.map { max($0.added.wall, $0.lastFired ?? .distantPast) }.max())
             if !plausibility.isTrusted { directives.append(.log(.clockSuspect(plausibility.state))) }
         }
         remove(held.union(times.keys).union(regions.keys).subtracting(rows.map(\.key)))
@@ -129,8 +131,8 @@ extension RequestSchedule {
         case .zoneChanged:
             directives.append(.log(.zonesChanged))
             lookUpZones(surroundings, &directives)
-            let now = Instant(milliseconds: surroundings.now.sinceBoot)
-            zoneDeadline = now.advanced(by: Self.zoneSettlingTime).milliseconds
+            let now = Timestamp(rawValue: surroundings.now.sinceBoot)
+            zoneDeadline = now.adding(milliseconds: Self.zoneSettlingTime).rawValue
         }
         passTime(surroundings, &directives)
     }

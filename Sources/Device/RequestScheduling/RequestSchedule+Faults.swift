@@ -1,6 +1,7 @@
 import AgentWire
 import Foundation
 import LocalSchedule
+import PushModel
 
 extension RequestSchedule {
     /// The longest interval, in seconds: about three hundred years.
@@ -66,18 +67,18 @@ extension RequestSchedule {
 
     /// Why date components match at no time to come.
     private static func reasonForNoMatch(
-        of pattern: CalendarPattern, _ components: DateComponents, in zone: ZoneRules, at now: Instant
+        of pattern: CalendarPattern, _ components: DateComponents, in zone: ZoneRules, at now: Timestamp
     ) -> String {
         let words = components.words
-        guard components.year != nil, let past = pattern.nextFire(in: zone, after: .min) else {
+        guard components.year != nil, let past = pattern.nextFire(in: zone, after: .distantPast) else {
             let until = components.year == nil ? " in the next forty years" : ""
             return "no date\(until) is of these fields: \(words.isEmpty ? "none are given" : words)"
         }
         let offset = zone.offset(at: past)
         let passed = "its time has passed: \(past.text(secondsFromGMT: offset))"
         // When clocks are set back, a local time comes twice; the first one counts.
-        let nextOffset = zone.offset(at: past.advanced(by: 86_400_000))
-        let again = past.advanced(by: Int64(offset - nextOffset) * 1000)
+        let nextOffset = zone.offset(at: past.adding(milliseconds: 86_400_000))
+        let again = past.adding(milliseconds: Int64(offset - nextOffset) * 1000)
         guard again > now, again > past, zone.offset(at: again) == nextOffset else { return passed }
         return
             "\(passed); clocks show it again at \(again.text(secondsFromGMT: nextOffset)), which names it by its offset"

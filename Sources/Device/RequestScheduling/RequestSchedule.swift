@@ -3,6 +3,7 @@ import DeviceModel
 import DevicePorts
 import LocalSchedule
 import LocalZones
+import PushModel
 
 /// When and where the requests in the store fire: the schedule of times, the watch of regions, and the trust in the wall clock.
 ///
@@ -60,17 +61,17 @@ package struct RequestSchedule: Sendable {
     /// What the owner must do: the output of the schedule.
     package enum Directive: Sendable, Hashable {
         /// Fire a request and store its occurrence; `nil` for a crossing of a region's edge. `lateBy` is in milliseconds.
-        case fire(key: Int64, occurrence: Instant?, lateBy: Int64, isLast: Bool)
+        case fire(key: Int64, occurrence: Timestamp?, lateBy: Int64, isLast: Bool)
         /// Store an occurrence that does not fire, since it was noticed too late.
-        case missed(key: Int64, occurrence: Instant, isLast: Bool)
+        case missed(key: Int64, occurrence: Timestamp, isLast: Bool)
         /// Remove a request from the store that has no occurrence to come.
         case never(key: Int64, app: BundleID)
         /// Store these times in place of those that the row has: the same moments, by the wall clock as it is now.
-        case anchored(key: Int64, added: ClockReading, lastFired: Instant?)
+        case anchored(key: Int64, added: ClockReading, lastFired: Timestamp?)
         /// Store the side of a region's edge on which the machine is.
         case crossed(key: Int64, side: RegionWatch.State)
         /// Have the alarm clock ring at an instant of the wall clock; `nil` for never.
-        case arm(Instant?)
+        case arm(Timestamp?)
         /// Have positions reported from now on, or no longer.
         case watchPosition(Bool)
         /// Read all rows, and report `loaded`.
@@ -129,7 +130,7 @@ package struct RequestSchedule: Sendable {
     /// When zones are looked up once more, in milliseconds of CLOCK_BOOTTIME.
     package var zoneDeadline: Int64?
     /// The instant at which the alarm clock rings, by the wall clock; `nil` when it is not armed, or that is not known.
-    package var armed: Instant?
+    package var armed: Timestamp?
     /// Whether positions are to be reported, as the owner was last told.
     package var isWatchingPosition = false
     /// Why the position is unknown; `nil` while it is known, and while nothing has been reported.
@@ -142,7 +143,7 @@ package struct RequestSchedule: Sendable {
     package init(
         isLoaded: Bool = false, times: LocalSchedule = LocalSchedule(floating: .utc),
         regions: RegionWatch = RegionWatch(most: regionLimit), repeatingRegions: Set<Int64> = [], held: Set<Int64> = [],
-        plausibility: ClockPlausibility = ClockPlausibility(), zoneDeadline: Int64? = nil, armed: Instant? = nil,
+        plausibility: ClockPlausibility = ClockPlausibility(), zoneDeadline: Int64? = nil, armed: Timestamp? = nil,
         isWatchingPosition: Bool = false, positionFault: String? = nil, reload: Reload = Reload.none
     ) {
         self.isLoaded = isLoaded
@@ -166,7 +167,7 @@ package struct RequestSchedule: Sendable {
 
     /// The next occurrences of a request, at most `count`. Those of a request that is held for a suspect clock are what that
     /// clock makes of them.
-    package func nextTimes(of pending: PendingRequest, count: Int, _ surroundings: Surroundings) -> [Instant] {
+    package func nextTimes(of pending: PendingRequest, count: Int, _ surroundings: Surroundings) -> [Timestamp] {
         guard isHeldByClock(pending.key), let entry = entry(of: pending, surroundings) else {
             return times.nextTimes(pending.key, count: count, now: surroundings.now)
         }

@@ -4,6 +4,7 @@ import Foundation
 import LocalSchedule
 import Logging
 import Machine
+import PushModel
 import Synchronization
 
 /// The clocks of this machine.
@@ -57,7 +58,7 @@ public final class SystemClock: AlarmClock {
     /// The clocks as the kernel has them; `sinceBoot` counts while the machine sleeps.
     public func now() -> ClockReading {
         ClockReading(
-            wall: Instant(milliseconds: MachineClock.wall), boot: boot,
+            wall: Timestamp(rawValue: MachineClock.wall), boot: boot,
             sinceBoot: MachineClock.sinceBoot)
     }
 
@@ -82,9 +83,9 @@ public final class SystemClock: AlarmClock {
     }
 
     /// Sets the kernel's timer for the wall clock (timerfd_settime(2)); an instant that has passed rings at once.
-    public func arm(_ deadline: Instant?) {
+    public func arm(_ deadline: Timestamp?) {
         // 0 would turn it off: what is due since 1970 is due now.
-        let result = calls.setAlarm(alarm.number, deadline.map { max(1, $0.milliseconds) } ?? 0)
+        let result = calls.setAlarm(alarm.number, deadline.map { max(1, $0.rawValue) } ?? 0)
         // Who arms it anew before the thread has read that the clock was set takes that word from it.
         if result == -ECANCELED { events.withLock { $0 }?(.wallClockChanged) }
     }

@@ -2,6 +2,7 @@ import AgentWire
 import Foundation
 import LocalSchedule
 import LocalZones
+import PushModel
 
 /// Fires when fields of the calendar match.
 ///
@@ -35,10 +36,10 @@ open class UNCalendarNotificationTrigger: UNNotificationTrigger, @unchecked Send
     ///
     /// A time that clocks skip counts with the first moment after it, one that they repeat the first time; a month that has
     /// no such day is passed over. `nil` too for fields that would match many times a minute and repeat, which are refused.
-    open func nextTriggerDate() -> Date? { nextTriggerDate(after: Instant(Date()), zones: .shared) }
+    open func nextTriggerDate() -> Date? { nextTriggerDate(after: Timestamp(Date()), zones: .shared) }
 
     /// The first moment after one at which the fields match, by the zones of a machine.
-    func nextTriggerDate(after moment: Instant, zones: LocalZones) -> Date? {
+    func nextTriggerDate(after moment: Timestamp, zones: LocalZones) -> Date? {
         let components = dateComponents
         guard let zone = zones.rules(for: ZoneChoice(components.timeZone)) else { return nil }
         let pattern = CalendarPattern(components)

@@ -1,3 +1,5 @@
+import PushModel
+
 extension CalendarPattern {
     /// How many years ahead a match is searched for, where no year is given.
     public static let yearsAhead = 40
@@ -11,29 +13,29 @@ extension CalendarPattern {
     ///
     /// Searches forty years ahead, further only for a given year, and never past the year 9999. The result is later than
     /// `after`, so that it can be passed as `after` for the following match.
-    public func nextFire(in zone: ZoneRules, after: Instant) -> Instant? {
+    public func nextFire(in zone: ZoneRules, after: Timestamp) -> Timestamp? {
         guard !isNever, after < Self.last else { return nil }
-        var search = FireSearch(pattern: self, zone: zone, start: max(after, Self.earliest).advanced(by: 1))
+        var search = FireSearch(pattern: self, zone: zone, start: max(after, Self.earliest).adding(milliseconds: 1))
         return search.run()
     }
 
     /// The last match in a zone after an instant and up to a limit; `nil` when there is none.
     ///
     /// A binary search: about forty calls of `nextFire`, however many matches there are.
-    func lastFire(in zone: ZoneRules, after: Instant, through limit: Instant) -> Instant? {
+    func lastFire(in zone: ZoneRules, after: Timestamp, through limit: Timestamp) -> Timestamp? {
         guard var found = nextFire(in: zone, after: after), found <= limit else { return nil }
         var none = min(limit, Self.last)
         while found < none {
-            let middle = Instant(
-                milliseconds: found.milliseconds + (none.milliseconds - found.milliseconds) / 2)
+            let middle = Timestamp(
+                rawValue: found.rawValue + (none.rawValue - found.rawValue) / 2)
             if let next = nextFire(in: zone, after: middle), next <= limit { found = next } else { none = middle }
         }
         return found
     }
 
     /// The beginning of the year 1, and the end of 9999.
-    private static let earliest = Instant(seconds: -62_135_596_800)
-    static let last = Instant(seconds: 253_402_300_800)
+    private static let earliest = Timestamp(seconds: -62_135_596_800)
+    static let last = Timestamp(seconds: 253_402_300_800)
 }
 
 /// One search for the next match: visits the zone's offset periods one after the other.
@@ -47,29 +49,29 @@ private struct FireSearch {
     /// The last search of local times: nothing matches between `from` and `found`; `nil` when nothing matches after `from`.
     var looked: (from: Int64, found: Int64?)?
 
-    init(pattern: CalendarPattern, zone: ZoneRules, start: Instant) {
+    init(pattern: CalendarPattern, zone: ZoneRules, start: Timestamp) {
         self.pattern = pattern
         self.zone = zone
-        at = start.milliseconds
+        at = start.rawValue
         period = zone.period(at: at.floorDivided(by: 1000))
         let day = (at + period.offset * 1000).floorDivided(by: GregorianCalendar.millisecondsPerDay)
         lastYear = min(GregorianCalendar.date(ofDay: Int(day)).year + CalendarPattern.yearsAhead, 9999)
     }
 
-    mutating func run() -> Instant? {
+    mutating func run() -> Timestamp? {
         while true {
             var from = at + period.offset * 1000
             if pattern.fixesHour, let shown = shownBefore() {
                 if isEntry, let missing = match(from: shown.latest), missing < from,
                     from - shown.end < GregorianCalendar.millisecondsPerDay
                 {
-                    return Instant(milliseconds: at)
+                    return Timestamp(rawValue: at)
                 }
                 from = max(from, shown.latest)
             }
             let match = match(from: from)
             if let match, period.end == .max || match < period.localEnd * 1000 {
-                return Instant(milliseconds: match - period.offset * 1000)
+                return Timestamp(rawValue: match - period.offset * 1000)
             }
             guard period.end != .max else { return nil }
             var next = period.end

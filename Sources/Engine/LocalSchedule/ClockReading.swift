@@ -1,27 +1,28 @@
 import Foundation
+import PushModel
 
 /// What the system's clocks say at one moment.
-public struct ClockReading: Hashable, Sendable, Codable {
+public struct ClockReading: Hashable, Sendable {
     /// The wall clock, CLOCK_REALTIME: people and network time set it.
-    public var wall: Instant
+    public var wall: Timestamp
     /// The boot id (`/proc/sys/kernel/random/boot_id`): Linux makes a new one at each boot.
     public var boot: UUID
     /// CLOCK_BOOTTIME in milliseconds: it counts from the boot, also in suspend, and is never set.
     public var sinceBoot: Int64
 
     /// A reading of both clocks.
-    public init(wall: Instant, boot: UUID, sinceBoot: Int64) {
+    public init(wall: Timestamp, boot: UUID, sinceBoot: Int64) {
         self.wall = wall
         self.boot = boot
         self.sinceBoot = sinceBoot
     }
 
     /// The wall clock's offset from CLOCK_BOOTTIME, in milliseconds. It changes when the wall clock is set.
-    public var wallOffset: Int64 { wall.milliseconds.saturatingDifference(sinceBoot) }
+    public var wallOffset: Int64 { wall.rawValue.saturatingDifference(sinceBoot) }
 
     /// The wall clock's reading at a time of CLOCK_BOOTTIME, unless it is set until then.
-    public func wall(atBootTime milliseconds: Int64) -> Instant {
-        Instant(milliseconds: milliseconds.saturatingSum(wallOffset))
+    public func wall(atBootTime milliseconds: Int64) -> Timestamp {
+        Timestamp(rawValue: milliseconds.saturatingSum(wallOffset))
     }
 }
 

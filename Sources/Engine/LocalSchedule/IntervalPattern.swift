@@ -1,3 +1,5 @@
+import PushModel
+
 /// An interval after a start, once or repeatedly.
 public struct IntervalPattern: Hashable, Sendable {
     /// The interval in milliseconds, at least 1.
@@ -18,11 +20,11 @@ public struct IntervalPattern: Hashable, Sendable {
 
     /// The first occurrence after an instant; `nil` when there is none. Occurrences are whole multiples of the interval after
     /// the start.
-    public func nextFire(start: Instant, after: Instant) -> Instant? {
-        let passed = after.since(start)
-        guard repeats else { return passed < milliseconds ? start.advanced(by: milliseconds) : nil }
+    public func nextFire(start: Timestamp, after: Timestamp) -> Timestamp? {
+        let passed = after.milliseconds(since: start)
+        guard repeats else { return passed < milliseconds ? start.adding(milliseconds: milliseconds) : nil }
         let number = passed < milliseconds ? 1 : passed / milliseconds + 1
-        let next = start.advanced(by: number.saturatingProduct(milliseconds))
+        let next = start.adding(milliseconds: number.saturatingProduct(milliseconds))
         return next > after ? next : nil
     }
 }

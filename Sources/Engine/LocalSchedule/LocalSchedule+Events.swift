@@ -1,3 +1,5 @@
+import PushModel
+
 extension LocalSchedule {
     /// Adds an entry, a new one or one from the store. It replaces the one with the same key.
     public mutating func add(_ key: Int64, _ entry: Entry, now: ClockReading) -> Addition {
@@ -19,7 +21,8 @@ extension LocalSchedule {
         indexes[key] = index
         if anchor(of: slot, now: now) != nil { unanchored.append(key) }
         enqueue(index)
-        return .waits(until: Instant(milliseconds: deadline).advanced(by: slot.isOnBootClock ? now.wallOffset : 0))
+        return .waits(
+            until: Timestamp(rawValue: deadline).adding(milliseconds: slot.isOnBootClock ? now.wallOffset : 0))
     }
 
     /// Removes an entry. An unknown key is ignored.
@@ -68,15 +71,15 @@ extension LocalSchedule {
         observe(now)
         if isSetBack { greatestWallOffset = now.wallOffset }
         unanchored = bootHeap.slots.map { slots[Int($0)].key }.sorted(by: >)
-        for index in wallHeap.slots where isSetBack || slots[Int(index)].deadline <= now.wall.milliseconds {
+        for index in wallHeap.slots where isSetBack || slots[Int(index)].deadline <= now.wall.rawValue {
             let slot = slots[Int(index)]
             guard case .calendar(let pattern, let zone) = slot.timing else { continue }
             let added = slot.addedByWallClock(floating: floating)
-            let isOverdue = slot.deadline <= now.wall.milliseconds
-            guard !isOverdue || slot.deadline <= added.milliseconds && added <= now.wall else { continue }
-            let start = max(isOverdue ? added : now.wall, slot.lastFired ?? .min)
+            let isOverdue = slot.deadline <= now.wall.rawValue
+            guard !isOverdue || slot.deadline <= added.rawValue && added <= now.wall else { continue }
+            let start = max(isOverdue ? added : now.wall, slot.lastFired ?? .distantPast)
             guard let next = pattern.nextFire(in: zone ?? floating, after: start) else { continue }
-            move(index, to: next.milliseconds)
+            move(index, to: next.rawValue)
         }
     }
 
@@ -115,17 +118,17 @@ extension LocalSchedule {
         _ index: UInt32, _ pattern: CalendarPattern, from old: ZoneRules, to new: ZoneRules, now: ClockReading
     ) -> [Directive] {
         let slot = slots[Int(index)]
-        guard slot.deadline > now.wall.milliseconds else { return [] }
+        guard slot.deadline > now.wall.rawValue else { return [] }
         let jump = Int64(new.offset(at: now.wall) - old.offset(at: now.wall)) * 1000
-        let jumpStart = now.wall.advanced(by: -max(0, jump))
+        let jumpStart = now.wall.adding(milliseconds: -max(0, jump))
         let start = max(
-            jumpStart, min(slot.addedByWallClock(floating: floating), now.wall), slot.lastFired ?? .min)
+            jumpStart, min(slot.addedByWallClock(floating: floating), now.wall), slot.lastFired ?? .distantPast)
         if let next = pattern.nextFire(in: new, after: start) {
-            move(index, to: next.milliseconds)
+            move(index, to: next.rawValue)
             return []
         }
         remove(slot.key)
-        return [.missed(key: slot.key, occurrence: Instant(milliseconds: slot.deadline), isLast: true)]
+        return [.missed(key: slot.key, occurrence: Timestamp(rawValue: slot.deadline), isLast: true)]
     }
 
     /// Takes the clock's reading. A new boot id within one process is that of a process that was restored after a boot:
@@ -162,7 +165,7 @@ extension LocalSchedule {
 
     /// The entry with the earliest deadline, if that has passed.
     private func due(_ now: ClockReading) -> UInt32? {
-        let byWall = wallHeap.top.flatMap { $0.deadline <= now.wall.milliseconds ? $0 : nil }
+        let byWall = wallHeap.top.flatMap { $0.deadline <= now.wall.rawValue ? $0 : nil }
         let byBoot = bootHeap.top.flatMap { $0.deadline <= now.sinceBoot ? $0 : nil }
         guard let byWall else { return byBoot?.slot }
         guard let byBoot else { return byWall.slot }
@@ -172,10 +175,10 @@ extension LocalSchedule {
     /// Reports an entry that is due, and moves it to its next occurrence.
     private mutating func reportDue(_ index: UInt32, now: ClockReading) -> Directive {
         let slot = slots[Int(index)]
-        let time = slot.isOnBootClock ? now.sinceBoot : now.wall.milliseconds
+        let time = slot.isOnBootClock ? now.sinceBoot : now.wall.rawValue
         let newest = slot.newest(floating: floating, time: time)
         let late = time.saturatingDifference(newest)
-        let occurrence = now.wall.advanced(by: -late)
+        let occurrence = now.wall.adding(milliseconds: -late)
         let next = slot.next(floating: floating, newest: newest, time: time)
         if let next {
             slots[Int(index)].lastFired = occurrence
@@ -191,9 +194,9 @@ extension LocalSchedule {
 
     /// When an interval was added, by the wall clock as it is now; `nil` where that differs from `added` by less than a
     /// second.
-    private func anchor(of slot: ScheduleSlot, now: ClockReading) -> Instant? {
+    private func anchor(of slot: ScheduleSlot, now: ClockReading) -> Timestamp? {
         guard let added = slot.start(byWallOf: now) else { return nil }
-        return added.since(slot.added).magnitude >= 1000 ? added : nil
+        return added.milliseconds(since: slot.added).magnitude >= 1000 ? added : nil
     }
 
     /// What the owner must store of an entry from the future that was corrected.
@@ -201,17 +204,17 @@ extension LocalSchedule {
         if let directive = anchored(slots[Int(index)].key, now: now) { return directive }
         let slot = slots[Int(index)]
         let added = ClockReading(
-            wall: slot.added, boot: now.boot, sinceBoot: slot.added.milliseconds.saturatingDifference(now.wallOffset))
+            wall: slot.added, boot: now.boot, sinceBoot: slot.added.rawValue.saturatingDifference(now.wallOffset))
         return .anchored(key: slot.key, added: added, lastFired: slot.lastFired)
     }
 
     private mutating func anchored(_ key: Int64, now: ClockReading) -> Directive? {
         guard let index = indexes[key], let added = anchor(of: slots[Int(index)], now: now) else { return nil }
-        let shift = added.since(slots[Int(index)].added)
+        let shift = added.milliseconds(since: slots[Int(index)].added)
         slots[Int(index)].added = added
-        slots[Int(index)].lastFired = slots[Int(index)].lastFired?.advanced(by: shift)
+        slots[Int(index)].lastFired = slots[Int(index)].lastFired?.adding(milliseconds: shift)
         let reading = ClockReading(
-            wall: added, boot: now.boot, sinceBoot: added.milliseconds.saturatingDifference(now.wallOffset))
+            wall: added, boot: now.boot, sinceBoot: added.rawValue.saturatingDifference(now.wallOffset))
         return .anchored(key: key, added: reading, lastFired: slots[Int(index)].lastFired)
     }
 }

@@ -1,4 +1,5 @@
 import AgentWire
+import PushModel
 
 /// All requests that wait for a time, of all apps: when each is next due, and what happens to what was missed.
 ///
@@ -32,13 +33,13 @@ public struct LocalSchedule: Sendable {
         /// the machine's present zone counts.
         public var addedOffset: Int?
         /// The occurrence of the last directive; `nil` when there was none.
-        public var lastFired: Instant?
+        public var lastFired: Timestamp?
         /// What happens to an occurrence that is noticed too late.
         public var missed: MissedPolicy
 
         /// An entry that is to wait.
         public init(
-            trigger: Trigger, added: ClockReading, addedOffset: Int? = nil, lastFired: Instant? = nil,
+            trigger: Trigger, added: ClockReading, addedOffset: Int? = nil, lastFired: Timestamp? = nil,
             missed: MissedPolicy = .standard
         ) {
             self.trigger = trigger
@@ -57,7 +58,7 @@ public struct LocalSchedule: Sendable {
     /// What became of an entry that was added.
     public enum Addition: Hashable, Sendable {
         /// It waits. When the instant has passed already, the next `timePassed` reports it.
-        case waits(until: Instant)
+        case waits(until: Timestamp)
         /// It has no occurrence to come, and is not in the schedule.
         case never
     }
@@ -65,11 +66,11 @@ public struct LocalSchedule: Sendable {
     /// What the owner must do. `isLast` says that the entry has left the schedule.
     public enum Directive: Hashable, Sendable {
         /// Show it, and store the occurrence as its `lastFired`. `lateBy` is in milliseconds.
-        case fire(key: Int64, occurrence: Instant, lateBy: Int64, isLast: Bool)
+        case fire(key: Int64, occurrence: Timestamp, lateBy: Int64, isLast: Bool)
         /// Do not show it, it is too late for that. Store the occurrence as its `lastFired`.
-        case missed(key: Int64, occurrence: Instant, isLast: Bool)
+        case missed(key: Int64, occurrence: Timestamp, isLast: Bool)
         /// The wall clock was set: store these values. They are the same moments by the wall clock as it is now.
-        case anchored(key: Int64, added: ClockReading, lastFired: Instant?)
+        case anchored(key: Int64, added: ClockReading, lastFired: Timestamp?)
     }
 
     var slots: [ScheduleSlot] = []
@@ -105,21 +106,21 @@ public struct LocalSchedule: Sendable {
     public var count: Int { indexes.count }
 
     /// When `timePassed` next has something to report, by the wall clock's last reading; `nil` when nothing waits.
-    public var nextDeadline: Instant? {
-        let byWall = wallHeap.top.map { Instant(milliseconds: $0.deadline) }
+    public var nextDeadline: Timestamp? {
+        let byWall = wallHeap.top.map { Timestamp(rawValue: $0.deadline) }
         guard let top = bootHeap.top, let clock else { return byWall }
-        return min(byWall ?? .max, Instant(milliseconds: top.deadline.saturatingSum(clock.wallOffset)))
+        return min(byWall ?? .distantFuture, Timestamp(rawValue: top.deadline.saturatingSum(clock.wallOffset)))
     }
 
     /// When an entry is next due: the order in which entries are listed.
     public struct Deadline: Hashable, Sendable, Comparable {
         /// The deadline, by the wall clock's last reading.
-        public var instant: Instant
+        public var instant: Timestamp
         /// The entry's key.
         public var key: Int64
 
         /// The deadline of an entry.
-        public init(instant: Instant, key: Int64) {
+        public init(instant: Timestamp, key: Int64) {
             self.instant = instant
             self.key = key
         }
@@ -146,7 +147,7 @@ public struct LocalSchedule: Sendable {
 
     private func deadline(_ node: IndexedHeap.Node, offset: Int64) -> Deadline {
         Deadline(
-            instant: Instant(milliseconds: node.deadline.saturatingSum(offset)), key: slots[Int(node.slot)].key)
+            instant: Timestamp(rawValue: node.deadline.saturatingSum(offset)), key: slots[Int(node.slot)].key)
     }
 
     /// A page of all deadlines, the earliest first. Visits each entry once.
@@ -163,14 +164,15 @@ public struct LocalSchedule: Sendable {
     }
 
     /// The next occurrences of an entry after now, up to a count; empty for a key that is not in the schedule.
-    public func nextTimes(_ key: Int64, count: Int, now: ClockReading) -> [Instant] {
+    public func nextTimes(_ key: Int64, count: Int, now: ClockReading) -> [Timestamp] {
         guard let index = indexes[key] else { return [] }
         let slot = slots[Int(index)]
         guard slot.repeats else {
-            let deadline = Instant(milliseconds: slot.deadline).advanced(by: slot.isOnBootClock ? now.wallOffset : 0)
+            let deadline = Timestamp(rawValue: slot.deadline).adding(
+                milliseconds: slot.isOnBootClock ? now.wallOffset : 0)
             return count > 0 && deadline > now.wall ? [deadline] : []
         }
-        var times: [Instant] = []
+        var times: [Timestamp] = []
         var last = now.wall
         if let fired = slot.lastFired, case .calendar = slot.timing { last = max(last, fired) }
         while times.count < count, let next = occurrence(of: slot, after: last, now: now) {
@@ -180,7 +182,7 @@ public struct LocalSchedule: Sendable {
         return times
     }
 
-    private func occurrence(of slot: ScheduleSlot, after: Instant, now: ClockReading) -> Instant? {
+    private func occurrence(of slot: ScheduleSlot, after: Timestamp, now: ClockReading) -> Timestamp? {
         switch slot.timing {
         case .calendar(let pattern, let zone): pattern.nextFire(in: zone ?? floating, after: after)
         case .interval(let pattern, _):

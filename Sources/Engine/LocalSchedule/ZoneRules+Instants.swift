@@ -1,12 +1,14 @@
+import PushModel
+
 /// When a local time is, in one zone.
 public enum LocalTimeMatch: Hashable, Sendable {
     /// Once, as nearly always.
-    case once(Instant)
+    case once(Timestamp)
     /// Never: clocks are set over it. The gap ends at `end`; `shifted` is as far behind its end as the local time is behind
     /// its beginning.
-    case skipped(end: Instant, shifted: Instant)
+    case skipped(end: Timestamp, shifted: Timestamp)
     /// Twice: clocks are set back to before it.
-    case twice(first: Instant, second: Instant)
+    case twice(first: Timestamp, second: Timestamp)
 }
 
 extension ZoneRules {
@@ -33,10 +35,10 @@ extension ZoneRules {
             second = period.end
         }
         if let first = found.first, let last = found.last {
-            guard last > first else { return .once(Instant(seconds: first)) }
-            return .twice(first: Instant(seconds: first), second: Instant(seconds: last))
+            guard last > first else { return .once(Timestamp(seconds: first)) }
+            return .twice(first: Timestamp(seconds: first), second: Timestamp(seconds: last))
         }
-        guard let gap else { return .once(Instant(seconds: local - Int64(offset(at: Instant(seconds: local))))) }
-        return .skipped(end: Instant(seconds: gap.end), shifted: Instant(seconds: gap.shifted))
+        guard let gap else { return .once(Timestamp(seconds: local - Int64(offset(at: Timestamp(seconds: local))))) }
+        return .skipped(end: Timestamp(seconds: gap.end), shifted: Timestamp(seconds: gap.shifted))
     }
 }

@@ -1,3 +1,5 @@
+import PushModel
+
 extension ZoneRules {
     /// The longest gap, and the longest time between two instants with the same local time, in seconds: the difference between the
     /// smallest and the largest offset.
@@ -24,14 +26,14 @@ extension ZoneRules {
     ///
     /// Two transitions within four days may be missed. Offsets are clamped to 26 hours.
     public static func sampled(
-        from start: Instant, through end: Instant, secondsFromGMT: (Instant) -> Int
+        from start: Timestamp, through end: Timestamp, secondsFromGMT: (Timestamp) -> Int
     ) -> ZoneRules {
         func offset(_ second: Int64) -> Int32 {
-            let value = Int64(secondsFromGMT(Instant(seconds: second)))
+            let value = Int64(secondsFromGMT(Timestamp(seconds: second)))
             return Int32(Swift.min(Swift.max(value, -largestOffset), largestOffset))
         }
-        let last = end.milliseconds.floorDivided(by: 1000)
-        var second = start.milliseconds.floorDivided(by: 1000)
+        let last = end.rawValue.floorDivided(by: 1000)
+        var second = start.rawValue.floorDivided(by: 1000)
         let initial = offset(second)
         var known = initial
         var transitions: [Int64] = []

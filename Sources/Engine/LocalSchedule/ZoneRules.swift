@@ -1,3 +1,5 @@
+import PushModel
+
 /// The offsets from UTC of one time zone: the transitions of a zone file, and the rule of its footer for later times.
 ///
 /// A value of one reference: copies share their tables. Two values are equal when their offsets are; the name does not count.
@@ -55,8 +57,8 @@ public struct ZoneRules: Hashable, Sendable {
     public static let utc = fixed(secondsFromGMT: 0)
 
     /// The offset at an instant, in seconds east of UTC.
-    public func offset(at instant: Instant) -> Int {
-        Int(period(at: instant.milliseconds.floorDivided(by: 1000)).offset)
+    public func offset(at instant: Timestamp) -> Int {
+        Int(period(at: instant.rawValue.floorDivided(by: 1000)).offset)
     }
 
     /// The period of a second.

@@ -42,6 +42,8 @@ public struct Timestamp: Hashable, Comparable, Sendable, RawRepresentable {
     /// The instant a duration earlier, in whole milliseconds, saturated.
     public static func - (instant: Timestamp, duration: Duration) -> Timestamp { instant + (.zero - duration) }
 
+    /// The first instant there is.
+    public static let distantPast = Timestamp(rawValue: .min)
     /// The last instant there is; an expiration that is never reached.
     public static let distantFuture = Timestamp(rawValue: .max)
 }

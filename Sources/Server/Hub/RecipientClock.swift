@@ -35,12 +35,12 @@ extension RecipientTime {
 
     private func instant(_ local: Int64, _ rules: ZoneRules) -> Timestamp? {
         switch rules.match(local: local) {
-        case .once(let instant): return Timestamp(instant)
-        case .twice(let first, let second): return Timestamp(overlap == .first ? first : second)
+        case .once(let instant): return instant
+        case .twice(let first, let second): return overlap == .first ? first : second
         case .skipped(let end, let shifted):
             switch gap {
-            case .end: return Timestamp(end)
-            case .shift: return Timestamp(shifted)
+            case .end: return end
+            case .shift: return shifted
             case .skip: return nil
             }
         }
@@ -50,26 +50,20 @@ extension RecipientTime {
 extension QuietHours {
     /// When the quiet hours end in which a zone is; `nil` where it is in none.
     func end(in rules: ZoneRules, now: Timestamp) -> Timestamp? {
-        let instant = Instant(milliseconds: now.rawValue)
-        let local = now.rawValue / 1000 + Int64(rules.offset(at: instant))
+        let local = now.rawValue / 1000 + Int64(rules.offset(at: now))
         let second = (local % 86_400 + 86_400) % 86_400
         let (first, last) = (from * 60, to * 60)
         guard first < last ? (first..<last).contains(second) : second >= first || second < last else { return nil }
         let end = local - second + last + (last > second ? 0 : 86_400)
         let found: Timestamp
         switch rules.match(local: end) {
-        case .once(let instant): found = Timestamp(instant)
-        case .skipped(let end, _): found = Timestamp(end)
-        case .twice(let first, let second): found = Timestamp(first) > now ? Timestamp(first) : Timestamp(second)
+        case .once(let instant): found = instant
+        case .skipped(let end, _): found = end
+        case .twice(let first, let second): found = first > now ? first : second
         }
         // Where clocks are set back the end may be before the present; it is looked for again then.
         return max(found, now.adding(milliseconds: 60_000))
     }
-}
-
-extension Timestamp {
-    /// An instant of the calendar's.
-    init(_ instant: Instant) { self.init(rawValue: instant.milliseconds) }
 }
 
 /// Why a campaign does not come to somebody who is meant by its expression.

@@ -303,20 +303,20 @@ final class FakeStills: VideoThumbnailer {
 /// Clocks that the test sets.
 final class FakeClock: AlarmClock {
     /// The instants that were armed, in order.
-    let armed = Inbox<Instant?>()
+    let armed = Inbox<Timestamp?>()
     private let moment = Mutex(
-        ClockReading(wall: Instant(milliseconds: noon.rawValue), boot: UUID(), sinceBoot: 1_000_000))
+        ClockReading(wall: noon, boot: UUID(), sinceBoot: 1_000_000))
     private let events = Mutex<(@Sendable (AlarmClockEvent) -> Void)?>(nil)
 
     func now() -> ClockReading { moment.withLock { $0 } }
     func start(events: @escaping @Sendable (AlarmClockEvent) -> Void) { self.events.withLock { $0 = events } }
-    func arm(_ deadline: Instant?) { armed.put(deadline) }
+    func arm(_ deadline: Timestamp?) { armed.put(deadline) }
     func stop() { events.withLock { $0 = nil } }
 
     /// Time passes, and the clock rings.
     func pass(_ seconds: Int64) {
         change { moment in
-            moment.wall = moment.wall.advanced(by: seconds * 1000)
+            moment.wall = moment.wall.adding(milliseconds: seconds * 1000)
             moment.sinceBoot += seconds * 1000
         }
         tell(.rang)

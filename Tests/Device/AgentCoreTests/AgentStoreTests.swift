@@ -150,7 +150,7 @@ struct AgentStoreTests {
         content.title = "tea"
         let request = NotificationRequest(
             identifier: "tea", content: content, trigger: .timeInterval(seconds: 60, repeats: true))
-        let added = ClockReading(wall: Instant(milliseconds: noon.rawValue), boot: UUID(), sinceBoot: 1)
+        let added = ClockReading(wall: noon, boot: UUID(), sinceBoot: 1)
         guard
             case .scheduled(let waiting, replaced: [], dropped: [])? = try store.commit([
                 .scheduled(app: app, request, as: nil, at: added)
@@ -161,7 +161,8 @@ struct AgentStoreTests {
         }
         func due(after minutes: Int64) -> StoreChange {
             let due = DueRequest(
-                key: waiting.key, app: app, request: request, occurrence: added.wall.advanced(by: minutes * 60_000),
+                key: waiting.key, app: app, request: request,
+                occurrence: added.wall.adding(milliseconds: minutes * 60_000),
                 isLast: minutes == 3)
             return .due(due, isAsked: false, shows: .list, at: noon)
         }

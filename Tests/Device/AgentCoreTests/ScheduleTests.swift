@@ -16,7 +16,7 @@ struct ScheduleTests: WaitingRequests {
         try await harness.start()
         let app = try await harness.readyApp()
         #expect(await add(request("tea", Self.every(90, repeats: false)), app) == .done)
-        #expect(await harness.clock.armed.next { $0 != nil } == Self.start.advanced(by: 90_000))
+        #expect(await harness.clock.armed.next { $0 != nil } == Self.start.adding(milliseconds: 90_000))
         try await app.close()
         harness.clock.pass(89)
         harness.clock.pass(1)
@@ -38,11 +38,11 @@ struct ScheduleTests: WaitingRequests {
         #expect(first.kind == .foreground)
         app.send(.handled(notification: first.id, outcome: .notPresented))
         _ = await app.inbox.next { if case .handledConfirmed = $0 { true } else { false } }
-        let second = Self.start.advanced(by: 7_200_000)
+        let second = Self.start.adding(milliseconds: 7_200_000)
         #expect(await harness.clock.armed.next { $0 == second } != nil)
         try await harness.stop()
         harness.clock.change { moment in
-            moment.wall = moment.wall.advanced(by: 60_000)
+            moment.wall = moment.wall.adding(milliseconds: 60_000)
             moment.sinceBoot = isReboot ? 5_000 : moment.sinceBoot + 60_000
             if isReboot { moment.boot = UUID() }
         }
@@ -77,7 +77,7 @@ struct ScheduleTests: WaitingRequests {
         try await app.close()
         func move(_ latitude: Double, after seconds: Int64 = 30) async throws {
             harness.clock.change {
-                $0.wall = $0.wall.advanced(by: seconds * 1000); $0.sinceBoot += seconds * 1000
+                $0.wall = $0.wall.adding(milliseconds: seconds * 1000); $0.sinceBoot += seconds * 1000
             }
             harness.positions.tell(.position(Position(latitude: latitude, longitude: 13.4, accuracy: 10)))
             // It has been looked at when this is answered.
@@ -134,7 +134,7 @@ struct ScheduleTests: WaitingRequests {
         try await harness.start()
         let app = try await harness.readyApp()
         #expect(await add(request("tea", Self.every(60, repeats: false)), app) == .done)
-        let due = Self.start.advanced(by: 60_000)
+        let due = Self.start.adding(milliseconds: 60_000)
         #expect(await harness.clock.armed.next { $0 == due } != nil)
         try await harness.stop()
         let manifest = harness.configuration.appsFolder + "/com.example.todo.json"

@@ -15,7 +15,7 @@ import Testing
 protocol WaitingRequests {}
 
 extension WaitingRequests {
-    static var start: Instant { Instant(milliseconds: noon.rawValue) }
+    static var start: Timestamp { noon }
 
     func request(_ identifier: String, _ trigger: NotificationTrigger) -> NotificationRequest {
         var content = NotificationContent()

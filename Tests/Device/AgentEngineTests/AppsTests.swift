@@ -116,7 +116,7 @@ import Testing
         let pending = PendingRequest(key: 1, app: app, request: tea, added: world.context.clock)
         world.store.requests = [pending]
         let armed = world.effects { $0.committed([.scheduled(pending, replaced: [], dropped: [])], $1) }
-        let due = Instant(milliseconds: noon.rawValue + 60_000)
+        let due = noon.adding(milliseconds: 60_000)
         #expect(armed.contains { if case .arm(due) = $0 { true } else { false } })
         world.now = noon.adding(milliseconds: 60_000)
         var clock = world.context
@@ -132,7 +132,7 @@ import Testing
         world.engine.apps[app] = nil
         var context = world.context
         context.clock.sinceBoot += 61_000
-        context.clock.wall = context.clock.wall.advanced(by: 61_000)
+        context.clock.wall = context.clock.wall.adding(milliseconds: 61_000)
         world.engine.loadSchedule(context)
         world.engine.updateSchedule(.timePassed, context)
         #expect(world.changes.isEmpty)

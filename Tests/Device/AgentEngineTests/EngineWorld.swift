@@ -40,7 +40,7 @@ struct EngineWorld {
 
     var context: AgentEngine.Context {
         AgentEngine.Context(
-            now: now, clock: ClockReading(wall: Instant(milliseconds: now.rawValue), boot: Self.boot, sinceBoot: 1_000),
+            now: now, clock: ClockReading(wall: now, boot: Self.boot, sinceBoot: 1_000),
             store: store, session: session, isConnected: isConnected, hasScreen: hasScreen)
     }
 

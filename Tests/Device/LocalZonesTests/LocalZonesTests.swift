@@ -1,6 +1,7 @@
 import AldabaTestSupport
 import Foundation
 import LocalSchedule
+import PushModel
 import Testing
 
 @testable import LocalZones
@@ -14,7 +15,7 @@ struct LocalZonesTests {
         return bytes + withUnsafeBytes(of: seconds.bigEndian) { Data($0) } + Data([0, 0, 65, 65, 65, 0])
     }
 
-    private let now = Instant(seconds: 1_780_272_000)
+    private let now = Timestamp(seconds: 1_780_272_000)
 
     private func folder(_ body: (String) throws -> Void) throws {
         let temporary = try TemporaryFolder()
@@ -75,7 +76,7 @@ struct LocalZonesTests {
         let sampled = try #require(zones.rules(named: "America/New_York"))
         let rules = try ZoneRules(posix: "EST5EDT,M3.2.0,M11.1.0")
         for day in 0..<800 {
-            let instant = now.advanced(by: Int64(day) * 86_400_000)
+            let instant = now.adding(milliseconds: Int64(day) * 86_400_000)
             #expect(sampled.offset(at: instant) == rules.offset(at: instant))
         }
         #expect(zones.rules(named: "Nowhere/Land") == nil)

@@ -24,7 +24,7 @@ import Testing
     }
 
     private var desk: ManagementDesk {
-        let now = ClockReading(wall: Instant(milliseconds: noon.rawValue), boot: UUID(), sinceBoot: 0)
+        let now = ClockReading(wall: noon, boot: UUID(), sinceBoot: 0)
         return ManagementDesk(
             registry: registry, store: store, schedule: RequestSchedule(),
             surroundings: RequestSchedule.Surroundings(now: now, zones: { _ in nil }, missedPolicy: { _ in .standard }),

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSchedule
+import PushModel
 import Testing
 
 @testable import RequestScheduling
@@ -10,7 +11,7 @@ struct ClockPlausibilityTests {
     private let boot = UUID()
 
     private func reading(_ sinceBoot: Int64, offset: Int64) -> ClockReading {
-        ClockReading(wall: Instant(milliseconds: sinceBoot + offset), boot: boot, sinceBoot: sinceBoot)
+        ClockReading(wall: Timestamp(rawValue: sinceBoot + offset), boot: boot, sinceBoot: sinceBoot)
     }
 
     private func begun(offset: Int64 = 0) -> ClockPlausibility {
@@ -43,7 +44,7 @@ struct ClockPlausibilityTests {
     ) {
         var plausibility = ClockPlausibility()
         let now = reading(1000, offset: 0)
-        plausibility.begin(now, newest: now.wall.advanced(by: newest))
+        plausibility.begin(now, newest: now.wall.adding(milliseconds: newest))
         #expect(plausibility.state == state)
     }
 
@@ -78,7 +79,7 @@ struct ClockPlausibilityTests {
         var plausibility = begun(offset: .min / 2)
         #expect(plausibility.observe(reading(1000, offset: .max / 2)) == true)
         #expect(plausibility.observe(reading(2000, offset: .min / 2)) == true)
-        plausibility.begin(reading(.max, offset: .min / 2), newest: .max)
+        plausibility.begin(reading(.max, offset: .min / 2), newest: .distantFuture)
         #expect(plausibility.state == .suspectBehind(until: .max))
     }
 }

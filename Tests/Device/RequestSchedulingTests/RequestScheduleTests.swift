@@ -3,6 +3,7 @@ import DeviceModel
 import DevicePorts
 import Foundation
 import LocalSchedule
+import PushModel
 import Testing
 
 @testable import RequestScheduling
@@ -25,14 +26,14 @@ private struct Machine {
 
     /// Time passes, and the alarm rings.
     mutating func pass(_ seconds: Int64) -> [RequestSchedule.Directive] {
-        now.wall = now.wall.advanced(by: seconds * 1000)
+        now.wall = now.wall.adding(milliseconds: seconds * 1000)
         now.sinceBoot += seconds * 1000
         return tell(.clock(.rang))
     }
 
     /// The wall clock is set.
     mutating func step(_ seconds: Int64) -> [RequestSchedule.Directive] {
-        now.wall = now.wall.advanced(by: seconds * 1000)
+        now.wall = now.wall.adding(milliseconds: seconds * 1000)
         return tell(.clock(.wallClockChanged))
     }
 
@@ -40,7 +41,7 @@ private struct Machine {
         tell(.position(.position(Position(latitude: latitude, longitude: 13.4, accuracy: 10))))
     }
 
-    func row(_ key: Int64, _ trigger: NotificationTrigger, lastFired: Instant? = nil) -> PendingRequest {
+    func row(_ key: Int64, _ trigger: NotificationTrigger, lastFired: Timestamp? = nil) -> PendingRequest {
         PendingRequest(
             key: key, app: "com.example.todo",
             request: NotificationRequest(identifier: "\(key)", content: NotificationContent(), trigger: trigger),
@@ -50,14 +51,14 @@ private struct Machine {
 
 extension [RequestSchedule.Directive] {
     fileprivate var fired: [Int64] { compactMap { if case .fire(let key, _, _, _) = $0 { key } else { nil } } }
-    fileprivate var armed: Instant?? {
+    fileprivate var armed: Timestamp?? {
         compactMap { if case .arm(let instant) = $0 { .some(instant) } else { nil } }.last
     }
 }
 
 struct RequestScheduleTests {
     /// Eight o'clock UTC of 15 January 2027.
-    fileprivate static let start = Instant(milliseconds: 1_800_000_000_000)
+    fileprivate static let start = Timestamp(rawValue: 1_800_000_000_000)
     private static let nine = NotificationTrigger.calendar(DateComponents(timeZone: .gmt, hour: 9), repeats: true)
     private static let years: Int64 = 9 * 365 * 86_400
 
@@ -75,13 +76,13 @@ struct RequestScheduleTests {
         var machine = Machine()
         let start = machine.now.wall
         let tea = machine.row(1, Self.every(90, repeats: false))
-        #expect(machine.tell(.stored(tea, replaced: [])) == [.arm(start.advanced(by: 90_000))])
+        #expect(machine.tell(.stored(tea, replaced: [])) == [.arm(start.adding(milliseconds: 90_000))])
         #expect(machine.tell(.stored(machine.row(2, Self.every(600)), replaced: [])) == [])
-        #expect(machine.pass(89) == [.arm(start.advanced(by: 90_000))])
+        #expect(machine.pass(89) == [.arm(start.adding(milliseconds: 90_000))])
         #expect(
             machine.pass(1) == [
-                .fire(key: 1, occurrence: start.advanced(by: 90_000), lateBy: 0, isLast: true),
-                .arm(start.advanced(by: 600_000)),
+                .fire(key: 1, occurrence: start.adding(milliseconds: 90_000), lateBy: 0, isLast: true),
+                .arm(start.adding(milliseconds: 600_000)),
             ])
         #expect(machine.tell(.removed([2])) == [.arm(nil)])
         #expect(machine.pass(86_400) == [])
@@ -124,7 +125,7 @@ struct RequestScheduleTests {
         var machine = Machine()
         let rows = [machine.row(1, Self.nine)]
         machine.tell(.loaded(rows))
-        let first = machine.now.wall.advanced(by: 3_600_000)
+        let first = machine.now.wall.adding(milliseconds: 3_600_000)
         _ = machine.step(jump)
         machine.tell(.loaded(rows))
         _ = machine.pass(30)
@@ -139,21 +140,21 @@ struct RequestScheduleTests {
         let once = DateComponents(timeZone: .gmt, year: 2027, month: 1, day: 15, hour: 12)
         let rows = [machine.row(1, Self.nine), machine.row(2, .calendar(once, repeats: false))]
         machine.tell(.loaded(rows))
-        #expect(machine.step(Self.years).armed == machine.now.wall.advanced(by: ClockPlausibility.settlingTime))
+        #expect(machine.step(Self.years).armed == machine.now.wall.adding(milliseconds: ClockPlausibility.settlingTime))
         machine.tell(.loaded(rows))
         #expect(machine.pass(59).filter { $0 == .load } == [])
         #expect(machine.pass(1).contains(.load))
         machine.tell(.loaded(rows))
         let due = machine.tell(.clock(.rang))
         #expect(due.fired == [1], "the newest of nine years")
-        #expect(due.contains(.missed(key: 2, occurrence: Self.start.advanced(by: 14_400_000), isLast: true)))
+        #expect(due.contains(.missed(key: 2, occurrence: Self.start.adding(milliseconds: 14_400_000), isLast: true)))
     }
 
     @Test func `between a jump and the loading nothing fires`() {
         var machine = Machine()
         let rows = [machine.row(1, Self.nine)]
         machine.tell(.loaded(rows))
-        machine.now.wall = machine.now.wall.advanced(by: Self.years * 1000)
+        machine.now.wall = machine.now.wall.adding(milliseconds: Self.years * 1000)
         // The alarm may ring before the clock says that it was set.
         #expect(machine.tell(.clock(.rang)).fired == [])
         #expect(machine.pass(60).fired == [], "it is trusted, and not yet loaded")
@@ -167,9 +168,9 @@ struct RequestScheduleTests {
     ) {
         var machine = Machine()
         let fired = machine.now.wall
-        machine.now.wall = fired.advanced(by: -86_400_000)
+        machine.now.wall = fired.adding(milliseconds: -86_400_000)
         let row = machine.row(1, Self.nine, lastFired: fired)
-        machine.now.wall = fired.advanced(by: seconds * 1000)
+        machine.now.wall = fired.adding(milliseconds: seconds * 1000)
         machine.schedule = RequestSchedule()
         let begun = machine.tell(.loaded([row]))
         #expect(machine.schedule.plausibility.isTrusted == isTrusted)
@@ -185,7 +186,7 @@ struct RequestScheduleTests {
         let stepped = machine.step(3600)
         #expect(stepped.fired == [1] && !stepped.contains(.load))
         #expect(stepped.contains { if case .anchored(2, _, nil) = $0 { true } else { false } })
-        #expect(stepped.armed == start.advanced(by: 10_800_000))
+        #expect(stepped.armed == start.adding(milliseconds: 10_800_000))
     }
 
     @Test func `what is due comes in batches between which others have their turn`() {
@@ -206,7 +207,7 @@ struct RequestScheduleTests {
         #expect(machine.pass(60).fired == [1])
         machine.tell(.appMissing(key: 1))
         #expect(machine.schedule.held == [1])
-        #expect(machine.tell(.reread([tea])).armed == Self.start.advanced(by: 60_000))
+        #expect(machine.tell(.reread([tea])).armed == Self.start.adding(milliseconds: 60_000))
         #expect(machine.tell(.clock(.rang)).fired == [1] && machine.schedule.held.isEmpty)
     }
 
@@ -218,9 +219,9 @@ struct RequestScheduleTests {
         machine.zones[.named("Africa/Cairo")] = .fixed(secondsFromGMT: 7200).named("Africa/Cairo")
         #expect(machine.tell(.clock(.zoneChanged)).contains(.read(keys: [1])))
         machine.tell(.reread([dinner]))
-        #expect(machine.schedule.times.nextDeadline == Self.start.advanced(by: 8 * 3_600_000))
+        #expect(machine.schedule.times.nextDeadline == Self.start.adding(milliseconds: 8 * 3_600_000))
         machine.zones[.named("Africa/Cairo")] = .fixed(secondsFromGMT: 10_800).named("Africa/Cairo")
-        #expect(machine.pass(11).armed == Self.start.advanced(by: 7 * 3_600_000))
+        #expect(machine.pass(11).armed == Self.start.adding(milliseconds: 7 * 3_600_000))
         #expect(machine.schedule.zoneDeadline == nil)
     }
 
@@ -228,7 +229,7 @@ struct RequestScheduleTests {
     func `positions are reported while a region waits, and a crossing fires`(repeats: Bool) {
         var machine = Machine()
         #expect(machine.tell(.stored(machine.row(1, home(repeats: repeats)), replaced: [])) == [.watchPosition(true)])
-        #expect(machine.moves(to: 52.6).armed == machine.now.wall.advanced(by: RegionWatch.dwell))
+        #expect(machine.moves(to: 52.6).armed == machine.now.wall.adding(milliseconds: RegionWatch.dwell))
         #expect(machine.pass(20) == [.crossed(key: 1, side: .outside)])
         _ = machine.moves(to: 52.5)
         let crossing: [RequestSchedule.Directive] = [

@@ -4,6 +4,7 @@ import Foundation
 import LocalSchedule
 import Machine
 import MessageBus
+import PushModel
 import Testing
 
 @testable import SystemClock
@@ -67,7 +68,7 @@ struct BusWatchTests {
         let (stream, continuation) = AsyncStream.makeStream(of: AlarmClockEvent.self)
         clock.start { continuation.yield($0) }
         var heard = stream.makeAsyncIterator()
-        clock.arm(Instant(milliseconds: 1))
+        clock.arm(Timestamp(rawValue: 1))
         #expect(await heard.next() == .rang)
         // The last rule that it asks for is with the bus, and so are the questions before.
         var rules = ""
@@ -85,7 +86,7 @@ struct BusWatchTests {
         login.prepareForSleep(true)
         login.prepareForSleep(false)
         #expect(await heard.next() == .wallClockChanged)
-        clock.arm(Instant(milliseconds: 1))
+        clock.arm(Timestamp(rawValue: 1))
         #expect(await heard.next() == .rang, "that was all")
         clock.stop()
     }
@@ -112,7 +113,7 @@ struct BusWatchTests {
         }
         login.prepareForSleep(false)
         #expect(await heard.next() == .wallClockChanged)
-        clock.arm(Instant(milliseconds: 1))
+        clock.arm(Timestamp(rawValue: 1))
         #expect(await heard.next() == .rang, "it was heard once, and the zone was not")
         clock.stop()
     }
@@ -138,7 +139,7 @@ struct BusWatchTests {
         let (stream, continuation) = AsyncStream.makeStream(of: AlarmClockEvent.self)
         clock.start { continuation.yield($0) }
         var heard = stream.makeAsyncIterator()
-        clock.arm(clock.now().wall.advanced(by: 20))
+        clock.arm(clock.now().wall.adding(milliseconds: 20))
         #expect(await heard.next() == .rang)
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "elsewhere")
         #expect(await heard.next() == .zoneChanged)
@@ -151,7 +152,7 @@ struct BusWatchTests {
         let (stream, continuation) = AsyncStream.makeStream(of: AlarmClockEvent.self)
         clock.start { continuation.yield($0) }
         var heard = stream.makeAsyncIterator()
-        clock.arm(clock.now().wall.advanced(by: 20))
+        clock.arm(clock.now().wall.adding(milliseconds: 20))
         #expect(await heard.next() == .rang)
         clock.stop()
     }

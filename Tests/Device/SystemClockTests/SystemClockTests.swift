@@ -6,6 +6,7 @@ import LocalSchedule
 import Logging
 import Machine
 import MessageBus
+import PushModel
 import Synchronization
 import Testing
 
@@ -22,15 +23,15 @@ struct SystemClockTests {
     @Test func `it says what the system's clocks say`() throws {
         let clock = try SystemClock()
         let (first, second) = (clock.now(), clock.now())
-        #expect(abs(first.wall.since(Instant(Date()))) < 60_000)
+        #expect(abs(first.wall.milliseconds(since: Timestamp(Date()))) < 60_000)
         #expect(first.boot == second.boot && first.sinceBoot <= second.sinceBoot && first.sinceBoot > 0)
     }
 
     @Test func `it rings once when the time has come, and not for what was armed before`() async throws {
         let clock = try SystemClock()
         var heard = events(of: clock)
-        clock.arm(clock.now().wall.advanced(by: 3_600_000))
-        let due = clock.now().wall.advanced(by: 30)
+        clock.arm(clock.now().wall.adding(milliseconds: 3_600_000))
+        let due = clock.now().wall.adding(milliseconds: 30)
         clock.arm(due)
         #expect(await heard.next() == .rang)
         #expect(clock.now().wall >= due)
@@ -41,7 +42,7 @@ struct SystemClockTests {
     func `it rings at once for what is past`(milliseconds: Int64) async throws {
         let clock = try SystemClock()
         var heard = events(of: clock)
-        clock.arm(Instant(milliseconds: milliseconds))
+        clock.arm(Timestamp(rawValue: milliseconds))
         #expect(await heard.next() == .rang)
         clock.stop()
     }
@@ -55,7 +56,7 @@ struct SystemClockTests {
         try files.createSymbolicLink(atPath: link, withDestinationPath: "zones/one")
         let clock = try SystemClock(localtime: link)
         var heard = events(of: clock)
-        clock.arm(Instant(milliseconds: 1))
+        clock.arm(Timestamp(rawValue: 1))
         #expect(await heard.next() == .rang, "it listens now")
         try Data("2".utf8).write(to: URL(fileURLWithPath: zones + "/one"), options: .atomic)
         #expect(await heard.next() == .zoneChanged)
@@ -84,7 +85,7 @@ struct SystemClockTests {
         try files.createDirectory(atPath: zones + "/America/Indiana", withIntermediateDirectories: true)
         #expect(await heard.next() == .zoneChanged)
         // What it told of more than once, since files came slowly, is over when it rings after a while.
-        clock.arm(clock.now().wall.advanced(by: 1000))
+        clock.arm(clock.now().wall.adding(milliseconds: 1000))
         var told = 1
         while await heard.next() == .zoneChanged { told += 1 }
         #expect(told < 20)
@@ -144,11 +145,11 @@ struct SystemClockTests {
         }
         let clock = try SystemClock(calls: calls)
         var heard = events(of: clock)
-        clock.arm(Instant(milliseconds: 1))
+        clock.arm(Timestamp(rawValue: 1))
         #expect(await heard.next() == .wallClockChanged)
-        clock.arm(clock.now().wall.advanced(by: 3_600_000))
+        clock.arm(clock.now().wall.adding(milliseconds: 3_600_000))
         #expect(await heard.next() == .wallClockChanged)
-        clock.arm(Instant(milliseconds: 1))
+        clock.arm(Timestamp(rawValue: 1))
         #expect(await heard.next() == .rang)
         clock.stop()
     }
@@ -166,13 +167,13 @@ struct SystemClockTests {
         calls.pause = { mayPass.wait() }
         let clock = try SystemClock(logger: Logger(label: "test") { _ in log }, calls: calls)
         var heard = events(of: clock)
-        clock.arm(Instant(milliseconds: 1))
+        clock.arm(Timestamp(rawValue: 1))
         mayPass.signal()
         #expect(await heard.next() == .rang)
         for _ in 0..<3 { mayPass.signal() }
-        clock.arm(Instant(milliseconds: 1))
+        clock.arm(Timestamp(rawValue: 1))
         #expect(await heard.next() == .rang)
-        clock.arm(Instant(milliseconds: 1))
+        clock.arm(Timestamp(rawValue: 1))
         #expect(await heard.next() == .rang)
         clock.stop()
         let lines = log.all

@@ -2,6 +2,7 @@ import CoreLocation
 import Foundation
 import LocalSchedule
 import LocalZones
+import PushModel
 import Testing
 
 @testable import UserNotifications
@@ -20,7 +21,7 @@ struct TriggerTests {
     /// When a trigger would fire, on a machine that is in Berlin.
     private func next(_ fields: DateComponents, after text: String) throws -> Date? {
         UNCalendarNotificationTrigger(dateMatching: fields, repeats: true).nextTriggerDate(
-            after: Instant(try date(text)), zones: LocalZones(environment: ["TZ": "CET-1CEST,M3.5.0,M10.5.0/3"]))
+            after: Timestamp(try date(text)), zones: LocalZones(environment: ["TZ": "CET-1CEST,M3.5.0,M10.5.0/3"]))
     }
 
     @Test func `the fields are those of their own zone, and the moment is after now`() throws {

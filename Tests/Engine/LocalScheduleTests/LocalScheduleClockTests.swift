@@ -99,9 +99,11 @@ struct LocalScheduleClockTests: ScheduleCases {
         _ = schedule.add(1, .init(trigger: daily(hour: 9), added: added), now: clocks.now)
         _ = schedule.add(2, .init(trigger: try interval(3600), added: added), now: clocks.now)
         #expect(
-            schedule.nextTimes(1, count: 1, now: clocks.now).first.map { $0.since(clocks.now.wall) < 86_400_000 }
+            schedule.nextTimes(1, count: 1, now: clocks.now).first.map {
+                $0.milliseconds(since: clocks.now.wall) < 86_400_000
+            }
                 == true)
-        #expect(schedule.deadline(of: 2)?.instant == clocks.now.wall.advanced(by: 3_600_000))
+        #expect(schedule.deadline(of: 2)?.instant == clocks.now.wall.adding(milliseconds: 3_600_000))
         let told = schedule.timePassed(now: clocks.now, limit: 9)
         #expect(
             Set(told) == [
@@ -149,13 +151,13 @@ struct LocalScheduleClockTests: ScheduleCases {
         var schedule = LocalSchedule(floating: .utc)
         let entry = LocalSchedule.Entry(
             trigger: try interval(3600, repeats: true), added: added, lastFired: try at("2026-06-01T10:00:00Z"))
-        let shifted = added.wall.advanced(by: step * 1000)
-        let next = shifted.advanced(by: 3 * 3_600_000)
+        let shifted = added.wall.adding(milliseconds: step * 1000)
+        let next = shifted.adding(milliseconds: 3 * 3_600_000)
         #expect(schedule.add(1, entry, now: clocks.now) == .waits(until: next))
         let anchor = ClockReading(wall: shifted, boot: added.boot, sinceBoot: added.sinceBoot)
         #expect(
             schedule.timePassed(now: clocks.now, limit: 9)
-                == [.anchored(key: 1, added: anchor, lastFired: shifted.advanced(by: 2 * 3_600_000))])
+                == [.anchored(key: 1, added: anchor, lastFired: shifted.adding(milliseconds: 2 * 3_600_000))])
         clocks.pass(seconds: 3500)
         #expect(
             schedule.timePassed(now: clocks.now, limit: 9)
@@ -236,7 +238,7 @@ struct LocalScheduleClockTests: ScheduleCases {
                 floating: .utc, named: { $0 == "Africa/Cairo" ? changed : nil }, now: clocks.now) == [])
         let due = late > 0 ? [try fire(1, first, lateBy: Int64(late * 1000))] : []
         #expect(schedule.timePassed(now: clocks.now, limit: 9) == due)
-        let next = try at(first).advanced(by: due.isEmpty ? 0 : 86_400_000)
+        let next = try at(first).adding(milliseconds: due.isEmpty ? 0 : 86_400_000)
         #expect(schedule.nextTimes(1, count: 1, now: clocks.now) == [next])
         #expect(schedule.nextTimes(2, count: 1, now: clocks.now) == [try at("2026-06-01T07:00:00Z")])
         #expect(schedule.nextTimes(3, count: 1, now: clocks.now) == [try at("2026-06-01T09:00:00Z")])

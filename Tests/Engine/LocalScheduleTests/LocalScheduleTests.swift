@@ -1,6 +1,7 @@
 import AgentWire
 import Foundation
 import LocalSchedule
+import PushModel
 import Testing
 
 struct LocalScheduleTests: ScheduleCases {
@@ -156,14 +157,18 @@ struct LocalScheduleTests: ScheduleCases {
 
     @Test func `an interval's occurrences are whole numbers of it after its beginning`() throws {
         let pattern = try #require(IntervalPattern(seconds: 90, repeats: true))
-        let start = Instant(seconds: 1000)
+        let start = Timestamp(seconds: 1000)
         #expect(
-            [Instant.min, start, Instant(seconds: 1089), Instant(seconds: 1090), Instant(seconds: 1181)].map {
-                pattern.nextFire(start: start, after: $0)?.milliseconds
+            [
+                Timestamp.distantPast, start, Timestamp(seconds: 1089), Timestamp(seconds: 1090),
+                Timestamp(seconds: 1181),
+            ].map {
+                pattern.nextFire(start: start, after: $0)?.rawValue
             } == [1_090_000, 1_090_000, 1_090_000, 1_180_000, 1_270_000])
-        #expect(pattern.nextFire(start: start, after: .max) == nil)
+        #expect(pattern.nextFire(start: start, after: .distantFuture) == nil)
         #expect(
-            try #require(IntervalPattern(seconds: 1e300, repeats: false)).nextFire(start: .max, after: start) == .max)
+            try #require(IntervalPattern(seconds: 1e300, repeats: false)).nextFire(start: .distantFuture, after: start)
+                == .distantFuture)
     }
 
     @Test func `an app's trigger is taken with its zone`() throws {

@@ -1,4 +1,5 @@
 import LocalSchedule
+import PushModel
 import Testing
 
 /// Seconds since 1970 of a date and time as if it were UTC, on the days at which Berlin changes its clocks.
@@ -7,7 +8,7 @@ private let autumnDay: Int64 = 1_792_886_400  // 2026-10-25
 
 private func berlin() throws -> ZoneRules { try ZoneRules(posix: "CET-1CEST,M3.5.0,M10.5.0/3") }
 
-private func at(_ second: Int64) -> Instant { Instant(seconds: second) }
+private func at(_ second: Int64) -> Timestamp { Timestamp(seconds: second) }
 
 @Test func `a local time is once, never or twice`() throws {
     let zone = try berlin()
@@ -43,7 +44,7 @@ func `every local time that is found is that local time, and none is missed`(tex
     let zone = try ZoneRules(posix: text)
     for second in stride(from: springDay - 86_400 * 200, to: springDay + 86_400 * 300, by: 1800) {
         let local = second + Int64(zone.offset(at: at(second)))
-        let found: [Instant] =
+        let found: [Timestamp] =
             switch zone.match(local: local) {
             case .once(let instant): [instant]
             case .twice(let first, let second): [first, second]
@@ -51,7 +52,7 @@ func `every local time that is found is that local time, and none is missed`(tex
             }
         #expect(found.contains(at(second)))
         for instant in found {
-            #expect(instant.milliseconds / 1000 + Int64(zone.offset(at: instant)) == local)
+            #expect(instant.rawValue / 1000 + Int64(zone.offset(at: instant)) == local)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSchedule
+import PushModel
 import Testing
 
 /// What the suites of the schedule have in common.
@@ -11,9 +12,9 @@ struct Clocks {
     var boot = UUID()
     var sinceBoot: Int64 = 1_000_000
 
-    init(_ text: String) throws { wall = try at(text).milliseconds }
+    init(_ text: String) throws { wall = try at(text).rawValue }
 
-    var now: ClockReading { ClockReading(wall: Instant(milliseconds: wall), boot: boot, sinceBoot: sinceBoot) }
+    var now: ClockReading { ClockReading(wall: Timestamp(rawValue: wall), boot: boot, sinceBoot: sinceBoot) }
 
     mutating func pass(seconds: Double) {
         wall += Int64(seconds * 1000)

@@ -1,6 +1,7 @@
 import AldabaTestSupport
 import Foundation
 import LocalSchedule
+import PushModel
 import Testing
 
 /// A machine whose clocks are set, that sleeps, travels, and starts anew; and an owner that keeps what the directives say.
@@ -11,7 +12,7 @@ private struct Simulation {
     var schedule: LocalSchedule
     var stored: [Int64: LocalSchedule.Entry] = [:]
     /// The least that the wall clock has said since each was added.
-    var least: [Int64: Instant] = [:]
+    var least: [Int64: Timestamp] = [:]
     var nextKey: Int64 = 1
     let zones: [ZoneRules]
     var told = 0
@@ -53,13 +54,13 @@ private struct Simulation {
     }
 
     /// What leaves without having fired has no time left: none after it was added, nor after the least that the clock said.
-    func expectNever(_ entry: LocalSchedule.Entry, least: Instant) {
+    func expectNever(_ entry: LocalSchedule.Entry, least: Timestamp) {
         guard case .calendar(let pattern, let named, _) = entry.trigger else {
             Issue.record("an interval has always a time")
             return
         }
         // Where fields float, the clocks on the wall count, which were another zone's.
-        let begun = min(entry.added.wall, least).advanced(by: named == nil ? 26 * 3_600_000 : 0)
+        let begun = min(entry.added.wall, least).adding(milliseconds: named == nil ? 26 * 3_600_000 : 0)
         #expect(pattern.nextFire(in: named ?? zone, after: begun) == nil)
     }
 
@@ -109,7 +110,7 @@ private struct Simulation {
         for key in stored.keys.sorted() {
             guard let entry = stored[key] else { continue }
             guard schedule.add(key, entry, now: clocks.now) == .never else { continue }
-            expectNever(entry, least: least[key] ?? .max)
+            expectNever(entry, least: least[key] ?? .distantFuture)
             stored[key] = nil
         }
     }
@@ -133,9 +134,9 @@ private struct Simulation {
     }
 
     /// The newest occurrence of an entry that has come since a time.
-    func newest(of entry: LocalSchedule.Entry, after before: Instant) -> Instant? {
-        var found: Instant?
-        var last = max(before, entry.lastFired ?? .min)
+    func newest(of entry: LocalSchedule.Entry, after before: Timestamp) -> Timestamp? {
+        var found: Timestamp?
+        var last = max(before, entry.lastFired ?? .distantPast)
         while let next = next(of: entry, after: last), next <= clocks.now.wall {
             (found, last) = (next, next)
             if !entry.repeats { break }
@@ -143,7 +144,7 @@ private struct Simulation {
         return found
     }
 
-    func next(of entry: LocalSchedule.Entry, after last: Instant) -> Instant? {
+    func next(of entry: LocalSchedule.Entry, after last: Timestamp) -> Timestamp? {
         switch entry.trigger {
         case .calendar(let pattern, let named, _): pattern.nextFire(in: named ?? zone, after: last)
         case .interval(let pattern): pattern.nextFire(start: entry.added.wall, after: last)
@@ -169,7 +170,7 @@ private struct Simulation {
                 stored[key]?.added = added
                 stored[key]?.lastFired = lastFired
             case .fire(let key, let occurrence, let late, let isLast):
-                #expect(late == clocks.now.wall.since(occurrence) && late >= 0)
+                #expect(late == clocks.now.wall.milliseconds(since: occurrence) && late >= 0)
                 #expect(stored[key].map { $0.missed.mayFire(late) } == true)
                 took(key, occurrence, isLast)
             case .missed(let key, let occurrence, let isLast):
@@ -178,23 +179,23 @@ private struct Simulation {
         }
     }
 
-    private mutating func took(_ key: Int64, _ occurrence: Instant, _ isLast: Bool) {
+    private mutating func took(_ key: Int64, _ occurrence: Timestamp, _ isLast: Bool) {
         guard let entry = stored[key] else {
             Issue.record("\(key) is told of, but does not wait")
             return
         }
-        #expect(occurrence > entry.lastFired ?? .min, "told of twice")
+        #expect(occurrence > entry.lastFired ?? .distantPast, "told of twice")
         switch entry.trigger {
         case .interval(let pattern):
-            let passed = occurrence.since(entry.added.wall)
+            let passed = occurrence.milliseconds(since: entry.added.wall)
             #expect(passed > 0 && passed % pattern.milliseconds == 0)
         case .calendar(let pattern, let named, let repeats):
             #expect(repeats || isLast)
             if named != nil {
-                #expect(occurrence > min(entry.added.wall, least[key] ?? .max), "of before it was added")
+                #expect(occurrence > min(entry.added.wall, least[key] ?? .distantFuture), "of before it was added")
             }
             if occurrence <= clocks.now.wall {
-                let found = pattern.nextFire(in: named ?? zone, after: occurrence.advanced(by: -1))
+                let found = pattern.nextFire(in: named ?? zone, after: occurrence.adding(milliseconds: -1))
                 #expect(found == occurrence)
             }
         }

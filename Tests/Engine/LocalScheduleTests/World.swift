@@ -1,5 +1,6 @@
 import Foundation
 import LocalSchedule
+import PushModel
 
 /// Zones by their rules, without files.
 enum Zones {
@@ -55,7 +56,7 @@ struct ZoneFile {
 }
 
 /// An instant by its text in UTC.
-func at(_ text: String) throws -> Instant { Instant(try Date(text, strategy: .iso8601)) }
+func at(_ text: String) throws -> Timestamp { Timestamp(try Date(text, strategy: .iso8601)) }
 
 /// Fields by their names.
 func fields(_ values: KeyValuePairs<WritableKeyPath<DateComponents, Int?>, Int>) -> DateComponents {

@@ -1,6 +1,7 @@
 import AldabaTestSupport
 import Foundation
 import LocalSchedule
+import PushModel
 import Testing
 
 struct ZoneRulesTests {
@@ -38,13 +39,13 @@ struct ZoneRulesTests {
         calendar.timeZone = .gmt
         var generator = SeededGenerator(seed: 7)
         for _ in 0..<500 {
-            let instant = Instant(seconds: .random(in: 1_700_000_000...1_900_000_000, using: &generator))
-            let shown = instant.advanced(by: Int64(zone.offset(at: instant)) * 1000)
+            let instant = Timestamp(seconds: .random(in: 1_700_000_000...1_900_000_000, using: &generator))
+            let shown = instant.adding(milliseconds: Int64(zone.offset(at: instant)) * 1000)
             let fields = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: shown.date)
-            let earlier = instant.advanced(by: -86_400_000)
+            let earlier = instant.adding(milliseconds: -86_400_000)
             let found = try #require(CalendarPattern(fields).nextFire(in: zone, after: earlier))
             #expect(found <= instant)
-            #expect(found.advanced(by: Int64(zone.offset(at: found)) * 1000) == shown)
+            #expect(found.adding(milliseconds: Int64(zone.offset(at: found)) * 1000) == shown)
         }
     }
 
@@ -56,7 +57,7 @@ struct ZoneRulesTests {
                 footer: "CET-1CEST,M3.5.0,M10.5.0/3"
             ).bytes)
         #expect(
-            [-101, -100, -1, 0, 999].map { zone.offset(at: Instant(seconds: $0)) } == [3600, 7200, 7200, 3600, 3600])
+            [-101, -100, -1, 0, 999].map { zone.offset(at: Timestamp(seconds: $0)) } == [3600, 7200, 7200, 3600, 3600])
         #expect(zone.offset(at: try at("2026-12-01T00:00:00Z")) == (version == 0 ? 7200 : 3600))
     }
 
@@ -66,7 +67,10 @@ struct ZoneRulesTests {
                 transitions: [(.min, 1), (.min + 1, 0), (0, 0), (5, 1), (.max, 0)], offsets: [0, 60], footer: ""
             ).bytes)
         #expect(try zone == ZoneRules(file: ZoneFile(transitions: [(5, 1)], offsets: [0, 60], footer: "").bytes))
-        #expect([Instant.min, Instant(seconds: 4), Instant(seconds: 5), .max].map(zone.offset) == [0, 0, 60, 60])
+        #expect(
+            [Timestamp.distantPast, Timestamp(seconds: 4), Timestamp(seconds: 5), .distantFuture].map(zone.offset) == [
+                0, 0, 60, 60,
+            ])
     }
 
     private static let whole = ZoneFile(
@@ -86,7 +90,7 @@ struct ZoneRulesTests {
                 var bytes = Self.whole
                 bytes[place] = byte
                 guard let zone = try? ZoneRules(file: bytes) else { continue }
-                _ = CalendarPattern(DateComponents(hour: 9)).nextFire(in: zone, after: Instant(seconds: 50))
+                _ = CalendarPattern(DateComponents(hour: 9)).nextFire(in: zone, after: Timestamp(seconds: 50))
             }
         }
     }
@@ -105,7 +109,7 @@ struct ZoneRulesTests {
         let one = try ZoneRules(file: Self.whole)
         #expect(try one == ZoneRules(file: Self.whole) && one != .utc)
         #expect(try Set([one, ZoneRules(file: Self.whole), .fixed(secondsFromGMT: 60)]).count == 2)
-        #expect(ZoneRules.fixed(secondsFromGMT: .max).offset(at: .max) == 93_600)
+        #expect(ZoneRules.fixed(secondsFromGMT: .max).offset(at: .distantFuture) == 93_600)
     }
 
     @Test func `a zone is sampled to the second`() throws {
@@ -113,7 +117,7 @@ struct ZoneRulesTests {
         let (start, end) = (try at("2020-01-01T00:00:00Z"), try at("2030-01-01T00:00:00Z"))
         let sampled = ZoneRules.sampled(from: start, through: end) { rules.offset(at: $0) }
         for hour in 0..<10 * 365 * 24 {
-            let instant = start.advanced(by: Int64(hour) * 3_600_000)
+            let instant = start.adding(milliseconds: Int64(hour) * 3_600_000)
             #expect(sampled.offset(at: instant) == rules.offset(at: instant))
         }
         for text in ["2026-03-29T00:59:59Z", "2026-03-29T01:00:00Z", "2026-10-25T00:59:59Z", "2026-10-25T01:00:00Z"] {
