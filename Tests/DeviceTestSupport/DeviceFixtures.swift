@@ -39,7 +39,8 @@ package func fcmMessage(
 /// A stored notification of ``todoManifest``, at this place in the order of arrival.
 package func waiting(_ sequence: Int64, payload: String = #"{"aps":{"alert":"Milk"}}"#) -> WaitingNotification {
     WaitingNotification(
-        sequence: sequence, id: NotificationID(rawValue: sequence * 10), app: "com.example.todo",
+        sequence: WaitingNotification.Place(rawValue: sequence), id: NotificationID(rawValue: sequence * 10),
+        app: "com.example.todo",
         apnsID: "apns-\(sequence)", identifier: "apns-\(sequence)", payload: payload, acceptedAt: noon)
 }
 

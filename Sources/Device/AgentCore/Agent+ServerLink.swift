@@ -57,7 +57,7 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
     package nonisolated func confirmed(_ ids: [NotificationID]) { assumeIsolated { $0.enqueue(.confirmed(ids)) } }
 
     /// Has receipts deleted that the server has; first and last place in the outbox.
-    package nonisolated func receiptsConfirmed(_ places: ClosedRange<Int64>) {
+    package nonisolated func receiptsConfirmed(_ places: ClosedRange<OutboxPlace>) {
         assumeIsolated { $0.enqueue(.receiptsConfirmed(places)) }
     }
 
@@ -116,7 +116,7 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
     // MARK: What apps ask of their server
 
     /// Stores what became of a message, and tells its app.
-    package nonisolated func upstreamEnded(_ sequence: Int64, code: String?) {
+    package nonisolated func upstreamEnded(_ sequence: QueuedUpstream.Place, code: String?) {
         assumeIsolated { $0.enqueue(.upstreamEnded(sequence, code: code)) }
     }
 

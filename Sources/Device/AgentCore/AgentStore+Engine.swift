@@ -8,11 +8,15 @@ import PushModel
 /// The store as the agent's engine reads it.
 extension AgentStore: AgentEngineStore {
     /// What waits for an app after this place: the first `limit`.
-    package func waiting(app: BundleID, after place: Int64, limit: Int) throws -> [WaitingNotification] {
+    package func waiting(app: BundleID, after place: WaitingNotification.Place, limit: Int) throws
+        -> [WaitingNotification]
+    {
         try read { try $0.waiting(app: app, after: place, limit: limit) }
     }
     /// The responses that wait for an app after this place: the first `limit`.
-    package func waitingResponses(app: BundleID, after place: Int64, limit: Int) throws -> [WaitingResponse] {
+    package func waitingResponses(app: BundleID, after place: WaitingResponse.Place, limit: Int) throws
+        -> [WaitingResponse]
+    {
         try read { try $0.waitingResponses(app: app, after: place, limit: limit) }
     }
     /// A notification; `nil` for one that is not here.
@@ -45,7 +49,7 @@ extension AgentStore: AgentEngineStore {
 
     /// The data messages that wait for an app after this place: the first `limit`.
     package func waitingData(
-        app: BundleID, after place: Int64, limit: Int, at now: Timestamp
+        app: BundleID, after place: DataMessage.Place, limit: Int, at now: Timestamp
     ) throws -> [DataMessage] {
         try read { try $0.waitingData(app: app, after: place, limit: limit, at: now) }
     }

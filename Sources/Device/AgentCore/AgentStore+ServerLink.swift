@@ -7,13 +7,13 @@ import PushModel
 /// The store as the link to the server uses it.
 extension AgentStore: ServerLinkStore, AppRequestStore {
     /// The messages of apps that wait to be sent: the first `limit` after a place in the outbox.
-    package func upstream(after place: Int64, limit: Int) throws -> [QueuedUpstream] {
+    package func upstream(after place: QueuedUpstream.Place, limit: Int) throws -> [QueuedUpstream] {
         try read { try $0.upstream(after: place, limit: limit) }
     }
 
     /// The topics that wait, of apps that have device tokens, and each app's token.
     package func topicWishes(
-        after place: Int64, limit: Int, environment: PushEnvironment
+        after place: TopicWish.Place, limit: Int, environment: PushEnvironment
     ) throws -> [(wish: TopicWish, token: String)] {
         try read { try $0.topicWishes(after: place, limit: limit, environment: environment) }
     }
@@ -22,7 +22,7 @@ extension AgentStore: ServerLinkStore, AppRequestStore {
     package func unconfirmed() throws -> [NotificationID] { try read { try $0.unconfirmed() } }
 
     /// The receipts that the server has not confirmed: the first `limit` after a place in the outbox.
-    package func receipts(after place: Int64, limit: Int) throws -> [(sequence: Int64, receipt: Receipt)] {
+    package func receipts(after place: OutboxPlace, limit: Int) throws -> [(sequence: OutboxPlace, receipt: Receipt)] {
         try read { try $0.receipts(after: place, limit: limit) }
     }
 

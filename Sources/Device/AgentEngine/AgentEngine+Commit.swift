@@ -32,7 +32,7 @@ extension AgentEngine {
                 followArrival(result, &rest, session: context.session)
             case .handed(let id, let app): rest.handed[app, default: []].append(id.rawValue)
             case .dataTaken(let id, let app): rest.taken[app, default: []].append(id.rawValue)
-            case .responseHandled(let response, let app): rest.responses[app, default: []].append(response)
+            case .responseHandled(let response, let app): rest.responses[app, default: []].append(response.rawValue)
             case .fired, .scheduled, .unscheduled, .unlisted, .appRemoved: followRequest(result, &rest, context)
             case .tapped, .released, .responsesDropped: followResponse(result, context)
             case .presented(let id): presentations.answered(id)

@@ -131,7 +131,7 @@ extension AgentEngine {
         case .handled(let id, let outcome): hand(.handled(NotificationID(rawValue: id), outcome), to: app, context)
         case .responseHandled(let response):
             supervise(.responseHandled, app, context)
-            hand(.responseHandled(response), to: app, context)
+            hand(.responseHandled(WaitingResponse.Place(rawValue: response)), to: app, context)
         case .deletionTaken(let deletion): enqueue(.deletionTaken(NotificationID(rawValue: deletion), app: app))
         case .requestAuthorization(let request, let options):
             askForAuthorization(request, options: options, app: app, connection, context)

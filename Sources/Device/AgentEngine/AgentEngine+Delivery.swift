@@ -27,7 +27,8 @@ extension AgentEngine {
                 case .respond(let response):
                     messages.append(
                         .respond(
-                            response: response.sequence, notification: registry.delivered(response.notification),
+                            response: response.sequence.rawValue,
+                            notification: registry.delivered(response.notification),
                             action: response.action, userText: response.text))
                 case .record(let id, let shows, let setsBadge):
                     let allowed = try shown(shows, setsBadge: setsBadge, of: id, app: app, context)

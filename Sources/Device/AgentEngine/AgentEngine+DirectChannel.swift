@@ -17,7 +17,7 @@ extension AgentEngine {
         case .taken(let message): giveData(.taken(NotificationID(rawValue: message)), to: app, context)
         case .send(let request, let draft):
             sendUpstream(draft, Confirmation(connection: connection, request: request), of: app, context)
-        case .endTaken(let upstream): enqueue(.upstreamEndTaken(upstream, app: app))
+        case .endTaken(let upstream): enqueue(.upstreamEndTaken(QueuedUpstream.Place(rawValue: upstream), app: app))
         case .topic(let request, let name, let joins):
             changeTopic(name, joins: joins, Confirmation(connection: connection, request: request), of: app)
         }
@@ -68,7 +68,7 @@ extension AgentEngine {
 
     mutating func tellEnds(_ ended: [BundleID: [EndedUpstream]]) {
         for (app, ends) in ended {
-            tell(app, ends.map { .channel(.ended(upstream: $0.sequence, id: $0.id, code: $0.code)) })
+            tell(app, ends.map { .channel(.ended(upstream: $0.sequence.rawValue, id: $0.id, code: $0.code)) })
         }
     }
 

@@ -8,9 +8,9 @@ import PushModel
 package protocol AgentEngineStore {
     // MARK: Notifications
     /// What waits for an app after this place: the first `limit`.
-    func waiting(app: BundleID, after place: Int64, limit: Int) throws -> [WaitingNotification]
+    func waiting(app: BundleID, after place: WaitingNotification.Place, limit: Int) throws -> [WaitingNotification]
     /// The responses that wait for an app after this place: the first `limit`.
-    func waitingResponses(app: BundleID, after place: Int64, limit: Int) throws -> [WaitingResponse]
+    func waitingResponses(app: BundleID, after place: WaitingResponse.Place, limit: Int) throws -> [WaitingResponse]
     /// A notification; `nil` for one that is not here.
     func notification(_ id: NotificationID) throws -> WaitingNotification?
     /// Whether its app has not handled a notification.
@@ -38,7 +38,7 @@ package protocol AgentEngineStore {
 
     // MARK: The direct channel
     /// The data messages that wait for an app after this place: the first `limit`.
-    func waitingData(app: BundleID, after place: Int64, limit: Int, at: Timestamp) throws -> [DataMessage]
+    func waitingData(app: BundleID, after place: DataMessage.Place, limit: Int, at: Timestamp) throws -> [DataMessage]
     /// What an app is to be told was deleted on the server.
     func deletions(app: BundleID) throws -> [Deletion]
     /// The messages of an app that have ended.

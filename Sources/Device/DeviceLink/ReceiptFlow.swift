@@ -1,3 +1,4 @@
+import DeviceModel
 import PushModel
 
 /// Decides which receipts go upstream and when: a value.
@@ -11,9 +12,9 @@ struct ReceiptFlow: Sendable {
     static let window = 4
 
     private var isOpen = false
-    private var place: Int64 = 0
+    private var place: OutboxPlace = 0
     private var mayHaveMore = false
-    private var underWay: [String: ClosedRange<Int64>] = [:]
+    private var underWay: [String: ClosedRange<OutboxPlace>] = [:]
 
     mutating func sessionOpened() {
         self = ReceiptFlow()
@@ -27,12 +28,12 @@ struct ReceiptFlow: Sendable {
     mutating func committed() { mayHaveMore = true }
 
     /// After which place of the outbox to read the next batch; `nil` when it is not time.
-    var readAfter: Int64? { isOpen && mayHaveMore && underWay.count < Self.window ? place : nil }
+    var readAfter: OutboxPlace? { isOpen && mayHaveMore && underWay.count < Self.window ? place : nil }
 
     /// Takes the places of the receipts that were read.
     ///
     /// - Returns: The id under which to send them; `nil` when there are none.
-    mutating func batch(_ sequences: [Int64]) -> String? {
+    mutating func batch(_ sequences: [OutboxPlace]) -> String? {
         mayHaveMore = sequences.count >= Self.batchLimit
         guard let first = sequences.first, let last = sequences.last else { return nil }
         place = last
@@ -42,5 +43,5 @@ struct ReceiptFlow: Sendable {
     }
 
     /// The places that a confirmed batch covers; `nil` for one that was not sent over the open connection.
-    mutating func confirmed(_ batch: String) -> ClosedRange<Int64>? { underWay.removeValue(forKey: batch) }
+    mutating func confirmed(_ batch: String) -> ClosedRange<OutboxPlace>? { underWay.removeValue(forKey: batch) }
 }

@@ -10,17 +10,17 @@ import PushModel
 /// event loop only.
 package protocol AppRequestStore {
     /// The messages that wait to be sent: the first `limit` after a place in the outbox.
-    func upstream(after place: Int64, limit: Int) throws -> [QueuedUpstream]
+    func upstream(after place: QueuedUpstream.Place, limit: Int) throws -> [QueuedUpstream]
     /// The topics that wait, of apps that have device tokens, and each app's token.
     func topicWishes(
-        after place: Int64, limit: Int, environment: PushEnvironment
+        after place: TopicWish.Place, limit: Int, environment: PushEnvironment
     ) throws -> [(wish: TopicWish, token: String)]
 }
 
 /// Whom a link tells what became of them. Called on the link's event loop.
 package protocol AppRequestDelegate {
     /// The server has a message of the outbox; or refused it, with this code.
-    func upstreamEnded(_ sequence: Int64, code: String?)
+    func upstreamEnded(_ sequence: QueuedUpstream.Place, code: String?)
     /// The server has done what an app wanted of a topic; or refused it, with this code.
     func topicAnswered(_ wish: TopicWish, code: String?)
 }
@@ -72,7 +72,7 @@ extension ServerLink {
     /// - Returns: `false` when there is a reason to try again soon.
     private func processTopics() async -> Bool {
         guard let store = parts.store as? any AppRequestStore else { return true }
-        var place: Int64 = 0
+        var place: TopicWish.Place = 0
         // Without an identity the session's keeper is enrolling; the tokens that follow signal.
         while let identity {
             do {

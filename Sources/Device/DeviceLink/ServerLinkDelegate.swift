@@ -1,4 +1,5 @@
 import AgentWire
+import DeviceModel
 import PushEncryption
 import PushModel
 
@@ -16,7 +17,7 @@ package protocol ServerLinkDelegate: AnyObject, Sendable {
     /// The server knows that these are stored here: their ids need not be kept for the next login.
     func confirmed(_ ids: [NotificationID])
     /// The server has these receipts (first and last place in the outbox).
-    func receiptsConfirmed(_ places: ClosedRange<Int64>)
+    func receiptsConfirmed(_ places: ClosedRange<OutboxPlace>)
     /// The public key that an app's registration is to publish, whose private half is durable; `nil` for none.
     func keyToPublish(app: BundleID) throws -> RecipientPublicKey?
     /// An app's device token, which is stored; the server has the key that ``keyToPublish(app:)`` gave.

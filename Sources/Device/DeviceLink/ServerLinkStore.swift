@@ -11,7 +11,7 @@ package protocol ServerLinkStore: Sendable {
     /// What is stored here and the server does not know to be, in order.
     func unconfirmed() throws -> [NotificationID]
     /// Receipts that the server has not confirmed, with their places in the outbox.
-    func receipts(after place: Int64, limit: Int) throws -> [(sequence: Int64, receipt: Receipt)]
+    func receipts(after place: OutboxPlace, limit: Int) throws -> [(sequence: OutboxPlace, receipt: Receipt)]
     /// Whether an app ended its registration, and has not asked for a new one.
     func hasEndedRegistration(app: BundleID, environment: PushEnvironment) throws -> Bool
     /// The team for which the server gave the app a token; `nil` where it has none, or the team is not known.

@@ -1,3 +1,5 @@
+import DeviceModel
+
 /// Decides which messages of apps go upstream and when: a value.
 ///
 /// Guarantees: they go in the order of the outbox, at most ``window`` unconfirmed at once; what a session did not get
@@ -7,9 +9,9 @@ struct UpstreamFlow: Sendable {
     static let window = 8
 
     private var isOpen = false
-    private var place: Int64 = 0
+    private var place: QueuedUpstream.Place = 0
     private var mayHaveMore = false
-    private var underWay: [String: Int64] = [:]
+    private var underWay: [String: QueuedUpstream.Place] = [:]
     private var refusals: [String: String] = [:]
 
     mutating func sessionOpened() {
@@ -24,13 +26,13 @@ struct UpstreamFlow: Sendable {
     mutating func committed() { mayHaveMore = true }
 
     /// After which place of the outbox to read, and how many; `nil` when it is not time.
-    var read: (after: Int64, limit: Int)? {
+    var read: (after: QueuedUpstream.Place, limit: Int)? {
         let room = Self.window - underWay.count
         return isOpen && mayHaveMore && room > 0 ? (place, room) : nil
     }
 
     /// Takes what was read: it is sent now.
-    mutating func send(_ messages: [(sequence: Int64, name: String)], of limit: Int) {
+    mutating func send(_ messages: [(sequence: QueuedUpstream.Place, name: String)], of limit: Int) {
         mayHaveMore = messages.count >= limit
         for message in messages {
             place = message.sequence
@@ -45,7 +47,7 @@ struct UpstreamFlow: Sendable {
 
     /// The place of a message that the server is done with, and why it failed, if it did; `nil` for one that was not sent over
     /// the open session.
-    mutating func confirmed(_ name: String) -> (sequence: Int64, code: String?)? {
+    mutating func confirmed(_ name: String) -> (sequence: QueuedUpstream.Place, code: String?)? {
         guard let sequence = underWay.removeValue(forKey: name) else { return nil }
         return (sequence, refusals.removeValue(forKey: name))
     }

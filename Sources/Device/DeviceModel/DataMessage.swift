@@ -4,8 +4,11 @@ import PushModel
 
 /// A message that shows nothing and waits for its app's direct channel.
 package struct DataMessage: Sendable, Hashable {
+    /// The place of a data message in the order of arrival.
+    package typealias Place = StoreKey<DataMessage>
+
     /// Its place in the order of arrival.
-    package var sequence: Int64
+    package var sequence: Place
     /// The internal id.
     package var id: NotificationID
     /// The bundle id of the app that it is for.
@@ -19,7 +22,7 @@ package struct DataMessage: Sendable, Hashable {
 
     /// A message of the store. Each parameter is the property of its name.
     package init(
-        sequence: Int64, id: NotificationID, app: BundleID, apnsID: String, payload: String, acceptedAt: Timestamp
+        sequence: Place, id: NotificationID, app: BundleID, apnsID: String, payload: String, acceptedAt: Timestamp
     ) {
         self.sequence = sequence
         self.id = id

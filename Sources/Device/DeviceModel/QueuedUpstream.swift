@@ -3,8 +3,11 @@ import PushModel
 
 /// A message of an app's to its provider, as it waits in the outbox.
 package struct QueuedUpstream: Sendable, Hashable {
+    /// The place of a message in the outbox.
+    package typealias Place = StoreKey<QueuedUpstream>
+
     /// Its place in the outbox.
-    package var sequence: Int64
+    package var sequence: Place
     /// The app that sends it.
     package var app: BundleID
     /// What the app gave.
@@ -13,7 +16,7 @@ package struct QueuedUpstream: Sendable, Hashable {
     package var sentAt: Timestamp
 
     /// A message of the outbox. Each parameter is the property of its name.
-    package init(sequence: Int64, app: BundleID, draft: UpstreamDraft, sentAt: Timestamp) {
+    package init(sequence: Place, app: BundleID, draft: UpstreamDraft, sentAt: Timestamp) {
         self.sequence = sequence
         self.app = app
         self.draft = draft
@@ -24,20 +27,20 @@ package struct QueuedUpstream: Sendable, Hashable {
     package static let persistentPrefix = "u"
 
     /// By what the server confirms it: the same however often it is sent.
-    package var persistentID: String { Self.persistentPrefix + String(sequence) }
+    package var persistentID: String { Self.persistentPrefix + sequence.description }
 }
 
 /// What became of a message of the outbox.
 package struct EndedUpstream: Sendable, Hashable {
     /// Its place in the outbox.
-    package var sequence: Int64
+    package var sequence: QueuedUpstream.Place
     /// The app's name for it.
     package var id: String
     /// Why it failed; `nil` where the server has it.
     package var code: String?
 
     /// An end. Each parameter is the property of its name.
-    package init(sequence: Int64, id: String, code: String?) {
+    package init(sequence: QueuedUpstream.Place, id: String, code: String?) {
         self.sequence = sequence
         self.id = id
         self.code = code
@@ -46,8 +49,11 @@ package struct EndedUpstream: Sendable, Hashable {
 
 /// A topic that an app wants to join or leave, and the server has not been asked yet, or has not answered.
 package struct TopicWish: Sendable, Hashable {
+    /// The place of a wish in their order.
+    package typealias Place = StoreKey<TopicWish>
+
     /// Its place in the order of the wishes; a later wish for the same topic has another one.
-    package var sequence: Int64
+    package var sequence: Place
     /// The app.
     package var app: BundleID
     /// The topic's name, without `/topics/`.
@@ -56,7 +62,7 @@ package struct TopicWish: Sendable, Hashable {
     package var joins: Bool
 
     /// A wish. Each parameter is the property of its name.
-    package init(sequence: Int64, app: BundleID, topic: String, joins: Bool) {
+    package init(sequence: Place, app: BundleID, topic: String, joins: Bool) {
         self.sequence = sequence
         self.app = app
         self.topic = topic

@@ -3,8 +3,11 @@ import PushModel
 
 /// A notification of the store, as far as handing over and presenting need it.
 package struct WaitingNotification: Sendable, Hashable {
+    /// The place of a notification in the order of arrival.
+    package typealias Place = StoreKey<WaitingNotification>
+
     /// Its place in the order of arrival.
-    package var sequence: Int64
+    package var sequence: Place
     /// Its internal id; negative for an app's own.
     package var id: NotificationID
     /// The bundle id of the app that it is for.
@@ -33,7 +36,7 @@ package struct WaitingNotification: Sendable, Hashable {
 
     /// Reads the payload, once, where there is no content.
     package init(
-        sequence: Int64, id: NotificationID, app: BundleID, apnsID: String, identifier: String, payload: String,
+        sequence: Place, id: NotificationID, app: BundleID, apnsID: String, identifier: String, payload: String,
         acceptedAt: Timestamp, content: NotificationContent? = nil
     ) {
         self.sequence = sequence
@@ -63,8 +66,11 @@ package struct WaitingNotification: Sendable, Hashable {
 
 /// A response that an app has not handled yet.
 package struct WaitingResponse: Sendable, Hashable {
+    /// The place of a response in their order, by which its app answers for it.
+    package typealias Place = StoreKey<WaitingResponse>
+
     /// Its place in the order of the responses.
-    package var sequence: Int64
+    package var sequence: Place
     /// The notification that was answered.
     package var notification: WaitingNotification
     /// The identifier of the action that the person chose.
@@ -73,7 +79,7 @@ package struct WaitingResponse: Sendable, Hashable {
     package var text: String?
 
     /// A response that the app is to be given.
-    package init(sequence: Int64, notification: WaitingNotification, action: String, text: String? = nil) {
+    package init(sequence: Place, notification: WaitingNotification, action: String, text: String? = nil) {
         self.sequence = sequence
         self.notification = notification
         self.action = action

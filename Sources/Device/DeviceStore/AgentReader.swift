@@ -86,7 +86,9 @@ package struct AgentReader {
     /// The notifications that wait to be handed to an app: the first `limit` after a place in the order of arrival.
     ///
     /// One whose response waits is left out: it reaches the app with the response.
-    package func waiting(app: BundleID, after sequence: Int64, limit: Int) throws -> [WaitingNotification] {
+    package func waiting(app: BundleID, after sequence: WaitingNotification.Place, limit: Int) throws
+        -> [WaitingNotification]
+    {
         try WaitingNotification.fetch(
             database,
             """
@@ -109,7 +111,9 @@ package struct AgentReader {
 
     /// The responses that an app has not handled: the first `limit` after a place in their order. Those that wait for the
     /// screen to be unlocked are left out.
-    package func waitingResponses(app: BundleID, after sequence: Int64, limit: Int) throws -> [WaitingResponse] {
+    package func waitingResponses(app: BundleID, after sequence: WaitingResponse.Place, limit: Int) throws
+        -> [WaitingResponse]
+    {
         let rows = try Row.fetchAll(
             database,
             sql: """
@@ -275,7 +279,8 @@ package struct AgentReader {
     }
 
     /// The receipts that the server has not confirmed, with their places in the outbox: the first `limit` after a place.
-    package func receipts(after sequence: Int64, limit: Int) throws -> [(sequence: Int64, receipt: Receipt)] {
+    package func receipts(after sequence: OutboxPlace, limit: Int) throws -> [(sequence: OutboxPlace, receipt: Receipt)]
+    {
         let rows = try Row.fetchAll(
             database.cachedStatement(
                 sql: """

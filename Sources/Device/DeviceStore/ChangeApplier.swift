@@ -305,7 +305,7 @@ package struct ChangeApplier {
     }
 
     /// Notes that an app handled a response. Its notification counts as handed with it, where it was not handed before.
-    func finish(_ response: Int64, app: BundleID, at: Timestamp) throws {
+    func finish(_ response: WaitingResponse.Place, app: BundleID, at: Timestamp) throws {
         try execute(
             "UPDATE response SET handled_at = ? WHERE sequence = ? AND app = ? AND handled_at IS NULL",
             [at.rawValue, response, app])
@@ -329,7 +329,7 @@ package struct ChangeApplier {
 
     // MARK: Receipts
 
-    func deleteReceipts(_ range: ClosedRange<Int64>) throws {
+    func deleteReceipts(_ range: ClosedRange<OutboxPlace>) throws {
         try execute("DELETE FROM outbox WHERE sequence BETWEEN ? AND ?", [range.lowerBound, range.upperBound])
     }
 

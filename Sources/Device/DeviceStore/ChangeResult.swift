@@ -23,7 +23,7 @@ package enum ChangeResult: Sendable, Equatable {
     /// Responses for these apps, which waited for the screen to be unlocked, are held no longer.
     case released(apps: [BundleID])
     /// The app handled the response of this sequence: the app can be told that this is stored.
-    case responseHandled(Int64, app: BundleID)
+    case responseHandled(WaitingResponse.Place, app: BundleID)
     /// So many responses were given up, since their app could not be started; 0 where none waited.
     case responsesDropped(app: BundleID, count: Int)
     /// An app's own notification is stored. `isAsked`: its app is asked first how it appears. `isOnScreen`: it goes to the

@@ -211,7 +211,9 @@ extension ChangeApplier {
 extension AgentReader {
     /// The data messages that wait for an app: the first `limit` after a place in the order of arrival. What has expired is
     /// left out.
-    package func waitingData(app: BundleID, after sequence: Int64, limit: Int, at: Timestamp) throws -> [DataMessage] {
+    package func waitingData(app: BundleID, after sequence: DataMessage.Place, limit: Int, at: Timestamp) throws
+        -> [DataMessage]
+    {
         try Row.fetchAll(
             database.cachedStatement(
                 sql: """

@@ -63,7 +63,7 @@ extension StoreChange {
     }
 
     /// The server has the receipts of these places in the outbox, first and last.
-    package static func receiptsConfirmed(_ range: ClosedRange<Int64>) -> StoreChange {
+    package static func receiptsConfirmed(_ range: ClosedRange<OutboxPlace>) -> StoreChange {
         StoreChange(.storeReceiptsConfirmed, silently: { try $0.deleteReceipts(range) })
     }
 }
@@ -96,7 +96,8 @@ extension StoreChange {
     }
 
     /// The app has handled a response.
-    package static func responseHandled(_ response: Int64, app: BundleID, at: Timestamp) -> StoreChange {
+    package static func responseHandled(_ response: WaitingResponse.Place, app: BundleID, at: Timestamp) -> StoreChange
+    {
         StoreChange(.storeResponseHandled) {
             try $0.finish(response, app: app, at: at)
             return .responseHandled(response, app: app)

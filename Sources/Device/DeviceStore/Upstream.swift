@@ -27,7 +27,7 @@ extension StoreChange {
     }
 
     /// The server has a message of the outbox, or refused it.
-    package static func upstreamEnded(_ sequence: Int64, code: String?) -> StoreChange {
+    package static func upstreamEnded(_ sequence: QueuedUpstream.Place, code: String?) -> StoreChange {
         StoreChange(.storeReceiptsConfirmed) {
             let ended = try $0.end(code, "sequence = ?", [sequence])
             return .upstreamEnded(ended)
@@ -42,7 +42,7 @@ extension StoreChange {
     }
 
     /// The app knows what became of the message of this place.
-    package static func upstreamEndTaken(_ sequence: Int64, app: BundleID) -> StoreChange {
+    package static func upstreamEndTaken(_ sequence: QueuedUpstream.Place, app: BundleID) -> StoreChange {
         StoreChange(
             .storeHandled,
             silently: { store in
@@ -140,7 +140,7 @@ extension ChangeApplier {
 
 extension AgentReader {
     /// The messages that wait to be sent: the first `limit` after a place in the outbox.
-    package func upstream(after place: Int64, limit: Int) throws -> [QueuedUpstream] {
+    package func upstream(after place: QueuedUpstream.Place, limit: Int) throws -> [QueuedUpstream] {
         try Row.fetchAll(
             database.cachedStatement(
                 sql: """
@@ -179,7 +179,7 @@ extension AgentReader {
     /// The topics that wait to be joined or left, of apps that have device tokens: the first `limit` after a place, and each
     /// app's token.
     package func topicWishes(
-        after place: Int64, limit: Int, environment: PushEnvironment
+        after place: TopicWish.Place, limit: Int, environment: PushEnvironment
     ) throws -> [(wish: TopicWish, token: String)] {
         try Row.fetchAll(
             database.cachedStatement(

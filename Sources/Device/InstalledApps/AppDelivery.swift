@@ -32,7 +32,7 @@ package struct AppDelivery: Sendable {
         /// The app's handler returned for this notification, with what is to be shown of it.
         case handled(NotificationID, HandledOutcome)
         /// The app's handler returned for the response of this sequence.
-        case responseHandled(Int64)
+        case responseHandled(WaitingResponse.Place)
         /// As long as an app may take for an answer has passed, since the last time or since something was handed over.
         case answersDue
     }
@@ -40,9 +40,9 @@ package struct AppDelivery: Sendable {
     /// What the agent is to do, in this order.
     package enum Directive: Sendable, Hashable {
         /// Read what waits after this place, and answer with ``Event/page(_:limit:)``.
-        case read(after: Int64, limit: Int)
+        case read(after: WaitingNotification.Place, limit: Int)
         /// Read the responses that wait after this place, and answer with ``Event/responsePage(_:limit:)``.
-        case readResponses(after: Int64, limit: Int)
+        case readResponses(after: WaitingResponse.Place, limit: Int)
         /// Give the app a notification, for the handlers of this kind.
         case deliver(WaitingNotification, DeliveryKind)
         /// Give the app a response.
@@ -52,7 +52,7 @@ package struct AppDelivery: Sendable {
         /// The app is not in front: it appears without its being asked; `isForApp` when the app gets it all the same.
         case appear(WaitingNotification, isForApp: Bool)
         /// Store that the response of this sequence was handled, then confirm it to the app.
-        case recordResponse(Int64)
+        case recordResponse(WaitingResponse.Place)
     }
 
     private enum Connection { case none, starting, ready }
@@ -74,10 +74,10 @@ package struct AppDelivery: Sendable {
 
     /// Whether an answer is awaited.
     package var awaitsAnswers: Bool { !inHand.isEmpty }
-    private var place: Int64 = 0
+    private var place: WaitingNotification.Place = 0
     private var mayHaveMore = false
-    private var responsesInHand: Set<Int64> = []
-    private var responsePlace: Int64 = 0
+    private var responsesInHand: Set<WaitingResponse.Place> = []
+    private var responsePlace: WaitingResponse.Place = 0
     private var mayHaveMoreResponses = false
 
     /// For an app without a connection.

@@ -28,7 +28,7 @@ package struct ChannelDelivery: Sendable {
     /// What the agent is to do, in this order.
     package enum Directive: Sendable, Hashable {
         /// Read what waits after this place, and answer with ``Event/page(_:limit:)``.
-        case read(after: Int64, limit: Int)
+        case read(after: DataMessage.Place, limit: Int)
         /// Give the app a message.
         case deliver(DataMessage)
         /// Store that the app had it, then confirm it.
@@ -38,7 +38,7 @@ package struct ChannelDelivery: Sendable {
     /// Whether data messages may come.
     package private(set) var isOpen = false
     private var inHand: Set<NotificationID> = []
-    private var place: Int64 = 0
+    private var place: DataMessage.Place = 0
     private var mayHaveMore = true
 
     /// A closed channel.

@@ -63,7 +63,8 @@ private struct ChannelSimulation {
         arrived += 1
         waiting.append(
             DataMessage(
-                sequence: arrived, id: NotificationID(rawValue: arrived), app: "com.example.todo", apnsID: "a",
+                sequence: DataMessage.Place(rawValue: arrived), id: NotificationID(rawValue: arrived),
+                app: "com.example.todo", apnsID: "a",
                 payload: "{}", acceptedAt: noon))
         give(.stored)
     }

@@ -116,10 +116,10 @@ final class StoredByTest: AgentEngineStore {
         return value
     }
 
-    func waiting(app: BundleID, after place: Int64, limit: Int) throws -> [WaitingNotification] {
+    func waiting(app: BundleID, after place: WaitingNotification.Place, limit: Int) throws -> [WaitingNotification] {
         try reading(Array(notifications.filter { $0.app == app && $0.sequence > place }.prefix(limit)))
     }
-    func waitingResponses(app: BundleID, after place: Int64, limit: Int) throws -> [WaitingResponse] {
+    func waitingResponses(app: BundleID, after place: WaitingResponse.Place, limit: Int) throws -> [WaitingResponse] {
         try reading(Array(responses.filter { $0.sequence > place }.prefix(limit)))
     }
     func notification(_ id: NotificationID) throws -> WaitingNotification? {
@@ -137,7 +137,7 @@ final class StoredByTest: AgentEngineStore {
     func pending(key: Int64) throws -> PendingRequest? { try reading(requests.first { $0.key == key }) }
     func pendingKeys() throws -> Set<Int64> { try reading(Set(requests.map(\.key))) }
     func done(app: BundleID, run: String) throws -> Set<Int64> { try reading([]) }
-    func waitingData(app: BundleID, after place: Int64, limit: Int, at: Timestamp) throws -> [DataMessage] {
+    func waitingData(app: BundleID, after place: DataMessage.Place, limit: Int, at: Timestamp) throws -> [DataMessage] {
         try reading(Array(data.filter { $0.sequence > place }.prefix(limit)))
     }
     func deletions(app: BundleID) throws -> [Deletion] { try reading([]) }

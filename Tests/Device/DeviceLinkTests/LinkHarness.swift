@@ -84,7 +84,7 @@ final class FakeLinkDelegate: ServerLinkDelegate {
         tell("arrived \(notifications.map(\.id)) in \(session)")
     }
     func confirmed(_ ids: [NotificationID]) { tell("confirmed \(ids)") }
-    func receiptsConfirmed(_ places: ClosedRange<Int64>) { tell("receipts \(places)") }
+    func receiptsConfirmed(_ places: ClosedRange<OutboxPlace>) { tell("receipts \(places)") }
     func keyToPublish(app: BundleID) throws -> RecipientPublicKey? { key.publicKey }
     func tokenReceived(_ token: String, app: BundleID) { tell("token \(token) of \(app)") }
     func tokenEnded(app: BundleID) { tell("no token of \(app)") }
@@ -100,7 +100,7 @@ final class FakeLinkStore: ServerLinkStore {
     struct State {
         var identity: DeviceIdentity?
         var unconfirmed: [NotificationID] = []
-        var receipts: [(sequence: Int64, receipt: Receipt)] = []
+        var receipts: [(sequence: OutboxPlace, receipt: Receipt)] = []
         /// By app; `nil` for an app that ended its registration.
         var tokens: [BundleID: String?] = [:]
         var teams: [BundleID: TeamID] = [:]
@@ -124,7 +124,7 @@ final class FakeLinkStore: ServerLinkStore {
         }
     }
     func unconfirmed() throws -> [NotificationID] { try with { $0.unconfirmed } }
-    func receipts(after place: Int64, limit: Int) throws -> [(sequence: Int64, receipt: Receipt)] {
+    func receipts(after place: OutboxPlace, limit: Int) throws -> [(sequence: OutboxPlace, receipt: Receipt)] {
         try with { state in Array(state.receipts.filter { $0.sequence > place }.prefix(limit)) }
     }
     func hasEndedRegistration(app: BundleID, environment: PushEnvironment) throws -> Bool {

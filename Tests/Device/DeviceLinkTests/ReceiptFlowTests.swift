@@ -1,3 +1,4 @@
+import DeviceModel
 import Testing
 
 @testable import DeviceLink
@@ -8,20 +9,21 @@ struct ReceiptFlowTests {
         flow.committed()
         #expect(flow.readAfter == nil)
         flow.sessionOpened()
-        var place: Int64 = 0
+        var last: Int64 = 0
         for _ in 0..<ReceiptFlow.window {
-            #expect(flow.readAfter == place)
-            #expect(flow.batch(Array(place + 1...place + 200)) == "\(place + 1)-\(place + 200)")
-            place += 200
+            #expect(flow.readAfter == OutboxPlace(rawValue: last))
+            let places = (last + 1...last + 200).map(OutboxPlace.init(rawValue:))
+            #expect(flow.batch(places) == "\(last + 1)-\(last + 200)")
+            last += 200
         }
         #expect(flow.readAfter == nil)
         #expect(flow.confirmed("1-200") == 1...200)
         #expect(flow.confirmed("1-200") == nil)
-        #expect(flow.readAfter == place)
+        #expect(flow.readAfter == OutboxPlace(rawValue: last))
         #expect(flow.batch([]) == nil)
         #expect(flow.readAfter == nil)
         flow.committed()
-        #expect(flow.readAfter == place)
+        #expect(flow.readAfter == OutboxPlace(rawValue: last))
     }
 
     @Test func `a new session begins with the oldest receipt again`() {

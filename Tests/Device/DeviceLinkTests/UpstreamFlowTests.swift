@@ -12,7 +12,7 @@ struct UpstreamFlowTests {
         #expect(flow.read == nil)
         flow.sessionOpened()
         #expect(flow.read?.after == 0)
-        flow.send((1...8).map { ($0, "u\($0)") }, of: 8)
+        flow.send((1...8).map { (QueuedUpstream.Place(rawValue: $0), "u\($0)") }, of: 8)
         #expect(flow.read == nil)
         flow.refused("u2", code: "404")
         flow.refused("u9", code: "404")

@@ -8,7 +8,9 @@ import Testing
 
 struct AppDeliveryTests {
     private func ids(_ directives: [AppDelivery.Directive]) -> [Int64] {
-        directives.compactMap { if case .deliver(let notification, _) = $0 { notification.sequence } else { nil } }
+        directives.compactMap {
+            if case .deliver(let notification, _) = $0 { notification.sequence.rawValue } else { nil }
+        }
     }
 
     /// An app that is ready and has been given the first page of what waits.
