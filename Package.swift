@@ -66,7 +66,8 @@ let system: [Target] = [
 ]
 
 let house: [Target] = [
-    room("Model", "PushModel"),
+    room("Model", "Timestamps"),
+    room("Model", "PushModel", ["Timestamps"]),
 
     room("Wire", "HTTPWire"),
     room("Wire", "APNsWire", ["PushModel", "HTTPWire", crypto, cryptoExtras, x509, asn1]),
@@ -83,7 +84,7 @@ let house: [Target] = [
 
     room("Engine", "Mailbox", ["PushModel"]),
     room("Engine", "DeviceSession", ["PushModel", "MCSWire"]),
-    room("Engine", "LocalSchedule", ["PushModel", "AgentWire"]),
+    room("Engine", "LocalSchedule", ["Timestamps", "AgentWire"]),
     room("Engine", "Audience", ["PushModel", "HubWire"]),
     room("Engine", "Fanout", ["PushModel"]),
     room("Engine", "Relay", ["RelayWire"]),
@@ -229,10 +230,10 @@ let house: [Target] = [
         ]),
 
     room("Device", "AppHost", ["AgentWire", "CLinux", "Machine"]),
-    room("Device", "LocalZones", ["PushModel", "LocalSchedule"]),
+    room("Device", "LocalZones", ["Timestamps", "LocalSchedule"]),
     room(
         "Device", "UserNotifications",
-        ["AppHost", "PushModel", "AgentWire", "MediaFormat", "LocalSchedule", "LocalZones", "CoreLocation"]),
+        ["AppHost", "Timestamps", "AgentWire", "MediaFormat", "LocalSchedule", "LocalZones", "CoreLocation"]),
     room("Device", "AldabaRichPush", ["AgentWire", "AppHost", "UserNotifications"]),
     room("Device", "FirebaseCore", ["AppHost"]),
     room(
@@ -416,7 +417,7 @@ let benchmarks: [Target] = [
             logging,
         ], path: "Benchmarks/TopicRate", swiftSettings: strict),
     .executableTarget(
-        name: "ScheduleRate", dependencies: ["PushModel", "LocalSchedule", "LocalZones", "UserNotifications"],
+        name: "ScheduleRate", dependencies: ["Timestamps", "LocalSchedule", "LocalZones", "UserNotifications"],
         path: "Benchmarks/ScheduleRate",
         swiftSettings: strict),
     .executableTarget(
@@ -462,10 +463,10 @@ let fuzzers: [Target] =
         fuzzer("LegacyFrameFuzz", ["LegacyAPNsWire"]),
         fuzzer("AgentWireFuzz", ["AgentWire"]),
         fuzzer("ContentFuzz", ["AgentWire"]),
-        fuzzer("ZoneFuzz", ["PushModel", "LocalSchedule"]),
+        fuzzer("ZoneFuzz", ["Timestamps", "LocalSchedule"]),
         fuzzer("ConditionFuzz", ["Fanout"]),
         fuzzer("FlutterFuzz", ["FlutterWire"]),
-        fuzzer("PatternFuzz", ["PushModel", "AgentWire", "LocalSchedule"]),
+        fuzzer("PatternFuzz", ["Timestamps", "AgentWire", "LocalSchedule"]),
         fuzzer("PositionFuzz", ["DevicePorts", "Positions"]),
         fuzzer("MediaFuzz", ["HTTPWire", "MediaFormat"]),
         fuzzer("MediaFetchFuzz", ["AgentWire", "MediaFetching", nioCore]),
@@ -534,7 +535,7 @@ let testTargets: [Target] = [
     tests("Wire", "RelayWire", ["RelayWire"]),
     tests("Engine", "Mailbox", ["Mailbox", "PushModel", "MailboxHistories"]),
     tests("Engine", "DeviceSession", ["DeviceSession", "MCSWire", "PushModel"]),
-    tests("Engine", "LocalSchedule", ["PushModel", "LocalSchedule", "AgentWire"]),
+    tests("Engine", "LocalSchedule", ["Timestamps", "LocalSchedule", "AgentWire"]),
     tests("Engine", "Fanout", ["Fanout", "PushModel"]),
     tests("Engine", "Relay", ["Relay", "RelayWire"]),
     tests("Engine", "NoiseSession", ["NoiseSession", crypto]),
@@ -605,8 +606,8 @@ let testTargets: [Target] = [
     tests("Device", "RelayHost", ["RelayHost", "RelayWire"]),
     tests("Device", "DirectRelay", ["DirectRelay"]),
     tests("Device", "AppHost", ["AppHost", "AgentWire", "CLinux"]),
-    tests("Device", "LocalZones", ["PushModel", "LocalZones", "LocalSchedule"]),
-    tests("Device", "UserNotifications", ["PushModel", "UserNotifications", "CoreLocation", "AppHost", "AgentWire"]),
+    tests("Device", "LocalZones", ["Timestamps", "LocalZones", "LocalSchedule"]),
+    tests("Device", "UserNotifications", ["Timestamps", "UserNotifications", "CoreLocation", "AppHost", "AgentWire"]),
     tests("Device", "AldabaRichPush", ["AldabaRichPush", "UserNotifications", "AgentWire", "DeviceModel"]),
     tests(
         "Device", "FirebaseMessaging",

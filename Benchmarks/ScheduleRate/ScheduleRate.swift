@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import LocalSchedule
 import LocalZones
-import PushModel
+import Timestamps
 import UserNotifications
 
 /// How long local triggers take, and how much memory: `ScheduleRate COUNT`. Prints a JSON object.

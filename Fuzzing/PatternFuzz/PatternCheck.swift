@@ -1,5 +1,5 @@
 import Foundation
-import PushModel
+import Timestamps
 
 @testable import LocalSchedule
 

@@ -1,6 +1,6 @@
 import AgentWire
 import Foundation
-import PushModel
+import Timestamps
 
 @testable import LocalSchedule
 

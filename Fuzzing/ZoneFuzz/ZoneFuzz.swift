@@ -1,7 +1,7 @@
 import Foundation
 import FuzzDriver
 import LocalSchedule
-import PushModel
+import Timestamps
 
 /// Zone files and TZ strings: none may trap, and whatever was read answers at any time, in order.
 @main

@@ -1,7 +1,7 @@
 import Foundation
 import LocalSchedule
-import PushModel
 import Synchronization
+import Timestamps
 
 /// The time zones of this machine, from its zone files. A zone is kept until its file changes.
 public final class LocalZones: Sendable {

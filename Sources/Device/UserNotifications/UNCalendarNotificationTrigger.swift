@@ -2,7 +2,7 @@ import AgentWire
 import Foundation
 import LocalSchedule
 import LocalZones
-import PushModel
+import Timestamps
 
 /// Fires when fields of the calendar match.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import PushModel
+import Timestamps
 
 /// What the system's clocks say at one moment.
 public struct ClockReading: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import PushModel
+import Timestamps
 
 /// An interval after a start, once or repeatedly.
 public struct IntervalPattern: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import AgentWire
-import PushModel
+import Timestamps
 
 /// All requests that wait for a time, of all apps: when each is next due, and what happens to what was missed.
 ///

@@ -1,4 +1,4 @@
-import PushModel
+import Timestamps
 
 /// One entry as the schedule keeps it: a value without a heap object of its own, so that a million entries fit into memory.
 struct ScheduleSlot: Sendable {

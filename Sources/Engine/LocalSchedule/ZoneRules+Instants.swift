@@ -1,4 +1,4 @@
-import PushModel
+import Timestamps
 
 /// When a local time is, in one zone.
 public enum LocalTimeMatch: Hashable, Sendable {

@@ -1,8 +1,8 @@
 import AldabaTestSupport
 import Foundation
 import LocalSchedule
-import PushModel
 import Testing
+import Timestamps
 
 @testable import LocalZones
 

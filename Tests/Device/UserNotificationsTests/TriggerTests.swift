@@ -2,8 +2,8 @@ import CoreLocation
 import Foundation
 import LocalSchedule
 import LocalZones
-import PushModel
 import Testing
+import Timestamps
 
 @testable import UserNotifications
 

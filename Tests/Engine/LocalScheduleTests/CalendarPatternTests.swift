@@ -1,7 +1,7 @@
 import Foundation
 import LocalSchedule
-import PushModel
 import Testing
+import Timestamps
 
 struct CalendarPatternTests {
     struct Case: Sendable, CustomTestStringConvertible {

@@ -1,8 +1,8 @@
 import AgentWire
 import Foundation
 import LocalSchedule
-import PushModel
 import Testing
+import Timestamps
 
 struct LocalScheduleTests: ScheduleCases {
     @Test func `what is due comes in order and not sooner, and one-shots leave`() throws {

@@ -1,7 +1,7 @@
 import Foundation
 import LocalSchedule
-import PushModel
 import Testing
+import Timestamps
 
 /// What the suites of the schedule have in common.
 protocol ScheduleCases {}

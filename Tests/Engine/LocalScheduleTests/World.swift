@@ -1,6 +1,6 @@
 import Foundation
 import LocalSchedule
-import PushModel
+import Timestamps
 
 /// Zones by their rules, without files.
 enum Zones {

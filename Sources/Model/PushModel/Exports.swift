@@ -1,0 +1,2 @@
+// Whoever works with the model works with its instants.
+@_exported import Timestamps
