@@ -308,7 +308,7 @@ let house: [Target] = [
             "Observability", "DeviceModel",
             "DevicePorts", "DeviceStore", "DevicePrograms", "Attachments", "AppConnections", "InstalledApps",
             "DeviceLink", "RequestScheduling", "PushEncryption", "AppConversation", "ManagementDesk",
-            "ServiceExtensions", "ConnectionAdmission", "MediaFetching", "OutboundAddresses", "RelayWire", "RelayHost",
+            "ServiceExtensions", "ConnectionAdmission", "MediaFetching", "OutboundAddresses", "RelayHost",
             "RelayServices", "DirectRelay", "DeviceRelay", nioCore, nioPosix, logging,
         ]),
     room(

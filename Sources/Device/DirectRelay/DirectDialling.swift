@@ -3,7 +3,8 @@ import Machine
 /// Which of the person's devices a connection is begun with, where, and when again: a value.
 ///
 /// Of two devices one begins. Where a device announced itself at several addresses they are tried one after the other. After a connection
-/// could be made at none, or broke, the next attempt comes after 2 s, 4 s, … 60 s. At most ``limit`` announcements are known at a time.
+/// could be made at none, or broke, the next attempt comes after 2 s, 4 s, … 60 s, or when the device announces itself anew: it is in
+/// another network, has begun, or has come to know this one. At most ``limit`` announcements are known at a time.
 struct DirectDialling {
     static let limit = 256
 
@@ -19,6 +20,9 @@ struct DirectDialling {
     private var order: [String] = []
     private var pauses: [String: (until: Int64, backOff: BackOff)] = [:]
     private var dialled: Set<String> = []
+    /// By what each device announced itself before: whoever repeats that ends no pause.
+    private var salts: [String: [[UInt8]]] = [:]
+    private static let saltLimit = 32
     /// Where each device was tried since its last pause, and whether there is somewhere else.
     private var tried: [String: (ids: Set<String>, isLast: Bool)] = [:]
 
@@ -30,6 +34,14 @@ struct DirectDialling {
             order.append(sighting.id)
         }
         sightings[sighting.id] = sighting
+    }
+
+    /// An announcement is that of a device.
+    mutating func recognised(_ peer: String, salt: [UInt8]) {
+        guard salts[peer]?.contains(salt) != true else { return }
+        salts[peer] = (salts[peer] ?? []).suffix(Self.saltLimit - 1) + [salt]
+        pauses[peer] = nil
+        tried[peer] = nil
     }
 
     mutating func vanished(_ id: String) {

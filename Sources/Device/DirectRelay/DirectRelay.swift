@@ -153,7 +153,9 @@ package actor DirectRelay {
         let old = self.keys
         self.keys = keys
         for peer in old?.peers ?? [] where keys?.key(of: peer) != old?.key(of: peer) { follow(paths.drop(peer)) }
-        if !(keys?.isSameDevice(as: old) ?? (old == nil)) { announce() }
+        // Who begins may have been turned away as a stranger; a new announcement ends its pause.
+        let isAwaited = keys.map { keys in keys.peers.contains { old?.key(of: $0) == nil && !keys.begins(with: $0) } }
+        if isAwaited == true || !(keys?.isSameDevice(as: old) ?? (old == nil)) { announce() }
         dial()
     }
 
@@ -191,6 +193,9 @@ package actor DirectRelay {
         switch event {
         case .appeared(let sighting):
             dialling.appeared(sighting)
+            if let peer = keys?.peer(salt: sighting.salt, tag: sighting.tag) {
+                dialling.recognised(peer, salt: sighting.salt)
+            }
             dial()
         case .vanished(let id): dialling.vanished(id)
         case .unavailable(let reason):

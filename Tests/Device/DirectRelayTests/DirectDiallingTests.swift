@@ -84,6 +84,22 @@ import Testing
         #expect(dial(at: 7999) == [] && dial(at: 8000) == ["fd00::7"])
     }
 
+    @Test("A new announcement of a device ends its pause, and a repeated one does not")
+    func announcedAnew() {
+        var dialling = DirectDialling()
+        dialling.appeared(sighting("1"))
+        dialling.recognised("peer of 1", salt: [1])
+        #expect(dials(&dialling, at: 0) == ["peer of 1"])
+        dialling.ended("peer of 1", at: 0)
+        dialling.recognised("peer of 1", salt: [1])
+        #expect(dials(&dialling, at: 1) == [])
+        dialling.recognised("peer of 1", salt: [2])
+        #expect(dials(&dialling, at: 1) == ["peer of 1"])
+        dialling.ended("peer of 1", at: 1)
+        dialling.recognised("peer of 1", salt: [1])
+        #expect(dials(&dialling, at: 2) == [])
+    }
+
     @Test("Bits in common", arguments: [(0, false), (47, true), (48, true), (49, false), (129, false)])
     func prefixes(bits: Int, isSame: Bool) throws {
         let one = try #require(NetworkAddress("2001:db8:7:1::"))
