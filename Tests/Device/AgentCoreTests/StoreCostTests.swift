@@ -71,6 +71,8 @@ import Testing
         try fill(harness.configuration.databasePath, count: stored)
         try await harness.start(timing: Self.timing)
         let log = StatementLog()
+        // The store tells it of statements until the end.
+        defer { withExtendedLifetime(log) {} }
         let store = try #require(await harness.agent.withLock { $0 }?.store)
         let day = try await NotificationDay(harness)
         // What is done once at the start ranges over what is stored.
