@@ -58,7 +58,6 @@ extension Agent {
         case .registered(let app, let token): events(.registered(app: app, token: token))
         case .extend(let event): updateExtensions(event)
         case .reloadExtensions: loadExtendingLater()
-        case .wait(.zero, then: let timer): enter { $0.timePassed(timer) }
         case .wait(let pause, then: let timer): enter(after: pause) { $0.timePassed(timer) }
         case .arm(let instant): parts.clock.arm(instant)
         case .watchPosition(let isNeeded): watchPosition(isNeeded)

@@ -62,7 +62,7 @@ extension AgentEngine {
         case reloadExtensions
 
         // MARK: Time and place
-        /// Tell ``AgentEngine/timePassed(_:_:)`` after this time; what comes at once comes after what has entered already.
+        /// Tell ``AgentEngine/timePassed(_:_:)`` after this time, unless the agent has ended; after other work had its turn.
         case wait(Duration, then: Timer)
         /// Have the alarm clock ring; `nil` for never.
         case arm(Timestamp?)
