@@ -1,3 +1,4 @@
+import AgentEngine
 import AgentWire
 import AldabaTestSupport
 import DevicePorts
@@ -139,7 +140,10 @@ struct ScheduleTests: WaitingRequests {
         try await harness.stop()
         let manifest = harness.configuration.appsFolder + "/com.example.todo.json"
         #expect(rename(manifest, manifest + ".aside") == 0)
-        try await harness.start()
+        // The app is not removed at a second look, however slow the machine is.
+        var timing = AgentTiming()
+        timing.removalPatience = .seconds(600)
+        try await harness.start(timing: timing)
         #expect(await harness.clock.armed.next { $0 == due } != nil)
         harness.clock.pass(60)
         #expect(try await pending(harness).count == 1)
