@@ -39,7 +39,7 @@ EXTENSIONS = {
 OWN = {"TodoService": (REPOSITORY / "Examples/TodoService/NotificationService.swift", EXTENSIONS["HelloSwift"][1])}
 # What apps import, and what stands below it.
 MODULES = ["AgentWire", "AppHost", "CoreLocation", "LocalSchedule", "LocalZones", "Machine", "MediaFormat",
-           "MobileCoreServices", "UIKit", "UserNotifications"]
+           "MobileCoreServices", "Timestamps", "UIKit", "UserNotifications"]
 
 
 def text(name):
