@@ -131,6 +131,26 @@ def test_a_script_that_writes_and_hangs_up_reaches_the_app(old):
     old.wait_for_item("Milk from PHP")
 
 
+def test_a_push_that_comes_with_the_end_of_the_stream_in_one_segment_is_taken(old):
+    context = ssl.create_default_context(cafile=old.path["ca"])
+    context.load_cert_chain(old.pem)
+    arrived, leaving = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = context.wrap_bio(arrived, leaving, server_hostname=old.address()[0])
+    with socket.create_connection(old.address(), 10) as connection:
+        while True:
+            try:
+                tls.do_handshake()
+                break
+            except ssl.SSLWantReadError:
+                connection.sendall(leaving.read())
+                arrived.write(connection.recv(65536))
+        tls.write(enhanced(1, old.token, payload("With the end")))
+        # With MSG_MORE the certificate, the push and the FIN leave together.
+        connection.send(leaving.read(), socket.MSG_MORE)
+        connection.shutdown(socket.SHUT_WR)
+    old.wait_for_item("With the end")
+
+
 @pytest.mark.parametrize("frames", ["enhanced", "items"])
 def test_a_script_goes_on_behind_the_token_that_an_error_names(old, frames):
     text = f"Bread by {frames}"

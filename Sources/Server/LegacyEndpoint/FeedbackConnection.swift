@@ -89,7 +89,7 @@ final class FeedbackConnection: ChannelInboundHandler, CertifiedHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case TLSUserEvent.handshakeCompleted: check.judge(context, for: self)
-        case is IdleStateHandler.IdleStateEvent: context.close(promise: nil)
+        case ChannelEvent.inputClosed, is IdleStateHandler.IdleStateEvent: context.close(promise: nil)
         default: context.fireUserInboundEventTriggered(event)
         }
     }

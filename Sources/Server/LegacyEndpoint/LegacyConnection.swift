@@ -82,18 +82,22 @@ final class LegacyConnection: ChannelDuplexHandler, CertifiedHandler {
         case TLSUserEvent.handshakeCompleted:
             mayRead = false
             check.judge(context, for: self)
+        case ChannelEvent.inputClosed: endInput()
         case is IdleStateHandler.IdleStateEvent: context.close(promise: nil)
         default: context.fireUserInboundEventTriggered(event)
         }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        hasEnded = true
-        if certificate != nil {
-            follow(session.inputEnded())
-            if session.isClosed { registry.closed(self) }
-        }
+        endInput()
+        if certificate != nil, session.isClosed { registry.closed(self) }
         context.fireChannelInactive()
+    }
+
+    /// The provider sends nothing more.
+    private func endInput() {
+        hasEnded = true
+        if certificate != nil { follow(session.inputEnded()) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

@@ -137,10 +137,12 @@ public final class LegacyEndpoint: Sendable {
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
                 guard limiter.admit(channel) else { return channel.close() }
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(HangUpDelay())
                     // Whoever signed the certificate: the register says whether it counts.
                     try pipeline.addHandler(
                         NIOSSLServerHandler(
