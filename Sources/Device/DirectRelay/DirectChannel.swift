@@ -3,7 +3,7 @@ import NIOPosix
 
 /// What a connection tells, on a thread of the network's.
 enum DirectChannelEvent: Sendable {
-    /// What one read brought, in order. Nothing more is read until ``DirectChannel/resume()``.
+    /// What one read brought, in order. Nothing more is read until ``DirectChannel/resume()``; the first read needs none.
     case frames([[UInt8]])
     /// It is over, whoever ended it; told once.
     case closed
@@ -35,7 +35,7 @@ final class DirectChannel: Sendable {
     /// Listens on a port that the system chooses, for connections from private networks and from this machine's own links, of either
     /// version of the protocol where the system has both.
     ///
-    /// - Parameter accept: Told of each connection, which says nothing before ``resume()``.
+    /// - Parameter accept: Told of each connection before that says anything.
     static func listen(
         group: any EventLoopGroup,
         accept: @escaping @Sendable (DirectChannel) -> @Sendable (DirectChannelEvent) -> Void
@@ -99,6 +99,12 @@ final class DirectFrames: ChannelInboundHandler {
     private var frames: [[UInt8]] = []
 
     init(events: @escaping @Sendable (DirectChannelEvent) -> Void) { self.events = events }
+
+    /// Reads from the beginning: NIO forgets a read that is asked for before the channel is registered.
+    func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        context.read()
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var data = unwrapInboundIn(data)

@@ -258,14 +258,12 @@ package actor DirectRelay {
         }
         enter(channel, .asked(peer: peer, id, begun.handshake), dialled: peer)
         channel.send(begun.message)
-        channel.resume()
     }
 
     private func accepted(_ channel: DirectChannel) {
         let strangers = connections.values.filter { if case .live = $0.stage { false } else { true } }
         guard !isEnded, strangers.count < Self.strangerLimit else { return channel.close() }
         enter(channel, .silent, dialled: nil)
-        channel.resume()
     }
 
     private func enter(_ channel: DirectChannel, _ stage: Stage, dialled: String?) {
