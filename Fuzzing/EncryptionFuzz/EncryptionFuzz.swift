@@ -13,9 +13,9 @@ enum EncryptionFuzz {
     private static func bytes(_ base64: String) -> [UInt8] { Array(Data(base64Encoded: base64) ?? Data()) }
 
     static func main() {
-        guard let key else { fatalError("the standard's key is none") }
         exit(
             FuzzDriver.run { data, count in
+                guard let key else { fatalError("the standard's key is none") }
                 let input = Array(UnsafeBufferPointer(start: data, count: count))
                 if let message = try? PushMessage(input) { _ = try? message.open(with: key) }
                 if let payload = try? EncryptedPayload(payload: input) { _ = try? payload.open(with: [key]) }
