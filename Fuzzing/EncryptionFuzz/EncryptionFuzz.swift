@@ -15,7 +15,7 @@ enum EncryptionFuzz {
     static func main() {
         exit(
             FuzzDriver.run { data, count in
-                guard let key else { fatalError("the standard's key is none") }
+                guard let key = EncryptionFuzz.key else { fatalError("the standard's key is none") }
                 let input = Array(UnsafeBufferPointer(start: data, count: count))
                 if let message = try? PushMessage(input) { _ = try? message.open(with: key) }
                 if let payload = try? EncryptedPayload(payload: input) { _ = try? payload.open(with: [key]) }

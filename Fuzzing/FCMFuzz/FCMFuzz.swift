@@ -10,7 +10,7 @@ enum FCMFuzz {
         exit(
             FuzzDriver.run { data, count in
                 let bytes = Array(UnsafeBufferPointer(start: data, count: count))
-                if let request = try? FCMRequest(body: bytes) { write(request.message) }
+                if let request = try? FCMRequest(body: bytes) { FCMFuzz.write(request.message) }
                 let text = String(decoding: bytes, as: UTF8.self)
                 _ = try? ServiceAssertion(text).timeFault(at: Timestamp(seconds: 1_780_000_000))
                 _ = AccessTokenSealer(secrets: [[1]])?.open(text)
