@@ -122,6 +122,10 @@ public struct RegisterStoreContract {
         let second = try await store.register(device: device, app: app, environment: .sandbox, at: end)
         #expect(second == Registration(generation: 1, endedAt: nil, previousEndedAt: end))
         #expect(try await store.registration(device: device, app: app, environment: .sandbox) == second)
+        let subjects = [PushEnvironment.production, .sandbox].map { environment in
+            TokenSubject(cell: 0, device: device, app: app, environment: environment, generation: 0)
+        }
+        #expect(try await store.registrations(of: subjects) == [nil, second])
         #expect(try await store.endRegistration(device: device, app: app, environment: .production, at: end) == nil)
     }
 

@@ -50,11 +50,12 @@ package struct GatewaySender: PushSender {
         guard let app, app.team == hub.team, app.isPushEnabled else {
             return (pushes.map { _ in PushVerdict(.invalidCredentials) }, [])
         }
+        let resolutions: [TokenDirectory.Resolution]
+        do { resolutions = try await self.resolutions(of: pushes) } catch { return (verdicts, []) }
         var acceptances: [Acceptance] = []
         for (index, push) in pushes.enumerated() {
-            switch await examined(push, app) {
+            switch examined(push, resolutions[index], app) {
             case .refused(let verdict): verdicts[index] = verdict
-            case .unknown: break
             case .fit(let subject, let notification):
                 acceptances.append(
                     Acceptance(app: app, subject: subject, notification: notification, ticket: Int32(index)))
@@ -63,21 +64,30 @@ package struct GatewaySender: PushSender {
         return (verdicts, acceptances)
     }
 
+    /// What each channel is worth; those that are not known are read at once.
+    private func resolutions(of pushes: [HubPush]) async throws -> [TokenDirectory.Resolution] {
+        var resolutions = [TokenDirectory.Resolution](repeating: .bad, count: pushes.count)
+        var unknown: [(place: Int, token: DeviceToken)] = []
+        for (place, push) in pushes.enumerated() {
+            guard case .handle(let handle) = push.channel, let token = DeviceToken(text: handle) else { continue }
+            resolutions[place] = tokens.known(token)
+            if case .needsLookUp = resolutions[place] { unknown.append((place, token)) }
+        }
+        guard !unknown.isEmpty else { return resolutions }
+        for (lookUp, found) in zip(unknown, try await tokens.find(unknown.map(\.token))) {
+            resolutions[lookUp.place] = found
+        }
+        return resolutions
+    }
+
     private enum Examination {
         case refused(PushVerdict)
-        /// The register could not be read.
-        case unknown
         case fit(TokenSubject, Notification)
     }
 
-    private func examined(_ push: HubPush, _ app: RegisteredApp) async -> Examination {
-        guard case .handle(let handle) = push.channel, let token = DeviceToken(text: handle) else {
-            return .refused(PushVerdict(.badChannel))
-        }
-        var resolution = tokens.known(token)
-        if case .needsLookUp = resolution {
-            do { resolution = try await tokens.find(token) } catch { return .unknown }
-        }
+    private func examined(
+        _ push: HubPush, _ resolution: TokenDirectory.Resolution, _ app: RegisteredApp
+    ) -> Examination {
         switch resolution {
         case .bad, .needsLookUp: return .refused(PushVerdict(.badChannel))
         case .ended(let instant): return .refused(PushVerdict(.expiredChannel, diedAt: instant))

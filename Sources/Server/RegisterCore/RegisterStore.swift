@@ -48,6 +48,9 @@ public protocol RegisterStore: Sendable {
         device: DeviceID, app: AppID, environment: PushEnvironment
     ) async throws -> Registration?
 
+    /// The registrations that tokens stand for, one for each of at most some hundreds, as ``registration(device:app:environment:)``.
+    func registrations(of subjects: [TokenSubject]) async throws -> [Registration?]
+
     /// Makes a registration active: as it was, or with the next generation after it had ended.
     func register(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp

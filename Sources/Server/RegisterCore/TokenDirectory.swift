@@ -89,26 +89,56 @@ public final class TokenDirectory: Sendable {
     ///
     /// - Throws: when the store cannot be read; whether the token is active is not known then.
     public func find(_ token: DeviceToken) async throws -> Resolution {
-        guard let subject = sealer.open(token) else { return .bad }
-        let place = Place(subject)
+        try await find([token]).first ?? .bad
+    }
+
+    /// Opens tokens and reads their registrations, all at once.
+    ///
+    /// - Returns: One resolution for each of the tokens, of which there may be some hundreds; none is ``Resolution/needsLookUp``.
+    /// - Throws: when the store cannot be read; whether any of the tokens is active is not known then.
+    public func find(_ tokens: [DeviceToken]) async throws -> [Resolution] {
+        let subjects = tokens.map(sealer.open)
+        let opened = subjects.compactMap { $0 }
+        guard !opened.isEmpty else { return tokens.map { _ in .bad } }
+        let places = opened.map(Place.init)
         let version = store.registerVersion
-        let changes = state.withLock { $0.began(place) }
+        let changes = state.withLock { state in places.map { state.began($0) } }
+        let registrations: [Registration?]
         do {
-            let registration = try await store.registration(
-                device: subject.device, app: subject.app, environment: subject.environment)
-            let resolution = Self.resolution(of: subject, registration)
-            state.withLock { state in
-                guard state.ended(place) == changes, state.version <= version else { return }
+            registrations =
+                if opened.count == 1 {
+                    [
+                        try await store.registration(
+                            device: opened[0].device, app: opened[0].app, environment: opened[0].environment)
+                    ]
+                } else {
+                    try await store.registrations(of: opened)
+                }
+        } catch {
+            state.withLock { state in for place in places { _ = state.ended(place) } }
+            throw error
+        }
+        return keep(tokens, subjects, zip(places, changes), registrations, asOf: version)
+    }
+
+    /// Tells what tokens are worth, and remembers that where nothing was told of them meanwhile.
+    private func keep(
+        _ tokens: [DeviceToken], _ subjects: [TokenSubject?], _ flights: Zip2Sequence<[Place], [Int]>,
+        _ registrations: [Registration?], asOf version: UInt64
+    ) -> [Resolution] {
+        var answers = zip(flights, registrations).makeIterator()
+        return state.withLock { state in
+            zip(tokens, subjects).map { token, subject in
+                guard let subject, let ((place, changes), registration) = answers.next() else { return .bad }
+                let resolution = Self.resolution(of: subject, registration)
+                guard state.ended(place) == changes, state.version <= version else { return resolution }
                 if state.version < version {
                     state.version = version
                     state.resolutions = GenerationCache(capacity: capacity)
                 }
                 state.resolutions.insert(resolution, token)
+                return resolution
             }
-            return resolution
-        } catch {
-            _ = state.withLock { $0.ended(place) }
-            throw error
         }
     }
 

@@ -76,6 +76,17 @@ extension MemoryStore: RegisterStore {
         return state.withLock { $0.register.registrations[place] }
     }
 
+    /// The registrations, all of the same moment.
+    public func registrations(of subjects: [TokenSubject]) async throws -> [Registration?] {
+        state.withLock { state in
+            subjects.map { subject in
+                let place = RegistrationPlace(
+                    device: subject.device, app: subject.app, environment: subject.environment)
+                return state.register.registrations[place]
+            }
+        }
+    }
+
     /// Makes a registration active; the generation after 32767 is 0.
     public func register(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp

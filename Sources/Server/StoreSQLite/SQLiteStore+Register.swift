@@ -182,6 +182,13 @@ extension SQLiteStore: RegisterStore {
         try await pool.read { try Self.registration(device, app, environment, $0) }
     }
 
+    /// The registrations, in one reading.
+    public func registrations(of subjects: [TokenSubject]) async throws -> [Registration?] {
+        try await pool.read { database in
+            try subjects.map { try Self.registration($0.device, $0.app, $0.environment, database) }
+        }
+    }
+
     private static func registration(
         _ device: DeviceID, _ app: AppID, _ environment: PushEnvironment, _ database: Database
     ) throws -> Registration? {

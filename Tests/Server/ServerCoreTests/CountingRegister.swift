@@ -75,6 +75,10 @@ final class CountingRegister: RegisterStore {
         device: DeviceID, app: AppID, environment: PushEnvironment
     ) async throws -> Registration? { try await read { $0.registration } }
 
+    func registrations(of subjects: [TokenSubject]) async throws -> [Registration?] {
+        try await read { contents in subjects.map { _ in contents.registration } }
+    }
+
     // The directories only read.
 
     func addApp(topic: Topic, team: TeamID, policy: MailboxPolicy, at now: Timestamp) async throws -> RegisteredApp {

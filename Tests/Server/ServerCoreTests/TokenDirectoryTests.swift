@@ -50,6 +50,19 @@ import Testing
         }
     }
 
+    @Test func `many tokens are read at once, each with its own answer, and remembered`() async throws {
+        register.changeRegistrations { $0.registration = active(1) }
+        let subjects = [try subject(7, generation: 1), try subject(8), try subject(7, generation: 1)]
+        let stranger = try #require(DeviceToken(bytes: [UInt8](repeating: 3, count: 32)))
+        let sealed = try subjects.map { try tokens.sealer.seal($0) }
+        let found = try await tokens.find([sealed[0], stranger, sealed[1], sealed[2]])
+        #expect(found == [.active(subjects[0]), .bad, .ended(end), .active(subjects[0])])
+        #expect(register.reads == 1)
+        #expect(sealed.map(tokens.known) == [.active(subjects[0]), .ended(end), .active(subjects[0])])
+        #expect(try await tokens.find([stranger]) == [.bad])
+        #expect(register.reads == 1)
+    }
+
     @Test func `a change forgets nothing of other registrations`() async throws {
         let mine = try subject()
         let others = [try subject(8), try subject(7, .production)]
