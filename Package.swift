@@ -604,7 +604,7 @@ let testTargets: [Target] = [
     tests("Server", "RelayWaking", ["RelayWaking", "RelayCentre", "Hub", "HubWire", "RelayWire", "PushModel"]),
     tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire"]),
     tests("Device", "RelayHost", ["RelayHost", "RelayWire"]),
-    tests("Device", "DirectRelay", ["DirectRelay"]),
+    tests("Device", "DirectRelay", ["DirectRelay", nioCore, nioEmbedded]),
     tests("Device", "AppHost", ["AppHost", "AgentWire", "CLinux"]),
     tests("Device", "LocalZones", ["Timestamps", "LocalZones", "LocalSchedule"]),
     tests("Device", "UserNotifications", ["Timestamps", "UserNotifications", "CoreLocation", "AppHost", "AgentWire"]),

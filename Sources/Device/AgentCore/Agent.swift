@@ -24,11 +24,11 @@ import ServiceExtensions
 
 /// One agent: the device's end of the path, for one user session.
 ///
-/// It runs on an event loop of its own, which alone touches the store. So a commit holds up no network thread, and what
-/// those threads bring takes effect in the order in which it came.
+/// It runs on an event loop of its own, which alone touches the store, and which also has the apps' connections and that to the server:
+/// a message on its way through wakes one thread. What they bring takes effect in the order in which it came.
 public actor Agent {
     /// The event loop of all agents of a process. Its thread lives as long as the process.
-    private static let ownLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    static let ownLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     nonisolated let loop: any EventLoop
     /// The executor of the agent's event loop: what is isolated to the agent runs on that loop's thread.
@@ -160,8 +160,8 @@ public actor Agent {
             shown: try shownBefore(), events: { [weak self] event in self?.enter { $0.handlePresenterEvent(event) } })
         await learnScreen()
         let socket = try await AppSocket.listen(
-            path: configuration.socketPath, group: MultiThreadedEventLoopGroup.singleton,
-            delegate: AgentDoor(agent: self), program: parts.peerCheck.executable)
+            path: configuration.socketPath, group: loop, delegate: AgentDoor(agent: self),
+            program: parts.peerCheck.executable)
         events(.listening(socketPath: configuration.socketPath))
         resumeWhatWaits()
         if link == nil { logger.notice("There is no server: only the apps' own notifications are shown.") }

@@ -69,7 +69,8 @@ struct AgentDependencies: Sendable {
             (
                 connector: try MCSPushConnector(
                     host: server.host, port: server.port,
-                    certificateAuthorityFile: configuration.certificateAuthorityFile, logger: logger),
+                    certificateAuthorityFile: configuration.certificateAuthorityFile, group: Agent.ownLoops,
+                    logger: logger),
                 enrolment: try HTTPEnrolmentClient(
                     controlURL: server.controlURL, certificateAuthorityFile: configuration.certificateAuthorityFile,
                     enrolmentKey: configuration.enrolmentKey)

@@ -3,7 +3,7 @@ import DeviceSession
 import Logging
 import MCSTransport
 import MCSWire
-import NIOPosix
+import NIOCore
 import Observability
 import PushModel
 
@@ -14,13 +14,17 @@ package struct MCSPushConnector: PushConnector {
 
     /// Connects to nothing yet.
     ///
-    /// - Parameter certificateAuthorityFile: A PEM file of the authorities that may sign the server's certificate; `nil`
-    ///   trusts the system's.
+    /// - Parameters:
+    ///   - certificateAuthorityFile: A PEM file of the authorities that may sign the server's certificate; `nil` trusts the
+    ///     system's.
+    ///   - group: Has the connection's event loop.
     /// - Throws: when the authorities' file cannot be read.
-    package init(host: String, port: Int, certificateAuthorityFile: String?, logger: Logger) throws {
+    package init(
+        host: String, port: Int, certificateAuthorityFile: String?, group: any EventLoopGroup, logger: Logger
+    ) throws {
         let target = MCSClientTarget(
             host: host, port: port, trust: certificateAuthorityFile.map { .certificateFile($0) } ?? .system)
-        client = try MCSClient(target, group: MultiThreadedEventLoopGroup.singleton)
+        client = try MCSClient(target, group: group)
         self.logger = logger
     }
 

@@ -2,7 +2,6 @@ import Foundation
 import Logging
 import Machine
 import NIOCore
-import NIOPosix
 import Observability
 import Relay
 import RelayHost
@@ -89,8 +88,7 @@ package actor DirectRelay {
         self.delegate = delegate
         self.keys = keys
         do {
-            listener = try await DirectChannel.listen(group: MultiThreadedEventLoopGroup.singleton) {
-                [weak self] channel in
+            listener = try await DirectChannel.listen(group: loop) { [weak self] channel in
                 self?.enter { $0.accepted(channel) }
                 return { [weak self] event in self?.enter { $0.took(event, from: channel) } }
             }
@@ -213,8 +211,7 @@ package actor DirectRelay {
         for dial in dials {
             let told = DialledChannel()
             DirectChannel.connect(
-                to: dial.address, port: dial.port, interface: dial.interface,
-                group: MultiThreadedEventLoopGroup.singleton
+                to: dial.address, port: dial.port, interface: dial.interface, group: loop
             ) { [weak self] event in self?.enter { if let channel = told.channel { $0.took(event, from: channel) } }
             }.whenComplete { [weak self] result in
                 self?.enter {

@@ -1,33 +1,41 @@
 import NIOCore
-import NIOPosix
+import NIOEmbedded
+import Synchronization
 import Testing
 
 @testable import DirectRelay
 
 @Suite struct DirectChannelTests {
-    @Test("A connection's first frame is read, also where a read is asked for before the channel is registered")
-    func firstFrame() async throws {
-        let group = MultiThreadedEventLoopGroup.singleton
-        let (events, heard) = AsyncStream.makeStream(of: DirectChannelEvent.self)
-        let listener = try await DirectChannel.listen(group: group) { channel in
-            channel.resume()
-            return { heard.yield($0) }
+    /// Counts what is asked of the socket.
+    private final class ReadCounter: ChannelOutboundHandler {
+        typealias OutboundIn = Never
+        var reads = 0
+
+        func read(context: ChannelHandlerContext) {
+            reads += 1
+            context.read()
         }
-        let port = try #require(listener.localAddress?.port.flatMap(UInt16.init(exactly:)))
-        let channel = try await DirectChannel.connect(to: "127.0.0.1", port: port, interface: 0, group: group) { _ in }
-            .get()
-        channel.send([1, 2, 3])
-        var iterator = events.makeAsyncIterator()
-        guard case .frames(let frames)? = await iterator.next() else {
-            Issue.record("the connection ended")
-            return
-        }
-        #expect(frames == [[1, 2, 3]])
-        channel.close()
-        guard case .closed? = await iterator.next() else {
-            Issue.record("the connection goes on")
-            return
-        }
-        try await listener.close()
+    }
+
+    @Test("A connection reads by itself once it is there, and then when what it brought was taken")
+    func reading() throws {
+        let counter = ReadCounter()
+        let told = Mutex<[[UInt8]]>([])
+        let channel = EmbeddedChannel(
+            handlers: [
+                counter,
+                DirectFrames { event in
+                    if case .frames(let frames) = event { told.withLock { $0 += frames } }
+                },
+            ])
+        #expect(counter.reads == 0)
+        channel.connect(to: try SocketAddress(ipAddress: "10.0.0.7", port: 1), promise: nil)
+        #expect(counter.reads == 1)
+        try channel.writeInbound(ByteBuffer(bytes: [0, 0, 0, 2, 7]))
+        #expect(counter.reads == 2, "what is not whole is read on")
+        try channel.writeInbound(ByteBuffer(bytes: [8]))
+        #expect(told.withLock { $0 } == [[7, 8]])
+        #expect(counter.reads == 2, "a frame waits until it was taken")
+        _ = try channel.finish()
     }
 }
