@@ -52,7 +52,8 @@ enum ScheduleRate {
                     let fields = DateComponents(hour: Int(key / 2 % 24), minute: Int(key / 48 % 60))
                     trigger = .calendar(CalendarPattern(fields), zone: nil, repeats: false)
                 }
-                _ = schedule.add(key, LocalSchedule.Entry(trigger: trigger, added: moment), now: moment)
+                _ = schedule.add(
+                    RequestKey(rawValue: key), LocalSchedule.Entry(trigger: trigger, added: moment), now: moment)
             }
         }
         figures["memory, MiB"] = anonymousMemory() - before

@@ -2,6 +2,7 @@ import AgentEngine
 import AgentWire
 import DeviceModel
 import DeviceStore
+import LocalSchedule
 import PushEncryption
 import PushModel
 
@@ -41,9 +42,9 @@ extension AgentStore: AgentEngineStore {
     /// The requests of an app that wait; `nil` for those of all apps.
     package func pending(app: BundleID?) throws -> [PendingRequest] { try read { try $0.pending(app: app) } }
     /// The request of a key; `nil` where it waits no longer.
-    package func pending(key: Int64) throws -> PendingRequest? { try read { try $0.pending(key: key) } }
+    package func pending(key: RequestKey) throws -> PendingRequest? { try read { try $0.pending(key: key) } }
     /// The keys of all requests that wait.
-    package func pendingKeys() throws -> Set<Int64> { try read { try $0.pendingKeys() } }
+    package func pendingKeys() throws -> Set<RequestKey> { try read { try $0.pendingKeys() } }
     /// The requests of a run of an app that are done.
     package func done(app: BundleID, run: String) throws -> Set<Int64> { try read { try $0.done(app: app, run: run) } }
 

@@ -130,7 +130,7 @@ extension AgentEngine {
 
     /// - Parameter occurrence: `nil` for a crossing of a region's edge.
     private mutating func fireDue(
-        _ key: Int64, occurrence: Timestamp?, lateBy: Int64, isLast: Bool, _ context: Context
+        _ key: RequestKey, occurrence: Timestamp?, lateBy: Int64, isLast: Bool, _ context: Context
     ) throws -> RequestSchedule.Event? {
         // It may have been taken back meanwhile.
         guard let waiting = try context.store.pending(key: key) else { return .removed([key]) }

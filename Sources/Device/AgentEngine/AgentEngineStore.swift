@@ -1,6 +1,7 @@
 import AgentWire
 import DeviceModel
 import DeviceStore
+import LocalSchedule
 import PushEncryption
 import PushModel
 
@@ -30,9 +31,9 @@ package protocol AgentEngineStore {
     /// The requests of an app that wait; `nil` for those of all apps.
     func pending(app: BundleID?) throws -> [PendingRequest]
     /// The request of a key; `nil` where it waits no longer.
-    func pending(key: Int64) throws -> PendingRequest?
+    func pending(key: RequestKey) throws -> PendingRequest?
     /// The keys of all requests that wait.
-    func pendingKeys() throws -> Set<Int64>
+    func pendingKeys() throws -> Set<RequestKey>
     /// The requests of a run of an app that are done.
     func done(app: BundleID, run: String) throws -> Set<Int64>
 

@@ -6,7 +6,7 @@ import PushModel
 /// A request that waits for its time or its place, as the store keeps it.
 package struct PendingRequest: Sendable, Hashable {
     /// By what the schedule knows it; never used twice.
-    package var key: Int64
+    package var key: RequestKey
     /// The bundle id of the app that asked.
     package var app: BundleID
     /// What it asked for, with its trigger.
@@ -24,7 +24,7 @@ package struct PendingRequest: Sendable, Hashable {
 
     /// A request that was just added, unless told otherwise.
     package init(
-        key: Int64, app: BundleID, request: NotificationRequest, added: ClockReading, addedOffset: Int? = nil,
+        key: RequestKey, app: BundleID, request: NotificationRequest, added: ClockReading, addedOffset: Int? = nil,
         lastFired: Timestamp? = nil, side: RegionWatch.State = .unknown
     ) {
         self.key = key
@@ -40,7 +40,7 @@ package struct PendingRequest: Sendable, Hashable {
 /// One occurrence of a request that waited.
 package struct DueRequest: Sendable, Hashable {
     /// The key of the ``PendingRequest`` that is due.
-    package var key: Int64
+    package var key: RequestKey
     /// The bundle id of the app that asked.
     package var app: BundleID
     /// What it asked for.
@@ -51,7 +51,9 @@ package struct DueRequest: Sendable, Hashable {
     package var isLast: Bool
 
     /// Without an occurrence it is a place that made it due.
-    package init(key: Int64, app: BundleID, request: NotificationRequest, occurrence: Timestamp? = nil, isLast: Bool) {
+    package init(
+        key: RequestKey, app: BundleID, request: NotificationRequest, occurrence: Timestamp? = nil, isLast: Bool
+    ) {
         self.key = key
         self.app = app
         self.request = request

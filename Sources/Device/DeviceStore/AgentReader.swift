@@ -2,6 +2,7 @@ import AgentWire
 import DeviceModel
 import Foundation
 import GRDB
+import LocalSchedule
 import PushModel
 
 /// The queries of the agent's store. Used within the transaction that it was made for.
@@ -189,14 +190,14 @@ package struct AgentReader {
     }
 
     /// The keys of the requests that wait, of one app or of all.
-    package func pendingKeys(app: BundleID? = nil) throws -> Set<Int64> {
-        guard let app else { return Set(try Int64.fetchAll(database, sql: "SELECT key FROM pending")) }
+    package func pendingKeys(app: BundleID? = nil) throws -> Set<RequestKey> {
+        guard let app else { return Set(try RequestKey.fetchAll(database, sql: "SELECT key FROM pending")) }
         let statement = try database.cachedStatement(sql: "SELECT key FROM pending WHERE app = ?")
-        return Set(try Int64.fetchAll(statement, arguments: [app]))
+        return Set(try RequestKey.fetchAll(statement, arguments: [app]))
     }
 
     /// The request with this key; `nil` where it waits no longer.
-    package func pending(key: Int64) throws -> PendingRequest? {
+    package func pending(key: RequestKey) throws -> PendingRequest? {
         try PendingRequest.fetch(database, "key = ?", [key]).first
     }
 

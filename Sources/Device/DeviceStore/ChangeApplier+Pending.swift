@@ -22,7 +22,7 @@ extension ChangeApplier {
                 app, request.identifier, try JSONText.request(request), now.wall.rawValue, now.boot.uuidString,
                 now.sinceBoot, offset,
             ])
-        let key = database.lastInsertedRowID
+        let key = RequestKey(rawValue: database.lastInsertedRowID)
         let dropped = try keys(
             """
             DELETE FROM pending WHERE key IN (
@@ -35,15 +35,15 @@ extension ChangeApplier {
 
     /// - Parameter identifiers: `nil` for all of the app's.
     /// - Returns: The keys of what waits no longer.
-    func unschedule(_ identifiers: [String]?, app: BundleID) throws -> [Int64] {
+    func unschedule(_ identifiers: [String]?, app: BundleID) throws -> [RequestKey] {
         guard let identifiers else { return try keys("DELETE FROM pending WHERE app = ? RETURNING key", [app]) }
         return try identifiers.flatMap { identifier in
             try keys("DELETE FROM pending WHERE app = ? AND identifier = ? RETURNING key", [app, identifier])
         }
     }
 
-    private func keys(_ statement: String, _ arguments: StatementArguments) throws -> [Int64] {
-        try Int64.fetchAll(database.cachedStatement(sql: statement), arguments: arguments)
+    private func keys(_ statement: String, _ arguments: StatementArguments) throws -> [RequestKey] {
+        try RequestKey.fetchAll(database.cachedStatement(sql: statement), arguments: arguments)
     }
 
     /// Notes that an occurrence fires.
@@ -68,18 +68,18 @@ extension ChangeApplier {
         return true
     }
 
-    func pass(_ occurrence: Timestamp, of key: Int64, isLast: Bool) throws {
+    func pass(_ occurrence: Timestamp, of key: RequestKey, isLast: Bool) throws {
         try execute("UPDATE pending SET last_fired = ? WHERE key = ?", [occurrence.rawValue, key])
         if isLast { try execute("DELETE FROM pending WHERE key = ?", [key]) }
     }
 
-    func anchor(_ key: Int64, added: ClockReading, lastFired: Timestamp?) throws {
+    func anchor(_ key: RequestKey, added: ClockReading, lastFired: Timestamp?) throws {
         try execute(
             "UPDATE pending SET added_at = ?, boot = ?, since_boot = ?, last_fired = ? WHERE key = ?",
             [added.wall.rawValue, added.boot.uuidString, added.sinceBoot, lastFired?.rawValue, key])
     }
 
-    func keepSide(_ side: RegionWatch.State, of key: Int64) throws {
+    func keepSide(_ side: RegionWatch.State, of key: RequestKey) throws {
         try execute("UPDATE pending SET side = ? WHERE key = ?", [side.rawValue, key])
     }
 }

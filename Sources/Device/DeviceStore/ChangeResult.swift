@@ -1,5 +1,6 @@
 import AgentWire
 import DeviceModel
+import LocalSchedule
 import PushModel
 
 /// What a change did, for those who act on it after the commit.
@@ -34,9 +35,9 @@ package enum ChangeResult: Sendable, Equatable {
     /// An app was removed, and with it what waited for it. These notifications must leave the screen.
     case appRemoved([NotificationID])
     /// A request waits. The requests of these keys wait no longer: `replaced` had its identifier, `dropped` were too many.
-    case scheduled(PendingRequest, replaced: [Int64], dropped: [Int64])
+    case scheduled(PendingRequest, replaced: [RequestKey], dropped: [RequestKey])
     /// The requests of these keys wait no longer.
-    case unscheduled([Int64])
+    case unscheduled([RequestKey])
     /// Notifications left the list. These may be on the screen and must leave it.
     case unlisted([NotificationID])
     /// A data message that a session brought is stored. `isNew`: it waits for its app now. `cleared`: what waited for the app

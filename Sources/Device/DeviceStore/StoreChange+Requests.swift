@@ -50,17 +50,17 @@ extension StoreChange {
     }
 
     /// An occurrence does not fire: it was noticed too late, or there is none to come.
-    package static func missed(key: Int64, occurrence: Timestamp, isLast: Bool) -> StoreChange {
+    package static func missed(key: RequestKey, occurrence: Timestamp, isLast: Bool) -> StoreChange {
         StoreChange(.storeMissed, silently: { try $0.pass(occurrence, of: key, isLast: isLast) })
     }
 
     /// The wall clock was set. `added` and `lastFired` are the same moments as before, by the wall clock as it is now.
-    package static func anchored(key: Int64, added: ClockReading, lastFired: Timestamp?) -> StoreChange {
+    package static func anchored(key: RequestKey, added: ClockReading, lastFired: Timestamp?) -> StoreChange {
         StoreChange(.storeAnchored, silently: { try $0.anchor(key, added: added, lastFired: lastFired) })
     }
 
     /// The machine is known to be on this side of a region's edge.
-    package static func crossed(key: Int64, side: RegionWatch.State) -> StoreChange {
+    package static func crossed(key: RequestKey, side: RegionWatch.State) -> StoreChange {
         StoreChange(.storeCrossed, silently: { try $0.keepSide(side, of: key) })
     }
 

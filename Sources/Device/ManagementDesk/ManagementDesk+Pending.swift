@@ -43,7 +43,7 @@ extension ManagementDesk {
         func isLater(_ deadline: LocalSchedule.Deadline) -> Bool { last.map { deadline > $0 } ?? true }
         let times = schedule.times
         var deadlines: [LocalSchedule.Deadline]
-        let timeless: any Collection<Int64>
+        let timeless: any Collection<RequestKey>
         if let app {
             let keys = try store.read { try $0.pendingKeys(app: app) }
             deadlines = keys.compactMap(times.deadline).filter(isLater)
@@ -132,7 +132,7 @@ extension ManagementDesk {
     }
 
     private func reason(
-        of region: NotificationTrigger.Region, repeats: Bool, key: Int64
+        of region: NotificationTrigger.Region, repeats: Bool, key: RequestKey
     ) -> String {
         let crossing = region.onEntry ? region.onExit ? "entering or leaving" : "entering" : "leaving"
         let place = "\(region.radius.formatted()) m around \(region.latitude), \(region.longitude)"
@@ -140,7 +140,7 @@ extension ManagementDesk {
     }
 
     /// On which side of a region's edge the machine is, as far as that is known, and which source tells it.
-    private func sideOfEdge(_ key: Int64) -> String {
+    private func sideOfEdge(_ key: RequestKey) -> String {
         let regions = schedule.regions
         let side = regions.state(of: key) ?? .unknown
         let before = side == .unknown ? "" : "last known \(side.rawValue); "
@@ -175,12 +175,14 @@ extension ManagementDesk {
 extension PendingTurn {
     fileprivate init(_ deadline: LocalSchedule.Deadline) {
         self.init(
-            deadline: deadline.instant == .distantFuture ? nil : deadline.instant.rawValue, key: deadline.key)
+            deadline: deadline.instant == .distantFuture ? nil : deadline.instant.rawValue, key: deadline.key.rawValue)
     }
 }
 
 extension LocalSchedule.Deadline {
     fileprivate init(_ turn: PendingTurn) {
-        self.init(instant: turn.deadline.map(Timestamp.init(rawValue:)) ?? .distantFuture, key: turn.key)
+        self.init(
+            instant: turn.deadline.map(Timestamp.init(rawValue:)) ?? .distantFuture, key: RequestKey(rawValue: turn.key)
+        )
     }
 }

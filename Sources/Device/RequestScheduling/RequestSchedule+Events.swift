@@ -93,7 +93,7 @@ extension RequestSchedule {
         }
     }
 
-    private mutating func remove(_ keys: some Sequence<Int64>) {
+    private mutating func remove(_ keys: some Sequence<RequestKey>) {
         for key in keys {
             times.remove(key)
             regions.remove(key)

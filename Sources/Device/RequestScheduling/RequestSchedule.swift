@@ -39,13 +39,13 @@ package struct RequestSchedule: Sendable {
         /// Rows that were read again: after `read`, when their app was installed, and when its settings have changed.
         case reread([PendingRequest])
         /// A request was stored; those of the replaced keys wait no longer.
-        case stored(PendingRequest, replaced: [Int64])
+        case stored(PendingRequest, replaced: [RequestKey])
         /// The requests of these keys left the store.
-        case removed([Int64])
+        case removed([RequestKey])
         /// The store holds the requests of these keys and no others.
-        case retained(Set<Int64>)
+        case retained(Set<RequestKey>)
         /// A request fired whose app is not installed. It is held until its row is read again.
-        case appMissing(key: Int64)
+        case appMissing(key: RequestKey)
         /// The store failed: what has fired may not be in it.
         case storeFailed
         /// The pause after a failure of the store is over.
@@ -61,15 +61,15 @@ package struct RequestSchedule: Sendable {
     /// What the owner must do: the output of the schedule.
     package enum Directive: Sendable, Hashable {
         /// Fire a request and store its occurrence; `nil` for a crossing of a region's edge. `lateBy` is in milliseconds.
-        case fire(key: Int64, occurrence: Timestamp?, lateBy: Int64, isLast: Bool)
+        case fire(key: RequestKey, occurrence: Timestamp?, lateBy: Int64, isLast: Bool)
         /// Store an occurrence that does not fire, since it was noticed too late.
-        case missed(key: Int64, occurrence: Timestamp, isLast: Bool)
+        case missed(key: RequestKey, occurrence: Timestamp, isLast: Bool)
         /// Remove a request from the store that has no occurrence to come.
-        case never(key: Int64, app: BundleID)
+        case never(key: RequestKey, app: BundleID)
         /// Store these times in place of those that the row has: the same moments, by the wall clock as it is now.
-        case anchored(key: Int64, added: ClockReading, lastFired: Timestamp?)
+        case anchored(key: RequestKey, added: ClockReading, lastFired: Timestamp?)
         /// Store the side of a region's edge on which the machine is.
-        case crossed(key: Int64, side: RegionWatch.State)
+        case crossed(key: RequestKey, side: RegionWatch.State)
         /// Have the alarm clock ring at an instant of the wall clock; `nil` for never.
         case arm(Timestamp?)
         /// Have positions reported from now on, or no longer.
@@ -79,7 +79,7 @@ package struct RequestSchedule: Sendable {
         /// Report `pauseEnded` after a pause.
         case pause
         /// Read these rows, and report `reread`.
-        case read(keys: [Int64])
+        case read(keys: [RequestKey])
         /// More is due: report `timePassed` after other work has had its turn.
         case `continue`
         /// Write a line to the log.
@@ -121,10 +121,10 @@ package struct RequestSchedule: Sendable {
     /// The regions of the requests that wait for a place, by the requests' keys; at most ``regionLimit``.
     package var regions = RegionWatch(most: regionLimit)
     /// The keys of regions that fire at every crossing, not at the first alone.
-    package var repeatingRegions: Set<Int64> = []
+    package var repeatingRegions: Set<RequestKey> = []
     /// The keys of requests that are in the store and cannot fire now: their app is not installed, their zone is not known,
     /// their region cannot be watched, the wall clock is suspect, or the store has failed.
-    package var held: Set<Int64> = []
+    package var held: Set<RequestKey> = []
     /// Whether the wall clock is trusted.
     package var plausibility = ClockPlausibility()
     /// When zones are looked up once more, in milliseconds of CLOCK_BOOTTIME.
@@ -142,7 +142,8 @@ package struct RequestSchedule: Sendable {
     /// property of its name.
     package init(
         isLoaded: Bool = false, times: LocalSchedule = LocalSchedule(floating: .utc),
-        regions: RegionWatch = RegionWatch(most: regionLimit), repeatingRegions: Set<Int64> = [], held: Set<Int64> = [],
+        regions: RegionWatch = RegionWatch(most: regionLimit), repeatingRegions: Set<RequestKey> = [],
+        held: Set<RequestKey> = [],
         plausibility: ClockPlausibility = ClockPlausibility(), zoneDeadline: Int64? = nil, armed: Timestamp? = nil,
         isWatchingPosition: Bool = false, positionFault: String? = nil, reload: Reload = Reload.none
     ) {
@@ -177,7 +178,7 @@ package struct RequestSchedule: Sendable {
     }
 
     /// Whether a request is held while the wall clock is suspect.
-    package func isHeldByClock(_ key: Int64) -> Bool { !plausibility.isTrusted && held.contains(key) }
+    package func isHeldByClock(_ key: RequestKey) -> Bool { !plausibility.isTrusted && held.contains(key) }
 
     /// The entry of a request that waits for a time; `nil` for a region and for an unknown zone.
     package func entry(of pending: PendingRequest, _ surroundings: Surroundings) -> LocalSchedule.Entry? {

@@ -2,7 +2,7 @@ import Timestamps
 
 extension LocalSchedule {
     /// Adds an entry, a new one or one from the store. It replaces the one with the same key.
-    public mutating func add(_ key: Int64, _ entry: Entry, now: ClockReading) -> Addition {
+    public mutating func add(_ key: RequestKey, _ entry: Entry, now: ClockReading) -> Addition {
         remove(key)
         observe(now)
         var slot = ScheduleSlot(key, entry, floating: floating, now: now)
@@ -26,7 +26,7 @@ extension LocalSchedule {
     }
 
     /// Removes an entry. An unknown key is ignored.
-    public mutating func remove(_ key: Int64) {
+    public mutating func remove(_ key: RequestKey) {
         guard let index = indexes.removeValue(forKey: key) else { return }
         wallHeap.remove(index)
         bootHeap.remove(index)
@@ -208,7 +208,7 @@ extension LocalSchedule {
         return .anchored(key: slot.key, added: added, lastFired: slot.lastFired)
     }
 
-    private mutating func anchored(_ key: Int64, now: ClockReading) -> Directive? {
+    private mutating func anchored(_ key: RequestKey, now: ClockReading) -> Directive? {
         guard let index = indexes[key], let added = anchor(of: slots[Int(index)], now: now) else { return nil }
         let shift = added.milliseconds(since: slots[Int(index)].added)
         slots[Int(index)].added = added

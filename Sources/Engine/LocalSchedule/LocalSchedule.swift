@@ -66,18 +66,18 @@ public struct LocalSchedule: Sendable {
     /// What the owner must do. `isLast` says that the entry has left the schedule.
     public enum Directive: Hashable, Sendable {
         /// Show it, and store the occurrence as its `lastFired`. `lateBy` is in milliseconds.
-        case fire(key: Int64, occurrence: Timestamp, lateBy: Int64, isLast: Bool)
+        case fire(key: RequestKey, occurrence: Timestamp, lateBy: Int64, isLast: Bool)
         /// Do not show it, it is too late for that. Store the occurrence as its `lastFired`.
-        case missed(key: Int64, occurrence: Timestamp, isLast: Bool)
+        case missed(key: RequestKey, occurrence: Timestamp, isLast: Bool)
         /// The wall clock was set: store these values. They are the same moments by the wall clock as it is now.
-        case anchored(key: Int64, added: ClockReading, lastFired: Timestamp?)
+        case anchored(key: RequestKey, added: ClockReading, lastFired: Timestamp?)
     }
 
     var slots: [ScheduleSlot] = []
     /// Indexes of unused slots.
     var free: [UInt32] = []
     /// The index of each key's slot.
-    var indexes: [Int64: UInt32] = [:]
+    var indexes: [RequestKey: UInt32] = [:]
     /// Deadlines on the wall clock, in milliseconds since 1970.
     var wallHeap = IndexedHeap()
     /// Deadlines on CLOCK_BOOTTIME, in milliseconds.
@@ -90,9 +90,9 @@ public struct LocalSchedule: Sendable {
     /// no smaller, no deadline has become earlier.
     var greatestWallOffset = Int64.min
     /// Intervals whose `added` is to be stored anew, since the wall clock was set.
-    var unanchored: [Int64] = []
+    var unanchored: [RequestKey] = []
     /// Entries from the future: their `added` or `lastFired` was corrected and is to be stored.
-    var corrected: Set<Int64> = []
+    var corrected: Set<RequestKey> = []
 
     /// An empty schedule.
     ///
@@ -100,7 +100,7 @@ public struct LocalSchedule: Sendable {
     public init(floating: ZoneRules) { self.floating = floating }
 
     /// The keys of all entries.
-    public var keys: some Collection<Int64> { indexes.keys }
+    public var keys: some Collection<RequestKey> { indexes.keys }
 
     /// The number of entries.
     public var count: Int { indexes.count }
@@ -117,10 +117,10 @@ public struct LocalSchedule: Sendable {
         /// The deadline, by the wall clock's last reading.
         public var instant: Timestamp
         /// The entry's key.
-        public var key: Int64
+        public var key: RequestKey
 
         /// The deadline of an entry.
-        public init(instant: Timestamp, key: Int64) {
+        public init(instant: Timestamp, key: RequestKey) {
             self.instant = instant
             self.key = key
         }
@@ -132,7 +132,7 @@ public struct LocalSchedule: Sendable {
     }
 
     /// The deadline of one entry; `nil` for a key that is not in the schedule.
-    public func deadline(of key: Int64) -> Deadline? {
+    public func deadline(of key: RequestKey) -> Deadline? {
         guard let index = indexes[key] else { return nil }
         let slot = slots[Int(index)]
         return deadline(
@@ -164,7 +164,7 @@ public struct LocalSchedule: Sendable {
     }
 
     /// The next occurrences of an entry after now, up to a count; empty for a key that is not in the schedule.
-    public func nextTimes(_ key: Int64, count: Int, now: ClockReading) -> [Timestamp] {
+    public func nextTimes(_ key: RequestKey, count: Int, now: ClockReading) -> [Timestamp] {
         guard let index = indexes[key] else { return [] }
         let slot = slots[Int(index)]
         guard slot.repeats else {

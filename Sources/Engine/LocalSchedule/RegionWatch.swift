@@ -21,14 +21,14 @@ public struct RegionWatch: Sendable {
     /// A crossing of an edge.
     public struct Crossing: Hashable, Sendable {
         /// The key of the region.
-        public var key: Int64
+        public var key: RequestKey
         /// The side on which the machine is now; the owner stores it.
         public var state: State
         /// Whether the request fires: not for the first known side, nor for a direction that the region does not ask for.
         public var fires: Bool
 
         /// A crossing of the edge of one region.
-        public init(key: Int64, state: State, fires: Bool) {
+        public init(key: RequestKey, state: State, fires: Bool) {
             self.key = key
             self.state = state
             self.fires = fires
@@ -56,9 +56,9 @@ public struct RegionWatch: Sendable {
         var state: State
     }
 
-    private var watched: [Int64: Watched] = [:]
+    private var watched: [RequestKey: Watched] = [:]
     /// Crossings that do not count yet, by region. Few regions have one, so that events need not visit them all.
-    private var dwelling: [Int64: (state: State, since: Int64)] = [:]
+    private var dwelling: [RequestKey: (state: State, since: Int64)] = [:]
     /// The last position, for regions that are added later.
     private var last: (latitude: Double, longitude: Double, accuracy: Double, since: Int64)?
     private let most: Int
@@ -72,7 +72,7 @@ public struct RegionWatch: Sendable {
     public var count: Int { watched.count }
 
     /// The known side of a region; `nil` for a region that is not watched.
-    public func state(of key: Int64) -> State? { watched[key]?.state }
+    public func state(of key: RequestKey) -> State? { watched[key]?.state }
 
     /// When `timePassed` next has something to report, in milliseconds of CLOCK_BOOTTIME; `nil` when no crossing dwells.
     public var nextDeadline: Int64? {
@@ -80,11 +80,11 @@ public struct RegionWatch: Sendable {
     }
 
     /// The keys of all regions.
-    public var keys: some Collection<Int64> { watched.keys }
+    public var keys: some Collection<RequestKey> { watched.keys }
 
     /// A crossing that does not count yet: the new side, and since when in milliseconds of CLOCK_BOOTTIME; `nil` when there is
     /// none.
-    public func crossing(of key: Int64) -> (state: State, since: Int64)? { dwelling[key] }
+    public func crossing(of key: RequestKey) -> (state: State, since: Int64)? { dwelling[key] }
 
     /// Whether the position of the machine is known.
     public var hasPosition: Bool { last != nil }
@@ -103,7 +103,7 @@ public struct RegionWatch: Sendable {
     /// Watches a region, from its stored side on and by the last position. It replaces the region with the same key; an equal
     /// region goes on unchanged.
     public mutating func add(
-        _ key: Int64, _ region: NotificationTrigger.Region, state: State = .unknown
+        _ key: RequestKey, _ region: NotificationTrigger.Region, state: State = .unknown
     ) -> Refusal? {
         guard Self.isOnEarth(region.latitude, region.longitude), region.radius > 0, region.radius <= Self.largestRadius
         else {
@@ -118,7 +118,7 @@ public struct RegionWatch: Sendable {
     }
 
     /// Ends the watch of a region. An unknown key is ignored.
-    public mutating func remove(_ key: Int64) {
+    public mutating func remove(_ key: RequestKey) {
         watched[key] = nil
         dwelling[key] = nil
     }
@@ -145,7 +145,7 @@ public struct RegionWatch: Sendable {
     }
 
     private mutating func look(
-        at key: Int64, _ latitude: Double, _ longitude: Double, _ accuracy: Double, since: Int64
+        at key: RequestKey, _ latitude: Double, _ longitude: Double, _ accuracy: Double, since: Int64
     ) {
         guard let region = watched[key] else { return }
         let side = Self.side(of: region.region, latitude, longitude, accuracy)

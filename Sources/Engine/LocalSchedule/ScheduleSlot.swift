@@ -9,7 +9,7 @@ struct ScheduleSlot: Sendable {
         case interval(IntervalPattern, start: Int64)
     }
 
-    let key: Int64
+    let key: RequestKey
     var timing: Timing
     /// When it was added, by the wall clock.
     var added: Timestamp
@@ -31,7 +31,7 @@ struct ScheduleSlot: Sendable {
 
     var missed: MissedPolicy { window < 0 ? .drop : .deliver(within: window) }
 
-    init(_ key: Int64, _ entry: LocalSchedule.Entry, floating: ZoneRules, now: ClockReading) {
+    init(_ key: RequestKey, _ entry: LocalSchedule.Entry, floating: ZoneRules, now: ClockReading) {
         self.key = key
         if case .deliver(let within) = entry.missed { window = max(0, within) } else { window = -1 }
         lastFiredOrPast = entry.lastFired ?? .distantPast

@@ -134,8 +134,8 @@ final class StoredByTest: AgentEngineStore {
     func pending(app: BundleID?) throws -> [PendingRequest] {
         try reading(requests.filter { app == nil || $0.app == app })
     }
-    func pending(key: Int64) throws -> PendingRequest? { try reading(requests.first { $0.key == key }) }
-    func pendingKeys() throws -> Set<Int64> { try reading(Set(requests.map(\.key))) }
+    func pending(key: RequestKey) throws -> PendingRequest? { try reading(requests.first { $0.key == key }) }
+    func pendingKeys() throws -> Set<RequestKey> { try reading(Set(requests.map(\.key))) }
     func done(app: BundleID, run: String) throws -> Set<Int64> { try reading([]) }
     func waitingData(app: BundleID, after place: DataMessage.Place, limit: Int, at: Timestamp) throws -> [DataMessage] {
         try reading(Array(data.filter { $0.sequence > place }.prefix(limit)))

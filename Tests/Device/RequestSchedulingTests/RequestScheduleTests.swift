@@ -41,7 +41,7 @@ private struct Machine {
         tell(.position(.position(Position(latitude: latitude, longitude: 13.4, accuracy: 10))))
     }
 
-    func row(_ key: Int64, _ trigger: NotificationTrigger, lastFired: Timestamp? = nil) -> PendingRequest {
+    func row(_ key: RequestKey, _ trigger: NotificationTrigger, lastFired: Timestamp? = nil) -> PendingRequest {
         PendingRequest(
             key: key, app: "com.example.todo",
             request: NotificationRequest(identifier: "\(key)", content: NotificationContent(), trigger: trigger),
@@ -50,7 +50,7 @@ private struct Machine {
 }
 
 extension [RequestSchedule.Directive] {
-    fileprivate var fired: [Int64] { compactMap { if case .fire(let key, _, _, _) = $0 { key } else { nil } } }
+    fileprivate var fired: [RequestKey] { compactMap { if case .fire(let key, _, _, _) = $0 { key } else { nil } } }
     fileprivate var armed: Timestamp?? {
         compactMap { if case .arm(let instant) = $0 { .some(instant) } else { nil } }.last
     }
@@ -191,7 +191,7 @@ struct RequestScheduleTests {
 
     @Test func `what is due comes in batches between which others have their turn`() {
         var machine = Machine()
-        for key: Int64 in 1...300 {
+        for key in (1...300).map(RequestKey.init(rawValue:)) {
             machine.tell(.stored(machine.row(key, Self.every(60, repeats: false)), replaced: []))
         }
         let first = machine.pass(60)
@@ -269,7 +269,7 @@ struct RequestScheduleTests {
 
     @Test func `what the store no longer has waits no longer`() {
         var machine = Machine()
-        for key: Int64 in 1...3 {
+        for key in (1...3).map(RequestKey.init(rawValue:)) {
             machine.tell(.stored(machine.row(key, Self.every(60, repeats: false)), replaced: []))
         }
         machine.tell(.stored(machine.row(4, home()), replaced: []))

@@ -228,7 +228,7 @@ struct LocalScheduleClockTests: ScheduleCases {
         var clocks = try Clocks("2026-06-01T04:00:00Z")
         var schedule = LocalSchedule(floating: .utc)
         let other = rules("Asia/Other", hours: 2)
-        for (key, zone) in [(1, rules("Africa/Cairo", hours: 2)), (2, other), (3, .utc)] as [(Int64, ZoneRules)] {
+        for (key, zone) in [(1, rules("Africa/Cairo", hours: 2)), (2, other), (3, .utc)] as [(RequestKey, ZoneRules)] {
             _ = schedule.add(key, .init(trigger: daily(hour: 9, zone: zone), added: clocks.now), now: clocks.now)
         }
         if late > 0 { clocks.pass(seconds: 7200 + late) }
@@ -247,18 +247,19 @@ struct LocalScheduleClockTests: ScheduleCases {
     @Test func `what the clock is set over comes before what is only stored anew`() throws {
         var clocks = try Clocks("2026-06-01T08:00:00Z")
         var schedule = LocalSchedule(floating: .utc)
-        for key: Int64 in 1...9 {
-            _ = schedule.add(key, .init(trigger: try interval(50_000), added: clocks.now), now: clocks.now)
+        for key in 1...9 as ClosedRange<Int64> {
+            _ = schedule.add(
+                RequestKey(rawValue: key), .init(trigger: try interval(50_000), added: clocks.now), now: clocks.now)
         }
         _ = schedule.add(10, .init(trigger: daily(hour: 9), added: clocks.now), now: clocks.now)
         clocks.step(seconds: 3600)
         schedule.clockChanged(now: clocks.now)
         #expect(schedule.timePassed(now: clocks.now, limit: 1) == [try fire(10, "2026-06-01T09:00:00Z")])
-        var stored: [Int64] = []
+        var stored: [RequestKey] = []
         while case .anchored(let key, _, _)? = schedule.timePassed(now: clocks.now, limit: 1).first {
             stored.append(key)
         }
-        #expect(stored == Array(1...9))
+        #expect(stored.map(\.rawValue) == Array(1...9))
     }
 
     @Test func `a day that the new zone does not have is told of as missed`() throws {

@@ -30,11 +30,13 @@ struct LocalScheduleTests: ScheduleCases {
     @Test func `a call tells no more than it may, the rest comes with the next`() throws {
         var clocks = try Clocks("2026-06-01T08:00:00Z")
         var schedule = LocalSchedule(floating: .utc)
-        for key: Int64 in 1...5 {
-            _ = schedule.add(key, .init(trigger: try interval(Double(key)), added: clocks.now), now: clocks.now)
+        for key in 1...5 as ClosedRange<Int64> {
+            _ = schedule.add(
+                RequestKey(rawValue: key), .init(trigger: try interval(Double(key)), added: clocks.now), now: clocks.now
+            )
         }
         clocks.pass(seconds: 10)
-        var keys: [Int64] = []
+        var keys: [RequestKey] = []
         while case let told = schedule.timePassed(now: clocks.now, limit: 2), !told.isEmpty {
             #expect(told.count <= 2)
             keys += told.compactMap { if case .fire(let key, _, _, _) = $0 { key } else { nil } }
@@ -126,10 +128,10 @@ struct LocalScheduleTests: ScheduleCases {
     func `all that waits is told in pages, in the order of what is due`(limit: Int) throws {
         var clocks = try Clocks("2026-06-01T08:00:00Z")
         var schedule = LocalSchedule(floating: .utc)
-        for key: Int64 in 1...20 {
+        for key in 1...20 as ClosedRange<Int64> {
             // Two of each time, and an hour on a clock that was set since.
             let trigger = key.isMultiple(of: 3) ? daily(hour: 9) : try interval(Double(100 * ((key + 1) / 2)))
-            _ = schedule.add(key, .init(trigger: trigger, added: clocks.now), now: clocks.now)
+            _ = schedule.add(RequestKey(rawValue: key), .init(trigger: trigger, added: clocks.now), now: clocks.now)
         }
         clocks.step(seconds: 1800)
         schedule.clockChanged(now: clocks.now)
@@ -138,7 +140,7 @@ struct LocalScheduleTests: ScheduleCases {
             #expect(page.count <= limit)
             all += page
         }
-        #expect(all == all.sorted() && Set(all.map(\.key)) == Set(1...20) && all.count == 20)
+        #expect(all == all.sorted() && Set(all.map(\.key.rawValue)) == Set(1...20) && all.count == 20)
         #expect(all.allSatisfy { schedule.deadline(of: $0.key) == $0 })
         let first = try at("2026-06-01T08:31:40Z")
         #expect(all.first?.instant == first)

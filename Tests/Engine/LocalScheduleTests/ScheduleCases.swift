@@ -41,13 +41,13 @@ extension ScheduleCases {
         .calendar(CalendarPattern(DateComponents(hour: hour, minute: minute)), zone: zone, repeats: repeats)
     }
 
-    func fire(_ key: Int64, _ text: String, lateBy: Int64 = 0, isLast: Bool = false) throws
+    func fire(_ key: RequestKey, _ text: String, lateBy: Int64 = 0, isLast: Bool = false) throws
         -> LocalSchedule.Directive
     {
         .fire(key: key, occurrence: try at(text), lateBy: lateBy, isLast: isLast)
     }
 
-    func missed(_ key: Int64, _ text: String, isLast: Bool = false) throws -> LocalSchedule.Directive {
+    func missed(_ key: RequestKey, _ text: String, isLast: Bool = false) throws -> LocalSchedule.Directive {
         .missed(key: key, occurrence: try at(text), isLast: isLast)
     }
 }

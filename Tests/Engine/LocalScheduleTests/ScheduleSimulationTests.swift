@@ -10,9 +10,9 @@ private struct Simulation {
     var clocks: Clocks
     var zone: ZoneRules
     var schedule: LocalSchedule
-    var stored: [Int64: LocalSchedule.Entry] = [:]
+    var stored: [RequestKey: LocalSchedule.Entry] = [:]
     /// The least that the wall clock has said since each was added.
-    var least: [Int64: Timestamp] = [:]
+    var least: [RequestKey: Timestamp] = [:]
     var nextKey: Int64 = 1
     let zones: [ZoneRules]
     var told = 0
@@ -46,7 +46,7 @@ private struct Simulation {
     mutating func add() {
         let policy: [MissedPolicy] = [.standard, .drop, .deliver(within: 3_600_000)]
         let entry = LocalSchedule.Entry(trigger: trigger(), added: clocks.now, missed: policy[pick(0...2)])
-        let key = pick(0...9) == 0 ? Int64(pick(1...max(1, Int(nextKey)))) : nextKey
+        let key = RequestKey(rawValue: pick(0...9) == 0 ? Int64(pick(1...max(1, Int(nextKey)))) : nextKey)
         nextKey += 1
         stored[key] = schedule.add(key, entry, now: clocks.now) == .never ? nil : entry
         least[key] = clocks.now.wall
@@ -179,7 +179,7 @@ private struct Simulation {
         }
     }
 
-    private mutating func took(_ key: Int64, _ occurrence: Timestamp, _ isLast: Bool) {
+    private mutating func took(_ key: RequestKey, _ occurrence: Timestamp, _ isLast: Bool) {
         guard let entry = stored[key] else {
             Issue.record("\(key) is told of, but does not wait")
             return
