@@ -13,7 +13,7 @@ enum FormFuzz {
         exit(
             FuzzDriver.run { data, count in
                 let text = String(decoding: UnsafeBufferPointer(start: data, count: count), as: UTF8.self)
-                checkForm(text)
+                FormFuzz.checkForm(text)
                 if let address = try? WebhookAddress(text) {
                     precondition((try? WebhookAddress(address.description)) == address, "an address has two spellings")
                     precondition((1...65_535).contains(address.port) && !address.host.isEmpty, "no host or port")

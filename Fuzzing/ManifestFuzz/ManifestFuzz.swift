@@ -22,7 +22,7 @@ enum ManifestFuzz {
                     precondition(QuietHours(text: hours.text) == hours, "a span of the day changed")
                 }
                 _ = BusName.isValid(text)
-                fill(text)
+                ManifestFuzz.fill(text)
                 return 0
             })
     }

@@ -15,8 +15,8 @@ enum MediaFetchFuzz {
                 let parts = bytes.split(separator: 10, maxSplits: 2, omittingEmptySubsequences: false)
                 let text = String(decoding: parts[0], as: UTF8.self)
                 let location = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : ""
-                check(text, location)
-                fetch(text, location, parts.count > 2 ? parts[2] : [])
+                MediaFetchFuzz.check(text, location)
+                MediaFetchFuzz.fetch(text, location, parts.count > 2 ? parts[2] : [])
                 return 0
             })
     }

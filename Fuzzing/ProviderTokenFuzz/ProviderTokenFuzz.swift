@@ -15,7 +15,7 @@ enum ProviderTokenFuzz {
                 let bytes = Array(UnsafeBufferPointer(start: data, count: count))
                 for candidate in [bytes, Array("bearer ".utf8) + bytes] {
                     guard let token = try? ProviderToken(authorization: candidate) else { continue }
-                    _ = token.isSigned(by: Self.key.publicKey)
+                    _ = token.isSigned(by: ProviderTokenFuzz.key.publicKey)
                     _ = token.refusal(at: Timestamp(seconds: 1_780_000_000))
                 }
                 return 0

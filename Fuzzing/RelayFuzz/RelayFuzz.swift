@@ -16,21 +16,23 @@ enum RelayFuzz {
                 } catch {
                     _ = error.description
                 }
-                if let frame = try? RelayFrame(bytes) { again({ try frame.encoded() }, as: frame, RelayFrame.init) }
+                if let frame = try? RelayFrame(bytes) {
+                    RelayFuzz.again({ try frame.encoded() }, as: frame, RelayFrame.init)
+                }
                 if let content = try? RelayContent(bytes) {
-                    again({ try content.encoded() }, as: content, RelayContent.init)
+                    RelayFuzz.again({ try content.encoded() }, as: content, RelayContent.init)
                 }
                 if let request = try? RelayRequest(bytes) {
-                    again({ try request.encoded() }, as: request, RelayRequest.init)
+                    RelayFuzz.again({ try request.encoded() }, as: request, RelayRequest.init)
                 }
                 if let device = try? RelayDevice(bytes) {
-                    again({ try device.encoded() }, as: device, RelayDevice.init)
+                    RelayFuzz.again({ try device.encoded() }, as: device, RelayDevice.init)
                 }
                 if let notice = try? RelayNotice(bytes) {
-                    again({ try notice.encoded() }, as: notice, RelayNotice.init)
+                    RelayFuzz.again({ try notice.encoded() }, as: notice, RelayNotice.init)
                 }
                 if let message = try? DirectMessage(bytes) {
-                    again({ try message.encoded() }, as: message, DirectMessage.init)
+                    RelayFuzz.again({ try message.encoded() }, as: message, DirectMessage.init)
                 }
                 return 0
             })

@@ -31,7 +31,7 @@ enum WebPushFuzz {
                     environment: .sandbox, lane: .fcm, pushType: nil, priority: .immediate, collapseID: nil,
                     acceptedAt: Timestamp(rawValue: 0), expiresAt: nil, payload: input)
                 for category in ["org.chromium.linux", "com.example.todo"] {
-                    for key in [key, nil] {
+                    for key in [WebPushFuzz.key, nil] {
                         let registration = WebRegistration(category: category, subtype: "s", sender: "s", key: key)
                         guard
                             let stanza = try? WebPushStanza.make(
