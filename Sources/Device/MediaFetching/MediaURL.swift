@@ -97,7 +97,10 @@ package struct MediaURL: Hashable, Sendable, CustomStringConvertible {
             let rest = text[text.index(after: end)...]
             guard rest.isEmpty || rest.first == ":" else { throw refused("text after an IPv6 address") }
             number = rest.isEmpty ? nil : rest.dropFirst()
-            guard host.contains(":"), (try? SocketAddress(ipAddress: String(host), port: 0)) != nil else {
+            // inet_pton(3) reads as far as the first NUL.
+            guard host.contains(":"), !host.utf8.contains(0),
+                (try? SocketAddress(ipAddress: String(host), port: 0)) != nil
+            else {
                 throw refused("\(shown(host)) is no IPv6 address")
             }
         } else if let colon = text.firstIndex(of: ":") {

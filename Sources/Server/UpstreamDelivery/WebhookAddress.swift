@@ -23,7 +23,9 @@ package struct WebhookAddress: Hashable, Sendable, CustomStringConvertible {
             throw Fault(description: "the address is longer than 2048 bytes, or has blanks or characters beyond ASCII")
         }
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
-            ["https", "http"].contains(scheme), let host = parts.host, !host.isEmpty
+            ["https", "http"].contains(scheme), let host = parts.host, !host.isEmpty,
+            // Escapes are decoded here.
+            host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F })
         else { throw Fault(description: "\"\(text.prefix(80))\" is not https://host/path") }
         guard parts.user == nil, parts.password == nil, parts.fragment == nil else {
             throw Fault(description: "the address has a user, a password or a fragment; leave them out")

@@ -30,7 +30,7 @@ struct MediaURLTests {
         "https://example.com@127.0.0.1/", "https://exa mple.com/", "https://example.com\\@127.0.0.1/",
         "https://münchen.example/", "https://example.com:0/", "https://example.com:65536/", "https://example.com:+80/",
         "https://example.com:80:80/", "https://[::1/", "https://[::1]x/", "https://[127.0.0.1]/",
-        "https://[fe80::1%25eth0]/",
+        "https://[fe80::1%25eth0]/", "https://[28::\0\0x]/", "https://example.com\0/",
         "https://exam%70le.com/", "https://\n/", "https://" + String(repeating: "a", count: 254) + "/",
         "https://example.com/" + String(repeating: "a", count: 4096),
     ])
