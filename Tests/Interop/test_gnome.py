@@ -24,6 +24,7 @@ def test_the_picture_of_a_push_is_on_gnomes_screen(up, control, gnome, pictures)
         assert gnome.banner_pixels(JPEG_COLOUR) == 0
         # The shell hides a banner after four seconds, which a busy machine may need to draw it.
         for left in reversed(range(4)):
+            gnome.dismiss()
             reference = world.push_members("Bread", **{"attachment-url": pictures.url("bread.jpg")})
             assert world.extended(reference)[0] == "changed"
             control.wait_for_last_state(reference, "presented")

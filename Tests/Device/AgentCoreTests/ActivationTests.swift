@@ -88,7 +88,7 @@ final class FakeActivator: AppActivator {
     }
 
     @Test func `an app that did not answer and connects in time is not started a second time`() async throws {
-        let (harness, session) = try await harness(returnLimit: .seconds(2))
+        let (harness, session) = try await harness(returnLimit: .seconds(30))
         await tap(1, harness, session)
         try #require(await harness.activator.activated.next()).complete(.unanswered(reason: "no answer"))
         let app = try await harness.readyApp()
