@@ -22,7 +22,7 @@ def test_the_picture_of_a_push_is_on_gnomes_screen(up, control, gnome, pictures)
     world = RichWorld(up, control, gnome, pictures, "127.0.0.0/8", SERVICE)
     try:
         assert gnome.banner_pixels(JPEG_COLOUR) == 0
-        # The shell hides a banner after four seconds, which a busy machine may need to draw it.
+        # A banner of the shell's own may come after this, and a push's waits behind it: then both are begun anew.
         for left in reversed(range(4)):
             gnome.dismiss()
             reference = world.push_members("Bread", **{"attachment-url": pictures.url("bread.jpg")})
