@@ -83,11 +83,10 @@ public struct ControlListener: Service, CustomStringConvertible {
                 idleTimeout: .seconds(60),
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100))
-            var server = HTTPServerBuilder.http1(configuration: limits)
-            if case .secured(_, let tls) = interface {
-                server = HTTPServerBuilder { [limiter] in
-                    SecuredChannel(HTTP1Channel(responder: $0, configuration: limits), tls: tls, limiter: limiter)
-                }
+            let server = HTTPServerBuilder { [interface, limiter] in
+                let plain = DroppableChannel(HTTP1Channel(responder: $0, configuration: limits))
+                guard case .secured(_, let tls) = interface else { return plain }
+                return SecuredChannel(plain, tls: tls, limiter: limiter)
             }
             let application = Application(
                 router: ControlRouter.router(

@@ -5,25 +5,23 @@ import NIOCore
 import NIOSSL
 
 /// HTTP/1.1 over TLS, whose certificate is asked for with every connection, on the connections that are admitted.
-struct SecuredChannel: ServerChildChannel, HTTPChannelHandler {
-    private let base: HTTP1Channel
+struct SecuredChannel: ServerChildChannel {
+    private let base: DroppableChannel
     private let tls: @Sendable () -> NIOSSLContext
     private let limiter: ConnectionLimiter
 
-    init(_ base: HTTP1Channel, tls: @escaping @Sendable () -> NIOSSLContext, limiter: ConnectionLimiter) {
+    init(_ base: DroppableChannel, tls: @escaping @Sendable () -> NIOSSLContext, limiter: ConnectionLimiter) {
         self.base = base
         self.tls = tls
         self.limiter = limiter
     }
 
-    var responder: HTTPChannelHandler.Responder { base.responder }
-
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<AcceptedConnection> {
         channel.eventLoop.makeCompletedFuture {
             guard limiter.admit(channel) else { throw ChannelError.operationUnsupported }
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls()))
         }.flatMap { base.setup(channel: channel, logger: logger) }
     }
 
-    func handle(value: HTTP1Channel.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
+    func handle(value: AcceptedConnection, logger: Logger) async { await base.handle(value: value, logger: logger) }
 }
