@@ -18,6 +18,7 @@ package final class MediaPlayers {
         package var title: String
         /// In microseconds.
         package var position: Int64
+        var tellsPosition: Bool
         /// How fast it plays; 1 is as it was recorded.
         package var rate: Double
         /// The schemes of the addresses that it opens.
@@ -84,8 +85,9 @@ package final class MediaPlayers {
             ).first
         else { throw Fault(description: "\(name) does not tell what it plays") }
         var player = Player(
-            name: name, identity: name, status: "Stopped", uri: "", title: "", position: 0, rate: 1, schemes: [],
-            track: "")
+            name: name, identity: name, status: "Stopped", uri: "", title: "", position: 0, tellsPosition: false,
+            rate: 1,
+            schemes: [], track: "")
         if case .string(let text)? = root["Identity"] { player.identity = text }
         if case .strings(let schemes)? = root["SupportedUriSchemes"] { player.schemes = schemes }
         if case .string(let text)? = own["PlaybackStatus"] { player.status = text }
@@ -93,10 +95,12 @@ package final class MediaPlayers {
         // Some leave the position out of all properties.
         if case .int64(let position)? = own["Position"] {
             player.position = max(-Self.longest, min(position, Self.longest))
+            player.tellsPosition = true
         } else if case .int64(let position)? = try? call(
             name, Self.properties, "Get", [.string(Self.player), .string("Position")]
         ).first {
             player.position = max(-Self.longest, min(position, Self.longest))
+            player.tellsPosition = true
         }
         guard case .dictionary(let metadata)? = own["Metadata"] else { return player }
         if case .string(let text)? = metadata["xesam:url"] { player.uri = text }
@@ -134,9 +138,10 @@ package final class MediaPlayers {
             var playing = try wait(for: chosen.name, until: deadline) { $0.uri == uri }
             _ = try call(chosen.name, Self.player, "Play")
             let began = playing.position
-            // mpv's interface goes on to say that it has stopped, of what it was told to open while it was idle.
+            // The position tells, not the status: mpv says `Playing` of what its site has not sent yet, and goes on to
+            // say `Stopped` of what it was told to open while it was idle.
             playing = try wait(for: chosen.name, until: deadline) {
-                $0.uri == uri && ($0.status == "Playing" || $0.position > began)
+                $0.uri == uri && ($0.position > began || ($0.status == "Playing" && !$0.tellsPosition))
             }
             // These numbers come from outside: nothing that is added up here may be beyond what can be.
             let speed = rate.isFinite ? max(0, min(rate, 8)) : 1
