@@ -21,6 +21,8 @@ public final class LocalZones: Sendable {
         var sampled: [String: ZoneRules] = [:]
         /// By the names of zones.
         var named: [String: ZoneRules] = [:]
+        /// The name of the machine's zone, as long as `localtime` and the file that it leads to are these.
+        var localtime: (link: ZoneFiles.Stamp, file: ZoneFiles.Stamp, name: String?)?
         /// The machine's last zone that a file gave, and since when that file cannot be read.
         var current: Current?
         var missingSince: ContinuousClock.Instant?
@@ -119,7 +121,7 @@ public final class LocalZones: Sendable {
     /// A `TZ` that cannot be understood is UTC, as for the C library. While the file is missing for a moment, the
     /// zone that was read before holds.
     public func current() -> Current {
-        guard let setting else { return current(by: files.localtime, named: files.localtimeName) }
+        guard let setting else { return current(by: files.localtime, named: localtimeName) }
         let text = setting.hasPrefix(":") ? String(setting.dropFirst()) : setting
         if text.hasPrefix("/") { return current(by: text) { files.name(ofPath: text) } }
         if !text.isEmpty, let path = files.path(named: text), let rules = read(path) {
@@ -146,6 +148,16 @@ public final class LocalZones: Sendable {
             }
             return last
         }
+    }
+
+    /// The name of the machine's zone; looked for again when `localtime`, or what it leads to, is another file.
+    private func localtimeName() -> String? {
+        guard let link = ZoneFiles.linkStamp(of: files.localtime), let file = ZoneFiles.stamp(of: files.localtime)
+        else { return files.localtimeName() }
+        if let known = kept.withLock({ $0.localtime }), known.link == link, known.file == file { return known.name }
+        let name = files.localtimeName()
+        kept.withLock { $0.localtime = (link, file, name) }
+        return name
     }
 
     /// The rules in a file; `nil` when there is none that can be read as such.

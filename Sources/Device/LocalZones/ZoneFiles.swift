@@ -15,6 +15,11 @@ struct ZoneFiles: Sendable {
         /// `nil` for what is no regular file.
         init?(_ status: stat) {
             guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+            self.init(any: status)
+        }
+
+        /// Of whatever is there.
+        init(any status: stat) {
             device = UInt64(status.st_dev)
             inode = UInt64(status.st_ino)
             size = Int64(status.st_size)
@@ -66,6 +71,12 @@ struct ZoneFiles: Sendable {
     static func stamp(of path: String) -> Stamp? {
         var status = stat()
         return stat(path, &status) == 0 ? Stamp(status) : nil
+    }
+
+    /// The stamp of a link itself, or of the file that is there; `nil` for what is not there.
+    static func linkStamp(of path: String) -> Stamp? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? Stamp(any: status) : nil
     }
 
     /// A regular file's bytes; `nil` for others, for larger ones than a zone has, and when it cannot be read.
