@@ -110,8 +110,8 @@ package struct AppConversations<Connection: AnyObject> {
             return beginTurn(of: id)
         }
         // Who never said anything has no end that matters.
-        guard let line = lines[id] else { return }
-        switch (event, line.state) {
+        guard let state = lines[id]?.state else { return }
+        switch (event, state) {
         case (.admitted(let asked), _):
             lines[id]?.asked = asked
             lines[id]?.state = .talking
@@ -157,23 +157,27 @@ package struct AppConversations<Connection: AnyObject> {
     /// - Parameter role: The role that a connection has now; `nil` before its hello, and once another has its role.
     package mutating func next(role: (Connection) -> AppRole?) -> (connection: Connection, directive: Directive)? {
         while let id = ready.first {
-            guard let line = lines[id] else {
+            guard let index = lines.index(forKey: id) else {
                 ready.removeFirst()
                 continue
             }
-            if let directive = step(id, line, role(line.connection)) { return (line.connection, directive) }
+            let connection = lines.values[index].connection
+            if let directive = step(id, index, role(connection)) { return (connection, directive) }
         }
         return nil
     }
 
+    /// A place among ``lines``: what it names is changed there, and never copied with its backlog.
+    private typealias Place = Dictionary<ObjectIdentifier, Line>.Index
+
     /// Takes one step of the connection whose turn it is.
-    private mutating func step(_ id: ObjectIdentifier, _ line: Line, _ role: AppRole?) -> Directive? {
-        switch line.state {
-        case .talking, .over: return takeMessage(id, line, role)
-        case .admitting: lines[id]?.state = .talking
-        case .examining(_, let taken): lines[id]?.state = .dropping(taken?.attachments ?? [])
+    private mutating func step(_ id: ObjectIdentifier, _ place: Place, _ role: AppRole?) -> Directive? {
+        switch lines.values[place].state {
+        case .talking, .over: return takeMessage(id, place, role)
+        case .admitting: lines.values[place].state = .talking
+        case .examining(_, let taken): lines.values[place].state = .dropping(taken?.attachments ?? [])
         case .dropping(let files):
-            lines[id]?.state = .talking
+            lines.values[place].state = .talking
             if !files.isEmpty { return .drop(files) }
         case .approved(let added, let taken): return approved(added, taken, id)
         case .copied(let added, let result): return copied(added, result, id, role)
@@ -182,35 +186,35 @@ package struct AppConversations<Connection: AnyObject> {
         return nil
     }
 
-    private mutating func takeMessage(_ id: ObjectIdentifier, _ line: Line, _ role: AppRole?) -> Directive? {
-        guard let message = line.backlog.first else {
+    private mutating func takeMessage(_ id: ObjectIdentifier, _ place: Place, _ role: AppRole?) -> Directive? {
+        guard let message = lines.values[place].backlog.first else {
             ready.removeFirst()
-            guard !line.isClosed else {
+            if lines.values[place].isClosed {
                 lines[id] = nil
                 return .end
             }
-            if case .over = line.state { return nil }
+            if case .over = lines.values[place].state { return nil }
             return .resume
         }
         if let added = Self.added(by: message, role) {
-            guard line.asked?.done.contains(added.number) != true else {
-                lines[id]?.backlog.removeFirst()
+            guard lines.values[place].asked?.done.contains(added.number) != true else {
+                lines.values[place].backlog.removeFirst()
                 return .confirm(request: added.number)
             }
             guard !added.hasFiles || !isCopying(of: added.app) else {
                 ready.removeFirst()
-                lines[id]?.state = .waiting
+                lines.values[place].state = .waiting
                 waiting[added.app, default: []].append(id)
                 return nil
             }
-            lines[id]?.state = .examining(added, nil)
-            lines[id]?.backlog.removeFirst()
+            lines.values[place].state = .examining(added, nil)
+            lines.values[place].backlog.removeFirst()
             return .examine(added)
         }
-        lines[id]?.backlog.removeFirst()
+        lines.values[place].backlog.removeFirst()
         let directive = Self.directive(for: message, role)
         switch directive {
-        case .admit: lines[id]?.state = .admitting
+        case .admit: lines.values[place].state = .admitting
         case .refuse: endTalk(of: id)
         default: break
         }
