@@ -84,7 +84,7 @@ final class AppConnectionHandler: ChannelDuplexHandler {
         var buffer = context.channel.allocator.buffer(capacity: 1024)
         for message in unwrapOutboundIn(data) {
             do {
-                buffer.writeBytes(try AgentFrame.encode(message))
+                buffer.writeBytes(try message.frame())
             } catch {
                 promise?.fail(error)
                 return context.close(promise: nil)

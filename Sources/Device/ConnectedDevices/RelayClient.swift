@@ -103,7 +103,7 @@ final class RelayClient: Sendable {
     /// - Returns: `false` where the request cannot be written.
     private func send(_ request: RelayRequest, over connection: AgentConnection) -> Bool {
         guard let bytes = try? request.encoded(),
-            let frame = try? AgentFrame.encode(AppMessage.relay(RelayPacket(bytes)))
+            let frame = try? AppMessage.relay(RelayPacket(bytes)).frame()
         else { return false }
         connection.send(frame)
         return true

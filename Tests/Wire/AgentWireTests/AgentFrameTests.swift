@@ -18,6 +18,28 @@ struct AgentFrameTests {
         #expect(try AgentFrame.encode(AppMessage.ready) == [0, 0, 0, 16] + Array(#"{"type":"ready"}"#.utf8))
     }
 
+    @Test(arguments: [0, 1, 2, 3, 4, 62, 63, 64, 300, 5000])
+    func `a packet's frame is what the coder writes, and is read as the coder reads it`(count: Int) throws {
+        let packet = RelayPacket((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 151) })
+        let frame = try AppMessage.relay(packet).frame()
+        #expect(try frame == AgentFrame.encode(AppMessage.relay(packet)))
+        #expect(try frame == AgentMessage.relay(packet).frame())
+        let text = Array(frame.dropFirst(4))
+        #expect(try AppMessage(frame: text) == .relay(packet))
+        #expect(try AgentMessage(frame: text) == .relay(packet))
+        // The same in another order, with room between.
+        let other = try #require(String(bytes: text, encoding: .utf8)?.dropFirst(10).dropLast(17))
+        #expect(try AppMessage(frame: Array(#"{ "type": "relay", "frame": "\#(other)" }"#.utf8)) == .relay(packet))
+    }
+
+    @Test(arguments: [
+        #"{"frame":"a","type":"relay"}"#, #"{"frame":"+","type":"relay"}"#, #"{"frame":"!!!!","type":"relay"}"#,
+        #"{"frame":"","type":"relay"}"# + "}", #"{"frame":","type":"relay"}"#,
+    ])
+    func `what is no packet is refused`(text: String) {
+        #expect(throws: AgentFrameError.self) { try AppMessage(frame: Array(text.utf8)) }
+    }
+
     @Test func `two frames survive a cut at every byte`() throws {
         let first = try AgentFrame.encode(GoldenMessages.fromAgent[8].message)
         let second = try AgentFrame.encode(AppMessage.ready)

@@ -83,7 +83,7 @@ package final class AgentClient {
     /// Says something about relaying.
     package func say(_ request: RelayRequest) throws {
         let packet = RelayPacket(try request.encoded())
-        guard AgentSocket.write(descriptor, try AgentFrame.encode(AppMessage.relay(packet))) else {
+        guard AgentSocket.write(descriptor, try AppMessage.relay(packet).frame()) else {
             throw CommandFailure(.unreachable, "the agent has ended")
         }
     }

@@ -22,6 +22,11 @@ public enum AgentFrame {
         } catch {
             throw .malformed("a message that JSON cannot carry")
         }
+        return try framed(body)
+    }
+
+    /// A JSON text with its length in front.
+    static func framed(_ body: some Collection<UInt8>) throws(AgentFrameError) -> [UInt8] {
         guard body.count <= maximumLength else { throw .tooLong(length: body.count) }
         var frame: [UInt8] = []
         frame.reserveCapacity(headerLength + body.count)

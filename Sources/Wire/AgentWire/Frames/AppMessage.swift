@@ -49,8 +49,20 @@ public enum AppMessage: Hashable, Sendable {
     ///
     /// - Throws: ``AgentFrameError/malformed(_:)`` for a text that is not a message.
     public init(frame: [UInt8]) throws(AgentFrameError) {
+        if let packet = RelayPacket(text: frame) {
+            self = .relay(packet)
+            return
+        }
         self = try AgentFrame.decode(Self.self, from: frame)
         keepText(of: frame)
+    }
+
+    /// The frame of the message, as ``AgentFrame/encode(_:)`` makes it.
+    ///
+    /// - Throws: What that throws.
+    public func frame() throws(AgentFrameError) -> [UInt8] {
+        if case .relay(let packet) = self { return try AgentFrame.framed(packet.text) }
+        return try AgentFrame.encode(self)
     }
 }
 
