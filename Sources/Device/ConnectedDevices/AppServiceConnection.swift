@@ -129,7 +129,7 @@ public final class AppServiceConnection: Sendable {
             state.isOpening = true
             return info
         }
-        let id = UUID()
+        let id = UUID.random()
         // What the other end says may come before the answer is taken here.
         state.withLock { $0.id = id }
         listen()
@@ -153,7 +153,7 @@ public final class AppServiceConnection: Sendable {
             return AppServiceResponse(message: [:], status: .connectionClosed, detail: nil)
         }
         let outcome = await client.command(
-            .send(connection: id, message: map), id: UUID(), on: "", within: patience)
+            .send(connection: id, message: map), id: UUID.random(), on: "", within: patience)
         return AppServiceResponse(
             message: ValueSetCoding.values(outcome.message ?? [:]), status: AppServiceResponseStatus(outcome.status),
             detail: outcome.detail)
@@ -170,7 +170,8 @@ public final class AppServiceConnection: Sendable {
                 message: [:], status: error.isTooLarge ? .messageSizeTooLarge : .failure, detail: error.description)
         }
         let outcome = await RelayClient.shared.command(
-            .call(app: request.app ?? info.packageId, service: info.name, message: map), id: UUID(), on: request.device,
+            .call(app: request.app ?? info.packageId, service: info.name, message: map), id: UUID.random(),
+            on: request.device,
             within: patience)
         return StatelessAppServiceResponse(
             message: ValueSetCoding.values(outcome.message ?? [:]),

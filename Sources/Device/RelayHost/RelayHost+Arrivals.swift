@@ -56,7 +56,7 @@ extension RelayHost {
         case .underWay: return send(.executing(command: route.id), to: route.peer, deadline: route.deadline)
         case .answered(let body?):
             return directives.append(
-                .send(.route(RelayRoute(peer: route.peer, id: UUID(), deadline: nil, body: body))))
+                .send(.route(RelayRoute(peer: route.peer, id: UUID.random(), deadline: nil, body: body))))
         case .answered(nil):
             let detail = "it was carried out before; its answer is not kept any more"
             return reply(route.id, route.peer, RelayOutcome(.outcomeUnknown, detail: detail))
@@ -93,7 +93,7 @@ extension RelayHost {
             directives.append(.note(RelayLogEntry(device: device, what: what, status: outcome.status)))
         }
         guard hasWay(to: device) else { return }
-        directives.append(.send(.route(RelayRoute(peer: device, id: UUID(), deadline: nil, body: body))))
+        directives.append(.send(.route(RelayRoute(peer: device, id: UUID.random(), deadline: nil, body: body))))
     }
 
     mutating func add(_ route: RelayRoute, _ client: Client?, fallback: String? = nil, _ now: Int64) -> Int64 {

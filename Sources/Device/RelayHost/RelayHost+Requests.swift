@@ -21,7 +21,7 @@ extension RelayHost {
             members[client]?.watches = false
             answer(client, number, RelayOutcome(.success))
         case .command(let number, let id, let device, let deadline, let waits, let order):
-            begin(order, id ?? UUID(), device, deadline, waits, number, client, now)
+            begin(order, id ?? UUID.random(), device, deadline, waits, number, client, now)
         case .stream(let stream, let step): take(step, stream, by: client, now)
         case .find(let number, let device): find(device, number, client)
         case .answer(let call, let outcome): finish(call, outcome, by: client, now)

@@ -75,7 +75,7 @@ extension RelayHost {
     /// Sends a file that another device has asked for.
     mutating func give(_ path: String, _ offer: RelayOffer, to device: String) -> Bool {
         guard outgoing.count < Self.streamLimit else { return false }
-        let id = UUID()
+        let id = UUID.random()
         let file = Outgoing(client: nil, request: 0, device: device, path: path, offer: offer)
         outgoing[id] = file
         self.offer(id, file)
@@ -110,7 +110,7 @@ extension RelayHost {
         case .new, .underWay: break
         case .answered(let body?):
             return directives.append(
-                .send(.route(RelayRoute(peer: route.peer, id: UUID(), deadline: nil, body: body))))
+                .send(.route(RelayRoute(peer: route.peer, id: UUID.random(), deadline: nil, body: body))))
         case .answered(nil):
             return reply(route.id, route.peer, RelayOutcome(.outcomeUnknown, detail: "it came before"))
         }
@@ -205,7 +205,9 @@ extension RelayHost {
     }
 
     var nextFileMoment: Int64? {
-        incoming.values.lazy.filter { $0.isReady && $0.digest == nil }.map { $0.heardAt + Self.pieceSilence }.min()
+        guard !incoming.isEmpty else { return nil }
+        return incoming.values.lazy.filter { $0.isReady && $0.digest == nil }.map { $0.heardAt + Self.pieceSilence }
+            .min()
     }
 
     // MARK: What came of orders

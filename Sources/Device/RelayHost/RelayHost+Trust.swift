@@ -74,7 +74,8 @@ extension RelayHost {
                 directives.append(
                     .send(
                         .route(
-                            RelayRoute(peer: device, id: UUID(), deadline: nil, body: [RelayPairing.mark] + message))))
+                            RelayRoute(
+                                peer: device, id: UUID.random(), deadline: nil, body: [RelayPairing.mark] + message))))
             case .compare(let digits): tell("compare", ["digits": .string(digits)])
             case .given:
                 tell("paired")

@@ -303,8 +303,10 @@ public struct RelayHost<Client: Hashable & Sendable> {
 
     /// What is to be done, with the next moment at which something falls due.
     mutating func take(_ now: Int64) -> [Directive] {
-        let moments = [ledger.deadline, nextFileMoment] + tasks.values.flatMap { [$0.deadline, $0.tellsAt] }
-        if let next = moments.compactMap({ $0 }).min(), wakesAt.map({ next < $0 }) ?? true {
+        var next = ledger.deadline ?? .max
+        if let moment = nextFileMoment { next = min(next, moment) }
+        for task in tasks.values { next = min(next, task.deadline ?? .max, task.tellsAt ?? .max) }
+        if next < wakesAt ?? .max {
             wakesAt = next
             directives.append(.wake(after: max(1, next - now)))
         }
@@ -327,6 +329,6 @@ public struct RelayHost<Client: Hashable & Sendable> {
     mutating func send(_ content: RelayContent, to device: String, deadline: Int64?, isBulk: Bool = false) {
         guard hasWay(to: device), let body = try? content.encoded() else { return }
         directives.append(
-            .send(.route(RelayRoute(peer: device, id: UUID(), deadline: deadline, body: body, isBulk: isBulk))))
+            .send(.route(RelayRoute(peer: device, id: UUID.random(), deadline: deadline, body: body, isBulk: isBulk))))
     }
 }

@@ -173,7 +173,7 @@ public struct RelaySeals: Sendable {
         }
         var initiator = try NoiseInitiator(own: key, remote: remote, prologue: context)
         let message = try initiator.first(route.body)
-        let id = UUID()
+        let id = UUID.random()
         handshakes[id] = (lane, initiator)
         handshakeOrder.append(id)
         while handshakeOrder.count > Self.handshakeLimit { handshakes[handshakeOrder.removeFirst()] = nil }
@@ -292,7 +292,7 @@ public struct RelaySeals: Sendable {
         let body = [Kind.answer.rawValue] + Self.bytes(id) + end.message
         return Incoming(
             frame: opened(route, responder.payload),
-            answer: .route(RelayRoute(peer: route.peer, id: UUID(), deadline: nil, body: body)))
+            answer: .route(RelayRoute(peer: route.peer, id: UUID.random(), deadline: nil, body: body)))
     }
 
     private func opened(_ route: RelayRoute, _ content: [UInt8]) -> RelayFrame {
@@ -301,7 +301,7 @@ public struct RelaySeals: Sendable {
 
     private func reset(_ id: UUID, _ route: RelayRoute) -> Incoming {
         let body = [Kind.reset.rawValue] + Self.bytes(id) + Self.bytes(route.id)
-        return Incoming(answer: .route(RelayRoute(peer: route.peer, id: UUID(), deadline: nil, body: body)))
+        return Incoming(answer: .route(RelayRoute(peer: route.peer, id: UUID.random(), deadline: nil, body: body)))
     }
 
     private mutating func add(_ line: Line, _ id: UUID) {

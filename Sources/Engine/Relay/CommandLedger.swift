@@ -74,7 +74,11 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
     public var count: Int { open.count }
 
     /// When the next command is to be given up; `nil` when none is under way.
-    public var deadline: Int64? { open.values.lazy.map(\.deadline).min() }
+    public var deadline: Int64? {
+        var next: Int64?
+        for command in open.values where next.map({ command.deadline < $0 }) ?? true { next = command.deadline }
+        return next
+    }
 
     /// Notes a new command.
     ///

@@ -234,6 +234,6 @@ public struct RelayPaths: Sendable {
 
     private func notice(_ content: RelayContent, to peer: String) -> [Step] {
         guard let body = try? content.encoded() else { return [] }
-        return [.relay(RelayRoute(peer: peer, id: UUID(), deadline: nil, body: body))]
+        return [.relay(RelayRoute(peer: peer, id: UUID.random(), deadline: nil, body: body))]
     }
 }

@@ -27,6 +27,13 @@ import Testing
         }
     }
 
+    @Test("A random id is of version 4, and no other")
+    func randomIDs() {
+        let ids = Set((1...1000).map { _ in UUID.random() })
+        #expect(ids.count == 1000)
+        #expect(ids.allSatisfy { $0.uuid.6 >> 4 == 4 && $0.uuid.8 >> 6 == 0b10 })
+    }
+
     @Test("A value has one encoding, and is read from it as it was", arguments: encodings)
     func encoding(_ value: RelayValue, _ hexadecimal: String) throws {
         let bytes = Self.bytes("a16176" + hexadecimal)
