@@ -11,6 +11,9 @@ public enum RelayEncoder {
         _ message: RelayMap, limits: RelayLimits = .message
     ) throws(RelayFault) -> [UInt8] {
         var writer = Writer(limits: limits)
+        // A piece of a file is written once, not copied as the bytes grow.
+        let room = message.reduce(16) { $0 + $1.key.utf8.count + $1.value.ownSize }
+        writer.bytes.reserveCapacity(min(room, limits.bytes))
         try writer.write(message, depth: 1, path: Path())
         guard writer.bytes.count <= limits.bytes else {
             throw RelayFault(path: "", .tooLarge(bytes: writer.bytes.count, limit: limits.bytes))
@@ -158,6 +161,17 @@ public enum RelayEncoder {
             for shift in stride(from: (size - 1) * 8, through: 0, by: -8) {
                 bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
             }
+        }
+    }
+}
+
+extension RelayValue {
+    /// About how many bytes the value takes, without what it holds.
+    fileprivate var ownSize: Int {
+        switch self {
+        case .string(let text): text.utf8.count + 16
+        case .data(let data): data.count + 16
+        default: 32
         }
     }
 }
