@@ -18,7 +18,8 @@ extension Agent: DeviceRelayDelegate {
     ///
     /// - Returns: Whether the connection may go on.
     func takeRelay(_ frame: [UInt8], _ role: AppRole?, _ connection: AppConnection) -> Bool {
-        if role == nil, !mayManage(connection) { return false }
+        // A terminal is looked at with the first thing that it says.
+        if role == nil, !onRelay({ $0.serves(connection) }), !mayManage(connection) { return false }
         let app = role?.app
         let name = app.flatMap { apps[$0]?.manifest.name } ?? (app ?? AppManifest.terminalID).rawValue
         return onRelay { $0.take(frame, from: connection, app: app, name: name) }

@@ -126,6 +126,9 @@ package actor DeviceRelay {
         return true
     }
 
+    /// Whether a connection has said something about relaying before.
+    package func serves(_ connection: AppConnection) -> Bool { clients[ObjectIdentifier(connection)] === connection }
+
     /// A connection is over.
     package func ended(_ connection: AppConnection) {
         guard clients.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
@@ -156,8 +159,10 @@ package actor DeviceRelay {
         if let answer = opened.answer { write(answer) }
         if let (device, message) = opened.pairing { follow(host.pairingHeard(device, message, at: now)) }
         guard let frame = opened.frame else { return }
-        let keys = seals.direct
-        onDirect { $0.heard(frame, keys: keys) }
+        if isDirect {
+            let keys = seals.direct
+            onDirect { $0.heard(frame, keys: keys) }
+        }
         follow(host.received(frame, isGuests: opened.isGuests, at: now))
     }
 
