@@ -103,13 +103,13 @@ public final class IncomingStream: Sendable {
 
     private func heard(_ news: RelayClient.News) {
         switch news {
-        case .notice(.stream(id, let step)): queue.async { [self] in took(step) }
+        case .notice(.stream(id, let step)): queue.async { [self] in handleStep(step) }
         case .ended: queue.async { [self] in finish(.failure(IncomingStreamError.lost), nil) }
         default: break
         }
     }
 
-    private func took(_ step: RelayStreamStep) {
+    private func handleStep(_ step: RelayStreamStep) {
         switch step {
         case .piece(let offset, let bytes): takePiece(offset, bytes)
         case .allGiven(let digest):

@@ -4,7 +4,7 @@ import MessageBus
 
 /// What the bus says, and what follows from it.
 extension BusWorker {
-    func took(_ message: borrowing BusMessage) {
+    func handleMessage(_ message: borrowing BusMessage) {
         let arguments = message.arguments
         if message.isReply || message.isError {
             guard let call = calls.take(message.answers) else { return }

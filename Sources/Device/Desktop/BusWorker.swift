@@ -165,7 +165,7 @@ final class BusWorker {
     private func readBus() {
         guard let connection else { return }
         connection.transfer()
-        while let message = connection.next() { took(message) }
+        while let message = connection.next() { handleMessage(message) }
         if !connection.isConnected { lose("the session bus is gone") }
     }
 

@@ -73,7 +73,7 @@ struct LoginSession: Sendable {
         case .answered(let question, let answer):
             guard question == asked else { return [] }
             asked = nil
-            let directives = took(answer, to: question) + next()
+            let directives = handleAnswer(answer, to: question) + next()
             return answer == .silence && asked == nil ? directives + rest() : directives
         }
         return next()
@@ -102,7 +102,7 @@ struct LoginSession: Sendable {
         return [.ask(question)]
     }
 
-    private mutating func took(_ answer: Answer, to question: Question) -> [Directive] {
+    private mutating func handleAnswer(_ answer: Answer, to question: Question) -> [Directive] {
         if answer != .silence { backOff.reset() }
         switch (question, answer) {
         case (.user, .path(let user)): return ask(.display(user: user))

@@ -84,7 +84,7 @@ final class LoginWatch {
         }
         guard let connection else { return }
         connection.transfer()
-        while let message = connection.next() { took(message) }
+        while let message = connection.next() { handleMessage(message) }
         for question in calls.takeLate() { perform(session.handle(.answered(question, .silence))) }
         if !connection.isConnected { lose() }
     }
@@ -151,7 +151,7 @@ final class LoginWatch {
         }
     }
 
-    private func took(_ message: borrowing BusMessage) {
+    private func handleMessage(_ message: borrowing BusMessage) {
         if message.isReply || message.isError {
             guard let question = calls.take(message.answers) else { return }
             let answer = message.isError ? Self.refusal(message.errorName) : Self.answer(message.arguments.first)

@@ -134,7 +134,7 @@ private final class AvahiWork {
         if let nextAttempt, nextAttempt <= .now { attempt() }
         guard let connection else { return }
         connection.transfer()
-        while let message = connection.next() { took(message) }
+        while let message = connection.next() { handleMessage(message) }
         for late in calls.takeLate() {
             if case .resolve(let item) = late {
                 resolved(item, again: true)
@@ -237,7 +237,7 @@ private final class AvahiWork {
 
     // MARK: Hearing
 
-    private func took(_ message: borrowing BusMessage) {
+    private func handleMessage(_ message: borrowing BusMessage) {
         if message.isReply || message.isError {
             guard let call = calls.take(message.answers) else { return }
             return message.isError

@@ -90,14 +90,14 @@ package actor DirectRelay {
         do {
             listener = try await DirectChannel.listen(group: loop) { [weak self] channel in
                 self?.enter { $0.accepted(channel) }
-                return { [weak self] event in self?.enter { $0.took(event, from: channel) } }
+                return { [weak self] event in self?.enter { $0.handleChannelEvent(event, of: channel) } }
             }
         } catch {
             logger.warning(
                 "Other devices cannot connect directly: no port could be opened.",
                 metadata: [LogKey.error: "\(error)"])
         }
-        directory.start { [weak self] event in self?.enter { $0.took(event) } }
+        directory.start { [weak self] event in self?.enter { $0.handleNearbyEvent(event) } }
         rotation = loop.scheduleRepeatedTask(initialDelay: Self.announcementAge, delay: Self.announcementAge) {
             [weak self] _ in self?.assumeIsolated { $0.announce() }
         }
@@ -187,7 +187,7 @@ package actor DirectRelay {
 
     // MARK: Connections
 
-    private func took(_ event: NearbyEvent) {
+    private func handleNearbyEvent(_ event: NearbyEvent) {
         switch event {
         case .appeared(let sighting):
             dialling.appeared(sighting)
@@ -212,7 +212,8 @@ package actor DirectRelay {
             let told = DialledChannel()
             DirectChannel.connect(
                 to: dial.address, port: dial.port, interface: dial.interface, group: loop
-            ) { [weak self] event in self?.enter { if let channel = told.channel { $0.took(event, from: channel) } }
+            ) { [weak self] event in
+                self?.enter { if let channel = told.channel { $0.handleChannelEvent(event, of: channel) } }
             }.whenComplete { [weak self] result in
                 self?.enter {
                     switch result {
@@ -274,13 +275,13 @@ package actor DirectRelay {
         }
     }
 
-    private func took(_ event: DirectChannelEvent, from channel: DirectChannel) {
+    private func handleChannelEvent(_ event: DirectChannelEvent, of channel: DirectChannel) {
         let id = ObjectIdentifier(channel)
         switch event {
         case .frames(let frames):
             for frame in frames {
                 guard connections[id] != nil else { return }
-                if !took(frame, id, channel) { return channel.close() }
+                if !handleFrame(frame, id, channel) { return channel.close() }
             }
             channel.resume()
         case .closed:
@@ -294,7 +295,7 @@ package actor DirectRelay {
     }
 
     /// - Returns: Whether the connection may go on.
-    private func took(_ frame: [UInt8], _ id: ObjectIdentifier, _ channel: DirectChannel) -> Bool {
+    private func handleFrame(_ frame: [UInt8], _ id: ObjectIdentifier, _ channel: DirectChannel) -> Bool {
         switch connections[id]?.stage {
         case .silent:
             guard let answer = keys?.answer(frame) else { return false }

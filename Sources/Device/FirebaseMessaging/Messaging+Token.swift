@@ -125,7 +125,7 @@ extension Messaging {
     @MainActor func tokenChanged(_ token: String) {
         let waiters = read { state in
             if state.isProxyEnabled, !state.apnsTokenIsSet { state.apnsToken = Self.bytes(hex: token) }
-            return state.took(token)
+            return state.tokenArrived(token)
         }
         for waiter in waiters { waiter(.success(token)) }
         tellFirstToken()

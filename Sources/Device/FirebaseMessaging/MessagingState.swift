@@ -53,7 +53,7 @@ struct MessagingState {
     /// A token is known.
     ///
     /// - Returns: Who waited for it.
-    mutating func took(_ token: String) -> [@Sendable (Result<String, MessagingError>) -> Void] {
+    mutating func tokenArrived(_ token: String) -> [@Sendable (Result<String, MessagingError>) -> Void] {
         self.token = token
         defer { tokenWaiters = [] }
         return tokenWaiters

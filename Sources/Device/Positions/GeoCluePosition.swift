@@ -89,7 +89,7 @@ private final class GeoClueWork: PositionWork {
         if let complaint, complaint <= .now { complain() }
         guard let connection else { return }
         connection.transfer()
-        while let message = connection.next() { took(message) }
+        while let message = connection.next() { handleMessage(message) }
         if calls.takeLate().contains(where: { $0 != .property }) { tryAgain("GeoClue did not answer in time") }
         guard !connection.isConnected else { return }
         self.connection = nil
@@ -183,7 +183,7 @@ private final class GeoClueWork: PositionWork {
 
     // MARK: Hearing
 
-    private func took(_ message: borrowing BusMessage) {
+    private func handleMessage(_ message: borrowing BusMessage) {
         if message.isReply || message.isError {
             guard let call = calls.take(message.answers) else { return }
             if message.isError { return refused(call, message.errorName) }

@@ -138,13 +138,13 @@ private final class ProgramWork: PositionWork {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         let count = read(output, &bytes, bytes.count)
         if count > 0 {
-            took(buffer.append(bytes.prefix(count)))
+            handleLines(buffer.append(bytes.prefix(count)))
             guard buffer.isTooLong else { return }
             return teller.fail(
                 "\(Self.name) printed a line that is longer than \(PositionLine.longest) bytes: \(PositionLine.form)")
         }
         guard count == 0 || (errno != EAGAIN && errno != EINTR) else { return }
-        took(buffer.finish().map { [$0] } ?? [])
+        handleLines(buffer.finish().map { [$0] } ?? [])
         ended(with: finish())
     }
 
@@ -172,7 +172,7 @@ private final class ProgramWork: PositionWork {
     }
 
     /// Of what came at once the last line counts.
-    private func took(_ lines: [[UInt8]]) {
+    private func handleLines(_ lines: [[UInt8]]) {
         guard let last = lines.last(where: { !$0.allSatisfy(PositionLine.isSpace) }) else { return }
         let read = PositionLine.read(last)
         if case .success = read { hasTold = true }

@@ -67,7 +67,7 @@ final class BusWatch {
         if let nextAttempt, nextAttempt <= .now { connectAgain() }
         guard let connection else { return }
         connection.transfer()
-        while let message = connection.next() { took(message) }
+        while let message = connection.next() { handleMessage(message) }
         if !connection.isConnected { return lose() }
         // A bus that takes its time is asked again: who nobody knows is not heard.
         let late = questions.takeLate()
@@ -117,7 +117,7 @@ final class BusWatch {
         nextAttempt = backOff.deadline()
     }
 
-    private func took(_ message: borrowing BusMessage) {
+    private func handleMessage(_ message: borrowing BusMessage) {
         if message.isReply || message.isError {
             guard let service = questions.take(message.answers) else { return }
             // It works, and not only takes connections.
