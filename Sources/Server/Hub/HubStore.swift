@@ -36,12 +36,14 @@ package protocol HubStore: Sendable {
     /// Reads everyone who can be reached on the writer's queue, where nothing is written meanwhile; `nil` after the last.
     func audience(of hub: Int64, _ body: @escaping @Sendable (AudienceEntry?) -> Void) async throws
 
-    /// Puts an installation in place of an earlier one of its id. Another one of the same channel loses it.
+    /// Puts an installation in place of an earlier one of its id.
     ///
+    /// - Parameter registersChannel: Whether its channel counts as registered now: then it lives, and another installation that has
+    ///   it loses it. Else the channel stays as it is: dead, or another's, or registered when it was.
     /// - Returns: The installation, and whether it is new; `nil` where the condition does not hold.
     func put(
-        _ installation: Installation, hub: Int64, condition: EntityCondition, at now: Timestamp,
-        committed: @escaping Committed
+        _ installation: Installation, hub: Int64, condition: EntityCondition, registersChannel: Bool,
+        at now: Timestamp, committed: @escaping Committed
     ) async throws -> (StoredInstallation, isNew: Bool)?
     /// Reads an installation; its id is compared without case.
     func installation(_ id: String, hub: Int64) async throws -> StoredInstallation?
@@ -68,10 +70,20 @@ package protocol HubStore: Sendable {
     func addSend(
         id: String, hub: Int64, _ request: SendRequest, state: SendState, at now: Timestamp
     ) async throws -> SendRecord?
+    /// Adds a send that has begun for some, and which nobody else carries on before an instant.
+    ///
+    /// - Returns: The send, and whether it is new; `nil` where the key names another request, or no test.
+    func addTest(
+        id: String, hub: Int64, _ request: SendRequest, audience: Bitmap, resumesAt: Timestamp, at now: Timestamp
+    ) async throws -> (record: SendRecord, isNew: Bool)?
     /// Reads a send.
     func send(_ id: String, hub: Int64) async throws -> SendRecord?
     /// The sends before a number, newest first.
-    func sends(hub: Int64, before number: Int64, states: [SendState]?, limit: Int) async throws -> [SendRecord]
+    ///
+    /// - Parameter campaigns: Whether only campaigns are wanted.
+    func sends(
+        hub: Int64, before number: Int64, states: [SendState]?, campaigns: Bool, limit: Int
+    ) async throws -> [SendRecord]
     /// The sends that can go on now, the 10,000 oldest, by rising number.
     func runnableSends(at now: Timestamp) async throws -> [RunnableSend]
     /// Sends by number, those that are gone left out.
@@ -156,8 +168,8 @@ package protocol HubStore: Sendable {
     ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: Int])
     /// The counts of a send.
     func outcomes(of send: Int64) async throws -> [OutcomeCount]
-    /// What did not succeed, after a number of an installation.
-    func faults(of send: Int64, after number: UInt32, limit: Int) async throws -> [SendFault]
+    /// What did not succeed, in the order in which it was noted, after the number of a fault.
+    func faults(of send: Int64, after number: Int64, limit: Int) async throws -> [SendFault]
 }
 
 /// Under which condition something is changed (RFC 9110, section 13.1).

@@ -11,7 +11,8 @@ extension NotificationHubs {
     ) async throws -> (StoredInstallation, isNew: Bool) {
         guard
             let done = try await store.put(
-                installation, hub: hub.number, condition: condition, at: clock(), committed: committed)
+                installation, hub: hub.number, condition: condition, registersChannel: true, at: clock(),
+                committed: committed)
         else { throw HubFault.conditionFailed }
         return done
     }
@@ -56,7 +57,9 @@ extension NotificationHubs {
                     try change(InstallationJSON.document(found.installation)), id: found.installation.id)
             } catch { throw HubFault.document(error) }
             if let done = try await store.put(
-                changed, hub: hub.number, condition: .version(found.version), at: clock(), committed: committed)
+                changed, hub: hub.number, condition: .version(found.version),
+                registersChannel: changed.channelKey != found.installation.channelKey, at: clock(),
+                committed: committed)
             {
                 return done.0
             }

@@ -115,20 +115,23 @@ extension NotificationHubs {
         return try await test(request, on: picked, of: hub)
     }
 
-    /// Sends to some installations at once, and waits for what becomes of it.
+    /// After how many milliseconds a test goes on whose server was killed meanwhile.
+    private static let testPatience: Int64 = 600_000
+
+    /// Sends to some installations at once, and waits for what becomes of it; nothing is sent again for a key that is known.
     func test(
         _ request: SendRequest, on numbers: [UInt32], of hub: HubRecord
     ) async throws -> (SendRecord, [TestResult]) {
         var request = request
         request.dueAt = nil
         do { _ = try PushOptions(request.headers, now: clock()) } catch { throw HubFault.document(error) }
+        let (picked, now) = (Bitmap(numbers), clock())
         guard
-            let record = try await store.addSend(
-                id: freshID(), hub: hub.number, request, state: .processing, at: clock())
+            let (record, isNew) = try await store.addTest(
+                id: freshID(), hub: hub.number, request, audience: picked,
+                resumesAt: now.adding(milliseconds: Self.testPatience), at: now)
         else { throw HubFault.keyReused }
-        let picked = Bitmap(numbers)
-        try await store.begin(
-            record.number, audience: picked, targeted: numbers.count, waves: nil, parts: [], at: clock())
+        guard isNew else { return (record, []) }
         let slice = SendSlice(hubs: self, hub: hub, record: record)
         let (progress, results) = try await slice.run(picked, collects: true)
         try await store.advance(record.number, hub: hub.number, progress, committed: committed)

@@ -157,6 +157,8 @@ extension SendProgress {
 
 /// A notification of a send that the push service did not take.
 package struct SendFault: Hashable, Sendable {
+    /// The fault's own number; 0 until it is stored.
+    package var number: Int64
     /// The installation's number; 0 for a channel that no installation has.
     package var installation: UInt32
     /// The installation's id, or the channel.
@@ -167,7 +169,8 @@ package struct SendFault: Hashable, Sendable {
     package var at: Timestamp
 
     /// Brings the parts together.
-    package init(installation: UInt32, name: String, outcome: SendOutcome, at: Timestamp) {
+    package init(number: Int64 = 0, installation: UInt32, name: String, outcome: SendOutcome, at: Timestamp) {
+        self.number = number
         self.installation = installation
         self.name = name
         self.outcome = outcome

@@ -93,7 +93,10 @@ extension SendSlice {
             progress.deadChannels.append(
                 DeadChannel(
                     installation: owner.number, channel: owner.installation.channelKey ?? item.push.channel.key,
-                    fault: ChannelFault(word: outcome.rawValue, at: now), diedAt: verdict.diedAt))
+                    fault: ChannelFault(
+                        word: verdict.reason ?? outcome.rawValue,
+                        at: verdict.diedAt.flatMap { $0.rawValue > 0 ? $0 : nil } ?? now),
+                    diedAt: verdict.diedAt))
         }
         progress.counts = counts.list
         return progress

@@ -54,9 +54,9 @@ extension OwnRoutes {
         }
         let limit = try call.limit()
         let found = try await hubs.store.sends(
-            hub: call.hub.number, before: try call.cursor() ?? .max, states: states, limit: limit)
-        let shown = campaigns ? found.filter { $0.request.campaign != nil } : found
-        var members: [JSONTree.Member] = [.init(campaigns ? "campaigns" : "sends", .array(shown.map(tree)))]
+            hub: call.hub.number, before: try call.cursor() ?? .max, states: states, campaigns: campaigns,
+            limit: limit)
+        var members: [JSONTree.Member] = [.init(campaigns ? "campaigns" : "sends", .array(found.map(tree)))]
         if found.count == limit, let last = found.last { members.append(.init("next", .string("\(last.number)"))) }
         return .json(tree: .object(members))
     }
@@ -111,7 +111,7 @@ extension OwnRoutes {
         let record = try await hubs.send(call.name, of: call.hub)
         let limit = try call.limit()
         let found = try await hubs.store.faults(
-            of: record.number, after: try call.cursor().map { UInt32(clamping: $0) } ?? 0, limit: limit)
+            of: record.number, after: try call.cursor() ?? 0, limit: limit)
         var members: [JSONTree.Member] = [
             .init(
                 "faults",
@@ -124,7 +124,7 @@ extension OwnRoutes {
                     }))
         ]
         if found.count == limit, let last = found.last {
-            members.append(.init("next", .string("\(last.installation)")))
+            members.append(.init("next", .string("\(last.number)")))
         }
         return .json(tree: .object(members))
     }

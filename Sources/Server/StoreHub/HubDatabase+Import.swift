@@ -78,7 +78,7 @@ extension HubDatabase {
             platform = excluded.platform, tags = excluded.tags, template_tags = excluded.template_tags,
             locale = excluded.locale, country = excluded.country, app_version = excluded.app_version,
             time_zone = excluded.time_zone, version = version + 1, updated_at = excluded.updated_at,
-            expires_at = excluded.expires_at, fault = NULL, fault_at = NULL,
+            expires_at = excluded.expires_at, fault = NULL, fault_at = NULL, registered_at = NULL,
             channel_moment = CASE WHEN channel IS excluded.channel THEN channel_moment ELSE \(moment) END
         """
 }

@@ -25,16 +25,17 @@ extension HubDatabase {
 
     /// Writes the document and its columns.
     package func put(
-        _ installation: Installation, hub: Int64, condition: EntityCondition, at now: Timestamp,
-        committed: @escaping Committed
+        _ installation: Installation, hub: Int64, condition: EntityCondition, registersChannel: Bool,
+        at now: Timestamp, committed: @escaping Committed
     ) async throws -> (StoredInstallation, isNew: Bool)? {
         try await change(committed) { database, changes -> (StoredInstallation, isNew: Bool)?? in
             let old = try Self.one(database, hub: hub, id: installation.foldedID)
             guard condition.holds(old?.version) else { return .some(nil) }
-            try Self.takeChannel(of: installation, hub: hub, at: now, database, &changes)
+            let keeps = registersChannel ? nil : old
+            if keeps == nil { try Self.takeChannel(of: installation, hub: hub, at: now, database, &changes) }
             var stored = StoredInstallation(
                 number: old?.number ?? 0, installation: installation, version: (old?.version ?? 0) + 1,
-                createdAt: old?.createdAt ?? now, updatedAt: now, fault: nil)
+                createdAt: old?.createdAt ?? now, updatedAt: now, fault: keeps?.fault)
             if old == nil {
                 try database.cachedStatement(sql: Self.inserting).execute(
                     arguments: Self.values(stored) + [hub, installation.foldedID, now.rawValue])
@@ -44,7 +45,7 @@ extension HubDatabase {
                 }
                 stored.number = number
             } else {
-                try database.cachedStatement(sql: Self.updating).execute(
+                try database.cachedStatement(sql: keeps == nil ? Self.updating : Self.patching).execute(
                     arguments: Self.values(stored) + [Int64(stored.number)])
             }
             changes.append(AudienceChange(hub: hub, before: old?.entry, after: stored.entry))
@@ -85,8 +86,17 @@ extension HubDatabase {
         UPDATE installation SET
             user = ?, channel = ?, document = ?, platform = ?, tags = ?, template_tags = ?, locale = ?, country = ?,
             app_version = ?, time_zone = ?, version = ?, updated_at = ?, expires_at = ?, fault = NULL, fault_at = NULL,
-            channel_moment = CASE WHEN channel IS ?2 THEN channel_moment ELSE \(moment) END
+            registered_at = NULL, channel_moment = CASE WHEN channel IS ?2 THEN channel_moment ELSE \(moment) END
         WHERE number = ?
+        """
+
+    /// Changes all but the channel, and what is known of it.
+    private static let patching = """
+        UPDATE installation SET
+            user = ?1, document = ?3, platform = ?4, tags = ?5, template_tags = ?6, locale = ?7, country = ?8,
+            app_version = ?9, time_zone = ?10, version = ?11, expires_at = ?13,
+            registered_at = COALESCE(registered_at, updated_at), updated_at = ?12
+        WHERE number = ?14
         """
 
     /// A channel is that of the installation that named it last.

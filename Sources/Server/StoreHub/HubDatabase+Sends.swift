@@ -11,35 +11,72 @@ extension HubDatabase {
     package func addSend(
         id: String, hub: Int64, _ request: SendRequest, state: SendState, at now: Timestamp
     ) async throws -> SendRecord? {
-        let digest = Data(Self.digest(request))
+        try await pool.write { try Self.add(id, hub, request, state, at: now, isTest: false, $0)?.record }
+    }
+
+    /// Adds the row with its audience; it is open, and not to be run before the instant.
+    package func addTest(
+        id: String, hub: Int64, _ request: SendRequest, audience: Bitmap, resumesAt: Timestamp, at now: Timestamp
+    ) async throws -> (record: SendRecord, isNew: Bool)? {
+        let blob = Data(audience.portable)
         return try await pool.write { database in
-            if let key = request.idempotencyKey,
-                let row = try Row.fetchOne(
-                    database, sql: "SELECT * FROM send WHERE hub = ? AND idempotency_key = ?", arguments: [hub, key])
-            {
-                return row["digest"] == digest ? SendRecord(row) : nil
+            guard let added = try Self.add(id, hub, request, .processing, at: now, isTest: true, database) else {
+                return nil
             }
-            var expression: String?
-            var channels: String?
-            switch request.target {
-            case .audience(let text): expression = text
-            case .channels(let list): channels = JSONTree.array(list.map { .string($0) }).json
+            guard added.isNew else { return added }
+            let targeted: Int
+            if case .channels(let channels) = request.target {
+                targeted = channels.count
+            } else {
+                targeted = audience.count
             }
+            let isOver = targeted == 0
             try database.execute(
                 sql: """
-                    INSERT INTO send(id, hub, format, body, headers, expression, channels, reads_fields, due_at,
-                        idempotency_key, digest, campaign, state, enqueued_at, rate, plan, targeted, cursor)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)
+                    UPDATE send SET state = ?, started_at = ?, ended_at = ?, targeted = ?, audience = ?, next_at = ?
+                    WHERE number = ?
                     """,
                 arguments: [
-                    id, hub, request.format.text, Data(request.body), Self.headers(request), expression, channels,
-                    request.readsFields, request.dueAt?.rawValue, request.idempotencyKey, digest, request.campaign,
-                    state.rawValue, now.rawValue, request.rate,
-                    request.plan.isEmpty ? nil : request.plan.tree.json,
+                    (isOver ? SendState.noTargetFound : .processing).rawValue, now.rawValue,
+                    isOver ? now.rawValue : nil, targeted, blob, resumesAt.rawValue, added.record.number,
                 ])
-            return SendRecord(
-                number: database.lastInsertedRowID, id: id, hub: hub, request: request, state: state, enqueuedAt: now)
+            return added
         }
+    }
+
+    /// - Returns: The send, and whether it is new; `nil` where the key names another request.
+    private static func add(
+        _ id: String, _ hub: Int64, _ request: SendRequest, _ state: SendState, at now: Timestamp, isTest: Bool,
+        _ database: Database
+    ) throws -> (record: SendRecord, isNew: Bool)? {
+        let digest = Data(Self.digest(request, isTest: isTest))
+        if let key = request.idempotencyKey,
+            let row = try Row.fetchOne(
+                database, sql: "SELECT * FROM send WHERE hub = ? AND idempotency_key = ?", arguments: [hub, key])
+        {
+            guard row["digest"] == digest, let record = SendRecord(row) else { return nil }
+            return (record, false)
+        }
+        var expression: String?
+        var channels: String?
+        switch request.target {
+        case .audience(let text): expression = text
+        case .channels(let list): channels = JSONTree.array(list.map { .string($0) }).json
+        }
+        try database.execute(
+            sql: """
+                INSERT INTO send(id, hub, format, body, headers, expression, channels, reads_fields, due_at,
+                    idempotency_key, digest, campaign, state, enqueued_at, rate, plan, targeted, cursor)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)
+                """,
+            arguments: [
+                id, hub, request.format.text, Data(request.body), headers(request), expression, channels,
+                request.readsFields, request.dueAt?.rawValue, request.idempotencyKey, digest, request.campaign,
+                state.rawValue, now.rawValue, request.rate, request.plan.isEmpty ? nil : request.plan.tree.json,
+            ])
+        let record = SendRecord(
+            number: database.lastInsertedRowID, id: id, hub: hub, request: request, state: state, enqueuedAt: now)
+        return (record, true)
     }
 
     private static func headers(_ request: SendRequest) -> String {
@@ -47,9 +84,9 @@ extension HubDatabase {
     }
 
     /// What tells one request from another under the same key.
-    private static func digest(_ request: SendRequest) -> [UInt8] {
+    private static func digest(_ request: SendRequest, isTest: Bool) -> [UInt8] {
         let parts: [String] =
-            [
+            (isTest ? ["test"] : []) + [
                 request.format.text, headers(request), "\(request.dueAt?.rawValue ?? 0)", request.campaign ?? "",
                 "\(request.rate ?? 0)",
             ] + (request.plan.isEmpty ? [] : [request.plan.tree.json])
@@ -73,9 +110,11 @@ extension HubDatabase {
 
     /// Reads a page, newest first.
     package func sends(
-        hub: Int64, before number: Int64, states: [SendState]?, limit: Int
+        hub: Int64, before number: Int64, states: [SendState]?, campaigns: Bool, limit: Int
     ) async throws -> [SendRecord] {
-        let wanted = states.map { "AND state IN (\($0.map { "'\($0.rawValue)'" }.joined(separator: ",")))" } ?? ""
+        let wanted =
+            (states.map { "AND state IN (\($0.map { "'\($0.rawValue)'" }.joined(separator: ",")))" } ?? "")
+            + (campaigns ? " AND campaign IS NOT NULL" : "")
         return try await pool.read { database in
             try Row.fetchAll(
                 database,
@@ -191,7 +230,7 @@ extension HubDatabase {
         }
     }
 
-    /// Marks a dead channel, unless it was changed or put again after its death.
+    /// Marks a dead channel, unless it was registered again after its death.
     private static func bury(
         _ dead: DeadChannel, hub: Int64, _ database: Database, _ changes: inout [AudienceChange]
     ) throws {
@@ -199,7 +238,9 @@ extension HubDatabase {
             let row = try Row.fetchOne(
                 database, sql: "SELECT * FROM installation WHERE number = ? AND hub = ? AND channel = ?",
                 arguments: [Int64(dead.installation), hub, dead.channel]), let stored = StoredInstallation(row),
-            dead.diedAt.map({ $0.rawValue == 0 || $0 >= stored.updatedAt }) ?? true
+            dead.diedAt.map({
+                $0.rawValue == 0 || $0.rawValue >= row["registered_at"] as Int64? ?? stored.updatedAt.rawValue
+            }) ?? true
         else { return }
         try mark(stored, hub: hub, dead.fault, database, &changes)
     }
@@ -230,18 +271,19 @@ extension HubDatabase {
     }
 
     /// Reads a page by the index of faults.
-    package func faults(of send: Int64, after number: UInt32, limit: Int) async throws -> [SendFault] {
+    package func faults(of send: Int64, after number: Int64, limit: Int) async throws -> [SendFault] {
         try await pool.read { database in
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT installation, name, outcome, at FROM send_fault WHERE send = ? AND installation > ?
-                    ORDER BY installation LIMIT ?
-                    """, arguments: [send, Int64(number), limit]
+                    SELECT number, installation, name, outcome, at FROM send_fault WHERE send = ? AND number > ?
+                    ORDER BY number LIMIT ?
+                    """, arguments: [send, number, limit]
             ).compactMap { row in
                 guard let outcome = SendOutcome(rawValue: row["outcome"]) else { return nil }
                 return SendFault(
-                    installation: UInt32(truncatingIfNeeded: row["installation"] as Int64), name: row["name"],
+                    number: row["number"], installation: UInt32(truncatingIfNeeded: row["installation"] as Int64),
+                    name: row["name"],
                     outcome: outcome, at: Timestamp(rawValue: row["at"]))
             }
         }

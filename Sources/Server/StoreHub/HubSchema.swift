@@ -32,6 +32,15 @@ enum HubSchema {
         migrator.registerMigration("8 parts that are handed over as one") { database in
             try database.execute(sql: parts)
         }
+        migrator.registerMigration("9 when a channel was registered, and faults in their order") { database in
+            // NULL where it was registered when the installation was changed last. Faults are read in their order.
+            try database.execute(
+                sql: """
+                    ALTER TABLE installation ADD COLUMN registered_at INTEGER;
+                    DROP INDEX send_fault_of;
+                    CREATE INDEX send_fault_of ON send_fault(send);
+                    """)
+        }
         return migrator
     }
 

@@ -44,6 +44,13 @@ final class DyingStore: HubStore {
     ) async throws -> SendRecord? {
         try await write { try await store.addSend(id: id, hub: hub, request, state: state, at: now) }
     }
+    func addTest(
+        id: String, hub: Int64, _ request: SendRequest, audience: Bitmap, resumesAt: Timestamp, at now: Timestamp
+    ) async throws -> (record: SendRecord, isNew: Bool)? {
+        try await write {
+            try await store.addTest(id: id, hub: hub, request, audience: audience, resumesAt: resumesAt, at: now)
+        }
+    }
     func setState(
         _ state: SendState, of send: Int64, from states: [SendState], at now: Timestamp
     ) async throws -> SendRecord? {
@@ -101,10 +108,12 @@ final class DyingStore: HubStore {
         try await store.audience(of: hub, body)
     }
     func put(
-        _ installation: Installation, hub: Int64, condition: EntityCondition, at now: Timestamp,
-        committed: @escaping Committed
+        _ installation: Installation, hub: Int64, condition: EntityCondition, registersChannel: Bool,
+        at now: Timestamp, committed: @escaping Committed
     ) async throws -> (StoredInstallation, isNew: Bool)? {
-        try await store.put(installation, hub: hub, condition: condition, at: now, committed: committed)
+        try await store.put(
+            installation, hub: hub, condition: condition, registersChannel: registersChannel, at: now,
+            committed: committed)
     }
     func installation(_ id: String, hub: Int64) async throws -> StoredInstallation? {
         try await store.installation(id, hub: hub)
@@ -133,8 +142,10 @@ final class DyingStore: HubStore {
         try await store.deleteExpired(before: instant, limit: limit, committed: committed)
     }
     func send(_ id: String, hub: Int64) async throws -> SendRecord? { try await store.send(id, hub: hub) }
-    func sends(hub: Int64, before number: Int64, states: [SendState]?, limit: Int) async throws -> [SendRecord] {
-        try await store.sends(hub: hub, before: number, states: states, limit: limit)
+    func sends(
+        hub: Int64, before number: Int64, states: [SendState]?, campaigns: Bool, limit: Int
+    ) async throws -> [SendRecord] {
+        try await store.sends(hub: hub, before: number, states: states, campaigns: campaigns, limit: limit)
     }
     func runnableSends(at now: Timestamp) async throws -> [RunnableSend] {
         try await store.runnableSends(at: now)
@@ -193,7 +204,7 @@ final class DyingStore: HubStore {
     func endEvent(_ number: Int64) async throws { try await store.endEvent(number) }
     func deleteEvents(before instant: Timestamp) async throws { try await store.deleteEvents(before: instant) }
     func outcomes(of send: Int64) async throws -> [OutcomeCount] { try await store.outcomes(of: send) }
-    func faults(of send: Int64, after number: UInt32, limit: Int) async throws -> [SendFault] {
+    func faults(of send: Int64, after number: Int64, limit: Int) async throws -> [SendFault] {
         try await store.faults(of: send, after: number, limit: limit)
     }
 }
