@@ -21,9 +21,13 @@ extension RelayHost {
             for (number, task) in tasks where task.id == id && task.device == route.peer {
                 if task.isAsked { directives.append(.withdraw(ticket: number)) }
                 tasks[number] = nil
+                keep(RelayOutcome(.cancelled), of: id, from: route.peer)
                 appStreamEnded(id, isLost: true)
             }
-            if incoming[id]?.device == route.peer { incomingEnded(id) }
+            if incoming[id]?.device == route.peer {
+                keep(RelayOutcome(.cancelled), of: id, from: route.peer)
+                incomingEnded(id)
+            }
         case .launch, .call, .open: carryOut(content, route, now)
         case .offer(let offer) where offer.app != nil: carryOut(content, route, now)
         case .offer(let offer): take(offer, route, now)
@@ -87,13 +91,21 @@ extension RelayHost {
 
     /// Answers a command that nobody has to carry out, or whose answer need not be repeated.
     mutating func reply(_ id: UUID, _ device: String, _ outcome: RelayOutcome) {
-        guard let body = try? RelayContent.outcome(command: id, outcome).encoded() else { return }
-        answered.answered(id, from: device, body)
+        guard let body = keep(outcome, of: id, from: device), hasWay(to: device) else { return }
+        directives.append(.send(.route(RelayRoute(peer: device, id: UUID.random(), deadline: nil, body: body))))
+    }
+
+    /// Keeps an answer for who asks again, and notes it in the log.
+    ///
+    /// - Returns: Its bytes.
+    @discardableResult
+    mutating func keep(_ outcome: RelayOutcome, of id: UUID, from device: String) -> [UInt8]? {
         if let what = described.removeValue(forKey: id) {
             directives.append(.note(RelayLogEntry(device: device, what: what, status: outcome.status)))
         }
-        guard hasWay(to: device) else { return }
-        directives.append(.send(.route(RelayRoute(peer: device, id: UUID.random(), deadline: nil, body: body))))
+        guard let body = try? RelayContent.outcome(command: id, outcome).encoded() else { return nil }
+        answered.answered(id, from: device, body)
+        return body
     }
 
     mutating func add(_ route: RelayRoute, _ client: Client?, fallback: String? = nil, _ now: Int64) -> Int64 {
@@ -205,7 +217,10 @@ extension RelayHost {
     private mutating func take(_ launch: RelayLaunch, _ route: RelayRoute, _ now: Int64) {
         let named = launch.app.map { [$0] } ?? launch.preferredApps
         let verdict = AddressRule.verdict(on: launch.uri) { scheme in
-            settings.schemes.contains(scheme) || members.values.contains { $0.isPublished && Self.opens(scheme, $0) }
+            // An app that opens everything opens it where it is named; it allows nothing to the system.
+            settings.schemes.contains(scheme)
+                || members.values.contains { $0.isPublished && $0.schemes.contains(scheme) }
+                || named.contains { opener(of: scheme, app: $0) != nil }
         }
         guard case .allowed(let scheme) = verdict else {
             guard case .denied(let why) = verdict else { return }

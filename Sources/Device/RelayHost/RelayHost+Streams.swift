@@ -187,16 +187,18 @@ extension RelayHost {
 
     /// Forgets a file that comes; what came of it stays on the disk.
     mutating func incomingEnded(_ id: UUID) {
-        if incoming.removeValue(forKey: id) != nil { directives.append(.file(stream: id, .leave)) }
+        guard incoming.removeValue(forKey: id) != nil else { return }
+        described[id] = nil
+        directives.append(.file(stream: id, .leave))
     }
 
     /// Looks for files of which nothing has come for a while.
     mutating func lookForSilentFiles(_ now: Int64) {
         for (id, file) in incoming where file.isReady && file.digest == nil && file.heardAt + Self.pieceSilence <= now {
             guard file.tries < Self.pieceTries else {
-                incomingEnded(id)
                 reply(
                     id, file.device, RelayOutcome(.failed, detail: "the pieces stopped coming; send it again to go on"))
+                incomingEnded(id)
                 continue
             }
             incoming[id]?.tries += 1

@@ -239,7 +239,10 @@ public struct RelayHost<Client: Hashable & Sendable> {
             end(id, RelayOutcome(.outcomeUnknown, detail: detail), now)
         }
         for (id, line) in lines where line.device == device { closeHere(id, line, .unknown) }
-        tasks = tasks.filter { $0.value.device != device || $0.value.client == nil }
+        // What is carried out here goes on, and its answer is kept for who asks again.
+        for (number, task) in tasks where task.device == device {
+            tasks[number]?.deadline = min(task.deadline ?? .max, now + Self.longestPatience)
+        }
     }
 
     private mutating func undelivered(_ id: UUID, _ reason: RelayUndelivered, _ now: Int64) {
@@ -292,6 +295,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
             }
             if let deadline = task.deadline, deadline <= now, task.client != nil {
                 tasks[number] = nil
+                let detail = "the app did not answer before the deadline"
+                keep(RelayOutcome(.outcomeUnknown, detail: detail), of: task.id, from: task.device)
                 appStreamEnded(task.id, isLost: true)
             }
             guard let moment = task.tellsAt, moment <= now, tasks[number] != nil else { continue }
@@ -305,7 +310,11 @@ public struct RelayHost<Client: Hashable & Sendable> {
     mutating func take(_ now: Int64) -> [Directive] {
         var next = ledger.deadline ?? .max
         if let moment = nextFileMoment { next = min(next, moment) }
-        for task in tasks.values { next = min(next, task.deadline ?? .max, task.tellsAt ?? .max) }
+        for task in tasks.values {
+            // What the system carries out ends with the system's word.
+            let end = task.client == nil && task.awaits == nil && !task.isAsked ? nil : task.deadline
+            next = min(next, end ?? .max, task.tellsAt ?? .max)
+        }
         if next < wakesAt ?? .max {
             wakesAt = next
             directives.append(.wake(after: max(1, next - now)))

@@ -1,0 +1,105 @@
+import Foundation
+import RelayHost
+import RelayWire
+import Testing
+
+/// What becomes of commands of other devices that are carried out here.
+@Suite struct RelayTaskTests {
+    typealias Host = RelayHost<Int>
+
+    var host = Host(settings: RelaySettings(name: "here", account: AccountKey()))
+
+    private mutating func connect(at now: Int64 = 0) {
+        _ = host.sessionOpened(at: now)
+        let here = RelayDevice(id: "1", name: "here", kind: "desktop")
+        let there = RelayDevice(id: "9", name: "there", kind: "phone")
+        _ = host.received(.welcome(device: "1", revision: 1, devices: [here, there]), at: now)
+    }
+
+    @discardableResult private mutating func ask(_ request: RelayRequest, at now: Int64 = 0) -> [Host.Directive] {
+        host.take(request, from: 1, app: "a.b", name: "A", isTerminal: false, at: now)
+    }
+
+    private mutating func arrive(
+        _ content: RelayContent, id: UUID, deadline: Int64? = 1000, at now: Int64 = 0
+    ) throws -> [Host.Directive] {
+        host.received(
+            .route(RelayRoute(peer: "9", id: id, deadline: deadline, body: try content.encoded())), at: now)
+    }
+
+    private func replies(_ directives: [Host.Directive]) throws -> [RelayOutcome] {
+        try directives.compactMap {
+            guard case .send(.route(let route)) = $0, case .outcome(_, let outcome) = try RelayContent(route.body)
+            else { return nil }
+            return outcome
+        }
+    }
+
+    private func notes(_ directives: [Host.Directive]) -> [RelayStatus] {
+        directives.compactMap { if case .note(let entry) = $0 { entry.status } else { nil } }
+    }
+
+    private static let service = RelayService(name: "s", access: .sameUser)
+    private static let call = RelayContent.call(RelayCall(app: "a.b", service: "s", caller: "c", message: [:]))
+
+    private func number(of directives: [Host.Directive]) throws -> Int64 {
+        try #require(
+            directives.compactMap { if case .tell(_, .asked(let number, _, _, _, _)) = $0 { number } else { nil } }
+                .first)
+    }
+
+    @Test("An answer that was given while the way was lost is there for who asks again")
+    mutating func answersAfterALoss() throws {
+        connect()
+        ask(.publish(request: 1, services: [Self.service], schemes: [], attributes: [:]))
+        let id = UUID()
+        let task = try number(of: arrive(Self.call, id: id))
+        _ = host.sessionClosed(at: 1)
+        #expect(try replies(ask(.answer(call: task, RelayOutcome(.success, message: ["a": 2])), at: 2)).isEmpty)
+        connect(at: 3)
+        #expect(try replies(arrive(Self.call, id: id, at: 4)).map(\.message) == [["a": 2]])
+    }
+
+    @Test("What was not answered before its deadline is noted, and who asks again is told")
+    mutating func tellsOfAMissedDeadline() throws {
+        connect()
+        ask(.publish(request: 1, services: [Self.service], schemes: [], attributes: [:]))
+        let id = UUID()
+        _ = try arrive(Self.call, id: id)
+        #expect(notes(host.due(at: 1000)) == [.outcomeUnknown])
+        #expect(try replies(arrive(Self.call, id: id, deadline: 5000, at: 1001)).map(\.status) == [.outcomeUnknown])
+    }
+
+    @Test("A call that is cancelled is noted as such")
+    mutating func notesACancel() throws {
+        connect()
+        ask(.publish(request: 1, services: [Self.service], schemes: [], attributes: [:]))
+        let id = UUID()
+        _ = try arrive(Self.call, id: id)
+        #expect(notes(try arrive(.cancel(command: id), id: UUID())) == [.cancelled])
+    }
+
+    @Test("An app that opens every scheme allows the system to open none")
+    mutating func anAppForEverySchemeAllowsNothing() throws {
+        connect()
+        ask(.publish(request: 1, services: [], schemes: ["*"], attributes: [:]))
+        let open = RelayContent.launch(RelayLaunch(uri: "smb://host/share", caller: "c"))
+        #expect(try replies(arrive(open, id: UUID())).map(\.status) == [.denied])
+        let named = try arrive(.launch(RelayLaunch(uri: "smb://host/share", app: "a.b", caller: "c")), id: UUID())
+        #expect(named.contains { if case .tell(1, .launch) = $0 { true } else { false } })
+    }
+
+    @Test("What the system opens for longer than its deadline wakes nobody meanwhile")
+    mutating func anOpenDialogWakesNobody() throws {
+        connect()
+        let opening = try arrive(.launch(RelayLaunch(uri: "https://example.org/", caller: "c")), id: UUID())
+        let ticket = try #require(
+            opening.compactMap { if case .open(let ticket, _, _) = $0 { ticket } else { nil } }.first)
+        _ = host.due(at: 100)
+        for moment in Int64(1000)..<1003 {
+            let directives = host.due(at: moment)
+            #expect(!directives.contains { if case .wake = $0 { true } else { false } })
+        }
+        #expect(try replies(host.opened(ticket, RelayOutcome(.success), at: 2000)).map(\.status) == [.success])
+    }
+}
