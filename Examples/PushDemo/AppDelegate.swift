@@ -6,6 +6,8 @@ import Flutter
 @main
 final class AppDelegate: FlutterAppDelegate {
     private static let prefix = "com.example.pushdemo"
+    /// Where the token is kept from run to run, so that a new one is noticed.
+    private static let tokenKey = "deviceToken"
 
     private var installation: DeviceInstallationService?
     private var registration: NotificationRegistrationService?
@@ -33,9 +35,10 @@ final class AppDelegate: FlutterAppDelegate {
     override func application(
         _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
     ) {
-        let isNew = installation?.token != nil && installation?.token != deviceToken
+        let known = UserDefaults.standard.data(forKey: Self.tokenKey)
+        UserDefaults.standard.set(deviceToken, forKey: Self.tokenKey)
         installation?.token = deviceToken
-        if isNew { registration?.refreshRegistration() }
+        if let known, known != deviceToken { registration?.refreshRegistration() }
     }
 
     /// A notification without anything to see: its action is triggered at once.

@@ -290,13 +290,11 @@ extension NotificationHubs {
         return try await timelines.timelines(of: id.rawValue, team: hub.team).first
     }
 
-    /// Of how many installations notifications are taken back, at most.
-    private static let mostWithdrawn = 10_000
-
     /// Takes back what was sent: what waits does not arrive, and devices that may have it take it off their screens.
     ///
-    /// - Returns: How many notifications were taken back: everybody's of what was handed over as one, else those of the first
-    ///   10,000 installations at most.
+    /// What was handed over as one is taken back at once, everybody else's one by one.
+    ///
+    /// - Returns: How many notifications were taken back.
     package func withdraw(
         _ id: String, of hub: HubRecord, timelines: any TimelineService, by withdrawal: any NotificationWithdrawal
     ) async throws -> Int {
@@ -310,17 +308,29 @@ extension NotificationHubs {
             audience = audience.subtracting(try await store.audience(of: part))
             count += part.count
         }
-        for number in audience.numbers(limit: Self.mostWithdrawn)
-        where record.request.plan.isSpread || number < record.cursor {
-            guard let found = try await timeline(number, record, hub, timelines), let device = found.device else {
-                continue
+        var next: UInt32? = 0
+        while let start = next {
+            let numbers = audience.numbers(from: start, limit: SendSlice.largest)
+            next = numbers.count < SendSlice.largest ? nil : numbers.last.flatMap { $0 < .max ? $0 + 1 : nil }
+            for number in numbers where record.request.plan.isSpread || number < record.cursor {
+                if try await withdraw(number, record, hub, timelines, withdrawal) { count += 1 }
             }
-            let outcome = await withCheckedContinuation { continuation in
-                withdrawal.withdraw(found.id, of: device) { continuation.resume(returning: $0) }
-            }
-            if outcome == .withdrawn || outcome == .mayHaveArrived { count += 1 }
         }
         return count
+    }
+
+    /// Takes back what an installation got; whether there was something.
+    private func withdraw(
+        _ number: UInt32, _ record: SendRecord, _ hub: HubRecord, _ timelines: any TimelineService,
+        _ withdrawal: any NotificationWithdrawal
+    ) async throws -> Bool {
+        guard let found = try await timeline(number, record, hub, timelines), let device = found.device else {
+            return false
+        }
+        let outcome = await withCheckedContinuation { continuation in
+            withdrawal.withdraw(found.id, of: device) { continuation.resume(returning: $0) }
+        }
+        return outcome == .withdrawn || outcome == .mayHaveArrived
     }
 }
 
