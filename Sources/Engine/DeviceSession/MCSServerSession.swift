@@ -49,6 +49,7 @@ public struct MCSServerSession: Sendable {
     private var lastHeard: Int64
     private var pingSent: Int64?
     private var pingInterval: Int64
+    private var answerTimeout: Int64
     private let loginDue: Int64
 
     /// A session whose connection was just opened.
@@ -57,6 +58,7 @@ public struct MCSServerSession: Sendable {
         lastHeard = time.uptime
         loginDue = time.uptime.saturatingSum(configuration.loginTimeout)
         pingInterval = configuration.heartbeatInterval.saturatingSum(configuration.heartbeatInterval / 4)
+        answerTimeout = configuration.answerTimeout
     }
 
     // MARK: What the shell may ask
@@ -68,7 +70,7 @@ public struct MCSServerSession: Sendable {
         case .awaitingVersion, .awaitingLogin, .authenticating: return loginDue
         case .live:
             let silence =
-                pingSent.map { $0.saturatingSum(configuration.answerTimeout) } ?? lastHeard.saturatingSum(pingInterval)
+                pingSent.map { $0.saturatingSum(answerTimeout) } ?? lastHeard.saturatingSum(pingInterval)
             return min(silence, confirmationDue ?? .max)
         }
     }
@@ -355,6 +357,10 @@ extension MCSServerSession {
         case .dataMessage(let stanza):
             // Nobody repeats what was relayed, so its confirmation may wait for others.
             let isUrgent = stanza.category != MCSUpstream.relayCategory
+            if !isUrgent {
+                pingInterval = min(pingInterval, configuration.relayHeartbeatInterval)
+                answerTimeout = min(answerTimeout, configuration.relayAnswerTimeout)
+            }
             let name = isUrgent && !stanza.persistentID.isEmpty ? stanza.persistentID : nil
             pending.append(Pending(stream: receivedCount, isUrgent: isUrgent, name: name))
             directives.append(.upstream(stream: receivedCount, UpstreamMessage(stanza)))
@@ -460,7 +466,7 @@ extension MCSServerSession {
 
     private mutating func checkSilence(at time: SessionTime, into directives: inout [MCSServerDirective]) {
         if let sent = pingSent {
-            if time.uptime >= sent.saturatingSum(configuration.answerTimeout) { end(.silent, into: &directives) }
+            if time.uptime >= sent.saturatingSum(answerTimeout) { end(.silent, into: &directives) }
         } else if time.uptime >= lastHeard.saturatingSum(pingInterval) {
             pingSent = time.uptime
             emit(.heartbeatPing(MCSHeartbeatPing()), into: &directives)

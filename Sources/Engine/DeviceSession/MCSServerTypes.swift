@@ -99,6 +99,10 @@ public struct MCSServerConfiguration: Hashable, Sendable {
     public var heartbeatInterval: Int64 = 240_000
     /// How long a heartbeat of the server's may stay unanswered.
     public var answerTimeout: Int64 = 60_000
+    /// After how much silence a device is asked that relays to others, which are told soon when it is gone.
+    public var relayHeartbeatInterval: Int64 = 30_000
+    /// How long it may leave that unanswered: it is gone after two and a half intervals.
+    public var relayAnswerTimeout: Int64 = 45_000
     /// The shortest interval at which a device can ask to be sent heartbeats.
     public var shortestHeartbeatInterval: Int64 = 10_000
     /// How long the confirmation of acknowledgements may wait for a packet that carries it. The device needs it only to
