@@ -79,7 +79,7 @@ struct NotifyCommand: ParsableCommand {
         if let text { print(TerminalText.lines(text)) }
     }
 
-    /// Says where nobody tells where this machine is: a notification that waits for a place would wait for ever.
+    /// Warns when no position source is configured, or when the source has a fault.
     private static func warnOfPlace(_ client: AgentClient) throws {
         // Who is asked for the first time may need a moment to say that it cannot tell.
         for attempt in 0..<10 {

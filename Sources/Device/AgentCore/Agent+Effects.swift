@@ -10,7 +10,7 @@ import PushModel
 
 /// The agent asks its engine about every event, and does what that says.
 extension Agent {
-    /// What is so now, as far as the engine does not know it.
+    /// The present time, store, session and screen, which the engine does not keep.
     var context: AgentEngine.Context {
         AgentEngine.Context(
             now: parts.now(), clock: parts.clock.now(), store: store, session: onLink { $0.sessionNumber } ?? nil,

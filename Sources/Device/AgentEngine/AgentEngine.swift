@@ -44,7 +44,7 @@ package struct AgentEngine: Sendable {
         }
     }
 
-    /// What is so at the moment of an event.
+    /// The time, the store, the session and the screen at the moment of an event.
     package struct Context {
         /// The time.
         package var now: Timestamp

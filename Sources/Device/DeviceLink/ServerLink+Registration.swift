@@ -11,7 +11,7 @@ extension ServerLink {
     /// An app is on this device, or has another team now.
     package func appInstalled(_ app: BundleID, team: TeamID) { registrations.install(app, team: team) }
 
-    /// An app is not on this device any more; what the server has of it ends when that is asked for.
+    /// An app was removed from this device. Its registration on the server ends by ``requestTokenEnd(_:)``.
     package func appRemoved(_ app: BundleID) {
         unknownApps.remove(app)
         registrations.remove(app)

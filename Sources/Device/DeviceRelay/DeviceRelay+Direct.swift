@@ -12,7 +12,7 @@ extension DeviceRelay: DirectRelayDelegate {
     /// The machine may have other addresses.
     package func networkChanged() { onDirect { $0.networkChanged() } }
 
-    /// Calls what has the connections, which runs on the same event loop; `nil` without it.
+    /// Calls ``DirectRelay``, which runs on the same event loop; `nil` where direct connections are off.
     @discardableResult func onDirect<Value: Sendable>(_ body: (isolated DirectRelay) -> Value) -> Value? {
         direct?.assumeIsolated(body)
     }
@@ -35,7 +35,7 @@ extension DeviceRelay: DirectRelayDelegate {
         assumeIsolated { $0.follow($0.host.received(.route(route), at: $0.parts.now())) }
     }
 
-    /// After what is being followed now, since that may have asked for it itself.
+    /// Runs after the directives that are being followed now, since one of them may be the cause.
     package nonisolated func notSent(_ answer: RelayFrame) {
         enter { $0.follow($0.host.received(answer, at: $0.parts.now())) }
     }
@@ -45,7 +45,7 @@ extension DeviceRelay: DirectRelayDelegate {
         enter { $0.follow($0.host.lost(peer, at: $0.parts.now())) }
     }
 
-    /// Tells who watches, and the device what there is on this one.
+    /// Tells watchers of the changed path and, when it is direct, describes this device to the other.
     package nonisolated func reached(_ peer: String, isDirect: Bool) {
         enter { $0.follow($0.host.reached(peer, isDirect: isDirect, at: $0.parts.now())) }
     }

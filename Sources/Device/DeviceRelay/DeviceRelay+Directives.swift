@@ -73,7 +73,7 @@ extension DeviceRelay {
         }
     }
 
-    /// After what is being followed now, since it may have asked for this itself.
+    /// Runs after the directives that are being followed now, since one of them may be the cause.
     func decide(_ ticket: Int64, _ answer: RelayQuestion.Answer?) {
         enter { $0.follow($0.host.decided(ticket, answer, at: $0.parts.now())) }
     }

@@ -17,7 +17,7 @@ package protocol DirectRelayDelegate: AnyObject, Sendable {
     func notSent(_ answer: RelayFrame)
     /// A device is reached directly from now on, or not any more.
     func reached(_ peer: String, isDirect: Bool)
-    /// A device is not reached any more: nobody knows what came of what was under way to it.
+    /// A device is unreachable. The outcome of everything in transit to it is unknown.
     func lost(_ peer: String)
 }
 
@@ -32,7 +32,7 @@ package actor DirectRelay {
     /// How long one announcement is used.
     private static let announcementAge = TimeAmount.hours(1)
 
-    /// Who a connection is with, and what is known of that.
+    /// The stage of a connection's handshake, and the peer as far as it is known.
     private enum Stage {
         /// Nothing was said.
         case silent
@@ -146,7 +146,7 @@ package actor DirectRelay {
         know(keys)
     }
 
-    /// What is needed to know the person's devices may be other than it was. Connections with those whose key is another end.
+    /// Takes the current keys of the person's devices. Connections with devices whose key changed are closed.
     package func know(_ keys: DirectKeys?) {
         let old = self.keys
         self.keys = keys

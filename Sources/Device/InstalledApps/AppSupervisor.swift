@@ -104,7 +104,7 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
         case wokenLater
     }
 
-    /// What is so at the moment of an event.
+    /// The facts about the app and the system at the moment of an event.
     package struct Conditions: Sendable {
         /// The app's manifest.
         package var manifest: AppManifest

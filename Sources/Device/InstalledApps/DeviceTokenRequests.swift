@@ -51,7 +51,7 @@ package struct DeviceTokenRequests: Sendable {
 
     /// The app ends its registration.
     ///
-    /// - Returns: The requests that are refused for that.
+    /// - Returns: The waiting requests, which are refused because the registration ends.
     package mutating func end() -> [Int64] {
         defer { (waiting, told, isEnding) = ([], nil, true) }
         return waiting

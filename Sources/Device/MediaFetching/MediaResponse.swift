@@ -10,7 +10,7 @@ package struct MediaResponse: Hashable, Sendable {
     package var length: Int64?
     /// How the bytes are coded; `nil` and `identity` are as they are.
     package var coding: String?
-    /// What the host wants to be asked with the next time; `nil` where the file may not be kept.
+    /// `ETag` or `Last-Modified`, for revalidation; `nil` where the file may not be kept.
     package var validator: MediaValidator?
 
     /// A response of these parts.

@@ -56,7 +56,7 @@ extension RelayHost {
         directives.append(.save(settings))
     }
 
-    /// This device leaves: the others hear that from itself.
+    /// This device leaves: the others learn it from this device.
     mutating func leaveList() {
         guard let ownID, let key = settings.ownKey, var list = settings.list else { return }
         list.set(ownID, key: key, isRemoved: true)

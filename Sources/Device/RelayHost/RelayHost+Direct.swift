@@ -46,7 +46,7 @@ extension RelayHost {
         return take(now)
     }
 
-    /// Tells one device, or all that are reached without the server, what there is on this one.
+    /// Sends this device's description to one directly connected device, or to all of them.
     mutating func introduce(to device: String? = nil) {
         guard ownID != nil else { return }
         let own = describedDevice

@@ -151,7 +151,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
         return take(now)
     }
 
-    /// The session with the server is over: nobody knows what came of what was under way by it.
+    /// The session with the server ended. The outcome of everything in transit through the server is unknown.
     public mutating func sessionClosed(at now: Int64) -> [Directive] {
         isOpen = false
         devices = nil

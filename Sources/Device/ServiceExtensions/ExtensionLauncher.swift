@@ -20,7 +20,7 @@ package protocol ExtensionLauncher: Sendable {
 
 /// A process of a service extension.
 package protocol RunningExtension: Sendable {
-    /// Its process id, its own until its end was told.
+    /// Its process id, not reused before the exit is reported.
     var process: Int32 { get }
 
     /// Kills it and what it started.

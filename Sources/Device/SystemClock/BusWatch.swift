@@ -17,7 +17,7 @@ final class BusWatch {
         case login = "org.freedesktop.login1"
         case time = "org.freedesktop.timedate1"
 
-        /// What the bus forwards of what it says.
+        /// The match rule for the service's signals.
         var rule: String {
             switch self {
             case .login:

@@ -44,7 +44,7 @@ final class FocusWatch {
         Pause.poll(&descriptors, until: nil)
     }
 
-    /// Tells what is so now, until nothing has changed meanwhile: with the answers changes may have come.
+    /// Reports the focus; repeats while events arrive.
     private func look(_ screen: XScreen, _ names: Names) {
         repeat {
             let active = screen.values([names.activeWindow], of: screen.root)[0].flatMap(WindowProperties.number) ?? 0

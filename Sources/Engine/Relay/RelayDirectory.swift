@@ -168,7 +168,7 @@ public struct RelayDirectory: Sendable {
     /// Whether the devices of an account are in memory; otherwise ``load(_:_:at:)`` comes before its first hello.
     public func knows(_ account: AccountID) -> Bool { accounts[account] != nil }
 
-    /// The devices of an account that were kept. Those that were there when this was, have their grace to come back.
+    /// Loads the stored devices of an account. Devices that were stored as online have their grace to come back.
     public mutating func load(
         _ id: AccountID, _ devices: [KeptDevice], at now: Int64
     ) -> [Directive] {

@@ -38,7 +38,7 @@ public struct RelayPaths: Sendable {
         case close(connection: UUID)
         /// A device is reached directly from now on, or not any more.
         case reach(peer: String, isDirect: Bool)
-        /// A device is not reached any more: nobody knows what came of what was under way to it.
+        /// A device is unreachable. The outcome of everything in transit to it is unknown.
         case lost(peer: String)
         /// Call ``RelayPaths/due(at:)`` after so many milliseconds.
         case wake(after: Int64)
@@ -158,7 +158,7 @@ public struct RelayPaths: Sendable {
         return [.direct(connection: connection, .ready)]
     }
 
-    /// The other device says by the server that a connection is over, and how much of it had come there.
+    /// The other device reports through the server that a connection ended, and how many messages it had received.
     public mutating func counted(
         _ connection: UUID, received: Int64, isAnswer: Bool, by name: String, at now: Int64
     ) -> [Step] {

@@ -11,7 +11,9 @@ struct RelayVisits: Sendable {
     /// The others of each, the oldest first.
     private var partners: [RelaySession: [RelaySession]] = [:]
 
-    /// Two may say something to each other. Those who may not any more are returned, each with whom it lost.
+    /// Lets two sessions talk to each other. A session at its limit loses its oldest partner.
+    ///
+    /// - Returns: Both sessions of each pair that ended, each with the device that it lost.
     mutating func begin(_ one: RelaySession, _ other: RelaySession) -> [(session: RelaySession, lost: String)] {
         if partners[one]?.contains(other) == true { return [] }
         var ended: [(session: RelaySession, lost: String)] = []

@@ -30,7 +30,7 @@ package protocol HubStore: Sendable {
     func endEvent(_ number: Int64) async throws
     /// Ends events of before an instant, and the oldest where there are too many.
     func deleteEvents(before instant: Timestamp) async throws
-    /// The hub and the name of the key for backends whose SHA-256 this is.
+    /// The hub and the name of the backend key with this SHA-256.
     func backendKey(hash: [UInt8]) async throws -> (HubRecord, String)?
 
     /// Reads everyone who can be reached on the writer's queue, where nothing is written meanwhile; `nil` after the last.
@@ -108,7 +108,7 @@ package protocol HubStore: Sendable {
     func nextWave(ofSend send: Int64) async throws -> SendWave?
     /// Who is in a wave.
     func audience(of wave: SendWave) async throws -> Bitmap
-    /// Notes who is still in a wave that is opened, who has a later turn, how many are left out, and who is handed over as one.
+    /// Opens a wave: stores its remaining audience, later waves, counts of those left out, and broadcast parts.
     func open(
         _ wave: SendWave, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
     ) async throws
@@ -124,9 +124,9 @@ package protocol HubStore: Sendable {
     func drop(_ part: SendPart) async throws
     /// Notes that a part was taken back.
     func noteWithdrawn(_ part: SendPart, at now: Timestamp) async throws
-    /// Notes what became of some of a part, all whose copies were made up to one of them.
+    /// Stores report rows for copies of a part's broadcast, up to and including `copy`.
     func note(_ recipients: [SendRecipient], of part: SendPart, upTo copy: NotificationID) async throws
-    /// Whose device tokens of this server are, by the tokens, which are in lower case.
+    /// The installations that have these device tokens of this server, by token; tokens are in lower case.
     func owners(_ tokens: [String], hub: Int64) async throws -> [String: StoredInstallation]
     /// The lists of parts by their numbers, without those whose send was cancelled or given up, or that were taken back. Blocks.
     func openLists(_ parts: [Int64]) throws -> [Int64: OpenList]
@@ -158,11 +158,11 @@ package protocol HubStore: Sendable {
     func recipients(
         of send: Int64, after place: (installation: UInt32, part: String)?, limit: Int
     ) async throws -> [SendRecipient]
-    /// Notes what became of some; each is found by its number and part. With it the time at which it was looked up.
+    /// Updates the rows of recipients, found by installation number and part, with the time of the look-up.
     func note(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws
-    /// Those of a send of whom more may become known, those first that were looked up longest ago.
+    /// Recipients whose end is not final and that were looked up before `instant`, the least recent look-up first.
     func openRecipients(of send: Int64, lookedUpBefore instant: Timestamp, limit: Int) async throws -> [SendRecipient]
-    /// How many recipients of a send have what in common, how many installations they are, and how many are of each part.
+    /// Counts of a send's recipients by their common properties, of their installations, and of the rows of each part.
     func recipientCounts(
         of send: Int64
     ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: Int])

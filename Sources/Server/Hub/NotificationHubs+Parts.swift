@@ -96,7 +96,7 @@ extension NotificationHubs {
         }
     }
 
-    /// The row of a copy; of one whose installation is gone it is not told whose it was.
+    /// The row of a broadcast's copy. Without an owner, the row has no installation and the copy's id is its part.
     private func row(_ copy: NotificationID, _ part: SendPart, _ owner: StoredInstallation?) -> SendRecipient {
         var row = SendRecipient(
             installation: owner?.number ?? 0, part: owner == nil ? "=\(copy)" : "",
@@ -109,9 +109,9 @@ extension NotificationHubs {
         return row
     }
 
-    /// How those of a send are who were handed over as one and have no row.
+    /// Counts members of broadcast parts that have no row in the report, by their end.
     ///
-    /// - Parameter rows: How many of each part have one.
+    /// - Parameter rows: The number of rows of each part.
     func unreached(_ record: SendRecord, rows: [Int64: Int]) async throws -> [(end: SendReport.End, count: Int)] {
         try await store.parts(ofSend: record.number).compactMap { part in
             let left = part.count - rows[part.number, default: 0]

@@ -69,11 +69,12 @@ extension NotificationHubs {
 
         /// The payloads: of each variant, or of each template.
         package var renderings: [Rendering] = []
-        /// When it comes, were it sent now, as far as quiet hours do not hold it up; `nil` where it does not.
+        /// The planned time of the notification, were the campaign accepted now; quiet hours may delay it. `nil` where
+        /// the installation is left out.
         package var comesAt: Timestamp?
         /// Why it does not come.
         package var leftOut: LeftOut?
-        /// When the quiet hours end in which that is.
+        /// The end of the quiet hours that contain the planned time; `nil` outside of quiet hours.
         package var quietUntil: Timestamp?
         /// How many bytes a payload may have.
         package var limit = 0

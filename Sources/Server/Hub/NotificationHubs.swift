@@ -17,7 +17,7 @@ package final class NotificationHubs: Sendable {
     let gateway: (any BroadcastGateway)?
     /// Is told of each change of installations before that is answered.
     private let changed: @Sendable ([AudienceChange]) -> Void
-    /// From how many of this server's own devices on, that get the same, they are handed over as one.
+    /// The fewest installations with one payload, on this server's own devices, that become a broadcast part.
     let broadcastMinimum: Int
     /// The audiences of the hubs that were read.
     private let indexes = Mutex<[Int64: AudienceIndex]>([:])
@@ -37,7 +37,7 @@ package final class NotificationHubs: Sendable {
     ///   - senders: The push services that are reached; sends for others have the outcome `InvalidCredentials`.
     ///   - gateway: Takes one notification for many of this server's own devices.
     ///   - changed: Is told of each change of installations before that is answered.
-    ///   - broadcastMinimum: From how many of those on, that get the same, they are handed over as one.
+    ///   - broadcastMinimum: The fewest installations with one payload that become a broadcast part.
     ///   - zones: The time zones of recipients; UTC alone where nothing else is given.
     package init(
         store: any HubStore, senders: [HubPlatform: any PushSender], gateway: (any BroadcastGateway)? = nil,

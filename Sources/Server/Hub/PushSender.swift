@@ -42,7 +42,7 @@ package struct PushVerdict: Hashable, Sendable {
     package var retryAfter: Int64?
     /// Whether this server knows more of it later: it has a timeline under the notification's id.
     package var isTraced = false
-    /// What it says of the environment of Apple's for which the credential is; `nil` where it says nothing of that.
+    /// Evidence whether the credential is for sandbox or production; `nil` for none.
     package var environment: EnvironmentSign?
 
     /// A verdict on a channel that lives, or of which no more is known.

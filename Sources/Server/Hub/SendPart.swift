@@ -42,7 +42,7 @@ package struct SendPart: Hashable, Sendable {
         self.followed = followed
     }
 
-    /// How those are who have no copy yet; `nil` before it was handed over.
+    /// The end of members that have no copy yet; `nil` before the part was handed over.
     func end(of record: SendRecord, at now: Timestamp) -> SendReport.End? {
         guard broadcast != nil else { return nil }
         if withdrawnAt != nil || [.canceled, .abandoned].contains(record.state) { return .ended }
@@ -91,7 +91,7 @@ package struct OpenList: Hashable, Sendable {
 package struct TokenOwner: Hashable, Sendable {
     /// The installation's number.
     package var number: UInt32
-    /// The hub's moment at which it was given that channel.
+    /// The hub's moment (its version) at which the installation's channel was last changed.
     package var moment: Int64
     /// When its time is over; `nil` for never.
     package var expiresAt: Timestamp?
@@ -139,7 +139,7 @@ package protocol BroadcastGateway: Sendable {
     /// - Returns: One verdict each, as ``PushSender/deliver(_:of:)``.
     func examine(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?]
 
-    /// Hands a broadcast over; the same one again is the one that is there.
+    /// Hands a broadcast over. A repetition returns the existing broadcast.
     ///
     /// - Returns: `nil` where the gateway does not take it: each recipient is told why by ``examine(_:of:)``.
     /// - Throws: where it is not known whether it was taken.

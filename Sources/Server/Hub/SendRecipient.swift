@@ -27,13 +27,13 @@ package struct SendRecipient: Hashable, Sendable {
     package var at: Timestamp
     /// How often it was handed over.
     package var attempts: Int
-    /// When it was handed over first, later by the quiet hours that were waited for since: from then on it is tried for half an hour.
+    /// When it was handed over first, plus the quiet hours that retries waited for. Retries end half an hour after it.
     package var firstAt: Timestamp
     /// When it is tried again; `nil` where it is not.
     package var retryAt: Timestamp?
     /// Whether this server knows more of it later.
     package var isTraced = false
-    /// The part with which it was handed over as one; `nil` where it was by itself.
+    /// The broadcast part that it belongs to; `nil` where it was handed over by itself.
     package var list: Int64?
     /// The copy of the broadcast that is theirs; `nil` where none was made.
     package var notification: NotificationID?

@@ -22,7 +22,7 @@ package struct SendRequest: Hashable, Sendable {
     package var target: SendTarget
     /// When it is to be sent; `nil` for now.
     package var dueAt: Timestamp?
-    /// What names the request, so that it counts once; `nil` where it is not named.
+    /// The caller's key for the request: a repetition with the same key starts no second send. `nil` for none.
     package var idempotencyKey: String?
     /// The campaign that it is a part of.
     package var campaign: String?
@@ -30,7 +30,7 @@ package struct SendRequest: Hashable, Sendable {
     package var readsFields: Bool
     /// How many installations it goes to in a second, at most; `nil` for as many as there are.
     package var rate: Int?
-    /// When, how often and as what it reaches each recipient; without wishes for what is no campaign.
+    /// A campaign's local times, quiet hours, frequency cap and experiment; empty for other sends.
     package var plan: CampaignPlan
 
     /// Brings the parts together.
@@ -117,13 +117,13 @@ package struct SendProgress: Hashable, Sendable {
     package var deadChannels: [DeadChannel]
     /// What became of everyone whose turn it was.
     package var recipients: [SendRecipient] = []
-    /// Of those that were handed over as one, whom the gateway cannot reach. A row that is there already stays.
+    /// Recipients of a broadcast part that the gateway cannot reach. An existing row stays as it is.
     package var unreachable: [SendRecipient] = []
     /// When.
     package var at: Timestamp
     /// When the next slice may begin; `nil` for at once.
     package var nextAt: Timestamp?
-    /// The wave of which it was; `nil` for a send without waves.
+    /// The wave it belongs to; `nil` for a send without waves.
     package var wave: SendWave?
     /// How many got which variant of an experiment.
     package var variants: [String: Int] = [:]

@@ -164,10 +164,11 @@ package struct SendReport: Hashable, Sendable {
     package var funnel = SendFunnel()
     /// How each ended; the counts add up to those who were targeted.
     package var ends: [End: Int] = [:]
-    /// The funnel of each value of a dimension; of what is not known under an empty name. Of those whose turn has come.
+    /// The funnel of each value of a dimension; unknown values have an empty name.
+    /// Those whose turn has not come are not in it.
     package var parts: [Dimension: [String: SendFunnel]] = [:]
 
-    /// - Parameter unreached: How those are who were handed over as one and have no row.
+    /// - Parameter unreached: Counts of members of broadcast parts that have no row, by their end.
     init(
         _ record: SendRecord, _ counts: [RecipientCount], installations: Int, leftOut: Int,
         unreached: [(end: End, count: Int)] = []
@@ -233,7 +234,7 @@ extension NotificationHubs {
         return SendReport(record, counts, installations: installations, leftOut: leftOut, unreached: unreached)
     }
 
-    /// Brings those up to date of whom more may be known.
+    /// Updates the rows of recipients whose end is not final, from their timelines.
     private func lookUp(_ record: SendRecord, of hub: HubRecord, by timelines: any TimelineService) async throws {
         let begin = clock()
         let open = try await store.openRecipients(

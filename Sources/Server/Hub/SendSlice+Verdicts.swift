@@ -17,7 +17,7 @@ extension SendSlice {
             isPlace ? String(recipient.part.dropFirst()) : "\(recipient.installation)\(recipient.part)")
     }
 
-    /// The id of a part of a send: of an installation's number for one that is no template's.
+    /// The id of one part; without a template, the part is the installation's number, or the channel's index.
     static func id(_ hub: HubRecord, _ record: SendRecord, _ part: String) -> APNsID {
         var bytes = Array(SHA256.hash(data: Array("\(hub.number)/\(record.id)/\(part)".utf8)).prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x80

@@ -8,7 +8,7 @@ struct SendSlice: Sendable {
     let hubs: NotificationHubs
     let hub: HubRecord
     let record: SendRecord
-    /// Those that were handed over as one: of them it is only looked at who cannot be reached.
+    /// The parts that were handed over as broadcasts. Their members are only checked, not handed over again.
     var parts: [(number: Int64, audience: Bitmap)] = []
 
     /// Installations or channels in one slice.
@@ -38,7 +38,7 @@ struct SendSlice: Sendable {
         var before: SendRecipient?
         /// The variant of an experiment.
         var variant: String?
-        /// The part with which it was handed over; `nil` where it goes by itself.
+        /// The broadcast part that it belongs to; `nil` where it is handed over by itself.
         var list: Int64?
 
         var name: String { owner?.installation.id ?? push.channel.key }
@@ -154,7 +154,7 @@ struct SendSlice: Sendable {
         return held
     }
 
-    /// Those who were meant, and of whom there is no notification.
+    /// Rows for targeted installations that get no notification, each with the reason.
     private func absent(
         _ numbers: [UInt32], _ installations: [StoredInstallation], _ items: [Item]
     ) -> [SendRecipient] {

@@ -86,9 +86,9 @@ package struct ChannelFault: Hashable, Sendable {
 package struct AudienceChange: Hashable, Sendable {
     /// The hub's number.
     package var hub: Int64
-    /// As it was; `nil` for what was not there.
+    /// The entry before the commit; `nil` where the installation was new or could not be reached.
     package var before: AudienceEntry?
-    /// As it is; `nil` for what is not there any more.
+    /// The entry after the commit; `nil` where the installation is deleted or cannot be reached.
     package var after: AudienceEntry?
 
     /// Brings the parts together.

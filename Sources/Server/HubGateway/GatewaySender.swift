@@ -42,7 +42,7 @@ package struct GatewaySender: PushSender {
         return verdicts
     }
 
-    /// What is said of those that do not pass, and those that do.
+    /// Verdicts for the notifications that fail the checks, and acceptances for the others.
     private func acceptances(_ pushes: [HubPush], of hub: HubRecord) async -> ([PushVerdict?], [Acceptance]) {
         var verdicts = [PushVerdict?](repeating: nil, count: pushes.count)
         let app: RegisteredApp?
@@ -64,7 +64,7 @@ package struct GatewaySender: PushSender {
         return (verdicts, acceptances)
     }
 
-    /// What each channel is worth; those that are not known are read at once.
+    /// Resolves each channel's token. Tokens that are not cached are read together.
     private func resolutions(of pushes: [HubPush]) async throws -> [TokenDirectory.Resolution] {
         var resolutions = [TokenDirectory.Resolution](repeating: .bad, count: pushes.count)
         var unknown: [(place: Int, token: DeviceToken)] = []

@@ -48,7 +48,7 @@ enum AppleVerdict {
         return PushVerdict(isCredential ? .invalidCredentials : .invalidNotificationFormat, reason: word)
     }
 
-    /// What it comes to that a push service could not be asked.
+    /// The verdict for a push service that could not be reached.
     static func failed(_ error: any Error) -> PushVerdict {
         if let failure = error as? OutboundFailure, failure.isForbidden {
             return PushVerdict(.invalidCredentials, reason: "AddressRefused")

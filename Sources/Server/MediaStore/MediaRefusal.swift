@@ -12,7 +12,7 @@ public enum MediaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case quota(Int64)
     /// More files would be kept than may be.
     case count(Int)
-    /// As many arrive at once as may.
+    /// Too many uploads at once.
     case busy
     /// It did not arrive whole in time.
     case slow

@@ -69,9 +69,9 @@ enum HubSchema {
         ) WITHOUT ROWID;
         """
 
-    /// A hub's moment rises with each send that begins with parts. An installation's channel is of the moment at which it was
-    /// given that, so that a part knows who has another one since. The channels of installations, which have no id before them,
-    /// are found by their unique index: one index less that every row of an import changes at another place.
+    /// `hub.moment` is a version, incremented whenever a send or wave stores parts; `channel_moment` is the version at
+    /// which the channel was last changed: a part leaves out channels that changed later. The unique index serves
+    /// look-ups of installations' channels, which saves imports an index; `installation_handle` is for registrations.
     private static let parts = """
         ALTER TABLE hub ADD COLUMN moment INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE installation ADD COLUMN channel_moment INTEGER NOT NULL DEFAULT 0;

@@ -4,7 +4,7 @@ import Foundation
 public enum DirectMessage: Hashable, Sendable {
     /// Whoever began the connection has read the answer to its handshake: the connection may be used.
     case live
-    /// All that was sent by the server before the connection was announced there has come: what follows may go directly.
+    /// Everything relayed before the announcement has arrived; direct messages may follow.
     case ready
     /// A message; the number counts what needs an answer in this direction, from 1.
     case route(number: Int64, RelayRoute)

@@ -28,11 +28,12 @@ public enum RelayContent: Hashable, Sendable {
     case rekey(String)
     /// The list of the person's devices, and the account's signature of it.
     case list(RelayDeviceList, signature: [UInt8])
-    /// Over a connection of the two devices' own: what there is on this one.
+    /// The sender's name, apps and services, sent over a direct connection.
     case introduction(RelayDevice)
-    /// A connection of the two devices' own can be used: what was sent by the server before this comes first.
+    /// A direct connection is open. Everything that the sender relayed earlier arrives before this message.
     case pathBegins(connection: UUID)
-    /// A connection of the two devices' own is over, of which this many messages had come. The answer to that is not answered.
+    /// A direct connection ended; this message's sender had received `received` messages over it. A reply (`isAnswer`)
+    /// gets no reply.
     case pathEnded(connection: UUID, received: Int64, isAnswer: Bool)
     /// A message of a later version.
     case unknown(String)

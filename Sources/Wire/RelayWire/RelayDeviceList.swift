@@ -54,7 +54,7 @@ public struct RelayDeviceList: Hashable, Sendable, Codable {
         return merged
     }
 
-    /// Of two that were said under one number, that which takes a device out counts.
+    /// The greater counter is newer. With equal counters a removal is newer, and then the greater key.
     private static func isNewer(_ one: Entry, _ other: Entry) -> Bool {
         if one.at != other.at { return one.at > other.at }
         if one.isRemoved != other.isRemoved { return one.isRemoved }

@@ -23,7 +23,7 @@ public enum RelayRequest: Hashable, Sendable {
     case cancel(request: Int64, id: UUID)
     /// Asks where a command of the last day stands.
     case life(request: Int64, id: UUID)
-    /// Who takes a stream asks for pieces of it, or gives them, or says what came of it.
+    /// One step of a stream, from its sender or its receiver: a request for pieces, a piece, or the outcome.
     case stream(UUID, RelayStreamStep)
     /// A person's word about the account and what it may; only a terminal says it.
     case manage(request: Int64, RelayManagement)
@@ -117,14 +117,14 @@ public enum RelayRequest: Hashable, Sendable {
 public enum RelayOrder: Hashable, Sendable {
     /// Open an address. The caller is filled in by the agent.
     case launch(uri: String, app: String?, fallback: String?, preferredApps: [String])
-    /// Ask an app service, by itself.
+    /// Sends one message to an app service without a connection.
     case call(app: String, service: String, message: RelayMap)
     /// Open a connection to an app service; the command's id is the connection's.
     case open(app: String, service: String)
     /// Ask over a connection.
     case send(connection: UUID, message: RelayMap)
-    /// Offer a stream to a service of an app, which asks for its pieces; answered when that has taken all of it, or will not. The
-    /// command's id is the stream's.
+    /// Offer a stream to an app service, which asks for its pieces. Answered when the service has taken all of it, or
+    /// refuses. The command's id is the stream's.
     case stream(RelayOffer)
     /// Send the file of this path; only a terminal asks that.
     case file(path: String, RelayOffer)
@@ -193,7 +193,7 @@ public enum RelayManagement: Hashable, Sendable {
     case photosFolder(String)
     /// Let other devices run a program under this name; without words no more.
     case program(name: String, words: [String])
-    /// Pair with another device that was told the same word: give it the account where no word is said, else take its account.
+    /// Pairs. Without `word`, this device's account is shared; with it, the other's is joined.
     case pair(word: String?)
     /// Tell what other devices did here last.
     case log

@@ -2,13 +2,14 @@ import Foundation
 
 /// What the two ends of an app's stream say to each other, by way of their agents.
 public enum RelayStreamStep: Hashable, Sendable {
-    /// Who takes it wants this much from here on. `prefix` is the digest (SHA-256) of what is there already.
+    /// The receiver asks for `length` bytes from `offset`. `prefix` is the digest (SHA-256) of the bytes that it had
+    /// before the first request; empty in later requests, or where it had none.
     case pull(offset: Int64, length: Int64, prefix: [UInt8])
     /// A piece, of at most ``pieceSize`` bytes.
     case piece(offset: Int64, [UInt8])
     /// All pieces were given; the digest (SHA-256) of the whole.
     case allGiven(digest: [UInt8])
-    /// Who takes it says what came of it.
+    /// The receiver's outcome.
     case taken(RelayOutcome)
     /// The other end, or the way to it, was lost; the agent says so.
     case lost

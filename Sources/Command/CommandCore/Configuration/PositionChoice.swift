@@ -24,7 +24,7 @@ public enum PositionChoice: Sendable, Hashable {
         }
     }
 
-    /// What would serve in place of a source that there is not; `nil` where the list of sources says it.
+    /// The replacement for an unsupported source; `nil` where the list of sources is advice enough.
     static func advice(insteadOf text: String) -> String? {
         guard text.hasPrefix("socket:") else { return nil }
         return "positions are not taken from a socket: have the program write them to a file and name that "
