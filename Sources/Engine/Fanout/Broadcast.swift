@@ -2,15 +2,15 @@ import PushModel
 
 /// Who a broadcast is for. A store keeps it as ``text``.
 public enum Audience: Hashable, Sendable {
-    /// The registrations of the team for which a condition over its topics holds.
-    case topics(Condition<TopicNumber>)
+    /// The registrations of the team for which a condition over its topics holds; of one app alone, where it is named.
+    case topics(Condition<TopicNumber>, of: AppID? = nil)
     /// The registrations of a list that somebody else keeps.
     case list(RecipientList)
 
     /// The audience as a store keeps it.
     public var text: String {
         switch self {
-        case .topics(let condition): "topics " + condition.text
+        case .topics(let condition, let app): (app.map { "app \($0) " } ?? "") + "topics " + condition.text
         case .list(let list): "list \(list.number) \(list.place.app) \(list.place.environment.rawValue)"
         }
     }
@@ -19,6 +19,13 @@ public enum Audience: Hashable, Sendable {
     public init?(text: String) {
         if text.hasPrefix("topics "), let condition = Condition<TopicNumber>(text: String(text.dropFirst(7))) {
             self = .topics(condition)
+            return
+        }
+        let named = text.split(separator: " ", maxSplits: 3)
+        if named.count == 4, named[0] == "app", let app = UInt32(named[1]), named[2] == "topics",
+            let condition = Condition<TopicNumber>(text: String(named[3]))
+        {
+            self = .topics(condition, of: AppID(rawValue: app))
             return
         }
         let words = text.split(separator: " ")
@@ -32,7 +39,7 @@ public enum Audience: Hashable, Sendable {
     /// The topics under which the broadcast is found: whoever is in the audience is in one of them.
     public var entries: [TopicNumber] {
         switch self {
-        case .topics(let condition):
+        case .topics(let condition, _):
             condition.holdsForNone ? [.everyone] : condition.topics.filter { $0 != .nobody }
         case .list: [.everyone]
         }
@@ -41,7 +48,7 @@ public enum Audience: Hashable, Sendable {
     /// Whether somebody who left a topic since the broadcast may look as if they were in now.
     public var dependsOnLeaving: Bool {
         switch self {
-        case .topics(let condition): condition.steps.contains(.not)
+        case .topics(let condition, _): condition.steps.contains(.not)
         case .list: false
         }
     }

@@ -52,7 +52,8 @@ public enum Fanout {
         switch broadcast.audience {
         case .list(let list):
             return registration.place == list.place && device.lists?.contains(list.number) == true
-        case .topics(let condition):
+        case .topics(let condition, let app):
+            if let app, registration.place.app != app { return false }
             if let topic = condition.single {
                 return memberships.contains { membership in
                     membership.topic == topic && membership.left == nil && membership.joined < broadcast.sequence

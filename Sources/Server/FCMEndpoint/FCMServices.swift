@@ -53,8 +53,10 @@ package struct FCMServices: Sendable {
 package protocol AudienceSender: Sendable {
     /// Sends a message whose target is not a token.
     ///
-    /// - Parameter isDryRun: Check only.
+    /// - Parameters:
+    ///   - app: The only app that may have it; `nil` for every app of the team.
+    ///   - isDryRun: Check only.
     /// - Returns: The id by which the message is known, when it is durable; `nil` for one that was only checked.
     /// - Throws: an ``FCMRefusal``; anything else is answered as the server's own fault, to be tried again.
-    func send(_ message: FCMMessage, team: TeamID, isDryRun: Bool) async throws -> NotificationID?
+    func send(_ message: FCMMessage, of app: AppID?, team: TeamID, isDryRun: Bool) async throws -> NotificationID?
 }

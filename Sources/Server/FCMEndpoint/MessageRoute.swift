@@ -70,13 +70,13 @@ struct MessageRoute: Sendable {
             guard let audiences else {
                 throw FCMRefusal.invalid("message", "this server sends to tokens and device groups alone")
             }
-            return name(of: try await audiences.send(message, team: team, isDryRun: asked.isDryRun), team)
+            let app = try await onlyApp(of: message, team: team)
+            return name(of: try await audiences.send(message, of: app, team: team, isDryRun: asked.isDryRun), team)
         }
         if let package = message.android?.package {
             for addressee in addressees where addressee.app.topic.rawValue != package {
                 throw MessageGate.Refused(
-                    refusal: .invalid(
-                        "message.android.restricted_package_name", "the registration token is not one of this app"),
+                    refusal: .invalid(Self.packageField, "the registration token is not one of this app"),
                     topic: addressee.app.topic.rawValue)
             }
         }
@@ -93,6 +93,17 @@ struct MessageRoute: Sendable {
         let ids = await AcceptanceAnswers.of(acceptances, by: acceptor)
         guard let first = ids.first, let first, ids.allSatisfy({ $0 != nil }) else { throw FCMRefusal.notNow }
         return name(of: first, team)
+    }
+
+    private static let packageField = "message.android.restricted_package_name"
+
+    /// The only app to which a message for many may go; `nil` where it names none.
+    private func onlyApp(of message: FCMMessage, team: TeamID) async throws -> AppID? {
+        guard let package = message.android?.package else { return nil }
+        guard let app = try await gate.apps.find(Topic(rawValue: package)), app.team == team else {
+            throw FCMRefusal.invalid(Self.packageField, "the project has no app of this name")
+        }
+        return app.id
     }
 
     private func throttle(_ addressees: [MessageGate.Addressee], _ delivery: FCMDelivery) throws {

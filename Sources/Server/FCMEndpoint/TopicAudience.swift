@@ -18,7 +18,9 @@ package struct TopicAudience: AudienceSender {
     }
 
     /// Stores the message once, for whoever is subscribed now.
-    package func send(_ message: FCMMessage, team: TeamID, isDryRun: Bool) async throws -> NotificationID? {
+    package func send(
+        _ message: FCMMessage, of app: AppID?, team: TeamID, isDryRun: Bool
+    ) async throws -> NotificationID? {
         let target: TopicTarget
         let topic: String?
         do {
@@ -38,7 +40,8 @@ package struct TopicAudience: AudienceSender {
         guard !isDryRun else { return nil }
         return try await sender.send(
             TopicMessage(
-                to: target, expiry: delivery.expiry, priority: delivery.priority, collapseID: delivery.collapseID
+                to: target, of: app, pushType: delivery.pushType, expiry: delivery.expiry,
+                priority: delivery.priority, collapseID: delivery.collapseID
             ) { .fcm(content.bytes(team: team, delivery: delivery, topic: topic, id: $0)) }, from: team)
     }
 }

@@ -16,6 +16,10 @@ public protocol TopicSender: Sendable {
 public struct TopicMessage: Sendable {
     /// Who it is for.
     public var target: TopicTarget
+    /// The only app whose registrations get it; `nil` for every app of the team.
+    public var app: AppID?
+    /// The kind of push; `nil` where the sender named none.
+    public var pushType: PushType?
     /// The payload, made for the id under which the message will be known.
     public var content: @Sendable (NotificationID) -> PushContent
     /// Until when it reaches those who connect later. ``Expiry/once`` is for those alone who are connected.
@@ -27,10 +31,13 @@ public struct TopicMessage: Sendable {
 
     /// Makes a message. The content gets the message's id, for payloads that carry it.
     public init(
-        to target: TopicTarget, expiry: Expiry = .policyDefault, priority: Priority = .immediate,
-        collapseID: String? = nil, content: @escaping @Sendable (NotificationID) -> PushContent
+        to target: TopicTarget, of app: AppID? = nil, pushType: PushType? = nil, expiry: Expiry = .policyDefault,
+        priority: Priority = .immediate, collapseID: String? = nil,
+        content: @escaping @Sendable (NotificationID) -> PushContent
     ) {
         self.target = target
+        self.app = app
+        self.pushType = pushType
         self.content = content
         self.expiry = expiry
         self.priority = priority
@@ -132,9 +139,10 @@ public struct Broadcasts: TopicSender, BroadcastWithdrawal {
         let now = clock()
         return try await publish(
             BroadcastDraft(
-                id: id, team: team, to: .topics(message.target.condition), written: message.target.text,
-                priority: message.priority, collapseID: message.collapseID, content: message.content(id),
-                acceptedAt: now, expiresAt: expiration(message.expiry, at: now), isAttempt: message.expiry == .once)
+                id: id, team: team, to: .topics(message.target.condition, of: message.app),
+                written: message.target.text, pushType: message.pushType, priority: message.priority,
+                collapseID: message.collapseID, content: message.content(id), acceptedAt: now,
+                expiresAt: expiration(message.expiry, at: now), isAttempt: message.expiry == .once)
         ).id
     }
 

@@ -107,15 +107,15 @@ public struct BroadcastCopy: Hashable, Sendable {
 
 /// Whom a broadcast that is to be stored is for.
 public enum BroadcastTarget: Hashable, Sendable {
-    /// Those for whom a condition over topics of the team holds.
-    case topics(TopicCondition)
+    /// Those for whom a condition over topics of the team holds; of one app alone, where it is named.
+    case topics(TopicCondition, of: AppID? = nil)
     /// The registrations of a list.
     case list(RecipientList)
 
     /// The topics that it names.
     public var topics: Set<TopicName> {
         switch self {
-        case .topics(let condition): Set(condition.topics)
+        case .topics(let condition, _): Set(condition.topics)
         case .list: []
         }
     }
@@ -123,7 +123,7 @@ public enum BroadcastTarget: Hashable, Sendable {
     /// The audience, with the numbers that the store has for topics; those without one are nobody's.
     public func audience(_ number: (TopicName) -> TopicNumber?) -> Audience {
         switch self {
-        case .topics(let condition): .topics(condition.map { number($0) ?? .nobody })
+        case .topics(let condition, let app): .topics(condition.map { number($0) ?? .nobody }, of: app)
         case .list(let list): .list(list)
         }
     }

@@ -1,4 +1,5 @@
 import Fanout
+import PushModel
 import Testing
 
 @Suite struct ConditionTests {
@@ -71,7 +72,14 @@ import Testing
         #expect(audience.text == "topics 7 9 ! & -1 |")
         #expect(Audience(text: audience.text) == audience)
         #expect(audience.entries == [TopicNumber(rawValue: 7), TopicNumber(rawValue: 9)])
-        for wrong in ["", "topics", "topics ", "topics &", "topics 1 2", "topics x", "tags 1"] {
+        let ofOneApp = Audience.topics(condition, of: AppID(rawValue: 12))
+        #expect(ofOneApp.text == "app 12 topics 7 9 ! & -1 |")
+        #expect(Audience(text: ofOneApp.text) == ofOneApp && ofOneApp.entries == audience.entries)
+        let wrongs = [
+            "", "topics", "topics ", "topics &", "topics 1 2", "topics x", "tags 1", "app 12", "app x topics 1",
+            "app 12 tags 1", "app 12 topics", "app 12 topics &",
+        ]
+        for wrong in wrongs {
             #expect(Audience(text: wrong) == nil, "\(wrong)")
         }
         #expect(Audience(text: "topics 7 !")?.entries == [.everyone])

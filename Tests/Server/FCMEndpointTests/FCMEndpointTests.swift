@@ -111,7 +111,9 @@ import Testing
 
     /// Sends to every topic but one.
     private struct Topics: AudienceSender {
-        func send(_ message: FCMMessage, team: TeamID, isDryRun: Bool) async throws -> NotificationID? {
+        func send(
+            _ message: FCMMessage, of app: AppID?, team: TeamID, isDryRun: Bool
+        ) async throws -> NotificationID? {
             guard message.target != .topic("full") else { throw FCMRefusal(.quotaExceeded, "full", retryAfter: 9) }
             return NotificationID(rawValue: 55)
         }
@@ -125,6 +127,34 @@ import Testing
         let full = try await world.send(#"{"topic":"full"}"#)
         #expect(full.status == 429 && full.headers[.retryAfter] == "9")
         #expect(world.acceptor.state.withLock { $0.refused.map(\.code) } == ["QUOTA_EXCEEDED"])
+    }
+
+    /// Notes for which app each message is.
+    private final class NotedApps: AudienceSender {
+        let apps = Mutex<[AppID?]>([])
+
+        func send(
+            _ message: FCMMessage, of app: AppID?, team: TeamID, isDryRun: Bool
+        ) async throws -> NotificationID? {
+            apps.withLock { $0.append(app) }
+            return NotificationID(rawValue: 55)
+        }
+    }
+
+    @Test(arguments: [#""topic":"news""#, #""condition":"'news' in topics""#])
+    func `a message for many goes to the package that it names alone`(target: String) async throws {
+        let audiences = NotedApps()
+        let world = try await FCMWorld(audiences: audiences)
+        func send(_ package: String) async throws -> FCMWorld.Answer {
+            try await world.send(#"{\#(target),"android":{"restricted_package_name":"\#(package)"}}"#)
+        }
+        #expect(try await send(world.app.topic.rawValue).status == 200)
+        #expect(try await send("").status == 200)
+        for package in ["com.example.nobody", world.foreign.topic.rawValue] {
+            let refused = try await send(package)
+            #expect(refused.status == 400 && refused.code == "INVALID_ARGUMENT", "\(package)")
+        }
+        #expect(audiences.apps.withLock { $0 } == [world.app.id, nil])
     }
 
     @Test func `a message names itself`() async throws {

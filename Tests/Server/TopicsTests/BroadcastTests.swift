@@ -160,6 +160,26 @@ private func withWorld(_ body: (TopicWorld) async throws -> Void) async throws {
         }
     }
 
+    @Test(arguments: ["'news' in topics", "'news' in topics || 'sport' in topics", "!('sport' in topics)"])
+    func `what is for one app reaches no other app of the team`(condition: String) async throws {
+        try await withWorld { world in
+            let member = try await world.member(1)
+            let other = try await world.store.addApp(
+                topic: Topic(rawValue: "com.example.other"), team: world.team, policy: MailboxPolicy(),
+                at: world.clock.now)
+            try await world.join([member])
+            for (app, text) in [(other.id, "theirs"), (world.app.id, "ours")] {
+                _ = try await world.broadcasts.send(
+                    TopicMessage(to: .condition(parsing: condition), of: app, pushType: .background) { _ in
+                        .fcm(Array(text.utf8))
+                    }, from: world.team)
+            }
+            try await world.login(member)
+            #expect(try await world.texts(member) == ["ours"])
+            #expect(try await world.waiting(member).map(\.pushType) == [.background])
+        }
+    }
+
     @Test func `a subscription that began while a broadcast went round is no part of it`() async throws {
         try await withWorld { world in
             let (first, second) = (try await world.member(1), try await world.member(2))
