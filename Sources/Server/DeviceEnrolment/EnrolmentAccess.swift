@@ -54,7 +54,8 @@ public struct EnrolmentAdmission: Sendable {
 
     /// Why a key does not let in, for whoever shows it; `nil` when it does.
     ///
-    /// - Parameter isCounted: Whether a device enrols by it now, which counts for its quota.
+    /// - Parameter isCounted: Whether a device enrols by it now, which counts for its quota. Where none does,
+    ///   a key that is used up lets in too: whoever enrolled by it as the last comes again with it.
     /// - Throws: when the register cannot be read or written.
     public func refusal(of shown: String?, isCounted: Bool) async throws -> String? {
         if access.admits(shown) { return nil }
@@ -67,6 +68,7 @@ public struct EnrolmentAdmission: Sendable {
         case .unknown: return "the server has no such enrolment key"
         case .revoked: return "the enrolment key was revoked"
         case .expired: return "the enrolment key's time is over"
+        case .usedUp where !isCounted: return nil
         case .usedUp: return "as many devices as the enrolment key is for have enrolled"
         }
     }

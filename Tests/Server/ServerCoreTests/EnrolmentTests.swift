@@ -1,14 +1,42 @@
 import APNsWire
 import AldabaTestSupport
+import Crypto
+import DeviceEnrolment
 import PushEncryption
 import PushModel
 import RegisterCore
+import StoreMemory
 import Testing
 
 @testable import ServerCore
 
 /// Enrolment and the directory of tokens together, over a store.
 @Suite struct EnrolmentTests {
+    @Test func `whoever enrolled by a key as the last may show it again, until it is revoked or its time is over`()
+        async throws
+    {
+        let (store, clock) = (MemoryStore(), ManualClock())
+        let admission = EnrolmentAdmission(.closed, keys: store, clock: clock.function)
+        func refusal(_ key: String, isCounted: Bool) async throws -> String? {
+            try await admission.refusal(of: key, isCounted: isCounted)
+        }
+        for name in ["lab", "shop"] {
+            try await store.addEnrolmentKey(
+                EnrolmentKey(
+                    id: name, secretHash: Array(SHA256.hash(data: Array(name.utf8))), quota: 1,
+                    expiresAt: clock.now.adding(milliseconds: 1000), createdAt: clock.now))
+            #expect(try await refusal(name, isCounted: true) == nil)
+            #expect(try await refusal(name, isCounted: false) == nil)
+            #expect(try await refusal(name, isCounted: true)?.contains("have enrolled") == true)
+        }
+        #expect(try await store.enrolmentKeys().map(\.used) == [1, 1])
+        #expect(try await store.revokeEnrolmentKey("lab", at: clock.now))
+        #expect(try await refusal("lab", isCounted: false)?.contains("revoked") == true)
+        clock.advance(milliseconds: 1000)
+        #expect(try await refusal("shop", isCounted: false)?.contains("time is over") == true)
+        #expect(try await refusal("none", isCounted: false)?.contains("no such") == true)
+    }
+
     @Test func `a token lives from its registration to its end, and is known at every step`() async throws {
         try await withServer { server in
             let sealer = try #require(DeviceTokenSealer(keys: [[UInt8](repeating: 1, count: 32)]))
