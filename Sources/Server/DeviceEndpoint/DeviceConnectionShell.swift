@@ -87,6 +87,11 @@ final class DeviceConnectionShell: MCSChannelPeer {
     /// In bytes: room for a login that names as many ids as ``MCSClientConfiguration/loginIDLimit`` allows. A device
     /// that is not known yet gets no more.
     private static let maximumSizeBeforeLogin = 16 * 1024
+    /// How many more notifications may be written in this session; `nil` for an agent of ours, which keeps its login
+    /// short by itself. Other clients (microG) name in theirs all of the last session, acknowledged or not: so
+    /// many are written as a login may name, and once they are acknowledged the device is to come again.
+    private var foreignRoom: Int?
+    private static let foreignSessionLimit = MCSClientConfiguration().loginIDLimit
 
     init(_ surroundings: DeviceConnectionSurroundings, port: DeviceConnectionPort) {
         self.surroundings = surroundings
@@ -104,6 +109,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
                 channel.send(notifications[0], lastStreamID: lastStreamID, now: SessionTime.now().wall)
                 surroundings.metrics.sent.increment()
                 noteSent(notifications, sessionID)
+                noteWritten(1)
                 return channel.settle()
             }
             // The stream ids are used up: the session ends with the attempt.
@@ -233,6 +239,9 @@ final class DeviceConnectionShell: MCSChannelPeer {
     }
 
     func received(_ packet: MCSPacket) {
+        if sessionID == nil, case .login(let login) = packet, login.id != MCSLoginRequest.agentID {
+            foreignRoom = Self.foreignSessionLimit
+        }
         perform(session.received(packet, at: .now()))
     }
 
@@ -322,7 +331,7 @@ extension DeviceConnectionShell {
                 channel?.send(notification, lastStreamID: lastStreamID, now: now)
             }
         case .authenticate(let login): authenticate(login)
-        case .began: perform(flow.start())
+        case .began: perform(flow.roomChanged(room) + flow.start())
         case .acknowledged(let stream, let ids): acknowledged(ids, stream: stream)
         case .attemptsAcknowledged(let ids): attemptsAcknowledged(ids)
         case .upstream(let stream, let message): receive(message, stream: stream)
@@ -345,6 +354,7 @@ extension DeviceConnectionShell {
             perform(session.send(notifications, at: .now()))
             surroundings.metrics.sent.increment(by: notifications.count)
             noteSent(notifications, sessionID)
+            noteWritten(all.count)
         case .notSent(let ids):
             surroundings.metrics.notSent.increment(by: ids.count)
             surroundings.gateway.attempts(ids, became: .notSent)
@@ -410,7 +420,7 @@ extension DeviceConnectionShell {
     private func attemptsAcknowledged(_ ids: [NotificationID]) {
         surroundings.metrics.acknowledged.increment(by: ids.count)
         surroundings.gateway.attempts(ids, became: .acknowledged)
-        perform(flow.roomChanged(session.room))
+        roomChanged()
     }
 
     private func acknowledged(_ ids: [NotificationID], stream: Int32) {
@@ -419,7 +429,26 @@ extension DeviceConnectionShell {
         surroundings.gateway.acknowledged(sessionID, ids) { [port] durable in
             port.onLoop { $0.recorded(stream: stream, durable: durable) }
         }
-        perform(flow.roomChanged(session.room))
+        roomChanged()
+    }
+
+    /// How many notifications may be written now.
+    private var room: Int { min(session.room, foreignRoom ?? .max) }
+
+    private func roomChanged() {
+        perform(flow.roomChanged(room))
+        endIfServed()
+    }
+
+    private func noteWritten(_ count: Int) {
+        foreignRoom = foreignRoom.map { $0 - count }
+        endIfServed()
+    }
+
+    /// Ends a session in which as many were written as may be, once all are acknowledged.
+    private func endIfServed() {
+        guard let foreignRoom, foreignRoom <= 0, session.room == surroundings.configuration.windowLimit else { return }
+        perform(session.end(.stopping))
     }
 
     private func receive(_ message: UpstreamMessage, stream: Int32) {

@@ -91,8 +91,10 @@ private final class Connection {
         return packets
     }
 
-    func logIn() throws {
-        try receive([.login(MCSLoginRequest(device: device.rawValue, secret: 7))], version: 41)
+    func logIn(received: [String] = [], isAgent: Bool = false) throws {
+        var login = MCSLoginRequest(device: device.rawValue, secret: 7, received: received)
+        if isAgent { login.id = MCSLoginRequest.agentID }
+        try receive([.login(login)], version: 41)
     }
 
     func receive(_ packets: [MCSPacket], version: UInt8? = nil) throws {
@@ -139,6 +141,48 @@ private final class Connection {
         try known.channel.writeInbound(ByteBuffer(bytes: head))
         known.channel.embeddedEventLoop.run()
         #expect(known.channel.isActive)
+    }
+
+    private static let longID: Int64 = 9_000_000_000_000_000_000
+
+    @Test func `a client that names all it has received in its login is sent no more than a login may name`() throws {
+        let first = try Connection()
+        for number in 1...Int64(700) { first.accept(notification(Self.longID + number)) }
+        try first.logIn()
+        var names: [String] = []
+        // Acknowledged in between, as some clients do, which name them in the next login all the same.
+        for _ in 0..<10 where first.channel.isActive {
+            let written = try first.written()
+            names += stanzas(written).map(\.persistentID)
+            #expect(names.count <= 600)
+            try first.receive([.iq(MCSIqStanza(.selective(names)))])
+        }
+        #expect(names.count == 600 && !first.channel.isActive)
+        #expect(try first.written().last == .close)
+        let second = try Connection()
+        for number in 1...Int64(700) { second.accept(notification(Self.longID + number)) }
+        try second.logIn(received: names)
+        #expect(stanzas(try second.written()).count == 100 && second.channel.isActive)
+    }
+
+    @Test func `a client that was sent as much as it may name keeps its session until it acknowledges it`() throws {
+        let connection = try Connection()
+        try connection.logIn()
+        for number in 1...Int64(601) { connection.accept(notification(number)) }
+        let names = stanzas(try connection.written()).map(\.persistentID)
+        #expect(names.count == 600 && connection.channel.isActive)
+        try connection.receive([.iq(MCSIqStanza(.selective(Array(names.dropLast()))))])
+        #expect(connection.channel.isActive)
+        try connection.receive([.iq(MCSIqStanza(.selective(names)))])
+        #expect(!connection.channel.isActive)
+        #expect(connection.gateway.state.value.acknowledged.contains(NotificationID(rawValue: 600)))
+    }
+
+    @Test func `an agent of ours is sent as much as the window has room for`() throws {
+        let connection = try Connection()
+        try connection.logIn(isAgent: true)
+        for number in 1...Int64(700) { connection.accept(notification(number)) }
+        #expect(stanzas(try connection.written()).count == 700)
     }
 
     @Test func `one attempt that was written and not acknowledged is named when the connection ends`() throws {
