@@ -95,22 +95,22 @@ extension Messaging {
         try await Self.asynchronously { deleteToken(completion: $0) }
     }
 
-    /// Gives the registration token; the sender must be that of the app's options.
+    /// Gives the registration token. The sender must be that of the app's options: an app has one token here, of its
+    /// own project; for another one the completion gets ``MessagingError/Code/invalidRequest``.
     @preconcurrency
     public func retrieveFCMToken(
         forSenderID senderID: String, completion: @escaping @Sendable (String?, (any Error)?) -> Void
     ) {
-        guard !senderID.isEmpty else {
-            return Self.onMain { completion(nil, MessagingError(.invalidRequest, "a sender's number is needed")) }
-        }
+        guard isOwn(senderID, completion: { completion(nil, $0) }) else { return }
         token(completion: completion)
     }
 
-    /// Ends the registration token.
+    /// Ends the registration token, where the sender is that of the app's options; of another one there is none to end.
     @preconcurrency
     public func deleteFCMToken(
         forSenderID senderID: String, completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
+        guard isOwn(senderID, completion: completion) else { return }
         deleteToken(completion: completion)
     }
 
@@ -159,6 +159,18 @@ extension Messaging {
     func isConfigured(completion: @escaping @Sendable ((any Error)?) -> Void) -> Bool {
         guard !read({ $0.isConfigured }) else { return true }
         Self.onMain { completion(MessagingError(.invalidRequest, "FirebaseApp.configure() was not called")) }
+        return false
+    }
+
+    /// Whether Firebase is configured with this sender; else the completion gets an error.
+    private func isOwn(_ sender: String, completion: @escaping @Sendable ((any Error)?) -> Void) -> Bool {
+        guard isConfigured(completion: completion) else { return false }
+        let own = ownSender()
+        guard sender.isEmpty || own.map({ $0 != sender }) ?? false else { return true }
+        let sentence =
+            sender.isEmpty
+            ? "a sender's number is needed" : "the app's sender is \(own ?? ""); there is no token of another one"
+        Self.onMain { completion(MessagingError(.invalidRequest, sentence)) }
         return false
     }
 

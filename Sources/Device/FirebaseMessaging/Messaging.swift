@@ -24,6 +24,8 @@ open class Messaging: NSObject, @unchecked Sendable {
     let host: AppHost
     /// The application's delegate and the notification center's.
     private let otherDelegates: @MainActor @Sendable () -> (application: AnyObject?, center: AnyObject?)
+    /// The number of the app's own project; `nil` where no app of Firebase is configured.
+    let ownSender: @Sendable () -> String?
     private let lock = NSLock()
     private weak var storedDelegate: (any MessagingDelegate)?
     private var state: MessagingState
@@ -33,12 +35,14 @@ open class Messaging: NSObject, @unchecked Sendable {
     /// Messaging of a host. An app has one, ``messaging()``; tests make others.
     package init(
         host: AppHost, settings: FirebaseSettings,
+        ownSender: @escaping @Sendable () -> String? = { FirebaseApp.app()?.options.gcmSenderID },
         delegates: @escaping @MainActor @Sendable () -> (application: AnyObject?, center: AnyObject?) = {
             (UIApplication.shared.delegate, UNUserNotificationCenter.current().delegate)
         }
     ) {
         self.host = host
         otherDelegates = delegates
+        self.ownSender = ownSender
         state = MessagingState(settings)
         super.init()
     }

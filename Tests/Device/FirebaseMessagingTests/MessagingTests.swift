@@ -46,7 +46,8 @@ final class MessagingTests {
     private func messaging(_ change: (inout FirebaseSettings) -> Void = { _ in }) -> Messaging {
         var settings = FirebaseSettings()
         change(&settings)
-        let messaging = Messaging(host: host, settings: settings, delegates: { [app] in (nil, app) })
+        let messaging = Messaging(
+            host: host, settings: settings, ownSender: { "42" }, delegates: { [app] in (nil, app) })
         messaging.delegate = app
         messaging.begin()
         return messaging
@@ -86,6 +87,33 @@ final class MessagingTests {
         guard case .registerForRemoteNotifications(let request) = asked else { return }
         try agent.say(.registrationFailed(request: request, code: "noServer", message: "there is no server"))
         await #expect(throws: MessagingError.self) { _ = try await token.value }
+    }
+
+    private func token(of sender: String, _ messaging: Messaging) async throws -> String? {
+        try await withCheckedThrowingContinuation { continuation in
+            messaging.retrieveFCMToken(forSenderID: sender) { token, error in
+                if let error { continuation.resume(throwing: error) } else { continuation.resume(returning: token) }
+            }
+        }
+    }
+
+    @Test func `the token is that of the app's own sender, and there is none of another`() async throws {
+        let messaging = messaging()
+        try await agent.welcome()
+        guard case .registerForRemoteNotifications(let request) = try await agent.next({ isRegistration($0) }) else {
+            return
+        }
+        try agent.say(.registered(request: request, token: String(repeating: "ab", count: 32)))
+        #expect(await app.told.next() == "token ab")
+        #expect(try await token(of: "42", messaging) == String(repeating: "ab", count: 32))
+        for sender in ["43", ""] {
+            let error = await #expect(throws: MessagingError.self) { _ = try await token(of: sender, messaging) }
+            #expect(error?.code == .invalidRequest)
+        }
+        let refused: (any Error)? = await withCheckedContinuation { continuation in
+            messaging.deleteFCMToken(forSenderID: "43") { continuation.resume(returning: $0) }
+        }
+        #expect(refused is MessagingError && messaging.fcmToken != nil)
     }
 
     @Test func `with the proxy disabled the device token is the app's to set`() async throws {
