@@ -44,7 +44,7 @@ public final class AppServiceRequest: Sendable {
         self.client = client
     }
 
-    /// Answers; the first answer counts.
+    /// Answers; the first answer counts. A limit above ``AppServiceConnection/largestMessageLimit`` is that.
     ///
     /// - Returns: ``AppServiceResponseStatus/messageSizeTooLarge`` or ``AppServiceResponseStatus/failure`` where the answer
     ///   cannot be sent: then the asker is told so.
@@ -61,7 +61,8 @@ public final class AppServiceRequest: Sendable {
             client.say(.answer(call: call, RelayOutcome(.success, message: map)))
             return .success
         } catch {
-            client.say(.answer(call: call, RelayOutcome(.tooLarge, detail: "the answer: \(error)")))
+            let status: RelayStatus = error.isTooLarge ? .tooLarge : .failed
+            client.say(.answer(call: call, RelayOutcome(status, detail: "the answer: \(error)")))
             return error.isTooLarge ? .messageSizeTooLarge : .failure
         }
     }
@@ -87,6 +88,8 @@ public final class AppServiceConnection: Sendable {
 
     private let client: RelayClient
     private let state: Mutex<State>
+    /// Called when either end has closed it.
+    private let whenEnded: @Sendable () -> Void
 
     /// The other end asks. Subscribe before anything is awaited; a question that nobody hears is answered with a failure.
     public let requestReceived = ConnectedDevicesEvent<AppServiceRequest>()
@@ -100,12 +103,16 @@ public final class AppServiceConnection: Sendable {
 
     init(_ info: AppServiceInfo?, client: RelayClient) {
         self.client = client
+        whenEnded = {}
         state = Mutex(State(info: info))
     }
 
     /// The end of a connection that another device has opened; without an id it is one question's.
-    init(opened id: UUID?, _ info: AppServiceInfo, client: RelayClient) {
+    init(
+        opened id: UUID?, _ info: AppServiceInfo, client: RelayClient, whenEnded: @escaping @Sendable () -> Void = {}
+    ) {
         self.client = client
+        self.whenEnded = whenEnded
         state = Mutex(State(info: info, id: id, isOpening: true))
     }
 
@@ -139,7 +146,7 @@ public final class AppServiceConnection: Sendable {
         return AppServiceConnectionStatus(outcome.status)
     }
 
-    /// Asks the other end, and waits for its answer.
+    /// Asks the other end, and waits for its answer. A limit above ``largestMessageLimit`` is that.
     public func sendMessage(
         _ message: ValueSet, within patience: Duration = .seconds(30),
         limit: Int = AppServiceConnection.defaultMessageLimit
@@ -159,7 +166,7 @@ public final class AppServiceConnection: Sendable {
             detail: outcome.detail)
     }
 
-    /// Opens, asks once and closes, in one round trip.
+    /// Opens, asks once and closes, in one round trip. A limit above ``largestMessageLimit`` is that.
     public static func sendStatelessMessage(
         _ message: ValueSet, to info: AppServiceInfo, request: RemoteSystemConnectionRequest,
         within patience: Duration = .seconds(30), limit: Int = AppServiceConnection.defaultMessageLimit
@@ -198,6 +205,7 @@ public final class AppServiceConnection: Sendable {
             return state.listener
         }
         if let listener { client.ignore(listener) }
+        whenEnded()
     }
 
     private func take(_ news: RelayClient.News) {

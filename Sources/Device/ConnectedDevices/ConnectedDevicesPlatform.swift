@@ -140,11 +140,10 @@ public final class RemoteSystemAppRegistration: Sendable {
         var launcher: (any LaunchUriProvider)?
         var listener: Int?
         var isPublished = false
-        /// The connections that others have opened; a connection leaves when it is closed.
-        var connections: [UUID: AppServiceConnection] = [:]
     }
 
     private let state = Mutex(State())
+    private let connections = OpenedConnections()
     private static let own = RemoteSystemAppRegistration()
 
     private init() {}
@@ -173,6 +172,9 @@ public final class RemoteSystemAppRegistration: Sendable {
     }
 
     /// Publishes what was set, and again whenever the connection to the agent was lost.
+    ///
+    /// - Returns: ``ConnectedDevicesNotificationRegistrationStatus/errorUnknown`` where more was set than is allowed;
+    ///   standard error says what. Nothing is sent then, and what was published before stays.
     public func publish() async -> ConnectedDevicesNotificationRegistrationStatus {
         let client = RelayClient.shared
         let mustListen = state.withLock { state in
@@ -205,31 +207,26 @@ public final class RemoteSystemAppRegistration: Sendable {
             .publish(request: $0, services: services, schemes: schemes, attributes: attributes)
         }
         guard case .answered(_, _, let outcome)? = notice else { return .errorNoNetwork }
-        return outcome.status == .success ? .success : .errorUnknown
+        if outcome.status == .success { return .success }
+        let why = outcome.detail ?? outcome.status.rawValue
+        FileHandle.standardError.write(Data("aldaba: the app's services are not published: \(why)\n".utf8))
+        return .errorUnknown
     }
 
     private func take(_ news: RelayClient.News, _ client: RelayClient) {
         switch news {
         case .opened: if state.withLock({ $0.isPublished }) { Task { await send(over: client) } }
-        case .ended:
-            let connections = state.withLock { state in
-                defer { state.connections = [:] }
-                return state.connections
-            }
-            for connection in connections.values { connection.close(by: .unknown) }
+        case .ended: connections.closeAll(by: .unknown)
         case .notice(.opened(let id, let device, let app, let service)):
-            let info = AppServiceInfo(name: service, packageId: app)
-            let connection = AppServiceConnection(opened: id, info, client: client)
             guard let provider = provider(of: service) else {
                 return client.say(.close(request: 0, connection: id, .cancelled))
             }
-            connection.listen()
-            state.withLock { $0.connections[id] = connection }
+            let connection = connections.open(id, AppServiceInfo(name: service, packageId: app), client: client)
             provider.connectionDidOpen(
                 AppServiceConnectionOpenedInfo(connection: connection, remoteSystemId: device, callerAppId: nil))
         case .notice(.closed(let id, let reason)):
             // Whoever keeps no connection hears of its end all the same.
-            state.withLock { $0.connections.removeValue(forKey: id) }?.close(by: reason)
+            connections.close(id, by: reason)
         case .notice(.asked(let call, _, let device, _, let asked)) where asked.connection == nil:
             answer(asked, call, device, client)
         case .notice(.offered(let id, let device, let offer)):

@@ -18,18 +18,29 @@ final class RelayClient: Sendable {
         case notice(RelayNotice)
     }
 
+    /// What a connection leaves when it is over.
+    private struct Rest: Sendable {
+        let connection: AgentConnection?
+        let wasOpen: Bool
+        let waiting: [Int64: @Sendable (RelayNotice?) -> Void]
+        let held: [@Sendable () -> Void]
+    }
+
     private struct State {
-        var isStarted = false
-        var isStopped = false
-        var isOpen = false
-        /// Whether an attempt was made since the start: before that, requests wait.
-        var hasTried = false
+        var attempts = RelayAttempts()
+        /// The connection of the attempt that counts.
         var connection: AgentConnection?
         var lastRequest: Int64 = 0
         var lastListener = 0
         var waiting: [Int64: @Sendable (RelayNotice?) -> Void] = [:]
         var listeners: [Int: @Sendable (News) -> Void] = [:]
         var held: [@Sendable () -> Void] = []
+
+        /// Takes out what the connection leaves.
+        mutating func rest(wasOpen: Bool) -> Rest {
+            defer { (connection, waiting, held) = (nil, [:], []) }
+            return Rest(connection: connection, wasOpen: wasOpen, waiting: waiting, held: held)
+        }
     }
 
     /// The client of this process.
@@ -47,27 +58,31 @@ final class RelayClient: Sendable {
 
     /// Begins to connect; does nothing while it is started.
     func start() {
-        let begins = state.withLock { state in
-            defer { state.isStarted = true }
-            state.isStopped = false
-            return !state.isStarted
-        }
-        if begins { connect() }
+        if let attempt = state.withLock({ $0.attempts.start() }) { connect(attempt) }
     }
 
-    /// Ends the connection.
-    func stop() {
-        let connection = state.withLock { state in
-            state.isStopped = true
-            state.isStarted = false
-            return state.connection
+    /// Ends the connection. What it still says is not heard, also after another ``start()``.
+    func stop() { stop { _ in true } }
+
+    private func stop(where isMeant: (RelayAttempts) -> Bool) {
+        let rest = state.withLock { state -> Rest? in
+            guard isMeant(state.attempts) else { return nil }
+            let wasOpen = state.attempts.isOpen
+            state.attempts.stop()
+            return state.rest(wasOpen: wasOpen)
         }
-        connection?.close()
+        guard let rest else { return }
+        rest.connection?.close()
+        queue.async { [self] in finish(rest) }
     }
 
-    /// Asks the agent.
+    /// Asks the agent. A request that the agent would not read, whose connection it would end, is answered here.
     func ask(_ make: @escaping @Sendable (Int64) -> RelayRequest) async -> RelayNotice? {
-        await withCheckedContinuation { continuation in
+        if let fault = make(0).fault {
+            let status: RelayStatus = if case .tooLarge = fault.problem { .tooLarge } else { .failed }
+            return .answered(request: 0, id: nil, RelayOutcome(status, detail: fault.description))
+        }
+        return await withCheckedContinuation { continuation in
             ask(make) { continuation.resume(returning: $0) }
         }
     }
@@ -77,9 +92,9 @@ final class RelayClient: Sendable {
     ) {
         enum Step { case wait, fail, send(AgentConnection, Int64) }
         let step = state.withLock { state -> Step in
-            guard state.isStarted else { return .fail }
-            guard let connection = state.connection, state.isOpen else {
-                guard !state.hasTried else { return .fail }
+            guard state.attempts.isStarted else { return .fail }
+            guard let connection = state.connection, state.attempts.isOpen else {
+                guard !state.attempts.hasTried else { return .fail }
                 state.held.append { [self] in ask(make, then: complete) }
                 return .wait
             }
@@ -97,7 +112,8 @@ final class RelayClient: Sendable {
 
     /// Says something that is not answered.
     func say(_ request: RelayRequest) {
-        if let connection = state.withLock({ $0.isOpen ? $0.connection : nil }) { _ = send(request, over: connection) }
+        let connection = state.withLock { $0.attempts.isOpen ? $0.connection : nil }
+        if let connection { _ = send(request, over: connection) }
     }
 
     /// - Returns: `false` where the request cannot be written.
@@ -120,33 +136,33 @@ final class RelayClient: Sendable {
 
     func ignore(_ listener: Int) { state.withLock { _ = $0.listeners.removeValue(forKey: listener) } }
 
-    private func connect() {
+    private func connect(_ attempt: Int) {
         AgentConnection.open(path: configuration.socketPath) { [self] notice in
             switch notice {
             case .opened(let connection):
-                let mayGoOn = state.withLock { state in
+                let counts = state.withLock { state in
+                    guard state.attempts.counts(attempt) else { return false }
                     state.connection = connection
-                    return !state.isStopped
+                    return true
                 }
-                guard mayGoOn else { return connection.close() }
+                guard counts else { return connection.close() }
                 let hello = AppMessage.hello(
                     version: AgentFrame.version, app: configuration.app ?? "", secret: nil, role: .relayService)
                 if let frame = try? AgentFrame.encode(hello) { connection.send(frame) }
             case .received(let messages, let connection):
                 queue.async { [self] in
-                    for message in messages { take(message) }
+                    for message in messages { take(message, attempt) }
                     connection.readOn()
                 }
-            case .ended: queue.async { [self] in ended() }
+            case .ended: queue.async { [self] in ended(attempt) }
             }
         }
     }
 
-    private func take(_ message: AgentMessage) {
+    private func take(_ message: AgentMessage, _ attempt: Int) {
+        guard state.withLock({ $0.attempts.counts(attempt) }) else { return }
         switch message {
-        case .welcome:
-            release(isOpen: true)
-            tell(.opened)
+        case .welcome: welcomed(attempt)
         case .relay(let packet):
             guard let notice = try? RelayNotice([UInt8](packet.frame)) else { return }
             switch notice {
@@ -156,7 +172,7 @@ final class RelayClient: Sendable {
         case .refused(_, let code, let text):
             FileHandle.standardError.write(Data("aldaba: the agent refused to relay: \(text)\n".utf8))
             // Another process of the app relays for it now.
-            if code == AgentMessage.superseded { stop() }
+            if code == AgentMessage.superseded { stop { $0.counts(attempt) } }
         default: break
         }
     }
@@ -166,35 +182,49 @@ final class RelayClient: Sendable {
     }
 
     /// Lets requests go on that waited for the first attempt.
-    private func release(isOpen: Bool) {
-        let held = state.withLock { state in
-            state.isOpen = isOpen
-            state.hasTried = true
+    private func welcomed(_ attempt: Int) {
+        let held = state.withLock { state -> [@Sendable () -> Void]? in
+            guard state.attempts.welcome(attempt) else { return nil }
             defer { state.held = [] }
             return state.held
         }
+        guard let held else { return }
         for ask in held { ask() }
+        tell(.opened)
     }
 
-    private func ended() {
-        let (waiting, wasOpen, isStopped) = state.withLock { state in
-            defer {
-                state.waiting = [:]
-                state.connection = nil
-            }
-            return (state.waiting, state.isOpen, state.isStopped)
+    private func ended(_ attempt: Int) {
+        let rest = state.withLock { state -> Rest? in
+            let wasOpen = state.attempts.isOpen
+            return state.attempts.end(attempt) ? state.rest(wasOpen: wasOpen) : nil
         }
-        release(isOpen: false)
-        for complete in waiting.values { complete(nil) }
-        if wasOpen { tell(.ended) }
-        if !isStopped { queue.asyncAfter(deadline: .now() + Self.pause) { [self] in connectAgain() } }
+        guard let rest else { return }
+        finish(rest)
+        queue.asyncAfter(deadline: .now() + Self.pause) { [self] in
+            if let next = state.withLock({ $0.attempts.next(after: attempt) }) { connect(next) }
+        }
     }
 
-    private func connectAgain() {
-        if state.withLock({ !$0.isStopped && $0.connection == nil }) { connect() }
+    /// Answers what waited for a connection that is over, and tells its end.
+    private func finish(_ rest: Rest) {
+        for ask in rest.held { ask() }
+        for complete in rest.waiting.values { complete(nil) }
+        if rest.wasOpen { tell(.ended) }
     }
 
     private func tell(_ news: News) {
         for listener in state.withLock({ $0.listeners.sorted { $0.key < $1.key }.map(\.value) }) { listener(news) }
+    }
+}
+
+extension RelayRequest {
+    /// Why the agent would not read the request; `nil` where it does.
+    var fault: RelayFault? {
+        do throws(RelayFault) {
+            _ = try RelayRequest(try encoded())
+            return nil
+        } catch {
+            return error
+        }
     }
 }

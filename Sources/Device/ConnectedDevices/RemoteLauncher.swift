@@ -5,7 +5,7 @@ import RelayWire
 public struct RemoteLauncherOptions: Hashable, Sendable {
     /// An https page that the target opens if the address cannot be, for certain.
     public var fallbackUri: String?
-    /// The bundle ids of the apps that should open it, the most wanted first.
+    /// The bundle ids of the apps that should open it, at most 16, the most wanted first.
     public var preferredAppIds: [String]
 
     /// Options; there is none that must be given.
@@ -27,12 +27,17 @@ public struct RemoteLauncher: Sendable {
     public init() {}
 
     /// Opens an address, and says what came of it: whether the target took it, not whether a window is there.
+    ///
+    /// - Returns: ``RemoteLaunchUriStatus/valueSetTooLarge`` for an address or a fallback of more than 8192 bytes, or
+    ///   for more than 16 preferred apps; nothing is sent then.
     public func launchUri(
         _ uri: String, with request: RemoteSystemConnectionRequest,
         options: RemoteLauncherOptions = RemoteLauncherOptions(),
         within patience: Duration = .seconds(30)
     ) async -> RemoteLaunchUriStatus {
-        guard uri.utf8.count <= 8192 else { return .valueSetTooLarge }
+        guard uri.utf8.count <= 8192, (options.fallbackUri ?? "").utf8.count <= 8192,
+            options.preferredAppIds.count <= 16
+        else { return .valueSetTooLarge }
         let order = RelayOrder.launch(
             uri: uri, app: request.app, fallback: options.fallbackUri, preferredApps: options.preferredAppIds)
         return RemoteLaunchUriStatus(

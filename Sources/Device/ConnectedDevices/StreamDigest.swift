@@ -1,6 +1,6 @@
 import Foundation
 
-/// What there is of a stream already, from its beginning: how much, and its digest. Made by appending what is there, in order.
+/// The received beginning of a stream: its length and its digest. Made by appending the received bytes in order.
 public struct StreamPosition: Sendable {
     /// How many bytes there are.
     public private(set) var offset: Int64 = 0
@@ -11,15 +11,17 @@ public struct StreamPosition: Sendable {
 
     /// The bytes that follow.
     public mutating func append(_ bytes: some Sequence<UInt8>) {
-        for byte in bytes {
-            digest.append(byte)
-            offset += 1
-        }
+        if bytes.withContiguousStorageIfAvailable({ add($0) }) == nil { add(Array(bytes)) }
     }
 
-    /// The digest (SHA-256) of what is there; nothing for nothing.
+    private mutating func add(_ bytes: some Collection<UInt8>) {
+        digest.append(bytes)
+        offset += Int64(bytes.count)
+    }
+
+    /// The digest (SHA-256) of the received bytes; empty where there are none.
     var prefix: [UInt8] { offset == 0 ? [] : digest.value }
-    /// The digest (SHA-256) of what is there.
+    /// The digest (SHA-256) of the received bytes, also where there are none.
     var whole: [UInt8] { digest.value }
 }
 
@@ -59,23 +61,27 @@ struct StreamDigest: Sendable {
         return !overflow && (high < limit || (high == limit && low.low == 0))
     }
 
-    mutating func append(_ byte: UInt8) {
-        count += 1
-        block.append(byte)
-        guard block.count == 64 else { return }
-        mix(block)
-        block.removeAll(keepingCapacity: true)
+    mutating func append(_ bytes: some Collection<UInt8>) {
+        count &+= UInt64(bytes.count)
+        var rest = bytes[...]
+        while true {
+            let piece = rest.prefix(64 - block.count)
+            rest = rest.dropFirst(piece.count)
+            block += piece
+            guard block.count == 64 else { return }
+            mix(block)
+            block.removeAll(keepingCapacity: true)
+        }
     }
 
     /// The digest of all that was appended.
     var value: [UInt8] {
         var copy = self
         let bits = count &* 8
-        copy.append(0x80)
-        while copy.block.count != 56 { copy.append(0) }
-        for shift in stride(from: 56, through: 0, by: -8) {
-            copy.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift)))
-        }
+        // One bit, then zeros until the length ends a block.
+        let end: [UInt8] = [0x80] + Array(repeating: 0, count: (119 - block.count) % 64)
+        copy.append(end)
+        copy.append(stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> UInt64($0)) })
         return copy.state.flatMap { word in
             stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
         }

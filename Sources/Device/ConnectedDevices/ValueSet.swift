@@ -23,12 +23,13 @@ public struct ValueSetFault: Error, Hashable, Sendable, CustomStringConvertible 
 
 /// Messages and what is sent of them.
 enum ValueSetCoding {
-    /// The values to be sent, examined as the agent examines them.
+    /// The values to be sent, examined as the agent examines them. A limit above the largest message's is that.
     static func relay(_ message: ValueSet, limit: Int) throws(ValueSetFault) -> RelayMap {
         var map: RelayMap = [:]
         for (name, value) in message { map[name] = try relay(value, name) }
         do throws(RelayFault) {
-            _ = try RelayEncoder.encode(map, limits: RelayLimits(bytes: limit))
+            let bytes = min(max(limit, 0), RelayLimits.largestMessage.bytes)
+            _ = try RelayEncoder.encode(map, limits: RelayLimits(bytes: bytes))
         } catch {
             let isTooLarge = if case .tooLarge = error.problem { true } else { false }
             throw ValueSetFault(path: error.path, description: error.description, isTooLarge: isTooLarge)
@@ -56,7 +57,9 @@ enum ValueSetCoding {
             return .date(milliseconds: exact)
         case let value as UUID: return .uuid(value)
         case let value as Data: return .data([UInt8](value))
-        case let value as [UInt8]: return .data(value)
+        // Swift casts an empty array of any type to bytes.
+        case let bytes as [UInt8] where type(of: value) == [UInt8].self || type(of: value) == [UInt8]?.self:
+            return .data(bytes)
         case let value as [String: Any]:
             var map: RelayMap = [:]
             for (name, element) in value { map[name] = try relay(element, "\(path).\(name)") }

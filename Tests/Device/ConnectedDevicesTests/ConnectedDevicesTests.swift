@@ -59,6 +59,20 @@ import Testing
         #expect(back["data"] as? Data == Data([1, 2]))
     }
 
+    @Test("Only bytes become data; an empty array of another type stays an array")
+    func emptyArrays() throws {
+        let message: ValueSet = [
+            "texts": [String](), "numbers": [Int](), "any": [any Sendable](), "maps": [[String: Int]](),
+            "bytes": [UInt8](), "data": Data(), "some": [UInt8]([1]),
+        ]
+        let map = try ValueSetCoding.relay(message, limit: 65_536)
+        #expect(
+            map == [
+                "texts": [], "numbers": [], "any": [], "maps": [], "bytes": .data([]), "data": .data([]),
+                "some": .data([1]),
+            ])
+    }
+
     @Test("What cannot be sent is told with its place")
     func faults() throws {
         struct Own: Sendable {}

@@ -28,6 +28,18 @@ import Testing
         #expect(position.offset == Int64(text.utf8.count * times))
     }
 
+    @Test("How the bytes are cut does not change the digest", arguments: [1, 55, 56, 63, 64, 65, 200])
+    func cuts(_ length: Int) {
+        let data = [UInt8]((0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        var whole = StreamPosition()
+        whole.append(data)
+        var cut = StreamPosition()
+        for start in stride(from: 0, to: data.count, by: length) {
+            cut.append(AnySequence(data[start..<min(start + length, data.count)]))
+        }
+        #expect(cut.whole == whole.whole && cut.offset == whole.offset)
+    }
+
     /// A giver with a queue of its own; `heard` waits for what it says.
     private func steps(
         _ source: some RemoteStreamSource, _ pulls: [RelayStreamStep],
