@@ -232,11 +232,12 @@ package struct AgentReader {
         try String.fetchOne(database, sql: "SELECT value FROM preference WHERE name = ?", arguments: [name])
     }
 
-    /// What a person and an app have settled; what every app begins with, where nothing is stored or it is not readable.
+    /// What a person and an app have settled; what every app begins with, where nothing is stored.
+    ///
+    /// Throws where what is stored cannot be decoded, too: the next change would overwrite it.
     package func standing(app: BundleID) throws -> AppNotificationRecord {
-        JSONText.read(
-            try String.fetchOne(database, sql: "SELECT standing FROM standing WHERE app = ?", arguments: [app]))
-            ?? AppNotificationRecord()
+        let text = try String.fetchOne(database, sql: "SELECT standing FROM standing WHERE app = ?", arguments: [app])
+        return try JSONText.decoded(text, what: "what is settled for \(app)") ?? AppNotificationRecord()
     }
 
     /// The questions for authorization that were open when this store was last used: the app, and the presenter's handle.

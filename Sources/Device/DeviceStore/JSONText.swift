@@ -28,4 +28,23 @@ package enum JSONText {
     package static func read<Value: Decodable>(_ text: String?, as type: Value.Type = Value.self) -> Value? {
         text.flatMap { try? JSONDecoder().decode(Value.self, from: Data($0.utf8)) }
     }
+
+    /// A text that is not the value that is to be read from it.
+    package struct Fault: Error, CustomStringConvertible {
+        /// What is stored there, in words, and why it cannot be decoded.
+        package let description: String
+    }
+
+    /// The value of a JSON text that is not to be lost; `nil` for NULL alone.
+    ///
+    /// - Parameter what: What the text says, in words for the log.
+    /// - Throws: ``Fault`` for a text that is no such value, as another version may have written.
+    static func decoded<Value: Decodable>(_ text: String?, what: String) throws(Fault) -> Value? {
+        guard let text else { return nil }
+        do {
+            return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
+        } catch {
+            throw Fault(description: "\(what) cannot be decoded: \(error)")
+        }
+    }
 }

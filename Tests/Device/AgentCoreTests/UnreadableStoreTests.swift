@@ -81,6 +81,43 @@ import Testing
         try await harness.stop()
     }
 
+    @Test(arguments: [#"{"authorization":9}"#, "[]", "settled", ""])
+    func `what a person settled is not overwritten since it could not be decoded`(text: String) async throws {
+        let harness = try AgentHarness()
+        try await harness.start(timing: Self.timing)
+        try await harness.stop()
+        let store = try AgentStore.open(path: harness.configuration.databasePath, now: noon).store
+        var record = AppNotificationRecord()
+        record.settings.sounds = false
+        _ = try store.commit([.standing(app: Self.other, record)])
+        #expect(try store.read { try $0.standing(app: Self.other) } == record)
+        try change(harness) {
+            try $0.execute(sql: "UPDATE standing SET standing = ? WHERE app = ?", arguments: [text, Self.other])
+        }
+        #expect(throws: JSONText.Fault.self) { try store.read { try $0.standing(app: Self.other) } }
+        #expect(try store.read { try $0.standing(app: "com.example.third") } == AppNotificationRecord())
+    }
+
+    @Test func `an app whose record could not be decoded is refused, and the record stays`() async throws {
+        let text = #"{"authorization":9}"#
+        let harness = try AgentHarness()
+        try await harness.start(timing: Self.timing)
+        try change(harness) {
+            try $0.execute(sql: "INSERT INTO standing (app, standing) VALUES (?, ?)", arguments: [Self.other, text])
+        }
+        var manifest = todoManifest
+        manifest.id = Self.other
+        try AppFolder(path: harness.configuration.appsFolder).install(manifest)
+        #expect(await welcome(try await harness.connectApp(Self.other)) == "storeFailed")
+        let store = try #require(await harness.agent.withLock { $0 }?.store)
+        let stored = try store.read {
+            try String.fetchOne(
+                $0.database, sql: "SELECT standing FROM standing WHERE app = ?", arguments: [Self.other])
+        }
+        #expect(stored == text)
+        try await harness.stop()
+    }
+
     @Test func `an app that ended its registration is not registered since that could not be read`() async throws {
         let (harness, _) = try await returningApp("registration")
         let agent = try #require(harness.agent.withLock { $0 })
