@@ -128,14 +128,19 @@ package struct UpstreamInterface: ControlInterface {
         var state: String
     }
 
-    private func ends(_ request: Request, _ access: ProviderAccess, _ id: String) async throws -> Response {
+    func ends(_ request: Request, _ access: ProviderAccess, _ id: String) async throws -> Response {
         let team = try await access.team(request.headers[.authorization])
         guard let topic = request.uri.queryParameters["topic"] else {
             throw ControlError.invalid("the app is missing: ?topic=com.example.app")
         }
-        guard let name = id.removingPercentEncoding,
-            let ends = try? await feed.ends(team: team, topic: String(topic), messageID: name), !ends.isEmpty
-        else { throw ControlError.notFound }
+        guard let name = id.removingPercentEncoding else { throw ControlError.notFound }
+        let ends: [DeviceID: MessageEnd?]
+        do {
+            ends = try await feed.ends(team: team, topic: String(topic), messageID: name)
+        } catch MessageFeed.ScopeFault.unknownTopic {
+            throw ControlError.notFound
+        }
+        guard !ends.isEmpty else { throw ControlError.notFound }
         let answer = ends.map { Ended(device: $0.key.description, state: $0.value?.rawValue ?? "waiting") }
         return .json(answer.sorted { $0.device < $1.device })
     }

@@ -55,7 +55,7 @@ struct MessageWorld {
 }
 
 /// A store whose transactions a test lets fail.
-private struct FailingMessageStore: AppMessageStore {
+struct FailingMessageStore: AppMessageStore {
     struct Failure: Error {}
 
     let base: MemoryStore
@@ -91,7 +91,8 @@ private struct FailingMessageStore: AppMessageStore {
     }
 
     func messageEnds(app: AppID, messageID: String) async throws -> [DeviceID: MessageEnd?] {
-        try await base.messageEnds(app: app, messageID: messageID)
+        if isFailing.load() { throw Failure() }
+        return try await base.messageEnds(app: app, messageID: messageID)
     }
 
     func setWebhook(_ webhook: Webhook?, app: AppID) async throws { try await base.setWebhook(webhook, app: app) }

@@ -66,6 +66,33 @@ private struct Ageing: ProviderAuthentication {
         #expect(await !UpstreamInterface.isAllowed(ProviderAccess(authentication: Ageing(isExpired: false)), nil))
     }
 
+    @Test func `what became of a message is not found where there is none, and unknown while the store fails`()
+        async throws
+    {
+        let world = try await MessageWorld()
+        #expect(try await world.say("a") == .durable())
+        let failing = Flag()
+        let feed = MessageFeed(
+            store: FailingMessageStore(base: world.store, isFailing: failing), apps: world.apps, sealer: world.sealer,
+            cell: 0, bell: world.bell, clock: world.clock.function)
+        let interface = UpstreamInterface(feed: feed, authentication: Ageing(isExpired: false))
+        func status(_ id: String, topic: String = "com.example.todo") async throws -> HTTPResponse.Status {
+            let request = Request(
+                head: .init(method: .get, scheme: "https", authority: "localhost", path: "/?topic=\(topic)"),
+                body: .init(buffer: .init()))
+            do {
+                return try await interface.ends(request, ProviderAccess(authentication: nil), id).status
+            } catch let error as ControlError {
+                return error.status
+            }
+        }
+        #expect(try await status("a") == .ok)
+        #expect(try await status("b") == .notFound)
+        #expect(try await status("a", topic: "com.example.other") == .notFound)
+        failing.store(true)
+        await #expect(throws: FailingMessageStore.Failure.self) { try await status("a") }
+    }
+
     @Test func `a place is free again when it was given back, or let go`() {
         let slots = StreamSlots(limit: 2, label: "test_streams")
         var first = slots.take()
