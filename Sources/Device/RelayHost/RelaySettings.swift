@@ -85,6 +85,22 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     }
 }
 
+// Neither a log nor a dump of what holds them shows the device's key; the account's hides itself.
+extension RelaySettings: CustomReflectable {
+    /// The settings, with `<redacted>` in place of the device's key.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "name": name, "kind": kind, "account": account as Any, "schemes": schemes, "grants": grants,
+                "denials": denials as Any, "list": list as Any,
+                "deviceKey": deviceKey.map { _ in "<redacted>" } as Any, "filesFolder": filesFolder as Any,
+                "photosFolder": photosFolder as Any, "programs": programs as Any, "wake": wake as Any,
+                "offers": offers as Any,
+            ], displayStyle: .struct)
+    }
+}
+
 /// The secret that the devices of one person share. Whoever has it is one of them.
 public struct AccountKey: Hashable, Sendable {
     /// 32 bytes, drawn at random.

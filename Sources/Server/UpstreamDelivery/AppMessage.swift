@@ -113,7 +113,7 @@ package struct Webhook: Hashable, Sendable {
     /// Where they are sent.
     package var url: String
     /// Signs them. Never shown again after it was made.
-    package var secret: String
+    @Secret package var secret: String
     /// When it was set.
     package var setAt: Timestamp
 

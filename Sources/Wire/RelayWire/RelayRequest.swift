@@ -261,3 +261,27 @@ public enum RelayManagement: Hashable, Sendable {
         }
     }
 }
+
+// Neither a log nor a dump of what holds one shows the account's key, or the word that two devices pair by.
+extension RelayManagement: CustomReflectable {
+    /// The case with what belongs to it, and `<redacted>` in place of a secret.
+    public var customMirror: Mirror {
+        let children: [Mirror.Child] = shown.map { [(label: nil, value: $0)] } ?? []
+        return Mirror(self, children: children, displayStyle: .enum)
+    }
+
+    private var shown: Any? {
+        switch self {
+        case .status, .showAccount, .leave, .log: nil
+        case .join: "<redacted>"
+        case .pair(let word): word.map { _ in "<redacted>" }
+        case .rename(let text), .filesFolder(let text), .photosFolder(let text), .dismiss(let text): text
+        case .scheme(let scheme, let allowed): (scheme: scheme, allowed: allowed)
+        case .grant(let device, let app, let service, let allowed):
+            (device: device, app: app, service: service, allowed: allowed)
+        case .program(let name, let words): (name: name, words: words)
+        case .confirm(let areSame): areSame
+        case .wakeBy(let channel): channel
+        }
+    }
+}

@@ -205,3 +205,36 @@ extension AppMessage: Codable {
         }
     }
 }
+
+// Neither a log nor a dump of what holds one shows the app's secret.
+extension AppMessage: CustomReflectable {
+    /// The case with what belongs to it, and `<redacted>` in place of a secret.
+    public var customMirror: Mirror {
+        let children: [Mirror.Child] = shown.map { [(label: type, value: $0)] } ?? []
+        return Mirror(self, children: children, displayStyle: .enum)
+    }
+
+    private var shown: Any? {
+        switch self {
+        case .hello(let version, let app, let secret, let run, let role):
+            (version: version, app: app, secret: secret.map { _ in "<redacted>" }, run: run, role: role)
+        case .requestAuthorization(let request, let options): (request: request, options: options)
+        case .registerForRemoteNotifications(let request), .unregisterForRemoteNotifications(let request),
+            .getSettings(let request):
+            request
+        case .ready: nil
+        case .handled(let notification, let outcome): (notification: notification, outcome: outcome)
+        case .responseHandled(let response): response
+        case .deletionTaken(let deletion): deletion
+        case .stateChanged(let state): state
+        case .center(let request, let command): (request: request, command: command)
+        case .fetch(let request, let media): (request: request, media: media)
+        case .manage(let request, let command): (request: request, command: command)
+        case .extended(let notification, let content): (notification: notification, content: content)
+        case .extensionFailed(let notification, let message): (notification: notification, message: message)
+        case .channel(let command): command
+        case .relay(let packet): packet
+        case .unknown(let type): type
+        }
+    }
+}

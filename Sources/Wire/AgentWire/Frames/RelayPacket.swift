@@ -9,6 +9,12 @@ public struct RelayPacket: Codable, Hashable, Sendable {
     public init(_ frame: [UInt8]) { self.frame = Data(frame) }
 }
 
+// Neither a log nor a dump of what holds one shows what it carries: an account's key may be among it.
+extension RelayPacket: CustomReflectable {
+    /// How many bytes there are, and none of them.
+    public var customMirror: Mirror { Mirror(self, children: ["byteCount": frame.count], displayStyle: .struct) }
+}
+
 /// The message of a packet as text. Packets come often and have one member, so that no coder is asked for what it would write.
 extension RelayPacket {
     private static let opening = Array(#"{"frame":""#.utf8)
