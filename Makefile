@@ -42,6 +42,7 @@ bench: packages-build packages-bench $(VENV)/installed ## Measure beside nghttpd
 	@Benchmarks/deliver
 	@Benchmarks/schedule
 	@$(VENV)/bin/python Benchmarks/audience
+	@$(VENV)/bin/python Benchmarks/channel
 	@$(VENV)/bin/python Benchmarks/device
 	@$(VENV)/bin/python Benchmarks/due
 	@$(VENV)/bin/python Benchmarks/media

@@ -437,6 +437,8 @@ let benchmarks: [Target] = [
             "StoreHub", "StoreSQLite", "Topics", grdb, nioPosix, logging,
         ], path: "Benchmarks/HubRate", swiftSettings: strict),
     .executableTarget(
+        name: "BareTLS", dependencies: [nioCore, nioPosix, nioSSL], path: "Benchmarks/BareTLS", swiftSettings: strict),
+    .executableTarget(
         name: "ImportRate", dependencies: ["PushModel", "HubWire", "StoreHub"], path: "Benchmarks/ImportRate",
         swiftSettings: strict),
 ]
