@@ -43,6 +43,10 @@ public struct DeliveryFlow: Sendable {
         self.room = room
     }
 
+    /// Nothing waited when the session was opened, so that there is no first page. Call it before ``start()`` and before
+    /// anything is delivered.
+    public mutating func nothingWaits() { more = false }
+
     /// The session is live: reads the first page. Nothing is written before; call it once.
     public mutating func start() -> [Directive] {
         hasStarted = true
@@ -50,7 +54,7 @@ public struct DeliveryFlow: Sendable {
     }
 
     /// Whether everything that waits has been written and new ones go straight out.
-    public var isLive: Bool { pageInFlight == nil && !more }
+    public var isLive: Bool { hasStarted && pageInFlight == nil && !more }
 
     /// New notifications came, in order.
     public mutating func deliver(_ notifications: [OutgoingNotification]) -> [Directive] {
@@ -87,7 +91,7 @@ public struct DeliveryFlow: Sendable {
     ///
     /// - Returns: `false` when it was not taken; then give it to ``deliver(_:)``.
     public mutating func takesAtOnce(_ notification: OutgoingNotification) -> Bool {
-        guard hasStarted, isLive, writable, room > 0 else { return false }
+        guard isLive, writable, room > 0 else { return false }
         if notification.expiresAt != nil {
             guard cursor.map({ notification.id > $0 }) ?? true else { return false }
             cursor = notification.id

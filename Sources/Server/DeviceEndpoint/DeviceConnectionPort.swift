@@ -68,7 +68,7 @@ final class DeviceConnectionPort: DeviceConnection {
             .other { [self] in
                 if case .open(let shell) = state.value {
                     shell.loginAnswered(verdict)
-                } else if case .welcome(let session) = verdict {
+                } else if case .welcome(let session, _) = verdict {
                     state.value = .ended
                     gateway.close(session)
                 }

@@ -144,8 +144,9 @@ final class DeviceConnectionShell: MCSChannelPeer {
     }
 
     func loginAnswered(_ verdict: DeviceLoginVerdict) {
-        if case .welcome(let id) = verdict {
+        if case .welcome(let id, let hasWaiting) = verdict {
             sessionID = id
+            if !hasWaiting { flow.nothingWaits() }
             surroundings.sessions?.opened(id, port)
             if let channel = channel?.channel { surroundings.limiter.proven(channel) }
             if surroundings.web.mayHave(id.device) { readWeb(of: id) }

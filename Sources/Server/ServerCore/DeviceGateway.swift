@@ -10,7 +10,7 @@ public protocol DeviceGateway: Sendable {
     ///
     /// `login.received` names what the device already has: it is deleted (as acked) before the verdict is
     /// given. After a `.welcome` the connection's `deliver` is called for whatever is committed from then on;
-    /// what waited before is read with ``page(_:after:limit:then:)``.
+    /// what waited before, of which the welcome tells, is read with ``page(_:after:limit:then:)``.
     func open(
         _ login: DeviceLogin, connection: any DeviceConnection,
         then complete: @escaping @Sendable (DeviceLoginVerdict) -> Void)
@@ -116,8 +116,8 @@ public struct DeviceSessionID: Hashable, Sendable {
 
 /// The answer to a login.
 public enum DeviceLoginVerdict: Sendable {
-    /// The login is taken, and the session is open.
-    case welcome(DeviceSessionID)
+    /// The login is taken, and the session is open. Where nothing waits for the device, nothing has to be read.
+    case welcome(DeviceSessionID, hasWaiting: Bool)
     /// Unknown device or wrong secret; which of the two is not said.
     case refused
     /// The device has proven itself, and is kept out until somebody lets it in again. It keeps its identity.

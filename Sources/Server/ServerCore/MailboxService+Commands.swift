@@ -282,7 +282,7 @@ extension MailboxService {
             known.forget(session.id.device)
             live.connected(session.id.device, topics: session.topics)
             // The welcome first: what an attempt (TTL 0) delivers must find the session open.
-            complete(.welcome(session.id))
+            complete(.welcome(session.id, hasWaiting: mailboxes[session.id.device]?.hasWaiting ?? true))
             presence.changed(session.id.device, session.connection)
         case .closed(let id):
             guard sessions[id.device]?.id == id else { return }

@@ -23,6 +23,11 @@ final class ResidentMailbox {
     /// How many notifications are held here.
     var count: Int { isRead ? mailbox.count : inFlight.count }
 
+    /// Whether the device is to be told of something: a notification, or a notice; `true` as long as that is not known.
+    var hasWaiting: Bool {
+        !isRead || mailbox.count > 0 || !mailbox.tombstones.isEmpty || !mailbox.recalls.isEmpty
+    }
+
     /// How many lanes have something that waits.
     var occupiedLanes: Int { mailbox.occupiedLanes }
 

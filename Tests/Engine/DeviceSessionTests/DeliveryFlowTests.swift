@@ -21,6 +21,23 @@ import Testing
         #expect(flow.isLive)
     }
 
+    @Test func `where nothing waits no page is read, and what comes is written`() {
+        var flow = DeliveryFlow(room: 1000)
+        flow.nothingWaits()
+        #expect(flow.start() == [])
+        #expect(flow.isLive)
+        #expect(flow.deliver(notifications(1...2)) == [.write(notifications(1...2))])
+    }
+
+    @Test func `what comes before the session is live is read from the mailbox`() {
+        var flow = DeliveryFlow(room: 1000)
+        flow.nothingWaits()
+        let isTaken = flow.takesAtOnce(notification(1))
+        #expect(!isTaken)
+        #expect(flow.deliver(notifications(1...1)) == [])
+        #expect(flow.start() == [.page(after: nil, limit: 100)])
+    }
+
     @Test func `live ones are written as they come`() {
         var flow = live()
         #expect(flow.deliver(notifications(1...2)) == [.write(notifications(1...2))])

@@ -49,7 +49,7 @@ final class FakeGateway: DeviceGateway {
             let session = DeviceSessionID(device: login.device, epoch: state.epoch)
             state.sessions[login.device] = session
             let older = state.connections.updateValue(connection, forKey: login.device)
-            return (.welcome(session), older)
+            return (.welcome(session, hasWaiting: true), older)
         }
         older?.superseded()
         complete(verdict)

@@ -65,7 +65,7 @@ private struct FailureSimulation {
             let ids = Array(expected.inFlight.sorted().prefix(Int.random(in: 0...2, using: &random)))
             if await server.acknowledge(session, ids) { expected.acknowledged(ids) }
         default:
-            guard case .welcome(let opened) = await server.loginVerdict(RecordingConnection()) else { return }
+            guard case .welcome(let opened, _) = await server.loginVerdict(RecordingConnection()) else { return }
             session = opened
             expected.loggedIn()
         }

@@ -62,6 +62,30 @@ import Testing
         }
     }
 
+    @Test func `a welcome tells whether there is something to read: a notification, or a notice alone`() async throws {
+        try await withServer { server in
+            func hasWaiting() async throws -> Bool {
+                guard case .welcome(let session, let hasWaiting) = await server.loginVerdict(RecordingConnection())
+                else { throw FailingStore.Failure() }
+                server.service.close(session)
+                return hasWaiting
+            }
+            #expect(try await !hasWaiting())
+            let id = try #require(try await server.accept(server.acceptance()).id)
+            #expect(try await hasWaiting())
+            let session = try await server.login(RecordingConnection())
+            server.service.sent(session, [id])
+            await withCheckedContinuation { continuation in
+                server.service.withdraw(id, of: server.credentials.device) { _ in continuation.resume() }
+            }
+            let notice = try #require(try await server.page().first?.id)
+            #expect(try await hasWaiting())
+            let last = try await server.login(RecordingConnection())
+            #expect(await server.acknowledge(last, [notice]))
+            #expect(try await !hasWaiting())
+        }
+    }
+
     @Test func `a connected device gets what is committed, in order`() async throws {
         try await withServer { server in
             let connection = RecordingConnection()

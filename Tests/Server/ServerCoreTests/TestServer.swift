@@ -87,7 +87,7 @@ struct TestServer {
         _ connection: RecordingConnection, received: [NotificationID] = []
     ) async throws -> DeviceSessionID {
         let verdict = await loginVerdict(connection, received: received)
-        guard case .welcome(let session) = verdict else { throw FailingStore.Failure() }
+        guard case .welcome(let session, _) = verdict else { throw FailingStore.Failure() }
         await released()
         return session
     }

@@ -197,7 +197,7 @@ private struct WorkloadRun {
             let verdict = await withCheckedContinuation { continuation in
                 service.open(login, connection: Workload.Silent()) { continuation.resume(returning: $0) }
             }
-            guard case .welcome(let session) = verdict else { throw CancellationError() }
+            guard case .welcome(let session, _) = verdict else { throw CancellationError() }
             service.sent(session, ids)
             try await acknowledge(Array(ids.prefix(2)), session)
             try await withdraw(ids[2], device)

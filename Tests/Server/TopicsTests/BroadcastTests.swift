@@ -105,7 +105,7 @@ struct TopicWorld {
         let verdict = await withCheckedContinuation { continuation in
             service.open(login, connection: connection) { continuation.resume(returning: $0) }
         }
-        guard case .welcome(let session) = verdict else { throw CancellationError() }
+        guard case .welcome(let session, _) = verdict else { throw CancellationError() }
         return session
     }
 
