@@ -1,13 +1,15 @@
 import AldabaTestSupport
+import Fanout
 import Mailbox
 import PushModel
 import RegisterCore
 import Reports
 import ServerCore
 import Testing
+import Topics
 
 /// What every ``ReportStore`` must do; a store's test suite runs each rule against a fresh store.
-package struct ReportStoreContract<Store: ReportStore & NotificationStore & RegisterStore> {
+package struct ReportStoreContract<Store: ReportStore & NotificationStore & RegisterStore & TopicStore> {
     let store: Store
     private let now = Timestamp(seconds: 1_780_272_000)
     private let team = TeamID(rawValue: "TEAM123456")
@@ -180,6 +182,30 @@ package struct ReportStoreContract<Store: ReportStore & NotificationStore & Regi
         #expect(try await store.events(foreign, after: id(0), limit: 3).next == id(3))
     }
 
+    package func `events say under which label they count and to which topic they were sent`() async throws {
+        let app = try await app()
+        let labelled = Array(#"{"google.c.a.m_l":"spring"}"#.utf8)
+        func broadcast(_ number: Int64, to target: BroadcastTarget, _ written: String) async throws {
+            _ = try await store.insertBroadcast(
+                BroadcastDraft(
+                    id: id(number), team: team, name: written, to: target, written: written, content: .fcm(labelled),
+                    acceptedAt: now, expiresAt: now + .seconds(60)))
+        }
+        try await broadcast(1, to: .topics(try TopicCondition(parsing: "'news' in topics")), "/topics/news")
+        let list = RecipientList(number: 1, place: AppPlace(app: app.id, environment: .sandbox))
+        try await broadcast(2, to: .list(list), "hub 1")
+        for (number, payload) in [(11, 1), (12, 2)] as [(Int64, Int64)] {
+            var copy = try record(number, of: app)
+            copy.payload = .shared(PayloadID(rawValue: id(payload).rawValue))
+            try store.apply([.insertNotification(copy)])
+        }
+        try store.apply([.insertNotification(try record(13, of: app))])
+        try await count()
+        let found = try await everything(limit: 2)
+        #expect(found.map(\.label) == ["spring", "spring", ""])
+        #expect(found.map(\.audience) == ["/topics/news", nil, nil])
+    }
+
     package func `what is answered on one device is taken off those of its group`() async throws {
         let (app, other) = (try await app(), try await app("com.example.other"))
         let (mine, another) = (#"{"aldaba":{"sync-group":"mine"}}"#, #"{"aldaba":{"sync-group":"another"}}"#)
@@ -219,6 +245,9 @@ package struct ReportStoreContract<Store: ReportStore & NotificationStore & Regi
             ContractRule("labels") { try await $0.`labels beyond a hundred a day are counted without one`() },
             ContractRule("events") {
                 try await $0.`events come in the order of their notifications, slice by slice`()
+            },
+            ContractRule("labels and topics of events") {
+                try await $0.`events say under which label they count and to which topic they were sent`()
             },
             ContractRule("sync group") {
                 try await $0.`what is answered on one device is taken off those of its group`()

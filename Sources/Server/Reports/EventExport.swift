@@ -46,6 +46,8 @@ struct Event: Encodable {
     var state: String
     var source: String
     var note: String?
+    var label: String?
+    var topic: String?
 
     init(_ notification: ReportedNotification, _ entry: TimelineEntry) {
         id = notification.id.description
@@ -58,11 +60,17 @@ struct Event: Encodable {
         state = entry.state.text
         source = entry.source.rawValue
         note = entry.note
+        label = notification.label.isEmpty ? nil : notification.label
+        topic = notification.audience
     }
 
-    static let columns = ["id", "apnsId", "app", "device", "environment", "lane", "at", "state", "source", "note"]
+    static let columns = [
+        "id", "apnsId", "app", "device", "environment", "lane", "at", "state", "source", "note", "label", "topic",
+    ]
 
-    var values: [String] { [id, apnsId, app, device, environment, lane, at, state, source, note ?? ""] }
+    var values: [String] {
+        [id, apnsId, app, device, environment, lane, at, state, source, note ?? "", label ?? "", topic ?? ""]
+    }
 
     func json() throws -> String {
         let encoder = JSONEncoder()

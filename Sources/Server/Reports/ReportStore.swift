@@ -139,16 +139,22 @@ package struct ReportedNotification: Hashable, Sendable {
     package var environment: PushEnvironment
     /// The lane by which it came.
     package var lane: Lane
+    /// The label under which it was counted; empty where it has none, or was not counted yet.
+    package var label: String
+    /// The topic or the condition that it was sent to, as people read it; `nil` where it was sent to its device.
+    package var audience: String?
     /// Its events, `accepted` first.
     package var entries: [TimelineEntry]
 
     /// Makes a notification with its events.
     package init(
         id: NotificationID, apnsID: APNsID, topic: Topic, device: DeviceID, environment: PushEnvironment, lane: Lane,
-        entries: [TimelineEntry]
+        label: String = "", audience: String? = nil, entries: [TimelineEntry]
     ) {
         self.id = id
         self.apnsID = apnsID
+        self.label = label
+        self.audience = audience
         self.topic = topic
         self.device = device
         self.environment = environment

@@ -126,6 +126,8 @@ package struct ReportsInterface: ControlInterface {
             team: team, topic: query["app"].map { Topic(rawValue: String($0)) },
             accepted: days.lowerBound.beginning..<(days.upperBound + 1).beginning)
         try await flush()
+        // Labels stay where notifications are counted by them.
+        try await sweep.catchUp()
         let (store, slice) = (self.store, Self.eventSlice)
         return Response(
             status: .ok, headers: [.contentType: format.mediaType, .cacheControl: "no-store"],

@@ -1,6 +1,7 @@
 import PushModel
 import Reports
 import ServerCore
+import Topics
 
 /// What was counted of notifications, and which of them leave together: a value.
 struct CountedNotifications: Sendable {
@@ -144,10 +145,17 @@ extension MemoryStore: ReportStore {
                 guard let app = state.register.app(record.subject.app), choice.team == nil || choice.team == app.team,
                     choice.topic == nil || choice.topic == app.topic, let found = state.timeline(record.id)
                 else { continue }
+                var draft: BroadcastDraft?
+                if case .shared(let id) = record.payload {
+                    draft = state.topics.broadcasts[NotificationID(rawValue: id.rawValue)]?.draft
+                }
+                let isOfTopics = draft.map { !$0.target.topics.isEmpty } ?? false
                 page.notifications.append(
                     ReportedNotification(
                         id: record.id, apnsID: found.apnsID, topic: app.topic, device: record.subject.device,
                         environment: record.subject.environment, lane: record.lane,
+                        label: state.counted.counted[record.id]?.place.label ?? "",
+                        audience: isOfTopics ? draft?.written : nil,
                         entries: TimelineEntry.ordered(found.entries)))
             }
             if slice.count == limit { page.next = slice.last?.id }

@@ -104,8 +104,15 @@ extension SQLiteStore: ReportStore {
             let rows = try Row.fetchAll(
                 database.cachedStatement(
                     sql: """
-                        SELECT message.id, lane, code IS NULL, app.team, app.topic FROM message
-                        LEFT JOIN app ON app.id = message.app WHERE message.id > ? AND message.id < ?
+                        SELECT message.id, message.lane, code IS NULL, app.team, app.topic, report.label,
+                            -- Who is in a list of a hub's is nothing that a provider wrote.
+                            CASE WHEN broadcast.audience NOT LIKE 'list %' THEN broadcast.written END
+                        FROM message LEFT JOIN app ON app.id = message.app
+                        LEFT JOIN report_counted ON report_counted.id = message.id
+                        LEFT JOIN report ON report.number = report_counted.report
+                        LEFT JOIN payload_use ON payload_use.message = message.id
+                        LEFT JOIN broadcast ON broadcast.id = payload_use.payload
+                        WHERE message.id > ? AND message.id < ?
                         ORDER BY message.id LIMIT ?
                         """), arguments: [first, end, limit])
             var page = EventPage()
@@ -120,6 +127,7 @@ extension SQLiteStore: ReportStore {
                     ReportedNotification(
                         id: found.id, apnsID: found.apnsID, topic: found.topic, device: device,
                         environment: environment, lane: Lane(rawValue: row[1]) ?? .apns,
+                        label: row[5] ?? "", audience: row[6],
                         entries: TimelineEntry.ordered(found.entries)))
             }
             if rows.count == limit, let last = rows.last { page.next = NotificationID(rawValue: last[0]) }

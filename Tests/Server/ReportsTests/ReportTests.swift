@@ -158,6 +158,24 @@ struct PayloadMarksTests {
 }
 
 struct EventFormatTests {
+    private func event(label: String, audience: String?) throws -> ReportedNotification {
+        ReportedNotification(
+            id: NotificationID(rawValue: 7), apnsID: APNsID(rawValue: "a"), topic: Topic(rawValue: "com.example.todo"),
+            device: try #require(DeviceID(5)), environment: .sandbox, lane: .fcm, label: label, audience: audience,
+            entries: [TimelineEntry(at: Timestamp(seconds: 0), state: .acked, source: .server)])
+    }
+
+    @Test func `an event says its label and its topic, where it has them`() throws {
+        let full = try event(label: "spring", audience: "'a' in topics")
+        let bare = try event(label: "", audience: nil)
+        #expect(EventFormat.csv.heading.hasSuffix(",note,label,topic\r\n"))
+        #expect(try EventFormat.csv.lines(full).hasSuffix(",server,,spring,'a' in topics\r\n"))
+        #expect(try EventFormat.csv.lines(bare).hasSuffix(",server,,,\r\n"))
+        #expect(try EventFormat.jsonl.lines(full).contains(#""label":"spring""#))
+        #expect(try EventFormat.jsonl.lines(full).contains(#""topic":"'a' in topics""#))
+        #expect(try !EventFormat.jsonl.lines(bare).contains("label"))
+    }
+
     @Test(arguments: [
         ("plain", "plain"), ("a,b", "\"a,b\""), ("say \"x\"", "\"say \"\"x\"\"\""), ("two\nlines", "\"two\nlines\""),
         ("=1+1", "'=1+1"), ("-1", "'-1"), ("", ""), ("a\r\nb", "\"a\r\nb\""),
