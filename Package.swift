@@ -697,7 +697,7 @@ let testTargets: [Target] = [
         "Server", "FCMEndpoint",
         [
             "FCMEndpoint", "TopicEndpoint", "FCMWire", "ControlHTTP", "MemberCentre", "RegisterCore", "ServerCore",
-            "StoreMemory",
+            "StoreMemory", "WebPushWire",
             "APNsWire", "Mailbox", "PushModel", crypto, cryptoExtras, hummingbird, nioCore, logging,
         ]),
     tests("Transport", "Observability", ["Observability", coreMetrics, logging]),

@@ -5,8 +5,11 @@ import contextlib
 from urllib.parse import urlsplit
 
 import pytest
+from firebase_admin import messaging
 from firebase_messaging import FcmPushClient, FcmRegisterConfig, fcmpushclient, fcmregister
 from firebase_messaging.fcmpushclient import FcmPushClientRunState
+
+from fcm_library import firebase_app
 
 SECONDS = 30
 
@@ -79,6 +82,37 @@ def test_it_registers_and_gets_a_message(addresses, send):
             assert message["data"] == {"todo": "milk", "count": "2"}
 
     asyncio.run(run())
+
+
+@pytest.mark.filterwarnings("ignore:.*is deprecated. Use:DeprecationWarning")
+@pytest.mark.parametrize("target", ["token", "topic"])
+def test_what_is_said_for_browsers_counts(addresses, monkeypatch, target):
+    webpush = messaging.WebpushConfig(
+        headers={"TTL": "60", "Urgency": "low", "Topic": "score"}, data={"only": "here"},
+        notification=messaging.WebpushNotification(
+            title="W", icon="/i.png", actions=[messaging.WebpushNotificationAction("a", "b")], renotify=True),
+        fcm_options=messaging.WebpushFCMOptions(link="https://web.example/"))
+
+    async def run(app):
+        client = Client(addresses)
+        token = await client.register()
+        if target == "topic":
+            joined = await asyncio.to_thread(messaging.subscribe_to_topic, [token], "browsers", app=app)
+            assert joined.success_count == 1
+        message = messaging.Message(
+            notification=messaging.Notification("T", "B"), data={"k": "v"}, webpush=webpush,
+            **{target: token if target == "token" else "browsers"})
+        async with client.listening():
+            await asyncio.to_thread(messaging.send, message, app=app)
+            came, _ = await client.next()
+        assert came["notification"] == {
+            "title": "W", "body": "B", "icon": "/i.png", "actions": [{"action": "a", "title": "b"}], "renotify": True}
+        assert (came["data"], came["fcmOptions"]) == ({"only": "here"}, {"link": "https://web.example/"})
+        waits = {"priority": "normal", "collapse_key": "score"} if target == "token" else {"priority": "high"}
+        assert {key: came[key] for key in ("priority", "collapse_key") if key in came} == waits
+
+    with firebase_app(monkeypatch, addresses["fcm"], addresses["serviceAccount"]) as app:
+        asyncio.run(run(app))
 
 
 def test_what_waited_comes_at_login_once_and_in_order(addresses, send, control):

@@ -84,6 +84,17 @@ struct MessageGate: Sendable {
         return found
     }
 
+    /// Whether a browser reads what the addressee is sent, and not an agent or a library that registers the app itself.
+    ///
+    /// - Throws: when the store cannot be read.
+    func isBrowser(_ addressee: Addressee) async throws -> Bool {
+        guard let register else { return false }
+        return try await register.webRegistrations(of: addressee.subject.device).contains {
+            $0.app == addressee.subject.app && $0.environment == addressee.subject.environment
+                && $0.registration.category != addressee.app.topic.rawValue
+        }
+    }
+
     private static func foreign(_ what: String) -> FCMRefusal {
         FCMRefusal(.senderIDMismatch, "the \(what) is another project's", field: "message.token")
     }

@@ -81,15 +81,17 @@ struct MessageRoute: Sendable {
             }
         }
         guard !asked.isDryRun else { return name(of: nil, team) }
-        let delivery = FCMDelivery(message, isShown: content.isShown, now: acceptor.now)
-        try throttle(addressees, delivery)
-        let bytes = content.bytes(team: team, delivery: delivery)
-        for each in refused { _ = note(each, team) }
         var acceptances: [Acceptance] = []
         for addressee in addressees {
-            acceptances.append(
-                try await acceptance(addressee, delivery, bytes, ticket: Int32(acceptances.count)))
+            // Most messages say nothing for browsers: nothing is looked up for those.
+            let isBrowser = try await (message.webpush == nil ? false : gate.isBrowser(addressee))
+            let readers: FCMReaders = isBrowser ? .browsers : .agents
+            let delivery = FCMDelivery(message, isShown: content.isShown, now: acceptor.now, readers: readers)
+            let bytes = content.bytes(team: team, delivery: delivery, readers: readers)
+            acceptances.append(acceptance(addressee, delivery, bytes, ticket: Int32(acceptances.count)))
         }
+        try throttle(acceptances)
+        for each in refused { _ = note(each, team) }
         let ids = await AcceptanceAnswers.of(acceptances, by: acceptor)
         guard let first = ids.first, let first, ids.allSatisfy({ $0 != nil }) else { throw FCMRefusal.notNow }
         return name(of: first, team)
@@ -106,9 +108,10 @@ struct MessageRoute: Sendable {
         return app.id
     }
 
-    private func throttle(_ addressees: [MessageGate.Addressee], _ delivery: FCMDelivery) throws {
-        for each in addressees {
-            let seconds = throttles.take(each.subject, isCollapsible: delivery.collapseID != nil, at: acceptor.now)
+    private func throttle(_ acceptances: [Acceptance]) throws {
+        for each in acceptances {
+            let seconds = throttles.take(
+                each.subject, isCollapsible: each.notification.collapseID != nil, at: acceptor.now)
             guard let seconds else { continue }
             throw MessageGate.Refused(
                 refusal: FCMRefusal(
@@ -131,7 +134,7 @@ struct MessageRoute: Sendable {
 
     private func acceptance(
         _ addressee: MessageGate.Addressee, _ delivery: FCMDelivery, _ content: [UInt8], ticket: Int32
-    ) async throws -> Acceptance {
+    ) -> Acceptance {
         var acceptance = Acceptance(
             app: addressee.app, subject: addressee.subject,
             notification: Notification(

@@ -42,7 +42,9 @@ package struct TopicAudience: AudienceSender {
             TopicMessage(
                 to: target, of: app, pushType: delivery.pushType, expiry: delivery.expiry,
                 priority: delivery.priority, collapseID: delivery.collapseID
-            ) { .fcm(content.bytes(team: team, delivery: delivery, topic: topic, id: $0)) }, from: team)
+            ) { id in
+                .fcm(content.bytes(team: team, delivery: delivery, topic: topic, id: id, readers: .anybody))
+            }, from: team)
     }
 }
 

@@ -41,6 +41,23 @@ package struct FCMContent: Hashable, Sendable {
     /// The bytes that the provider's limit counts: what it said, as JSON.
     package var countedBytes: Int { JSONValue.object(sent).bytes.count }
 
+    /// The bytes of what is for browsers alone; limited like those.
+    package var countedWebBytes: Int { web.map { JSONValue.object($0).bytes.count } ?? 0 }
+
+    /// What a browser reads in place of the rest, or laid over it; `nil` where nothing is said for browsers.
+    private var web: [JSONValue.Member]? {
+        guard let webpush = message.webpush else { return nil }
+        var members: [JSONValue.Member] = []
+        if let shown = webpush.notification { members.append(.init("notification", .object(shown))) }
+        if let data = webpush.data {
+            let sorted = data.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .string($0.value)) }
+            members.append(.init("data", .object(sorted)))
+        }
+        if let link = webpush.link { members.append(.init("link", .string(link))) }
+        if let label = webpush.label { members.append(.init("analytics_label", .string(label))) }
+        return members.isEmpty ? nil : members
+    }
+
     /// The bytes that travel.
     ///
     /// - Parameters:
@@ -48,19 +65,23 @@ package struct FCMContent: Hashable, Sendable {
     ///   - delivery: What the message says of waiting.
     ///   - topic: The topic that it was sent to; `nil` for a message to one device.
     ///   - id: The message's own id where it is known already, as that of a message which many devices share.
+    ///   - readers: Who reads it; what is for browsers alone travels only where one may.
     package func bytes(
-        team: TeamID, delivery: FCMDelivery, topic: String? = nil, id: NotificationID? = nil
+        team: TeamID, delivery: FCMDelivery, topic: String? = nil, id: NotificationID? = nil,
+        readers: FCMReaders = .agents
     ) -> [UInt8] {
         var members = (id.map { [JSONValue.Member("gcm.message_id", .string($0.description))] } ?? []) + sent
         let sender = ProjectNumber(team)?.description ?? ""
         members.append(.init("google.c.sender.id", .string(sender)))
         members.append(.init("from", .string(topic.map { "/topics/\($0)" } ?? sender)))
-        if let label = message.apns?.label ?? message.android?.label ?? message.label {
+        let said = message.apns?.label ?? message.android?.label ?? message.label
+        if let label = readers == .browsers ? message.webpush?.label ?? said : said {
             members.append(.init("google.c.a.e", .string("1")))
             members.append(.init("google.c.a.m_l", .string(label)))
         }
         members.append(.init("gcm.ttl", .string(String(delivery.timeToLive))))
         if let key = delivery.collapseID { members.append(.init("collapse_key", .string(key))) }
+        if readers != .agents, let web { members.append(.init("gcm.webpush", .object(web))) }
         return JSONValue.object(members).bytes
     }
 
@@ -112,7 +133,17 @@ package struct FCMContent: Hashable, Sendable {
     }
 }
 
-/// What a message says of waiting: `apns` has the last word, `android` fills in.
+/// Who reads a message.
+package enum FCMReaders: Hashable, Sendable {
+    /// Agents, and libraries that are no browser's.
+    case agents
+    /// Browsers.
+    case browsers
+    /// Whoever is subscribed.
+    case anybody
+}
+
+/// What a message says of waiting: `apns` has the last word, `android` fills in. To a browser `webpush` is asked first.
 package struct FCMDelivery: Hashable, Sendable {
     /// How urgent it is: high where something is shown, unless the message says otherwise.
     package var priority: Priority
@@ -128,19 +159,25 @@ package struct FCMDelivery: Hashable, Sendable {
     package var apnsID: APNsID?
 
     /// Decides for a message.
-    package init(_ message: FCMMessage, isShown: Bool, now: Timestamp) {
-        let urgent = message.android?.isUrgent ?? isShown
-        priority = message.apns?.priority.flatMap(Priority.init) ?? (urgent ? .immediate : .considerate)
-        collapseID = message.apns?.collapseID ?? message.android?.collapseKey
+    ///
+    /// - Parameters:
+    ///   - isShown: Whether it has something that a person notices.
+    ///   - readers: Who reads it. What many read waits for all of them alike, and not as `webpush` has it.
+    package init(_ message: FCMMessage, isShown: Bool, now: Timestamp, readers: FCMReaders = .agents) {
+        let webpush = readers == .browsers ? message.webpush : nil
+        let urgent = message.android?.isUrgent ?? (isShown || webpush?.notification != nil)
+        priority =
+            webpush?.priority ?? message.apns?.priority.flatMap(Priority.init) ?? (urgent ? .immediate : .considerate)
+        collapseID = webpush?.topic ?? message.apns?.collapseID ?? message.android?.collapseKey
         pushType = message.apns?.pushType.flatMap(PushType.init)
         apnsID = message.apns?.id.map(APNsID.init(rawValue:))
         let longest = Int64(FCMAndroid.longestTimeToLive)
-        if let expiration = message.apns?.expiration {
+        if webpush?.timeToLive == nil, let expiration = message.apns?.expiration {
             let seconds = expiration - now.rawValue / 1000
             timeToLive = expiration == 0 ? 0 : max(0, min(seconds, longest))
             expiry = expiration == 0 ? .once : .until(min(Timestamp(seconds: expiration), now + .seconds(longest)))
         } else {
-            timeToLive = message.android?.timeToLive.map(Int64.init) ?? longest
+            timeToLive = webpush?.timeToLive ?? message.android?.timeToLive.map(Int64.init) ?? longest
             expiry = timeToLive == 0 ? .once : .until(now + .seconds(timeToLive))
         }
     }
@@ -161,6 +198,11 @@ extension FCMMessage {
         let count = content.countedBytes
         guard count <= byteLimit else {
             throw .invalid("message", "the message is too big: \(count) bytes, at most \(byteLimit) are allowed")
+        }
+        guard content.countedWebBytes <= byteLimit else {
+            throw .invalid(
+                "message.webpush",
+                "what is for browsers is too big: \(content.countedWebBytes) bytes, at most \(byteLimit) are allowed")
         }
         return content
     }

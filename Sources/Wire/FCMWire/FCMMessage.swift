@@ -1,3 +1,5 @@
+import PushModel
+
 /// A message of FCM's HTTP v1 API: what this server can act on, of fields that were all checked.
 package struct FCMMessage: Hashable, Sendable {
     /// Whom it is for.
@@ -10,19 +12,22 @@ package struct FCMMessage: Hashable, Sendable {
     package var android: FCMAndroid?
     /// What the provider says for Apple's platforms.
     package var apns: FCMApple?
+    /// What the provider says for browsers.
+    package var webpush: FCMWebPush?
     /// The label by which reports tell messages apart.
     package var label: String?
 
     /// Makes a message of checked parts.
     package init(
         target: FCMTarget, data: [String: String]? = nil, notification: FCMNotification? = nil,
-        android: FCMAndroid? = nil, apns: FCMApple? = nil, label: String? = nil
+        android: FCMAndroid? = nil, apns: FCMApple? = nil, webpush: FCMWebPush? = nil, label: String? = nil
     ) {
         self.target = target
         self.data = data
         self.notification = notification
         self.android = android
         self.apns = apns
+        self.webpush = webpush
         self.label = label
     }
 }
@@ -105,6 +110,27 @@ package struct FCMApple: Hashable, Sendable {
     /// The address of a picture.
     package var image: String?
     /// The label for Apple's platforms.
+    package var label: String?
+
+    /// Makes an empty one.
+    package init() {}
+}
+
+/// What a message says for browsers.
+package struct FCMWebPush: Hashable, Sendable {
+    /// `TTL`: how long it may wait, in seconds; at most 28 days. 0 is one attempt.
+    package var timeToLive: Int64?
+    /// `Urgency`, as the priority that it comes to.
+    package var priority: Priority?
+    /// `Topic`: later messages with the same one replace this one while it waits.
+    package var topic: String?
+    /// The data for browsers, in place of the message's.
+    package var data: [String: String]?
+    /// What the browser shows: members of the Web Notification's options, laid over the message's notification.
+    package var notification: [JSONValue.Member]?
+    /// Where a tap leads to.
+    package var link: String?
+    /// The label for browsers.
     package var label: String?
 
     /// Makes an empty one.

@@ -37,7 +37,7 @@ extension FCMMessage {
         }
         if let android = try fields.object("android") { self.android = try FCMAndroid(android) }
         if let apns = try fields.object("apns") { self.apns = try FCMApple(apns) }
-        if let webpush = try fields.object("webpush") { try Self.checkWebPush(webpush) }
+        if let webpush = try fields.object("webpush") { self.webpush = try FCMWebPush(webpush) }
         label = try Self.options(&fields).label
         try fields.end()
     }
@@ -62,27 +62,17 @@ extension FCMMessage {
     /// The field `fcm_options`; the link and the image only where the platform has them.
     static func options(
         _ fields: inout FieldReader, hasImage: Bool = false, hasLink: Bool = false
-    ) throws(FCMRefusal) -> (label: String?, image: String?) {
-        guard var options = try fields.object("fcm_options") else { return (nil, nil) }
+    ) throws(FCMRefusal) -> (label: String?, image: String?, link: String?) {
+        guard var options = try fields.object("fcm_options") else { return (nil, nil, nil) }
+        func present(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
         let label = try options.label("analytics_label")
-        let image = hasImage ? try options.string("image") : nil
-        if hasLink, let link = try options.string("link"), !link.isEmpty, !link.hasPrefix("https://") {
+        let image = hasImage ? present(try options.string("image")) : nil
+        let link = hasLink ? present(try options.string("link")) : nil
+        if let link, !link.hasPrefix("https://") {
             throw .invalid(options.place("link"), "must begin with https://")
         }
         try options.end()
-        return (label, image.flatMap { $0.isEmpty ? nil : $0 })
-    }
-
-    /// What is for browsers is checked, and goes no further.
-    private static func checkWebPush(_ webpush: FieldReader) throws(FCMRefusal) {
-        var fields = webpush
-        _ = try fields.map("headers")
-        _ = try data(&fields)
-        if let notification = fields.take("notification"), notification.members == nil {
-            throw .invalid(fields.place("notification"), "must be an object, not \(notification.kind)")
-        }
-        _ = try options(&fields, hasLink: true)
-        try fields.end()
+        return (label, image, link)
     }
 }
 
@@ -201,7 +191,7 @@ extension FCMApple {
             try Self.check(members, at: fields.place("payload"))
             payload = members
         }
-        (label, image) = try FCMMessage.options(&fields, hasImage: true)
+        (label, image, _) = try FCMMessage.options(&fields, hasImage: true)
         if let token = try fields.string("live_activity_token"), !token.isEmpty {
             throw .invalid(fields.place("live_activity_token"), "this server has no Live Activities")
         }

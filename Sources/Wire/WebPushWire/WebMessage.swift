@@ -5,7 +5,10 @@ import PushModel
 ///
 /// It is made of what was accepted: a payload of APNs, or a message of FCM's lane in the same form. `aps` becomes what is
 /// shown; what stands beside it becomes data. What is no JSON object becomes the one value `message`.
-public struct WebMessage: Sendable {
+///
+/// What FCM's senders say for browsers alone, the member `gcm.webpush`, counts in ``bytes``: its notification is laid over what is
+/// shown, its data takes the place of the other.
+public struct WebMessage {
     /// What is shown, by FCM's names; empty for a message of data alone.
     public private(set) var shown: [String: String] = [:]
     /// The data.
@@ -14,6 +17,8 @@ public struct WebMessage: Sendable {
     public private(set) var from: String
     /// Where a tap leads to.
     public private(set) var link: String?
+    /// What is said for browsers alone.
+    private var web: [String: Any] = [:]
     private let notification: OutgoingNotification
 
     /// Reads what was accepted.
@@ -36,7 +41,10 @@ public struct WebMessage: Sendable {
         }
         let options = members["fcm_options"] as? [String: Any]
         link = options?["link"] as? String
-        if let aps = members["aps"] as? [String: Any] { shown = Self.shown(aps, image: options?["image"] as? String) }
+        web = members["gcm.webpush"] as? [String: Any] ?? [:]
+        if let aps = members["aps"] as? [String: Any] {
+            shown = Self.shown(aps, image: options?["image"] as? String)
+        }
     }
 
     /// The form of web clients: a JSON object with `notification`, `data` and FCM's own members.
@@ -47,9 +55,14 @@ public struct WebMessage: Sendable {
             "from": from,
         ]
         if let collapseID = notification.collapseID { message["collapse_key"] = collapseID }
+        let data = web["data"] as? [String: String] ?? data
         if !data.isEmpty { message["data"] = data }
+        let shown = (shown as [String: Any]).merging(web["notification"] as? [String: Any] ?? [:]) { $1 }
         if !shown.isEmpty { message["notification"] = shown }
-        if let link { message["fcmOptions"] = ["link": link] }
+        var options: [String: String] = [:]
+        options["link"] = web["link"] as? String ?? link
+        options["analytics_label"] = web["analytics_label"] as? String
+        if !options.isEmpty { message["fcmOptions"] = options }
         let encoded = try? JSONSerialization.data(
             withJSONObject: message, options: [.sortedKeys, .withoutEscapingSlashes])
         return encoded.map { Array($0) } ?? Array("{}".utf8)

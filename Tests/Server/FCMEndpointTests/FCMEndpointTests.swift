@@ -5,6 +5,7 @@ import RegisterCore
 import ServerCore
 import Synchronization
 import Testing
+import WebPushWire
 
 @testable import FCMEndpoint
 
@@ -23,6 +24,25 @@ import Testing
         #expect(one.notification.collapseID == "c" && one.notification.priority == .immediate)
         let content = try JSONValue(object: one.notification.content.bytes)
         #expect(content["k"] == .string("v") && content["aps"] == nil)
+    }
+
+    @Test(arguments: [("org.chromium.linux", true), ("com.example.todo", false), (nil, false)] as [(String?, Bool)])
+    func `what is for browsers goes to a browser's registration alone`(category: String?, isBrowser: Bool) async throws {
+        let world = try await FCMWorld()
+        let (token, device) = try await world.register(world.app)
+        if let category {
+            try await world.store.keepWebRegistration(
+                WebRegistration(category: category, subtype: "wp:com.example.todo#1", sender: "1"), device: device,
+                app: world.app.id, environment: .production, at: world.acceptor.now)
+        }
+        let webpush = #"{"headers":{"TTL":"7","Topic":"w"},"data":{"w":"x"}}"#
+        let answer = try await world.send(#"{"token":"\#(token)","data":{"k":"v"},"webpush":\#(webpush)}"#)
+        #expect(answer.status == 200)
+        let notification = try #require(world.acceptor.state.withLock { $0.accepted.first?.notification })
+        #expect((notification.expiry == .until(world.acceptor.now + .seconds(7))) == isBrowser)
+        #expect(notification.collapseID == (isBrowser ? "w" : nil))
+        let content = try JSONValue(object: notification.content.bytes)
+        #expect((content["gcm.webpush"] != nil) == isBrowser)
     }
 
     @Test func `a message that is only checked is not accepted`() async throws {

@@ -7,11 +7,11 @@ import Testing
     private let now = Timestamp(seconds: 1_780_272_000)
     private let team = TeamID(rawValue: "ALDABADEMO")
 
-    private func content(_ message: String) throws -> (JSONValue, FCMDelivery) {
+    private func content(_ message: String, for readers: FCMReaders = .agents) throws -> (JSONValue, FCMDelivery) {
         let request = try FCMRequest(body: Array(#"{"message":\#(message)}"#.utf8))
         let content = try request.message.content()
-        let delivery = FCMDelivery(request.message, isShown: content.isShown, now: now)
-        return (try JSONValue(object: content.bytes(team: team, delivery: delivery)), delivery)
+        let delivery = FCMDelivery(request.message, isShown: content.isShown, now: now, readers: readers)
+        return (try JSONValue(object: content.bytes(team: team, delivery: delivery, readers: readers)), delivery)
     }
 
     private func text(_ value: JSONValue?) -> String { value.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "-" }
@@ -78,6 +78,56 @@ import Testing
         #expect(delivery.collapseID == "d")
         #expect(delivery.priority == .immediate)
         #expect(delivery.expiry == .until(now + .seconds(60)))
+    }
+
+    private let forBrowsers = #"""
+        {"token":"t","notification":{"title":"T"},"data":{"k":"v"},"android":{"ttl":"60s","collapse_key":"c"},
+         "apns":{"headers":{"apns-priority":"10","apns-expiration":"0"}},
+         "webpush":{"headers":{"TTL":"90","Urgency":"very-low","Topic":"t_1","image":"https://i"},"data":{"w":"x"},
+          "notification":{"title":"W","icon":"/i.png","actions":[{"action":"a"}],"badge":null},
+          "fcm_options":{"link":"https://w","analytics_label":"web"}}}
+        """#
+
+    @Test func `to a browser webpush is asked first`() throws {
+        let (content, delivery) = try content(forBrowsers, for: .browsers)
+        #expect(delivery.priority == .low && delivery.collapseID == "t_1")
+        #expect(delivery.expiry == .until(now + .seconds(90)) && delivery.timeToLive == 90)
+        #expect(content["google.c.a.m_l"] == .string("web"))
+        #expect(
+            text(content["gcm.webpush"])
+                == #"{"notification":{"title":"W","icon":"/i.png","actions":[{"action":"a"}],"image":"https://i"},"data":{"w":"x"},"link":"https://w","analytics_label":"web"}"#
+        )
+    }
+
+    @Test func `an agent is sent nothing of webpush, and waits by what is its own`() throws {
+        let (content, delivery) = try content(forBrowsers)
+        #expect(content["gcm.webpush"] == nil && content["google.c.a.m_l"] == nil)
+        #expect(delivery.priority == .immediate && delivery.collapseID == "c" && delivery.expiry == .once)
+        let (shared, same) = try self.content(forBrowsers, for: .anybody)
+        #expect(shared["gcm.webpush"] != nil && same == delivery)
+    }
+
+    @Test(arguments: [
+        (#""TTL":"0""#, Expiry.once, Priority.considerate), (#""ttl":"99999999999999999999""#, .until(Timestamp(seconds: 1)), .considerate),
+        (#""Urgency":"high""#, .until(Timestamp(seconds: 1)), .immediate), (#""urgency":"Low""#, .until(Timestamp(seconds: 1)), .considerate),
+        (#""x":"y""#, .until(Timestamp(seconds: 1)), .considerate),
+    ])
+    func `a browser's header fields`(fields: String, expiry: Expiry, priority: Priority) throws {
+        let message = #"{"token":"t","data":{"k":"v"},"webpush":{"headers":{\#(fields)}}}"#
+        let (_, delivery) = try content(message, for: .browsers)
+        let longest = now + .seconds(28 * 86_400)
+        #expect(delivery.expiry == (expiry == .once ? .once : .until(longest)))
+        #expect(delivery.priority == priority)
+    }
+
+    @Test func `what a browser shows is urgent, and is limited by itself`() throws {
+        let (_, delivery) = try content(#"{"token":"t","webpush":{"notification":{"title":"W"}}}"#, for: .browsers)
+        #expect(delivery.priority == .immediate)
+        let long = String(repeating: "x", count: 4096)
+        let refusal = #expect(throws: FCMRefusal.self) {
+            try content(#"{"token":"t","webpush":{"data":{"k":"\#(long)"}}}"#)
+        }
+        #expect(refusal?.field == "message.webpush")
     }
 
     @Test(arguments: [

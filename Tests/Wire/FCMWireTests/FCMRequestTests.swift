@@ -60,6 +60,7 @@ struct RefusedMessage: CustomTestStringConvertible, Sendable {
         #expect(request.message.label == "l")
         #expect(request.message.android?.notification?.count == 7)
         #expect(request.message.apns?.expiration == 0)
+        #expect(request.message.webpush?.timeToLive == 5 && request.message.webpush?.link == "https://w")
         #expect(request.message.apns?.priority == 5)
     }
 
@@ -118,6 +119,17 @@ struct RefusedMessage: CustomTestStringConvertible, Sendable {
         RefusedMessage(#"{"token":"t","apns":{"payload":{"aps":5}}}"#, "message.apns.payload.aps", "an object"),
         RefusedMessage(
             #"{"token":"t","apns":{"live_activity_token":"x"}}"#, "message.apns.live_activity_token", "Live"),
+        RefusedMessage(
+            #"{"token":"t","webpush":{"headers":{"TTL":"soon"}}}"#, "message.webpush.headers[TTL]", "seconds"),
+        RefusedMessage(#"{"token":"t","webpush":{"headers":{"TTL":"-1"}}}"#, "message.webpush.headers[TTL]", "negative"),
+        RefusedMessage(
+            #"{"token":"t","webpush":{"headers":{"Urgency":"now"}}}"#, "message.webpush.headers[Urgency]", "very-low"),
+        RefusedMessage(
+            #"{"token":"t","webpush":{"headers":{"Topic":"a b"}}}"#, "message.webpush.headers[Topic]", "1 to 32"),
+        RefusedMessage(#"{"token":"t","webpush":{"notification":5}}"#, "message.webpush.notification", "an object"),
+        RefusedMessage(
+            #"{"token":"t","webpush":{"notification":{"title":5}}}"#, "message.webpush.notification.title", "a string"),
+        RefusedMessage(#"{"token":"t","webpush":{"data":{"from":"x"}}}"#, "message.webpush.data[from]", "reserved"),
         RefusedMessage(
             #"{"token":"t","webpush":{"fcm_options":{"link":"http://x"}}}"#, "message.webpush.fcm_options.link",
             "https://"),

@@ -54,6 +54,27 @@ import Testing
             ] as NSDictionary)
     }
 
+    @Test func `what is said for browsers alone is laid over the rest`() throws {
+        let payload = """
+            {"aps":{"alert":{"title":"Milk","body":"and bread"}},"count":2,"from":"123","fcm_options":{"link":"https://x/"},
+             "gcm.webpush":{"notification":{"title":"W","actions":[{"action":"a"}],"renotify":true},
+             "data":{"w":"x"},"link":"https://w/","analytics_label":"web"}}
+            """
+        #expect(
+            try message(payload) == [
+                "fcmMessageId": "77", "priority": "high", "from": "123",
+                "notification": [
+                    "title": "W", "body": "and bread", "actions": [["action": "a"]], "renotify": true,
+                ],
+                "data": ["w": "x"], "fcmOptions": ["link": "https://w/", "analytics_label": "web"],
+            ] as NSDictionary)
+        let pairs = WebMessage(try notification(Array(payload.utf8))).pairs.map { "\($0.key)=\($0.value)" }
+        #expect(
+            pairs == [
+                "count=2", "gcm.n.e=1", "gcm.notification.body=and bread", "gcm.notification.title=Milk", "google.message_id=77",
+            ])
+    }
+
     @Test(arguments: ["[1]", "{", "", "\u{0}", String(repeating: "[", count: 4000)])
     func `what is no JSON object is one value`(payload: String) throws {
         #expect((try message(payload)["data"] as? NSDictionary)?["message"] as? String == payload)
