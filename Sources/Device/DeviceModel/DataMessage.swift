@@ -51,6 +51,19 @@ extension OutgoingNotification {
         return members["aps"] == nil
     }
 
+    /// The name under which a later notification of its app takes its place on the screen and in the list: its collapse id, the tag
+    /// that FCM's senders gave it for the screen alone, or one that no other has.
+    package var shownIdentifier: String {
+        if let collapseID { return collapseID }
+        guard lane == .fcm, payload.firstRange(of: Self.tagKey.utf8) != nil,
+            let members = try? JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any],
+            let tag = members[Self.tagKey] as? String, !tag.isEmpty
+        else { return apnsID.rawValue }
+        return tag
+    }
+
+    private static var tagKey: String { "gcm.notification.tag" }
+
     /// The key by which a later data message takes its place; `nil` where there is none.
     package var collapseKey: String? {
         if let collapseID { return collapseID }

@@ -74,7 +74,7 @@ package struct ChangeApplier {
             """,
             [
                 notification.id.rawValue, notification.topic.rawValue, notification.apnsID.rawValue,
-                notification.collapseID ?? notification.apnsID.rawValue, notification.environment.rawValue,
+                notification.shownIdentifier, notification.environment.rawValue,
                 notification.pushType?.rawValue, Int64(notification.priority.rawValue),
                 Data(notification.payload), notification.acceptedAt.rawValue, arrival.receivedAt.rawValue,
                 notification.expiresAt?.rawValue, presentation.rawValue, shows.rawValue, endedAt,

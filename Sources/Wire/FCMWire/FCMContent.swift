@@ -81,6 +81,9 @@ package struct FCMContent: Hashable, Sendable {
         }
         members.append(.init("gcm.ttl", .string(String(delivery.timeToLive))))
         if let key = delivery.collapseID { members.append(.init("collapse_key", .string(key))) }
+        if let tag = message.android?.notification?.tag {
+            members.append(.init("gcm.notification.tag", .string(tag)))
+        }
         if readers != .agents, let web { members.append(.init("gcm.webpush", .object(web))) }
         return JSONValue.object(members).bytes
     }
@@ -123,6 +126,7 @@ package struct FCMContent: Hashable, Sendable {
         if let count = android?.count { aps.append(.init("badge", .number(String(count)))) }
         if let sound = android?.sound { aps.append(.init("sound", .string(sound))) }
         if let category = android?.clickAction { aps.append(.init("category", .string(category))) }
+        if let level = android?.interruptionLevel { aps.append(.init("interruption-level", .string(level))) }
         return aps
     }
 

@@ -88,6 +88,10 @@ package struct FCMAndroidNotification: Hashable, Sendable {
     package var bodyArguments: [String]?
     /// The number on the app's icon.
     package var count: Int?
+    /// A later notification with the same one takes this one's place on the screen.
+    package var tag: String?
+    /// How much it may interrupt, by the name that APNs has for it; `nil` for what is usual.
+    package var interruptionLevel: String?
 
     /// Makes an empty one.
     package init() {}

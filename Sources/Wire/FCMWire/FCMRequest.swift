@@ -137,6 +137,13 @@ extension FCMAndroidNotification {
         bodyKey = present(try fields.string("body_loc_key"))
         bodyArguments = try fields.strings("body_loc_args")
         count = try fields.integer("notification_count")
+        tag = present(try fields.string("tag"))
+        let priorities = ["UNSPECIFIED", "MIN", "LOW", "DEFAULT", "HIGH", "MAX"].map { "PRIORITY_" + $0 }
+        switch try fields.word("notification_priority", of: priorities) {
+        case "PRIORITY_MIN", "PRIORITY_LOW": interruptionLevel = "passive"
+        case "PRIORITY_MAX": interruptionLevel = "time-sensitive"
+        default: break
+        }
         if try fields.boolean("default_sound") == true, sound == nil { sound = "default" }
         try Self.checkTheRest(&fields)
         try fields.end()
@@ -144,7 +151,7 @@ extension FCMAndroidNotification {
 
     /// What only Android's own screen has.
     private static func checkTheRest(_ fields: inout FieldReader) throws(FCMRefusal) {
-        for name in ["icon", "tag", "channel_id", "ticker", "event_time"] { _ = try fields.string(name) }
+        for name in ["icon", "channel_id", "ticker", "event_time"] { _ = try fields.string(name) }
         for name in [
             "sticky", "local_only", "default_vibrate_timings", "default_light_settings", "bypass_proxy_notification",
         ] {
@@ -157,15 +164,8 @@ extension FCMAndroidNotification {
                 && digits.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
             guard isColor else { throw .invalid(fields.place("color"), "must be #rrggbb") }
         }
-        for name in ["notification_priority": "PRIORITY_", "visibility": "", "proxy": ""] {
-            let words =
-                switch name.key {
-                case "visibility": ["VISIBILITY_UNSPECIFIED", "PRIVATE", "PUBLIC", "SECRET"]
-                case "proxy": ["PROXY_UNSPECIFIED", "ALLOW", "DENY", "IF_PRIORITY_LOWERED"]
-                default: ["UNSPECIFIED", "MIN", "LOW", "DEFAULT", "HIGH", "MAX"].map { name.value + $0 }
-                }
-            _ = try fields.word(name.key, of: words)
-        }
+        _ = try fields.word("visibility", of: ["VISIBILITY_UNSPECIFIED", "PRIVATE", "PUBLIC", "SECRET"])
+        _ = try fields.word("proxy", of: ["PROXY_UNSPECIFIED", "ALLOW", "DENY", "IF_PRIORITY_LOWERED"])
         _ = try fields.strings("vibrate_timings")
         if var light = try fields.object("light_settings") {
             _ = try light.seconds("light_on_duration")

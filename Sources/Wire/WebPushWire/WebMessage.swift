@@ -44,6 +44,7 @@ public struct WebMessage {
         web = members["gcm.webpush"] as? [String: Any] ?? [:]
         if let aps = members["aps"] as? [String: Any] {
             shown = Self.shown(aps, image: options?["image"] as? String)
+            if let tag = members["gcm.notification.tag"] as? String { shown["tag"] = tag }
         }
     }
 

@@ -104,6 +104,20 @@ struct AgentStoreTests {
         #expect(try store.outbox() == ["1 presented", "1 handed"])
     }
 
+    @Test func `a message of FCM takes the place of what is listed under its tag`() throws {
+        func arrived(_ id: Int64, _ members: String, collapseID: String? = nil) -> StoreChange {
+            .arrived(
+                Arrival(
+                    notification: fcmMessage(id, #""aps":{"alert":"Milk"}\#(members)"#, collapseID: collapseID),
+                    session: 1, receivedAt: noon, kind: .foreground, disposition: .isShown(.list)))
+        }
+        let tag = #","gcm.notification.tag":"mail-7""#
+        _ = try store.commit([arrived(1, tag), arrived(2, ""), arrived(3, tag), arrived(4, tag, collapseID: "c")])
+        let listed = try store.read { try $0.listed(app: app, limit: 10) }
+        #expect(Set(listed.map(\.identifier)) == ["mail-7", "apns-2", "c"])
+        #expect(Set(listed.map(\.id.rawValue)) == [2, 3, 4])
+    }
+
     @Test func `what could not be shown and was taken off the list is not shown later either`() throws {
         let (missed, kept) = (NotificationID(rawValue: 1), NotificationID(rawValue: 2))
         for id in [missed, kept] {

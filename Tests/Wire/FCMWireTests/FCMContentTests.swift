@@ -131,6 +131,25 @@ import Testing
     }
 
     @Test(arguments: [
+        ("PRIORITY_MIN", "passive"), ("PRIORITY_LOW", "passive"), ("PRIORITY_DEFAULT", "-"), ("PRIORITY_HIGH", "-"),
+        ("PRIORITY_MAX", "time-sensitive"), ("PRIORITY_UNSPECIFIED", "-"),
+    ])
+    func `how much a notification of Android may interrupt`(priority: String, level: String) throws {
+        let shown = #"{"title":"T","notification_priority":"\#(priority)"}"#
+        let (said, _) = try content(#"{"token":"t","android":{"notification":\#(shown)}}"#)
+        #expect((said["aps"]?["interruption-level"]?.text ?? "-") == level)
+        let apns = #"{"payload":{"aps":{"interruption-level":"critical"}}}"#
+        let (over, _) = try content(#"{"token":"t","android":{"notification":\#(shown)},"apns":\#(apns)}"#)
+        #expect(over["aps"]?["interruption-level"]?.text == "critical")
+    }
+
+    @Test func `a tag goes to the device, and replaces nothing that waits`() throws {
+        let (said, delivery) = try content(#"{"token":"t","android":{"notification":{"title":"T","tag":"mail-7"}}}"#)
+        #expect(said["gcm.notification.tag"] == .string("mail-7"))
+        #expect(delivery.collapseID == nil)
+    }
+
+    @Test(arguments: [
         (#""android":{"ttl":"0s"}"#, Expiry.once, Int64(0)), (#""android":{"ttl":"0.9s"}"#, .once, 0),
         (#""apns":{"headers":{"apns-expiration":"0"}},"android":{"ttl":"9s"}"#, .once, 0),
         (

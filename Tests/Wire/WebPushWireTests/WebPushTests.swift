@@ -57,21 +57,22 @@ import Testing
     @Test func `what is said for browsers alone is laid over the rest`() throws {
         let payload = """
             {"aps":{"alert":{"title":"Milk","body":"and bread"}},"count":2,"from":"123","fcm_options":{"link":"https://x/"},
-             "gcm.webpush":{"notification":{"title":"W","actions":[{"action":"a"}],"renotify":true},
+             "gcm.notification.tag":"t7","gcm.webpush":{"notification":{"title":"W","actions":[{"action":"a"}],"renotify":true},
              "data":{"w":"x"},"link":"https://w/","analytics_label":"web"}}
             """
         #expect(
             try message(payload) == [
                 "fcmMessageId": "77", "priority": "high", "from": "123",
                 "notification": [
-                    "title": "W", "body": "and bread", "actions": [["action": "a"]], "renotify": true,
+                    "title": "W", "body": "and bread", "tag": "t7", "actions": [["action": "a"]], "renotify": true,
                 ],
                 "data": ["w": "x"], "fcmOptions": ["link": "https://w/", "analytics_label": "web"],
             ] as NSDictionary)
         let pairs = WebMessage(try notification(Array(payload.utf8))).pairs.map { "\($0.key)=\($0.value)" }
         #expect(
             pairs == [
-                "count=2", "gcm.n.e=1", "gcm.notification.body=and bread", "gcm.notification.title=Milk", "google.message_id=77",
+                "count=2", "gcm.n.e=1", "gcm.notification.body=and bread", "gcm.notification.tag=t7",
+                "gcm.notification.title=Milk", "google.message_id=77",
             ])
     }
 
