@@ -322,4 +322,24 @@ def test_an_installation_needs_a_key_where_devices_do(closed):
     assert control.request("POST", path, body, {"x-goog-api-key": "wrong"})[0] == 403
     assert control.request("POST", path, body, {"x-goog-api-key": key})[0] == 200
     listed = json.loads(closed.aldaba("enrolment-key", "list", "--json").stdout)
-    assert [entry["used"] for entry in listed if entry["id"] == "library"] == [0], "only devices count"
+    entry = next(entry for entry in listed if entry["id"] == "library")
+    assert (entry["used"], entry["installations"]) == (0, 1), "only devices count for the quota"
+
+
+def test_a_key_makes_ten_installations_for_each_device_of_its_quota(closed):
+    key = closed.aldaba("enrolment-key", "create", "few", "--quota", "1").stdout.strip()
+    control = closed.control()
+    path, named = "/v1/projects/ownteam001/installations", {"x-goog-api-key": key}
+
+    def make():
+        status, answer = control.request("POST", path, b'{"appId":"1:2:web:3"}', named)
+        return status, json.loads(answer)
+
+    made = [make() for _ in range(10)]
+    assert {status for status, _ in made} == {200}
+    status, answer = make()
+    assert (status, answer["error"]["code"], answer["error"]["status"]) == (429, 429, "RESOURCE_EXHAUSTED")
+    first = made[0][1]
+    token = {"x-goog-firebase-installations-auth": "FIS " + first["authToken"]["token"]}
+    assert control.request("DELETE", f"{path}/{first['fid']}", headers=token)[0] == 200
+    assert [make()[0], make()[0]] == [200, 429], "what is deleted leaves its place"

@@ -87,6 +87,9 @@ extension RegisterStoreContract {
                 try await $0.`a browser's registration is kept until the registration ends`()
             },
             ContractRule("installation") { try await $0.`an installation is its team's until it is deleted`() },
+            ContractRule("installations of a key") {
+                try await $0.`an enrolment key makes so many installations at a time`()
+            },
             ContractRule("enrolment key") {
                 try await $0.`an enrolment key counts until its quota, its time or its revocation`()
             },

@@ -51,13 +51,37 @@ extension RegisterStoreContract {
     public func `an installation is its team's until it is deleted`() async throws {
         let installation = Installation(id: "fid", team: team, appID: "1:2:web:3", refreshHash: [1, 2], createdAt: now)
         #expect(try await store.installation("fid", team: team) == nil)
-        try await store.keepInstallation(installation)
+        #expect(try await store.keepInstallation(installation, byKey: nil))
         #expect(try await store.installation("fid", team: team) == installation)
         #expect(try await store.installation("fid", team: TeamID(rawValue: "OTHER12345")) == nil)
         #expect(try await !store.removeInstallation("fid", team: TeamID(rawValue: "OTHER12345")))
         #expect(try await store.removeInstallation("fid", team: team))
         #expect(try await !store.removeInstallation("fid", team: team))
         #expect(try await store.installation("fid", team: team) == nil)
+    }
+
+    public func `an enrolment key makes so many installations at a time`() async throws {
+        try await store.addEnrolmentKey(EnrolmentKey(id: "lab", secretHash: [1], quota: 1, createdAt: now))
+        try await store.addEnrolmentKey(EnrolmentKey(id: "open", secretHash: [2], createdAt: now))
+        func keep(_ id: String, by hash: [UInt8]?) async throws -> Bool {
+            try await store.keepInstallation(
+                Installation(id: id, team: team, appID: "1:2:web:3", refreshHash: [1], createdAt: now), byKey: hash)
+        }
+        func counted() async throws -> [Int] { try await store.enrolmentKeys().map(\.installations) }
+        let limit = EnrolmentKey.installationsPerDevice
+        for number in 1...limit { #expect(try await keep("fid \(number)", by: [1])) }
+        #expect(try await !keep("one more", by: [1]))
+        #expect(try await store.installation("one more", team: team) == nil)
+        #expect(try await keep("by another", by: [2]))
+        #expect(try await keep("by none", by: nil))
+        #expect(try await counted() == [limit, 1])
+        #expect(try await keep("fid 1", by: [2]), "it takes the place of another key's")
+        #expect(try await counted() == [limit - 1, 2])
+        #expect(try await store.removeInstallation("fid 2", team: team))
+        #expect(try await store.removeInstallation("by none", team: team))
+        #expect(try await counted() == [limit - 2, 2])
+        for number in 1...2 { #expect(try await keep("again \(number)", by: [1])) }
+        #expect(try await !keep("one more", by: [1]))
     }
 
     public func `an enrolment key counts until its quota, its time or its revocation`() async throws {

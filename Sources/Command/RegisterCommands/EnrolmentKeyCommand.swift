@@ -59,6 +59,7 @@ package struct EnrolmentKeyCommand: AsyncParsableCommand {
         var id: String
         var state: String
         var used: Int
+        var installations: Int
         var quota: Int?
         var expiresAt: String?
         var createdAt: String
@@ -67,6 +68,7 @@ package struct EnrolmentKeyCommand: AsyncParsableCommand {
             id = key.id
             state = key.verdict(at: now).rawValue
             used = key.used
+            installations = key.installations
             quota = key.quota
             expiresAt = key.expiresAt?.description
             createdAt = key.createdAt.description
@@ -74,7 +76,7 @@ package struct EnrolmentKeyCommand: AsyncParsableCommand {
 
         var line: String {
             let count = quota.map { "\(used) of \($0) devices" } ?? "\(used) devices"
-            return "\(id)  \(state)  \(count)" + (expiresAt.map { "  until \($0)" } ?? "")
+            return "\(id)  \(state)  \(count)  \(installations) installations" + (expiresAt.map { "  until \($0)" } ?? "")
         }
     }
 

@@ -88,7 +88,11 @@ package struct FCMEnrolmentInterface: ControlInterface {
         if let fid = form.fid, fid.isEmpty || fid.utf8.count > Installations.longestID {
             throw GoogleError.invalid("fid must have 1 to \(Installations.longestID) bytes")
         }
-        let made = try await installations.make(id: form.fid, appID: form.appId, team: team)
+        let made = try await installations.make(
+            id: form.fid, appID: form.appId, team: team, keyHash: admission.registerHash(of: key))
+        guard let made else {
+            throw GoogleError.exhausted("the enrolment key has as many installations as its quota allows; delete some")
+        }
         return .json(
             Created(
                 name: "projects/\(project)/installations/\(made.id)", fid: made.id, refreshToken: made.refreshToken,

@@ -25,6 +25,10 @@ struct GoogleError: Error {
         GoogleError(status: .forbidden, name: "PERMISSION_DENIED", message: message)
     }
 
+    static func exhausted(_ message: String) -> GoogleError {
+        GoogleError(status: .tooManyRequests, name: "RESOURCE_EXHAUSTED", message: message)
+    }
+
     static let unavailable = GoogleError(
         status: .serviceUnavailable, name: "UNAVAILABLE", message: "the server could not find out; try again later")
 

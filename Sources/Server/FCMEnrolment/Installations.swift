@@ -22,13 +22,16 @@ struct Installations: Sendable {
     }
 
     /// Keeps a new installation. An id that is taken is given to nobody else: another is made.
-    func make(id asked: String?, appID: String, team: TeamID) async throws -> Proofs {
+    ///
+    /// - Parameter keyHash: The hash of the register's key by which it comes; `nil` where none was needed.
+    /// - Returns: `nil` where the key has no room for one more.
+    func make(id asked: String?, appID: String, team: TeamID, keyHash: [UInt8]?) async throws -> Proofs? {
         var id = asked ?? Self.newID()
         if try await store.installation(id, team: team) != nil { id = Self.newID() }
         let secret = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
         let installation = Installation(
             id: id, team: team, appID: appID, refreshHash: Array(SHA256.hash(data: secret)), createdAt: clock())
-        try await store.keepInstallation(installation)
+        guard try await store.keepInstallation(installation, byKey: keyHash) else { return nil }
         return Proofs(
             id: id, refreshToken: "\(Base64URL.encode(Array(id.utf8))).\(Base64URL.encode(secret))",
             authToken: authToken(of: installation))

@@ -36,6 +36,8 @@ public struct EnrolmentKey: Hashable, Sendable {
     public var quota: Int?
     /// How many have.
     public var used: Int
+    /// How many installations of apps are there that were made by it.
+    public var installations: Int
     /// From when on it counts no longer; `nil` for never.
     public var expiresAt: Timestamp?
     /// When it was made.
@@ -45,16 +47,29 @@ public struct EnrolmentKey: Hashable, Sendable {
 
     /// Brings the parts together.
     public init(
-        id: String, secretHash: [UInt8], quota: Int? = nil, used: Int = 0, expiresAt: Timestamp? = nil,
-        createdAt: Timestamp, revokedAt: Timestamp? = nil
+        id: String, secretHash: [UInt8], quota: Int? = nil, used: Int = 0, installations: Int = 0,
+        expiresAt: Timestamp? = nil, createdAt: Timestamp, revokedAt: Timestamp? = nil
     ) {
         self.id = id
         self.secretHash = secretHash
         self.quota = quota
         self.used = used
+        self.installations = installations
         self.expiresAt = expiresAt
         self.createdAt = createdAt
         self.revokedAt = revokedAt
+    }
+
+    /// How many installations of apps there may be for each device of the quota: a device has more than one app, and a library that
+    /// has lost its installation makes another.
+    public static let installationsPerDevice = 10
+
+    /// How many installations there may be at a time that were made by it; `nil` for any number.
+    public var installationLimit: Int? {
+        quota.map { quota in
+            let (limit, isTooLarge) = quota.multipliedReportingOverflow(by: Self.installationsPerDevice)
+            return isTooLarge ? .max : limit
+        }
     }
 
     /// Whether it lets a device in at an instant.

@@ -18,8 +18,12 @@ public protocol FCMRegister: Sendable {
     /// The devices that have registrations of browsers, in no order.
     func devicesWithWebRegistrations() async throws -> [DeviceID]
 
-    /// Keeps an installation, in place of an earlier one of the same team and id.
-    func keepInstallation(_ installation: Installation) async throws
+    /// Keeps an installation, in place of an earlier one of the same team and id, where the key by which it comes has room for it
+    /// (``EnrolmentKey/installationLimit``). It takes the room until it is removed.
+    ///
+    /// - Parameter keyHash: The hash of the secret of a key of the register's; `nil` where none was needed.
+    /// - Returns: `false` where there is no room; nothing is kept then.
+    func keepInstallation(_ installation: Installation, byKey keyHash: [UInt8]?) async throws -> Bool
 
     /// The installation of an id; `nil` when there is none.
     func installation(_ id: String, team: TeamID) async throws -> Installation?

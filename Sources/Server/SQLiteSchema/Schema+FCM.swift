@@ -1,4 +1,4 @@
-/// Migrations 12 to 16: what came with FCM, topics and reports.
+/// Migrations 12 to 16, and 19: what came with FCM, topics and reports.
 extension Schema {
     static let twelfth = """
         CREATE TABLE service_account(
@@ -244,5 +244,19 @@ extension Schema {
             id INTEGER PRIMARY KEY NOT NULL,
             device INTEGER NOT NULL
         );
+        """
+
+    /// How many installations an enrolment key has made is counted by triggers, so that its limit costs no count.
+    static let nineteenth = """
+        ALTER TABLE installation ADD COLUMN enrolment_key TEXT;
+        ALTER TABLE enrolment_key ADD COLUMN installations INTEGER NOT NULL DEFAULT 0;
+        CREATE TRIGGER installation_comes AFTER INSERT ON installation WHEN NEW.enrolment_key IS NOT NULL
+        BEGIN
+            UPDATE enrolment_key SET installations = installations + 1 WHERE id = NEW.enrolment_key;
+        END;
+        CREATE TRIGGER installation_leaves AFTER DELETE ON installation WHEN OLD.enrolment_key IS NOT NULL
+        BEGIN
+            UPDATE enrolment_key SET installations = installations - 1 WHERE id = OLD.enrolment_key;
+        END;
         """
 }

@@ -63,6 +63,9 @@ package enum Schema {
                     CREATE UNIQUE INDEX broadcast_name ON broadcast(name) WHERE name IS NOT NULL;
                     """)
         }
+        migrator.registerMigration("19 installations by enrolment key") { database in
+            try database.execute(sql: nineteenth)
+        }
         return migrator
     }
 }

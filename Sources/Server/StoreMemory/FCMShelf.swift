@@ -12,7 +12,7 @@ struct FCMShelf: Sendable {
 
     /// Of active registrations.
     var webRegistrations: [RegistrationPlace: WebRegistration] = [:]
-    var installations: [InstallationName: Installation] = [:]
+    var installations: [InstallationName: (installation: Installation, key: String?)] = [:]
     var keys: [EnrolmentKey] = []
 
     func kept(where isMeant: (RegistrationPlace, WebRegistration) -> Bool) -> [KeptWebRegistration] {
@@ -20,6 +20,22 @@ struct FCMShelf: Sendable {
             KeptWebRegistration(
                 device: place.device, app: place.app, environment: place.environment, registration: registration)
         }.sorted { $0.app.rawValue < $1.app.rawValue }
+    }
+
+    mutating func keep(_ installation: Installation, byKey keyHash: [UInt8]?) -> Bool {
+        let index = keyHash.flatMap { hash in keys.firstIndex { $0.secretHash == hash } }
+        if let index, let limit = keys[index].installationLimit, keys[index].installations >= limit { return false }
+        let name = InstallationName(team: installation.team, id: installation.id)
+        _ = removeInstallation(name)
+        if let index { keys[index].installations += 1 }
+        installations[name] = (installation, index.map { keys[$0].id })
+        return true
+    }
+
+    mutating func removeInstallation(_ name: InstallationName) -> Bool {
+        guard let removed = installations.removeValue(forKey: name) else { return false }
+        if let index = keys.firstIndex(where: { $0.id == removed.key }) { keys[index].installations -= 1 }
+        return true
     }
 
     mutating func use(secretHash: [UInt8], isCounted: Bool, at now: Timestamp) -> EnrolmentKeyVerdict {

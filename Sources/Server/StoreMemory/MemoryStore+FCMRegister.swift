@@ -31,20 +31,19 @@ extension MemoryStore: FCMRegister {
         state.withLock { Array(Set($0.register.fcm.webRegistrations.keys.map(\.device))) }
     }
 
-    /// Keeps the installation in place of an earlier one.
-    public func keepInstallation(_ installation: Installation) async throws {
-        let name = FCMShelf.InstallationName(team: installation.team, id: installation.id)
-        state.withLock { $0.register.fcm.installations[name] = installation }
+    /// Judges and keeps at once.
+    public func keepInstallation(_ installation: Installation, byKey keyHash: [UInt8]?) async throws -> Bool {
+        state.withLock { $0.register.fcm.keep(installation, byKey: keyHash) }
     }
 
     /// The installation as it was kept.
     public func installation(_ id: String, team: TeamID) async throws -> Installation? {
-        state.withLock { $0.register.fcm.installations[.init(team: team, id: id)] }
+        state.withLock { $0.register.fcm.installations[.init(team: team, id: id)]?.installation }
     }
 
     /// Deletes the installation; its registrations are left alone.
     public func removeInstallation(_ id: String, team: TeamID) async throws -> Bool {
-        state.withLock { $0.register.fcm.installations.removeValue(forKey: .init(team: team, id: id)) != nil }
+        state.withLock { $0.register.fcm.removeInstallation(.init(team: team, id: id)) }
     }
 }
 

@@ -76,18 +76,25 @@ extension SQLiteStore: FCMRegister {
         }
     }
 
-    /// Keeps the installation in place of an earlier one.
-    public func keepInstallation(_ installation: Installation) async throws {
+    /// Judges and keeps in one transaction; triggers count what a key's installations are.
+    public func keepInstallation(_ installation: Installation, byKey keyHash: [UInt8]?) async throws -> Bool {
         try await pool.write { database in
+            let key = try Row.fetchOne(
+                database, sql: "SELECT * FROM enrolment_key WHERE secret_hash = ?", arguments: [keyHash.map { Data($0) }]
+            ).map(Self.enrolmentKey)
+            if let key, let limit = key.installationLimit, key.installations >= limit { return false }
+            let (team, id) = (installation.team.rawValue, installation.id)
+            try database.execute(sql: "DELETE FROM installation WHERE team = ? AND id = ?", arguments: [team, id])
             try database.execute(
                 sql: """
-                    INSERT OR REPLACE INTO installation(team, id, app_id, refresh_hash, created_at)
-                    VALUES(?, ?, ?, ?, ?)
+                    INSERT INTO installation(team, id, app_id, refresh_hash, created_at, enrolment_key)
+                    VALUES(?, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
-                    installation.team.rawValue, installation.id, installation.appID, Data(installation.refreshHash),
-                    installation.createdAt.rawValue,
+                    team, id, installation.appID, Data(installation.refreshHash), installation.createdAt.rawValue,
+                    key?.id,
                 ])
+            return true
         }
     }
 
