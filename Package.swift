@@ -224,8 +224,8 @@ let house: [Target] = [
     room(
         "Server", "HubEndpoint",
         [
-            "ControlHTTP", "PushModel", "HubWire", "Audience", "Hub", "RegisterCore", "ServerCore", "UpstreamDelivery",
-            hummingbird,
+            "ControlHTTP", "PushModel", "PushEncryption", "HubWire", "Audience", "Hub", "RegisterCore", "ServerCore",
+            "UpstreamDelivery", hummingbird,
             lifecycle, nioCore, logging,
         ]),
 

@@ -1,7 +1,10 @@
 """The two clients of Azure Notification Hubs, told of nothing but the connection string and the authority to trust."""
 
 import json
+import uuid
 
+import requests
+from azure_notification_hub.auth import create_sas_token
 from azure_notification_hub.client import NotificationHubsClient
 from notificationhubs_rest_python.NotificationHub import AzureNotificationHub
 
@@ -34,6 +37,21 @@ class Hub:
 def apple(text, **more):
     """The body of a native notification, as text."""
     return json.dumps({"aps": {"alert": text}} | more)
+
+
+class RawAzure:
+    """Requests to Azure's data plane, signed, with the headers that its SDKs send."""
+
+    def __init__(self, path):
+        self.root = f"{path['http']}/{path['hubName']}"
+        key = path["hub"].split("SharedAccessKey=")[1]
+        self.token = create_sas_token("DefaultFullSharedAccessSignature", key, self.root.lower() + "/")
+
+    def ask(self, method, rest, body=None, query="", **headers):
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        return requests.request(
+            method, f"{self.root}/{rest}?api-version=2020-06{query}", data=body, timeout=20,
+            headers={"Authorization": self.token, "TrackingId": str(uuid.uuid4()), "x-ms-version": "2020-06"} | headers)
 
 
 class OwnHub:

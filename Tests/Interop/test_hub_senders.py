@@ -13,10 +13,11 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from py_vapid import Vapid02
 
 from aldaba_process import run_aldaba
-from hub_clients import OwnHub
+from hub_clients import OwnHub, RawAzure
 from own_server import OwnServer
 from provider_tokens import base64url
 from push_service import PushService
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -308,6 +309,46 @@ def test_web_push_is_what_pypi_verifies_and_decrypts(path, own):
     claims = jwt.decode(fields["t"], public, algorithms=["ES256"], audience=service.url)
     assert claims["sub"] == "mailto:push@example.com"
     assert own.ask("GET", "/installations/closed")[1]["state"] == "dead"
+
+
+def direct(path, endpoint, **keys):
+    """Azure's direct send to a browser."""
+    return RawAzure(path).ask("POST", "messages/", '{"title":"Hello"}', "&direct=true", **{
+        "ServiceBusNotification-Format": "browser", "Content-Type": "application/json;charset=utf-8",
+        "ServiceBusNotification-DeviceHandle": endpoint} | keys)
+
+
+def sent(own, answer):
+    """What became of a direct send's one recipient."""
+    assert answer.status_code == 201, answer.text
+    name = answer.json()["notificationId"]
+
+    def ended():
+        return own.ask("GET", f"/sends/{name}")[1]["state"] == "Completed"
+
+    wait_until(ended, f"the send {name} has ended")
+    [told] = own.ask("GET", f"/sends/{name}/recipients")[1]["recipients"]
+    return told["outcome"], told["reason"]
+
+
+def test_a_direct_send_reaches_a_browser_by_the_keys_in_the_request(path, own):
+    with PushService(lambda asked: (201, {}, b"")) as service:
+        made = credential(path, "webpush", "--subject", "mailto:push@example.com")
+        browser, known = Subscription(), Subscription()
+        channel = browser.channel(service.url + "/direct")
+        keys = {"P256DH": channel["p256dh"], "Auth": channel["auth"]}
+        assert sent(own, direct(path, channel["endpoint"], **keys)) == ("Success", "Success")
+        # An installation's own keys serve where the request has none; the request's come first.
+        put(own, "direct", "browser", known.channel(service.url + "/known"))
+        assert sent(own, direct(path, service.url + "/known")) == ("Success", "Success")
+        assert sent(own, direct(path, service.url + "/known", **keys)) == ("Success", "Success")
+        assert sent(own, direct(path, "https://10.0.0.1/x", **keys)) == ("BadChannel", "AddressRefused")
+        remove(path, made["number"])
+    opened = [(asked.path, who.open(asked.body)) for asked, who in zip(service.asked, [browser, known, browser])]
+    assert opened == [(place, b'{"title":"Hello"}') for place in ("/direct", "/known", "/known")]
+    for wrong in ({}, {"P256DH": channel["p256dh"]}, keys | {"Auth": "c2hvcnQ"}, keys | {"P256DH": "BAAA"}):
+        refused = direct(path, service.url + "/stranger", **wrong)
+        assert refused.status_code == 400 and "P256DH" in refused.text
 
 
 def test_actions_films_and_levels_are_said_in_each_services_terms(path, own, tmp_path):

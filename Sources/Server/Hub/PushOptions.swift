@@ -19,6 +19,9 @@ package struct PushOptions: Hashable, Sendable {
         "servicebusnotification-timetolive", "servicebusnotification-urgency",
     ]
 
+    /// Header fields of a direct send to a browser: the keys of the subscription whose endpoint is the device handle.
+    package static let subscriptionKeys = (p256dh: "p256dh", auth: "auth")
+
     /// Reads the fields.
     ///
     /// - Parameter headers: By their names in lower case.

@@ -210,12 +210,23 @@ struct SendSlice: Sendable {
             items.append(
                 Item(
                     push: HubPush(
-                        channel: owner?.installation.channel ?? .handle(channel), platform: platform,
+                        channel: subscription(channel) ?? owner?.installation.channel ?? .handle(channel),
+                        platform: platform,
                         body: record.request.body, headers: record.request.headers, id: id("\(start + index)"),
                         environment: owner?.installation.environment),
                     owner: owner, part: "#\(start + index)"))
         }
         return items
+    }
+
+    /// The browser's channel, where its keys came with the send.
+    private func subscription(_ endpoint: String) -> PushChannel? {
+        let headers = record.request.headers
+        guard record.request.format == .native(.browser),
+            let p256dh = headers[PushOptions.subscriptionKeys.p256dh],
+            let auth = headers[PushOptions.subscriptionKeys.auth]
+        else { return nil }
+        return .browser(endpoint: endpoint, p256dh: p256dh, auth: auth)
     }
 
     /// What a send says, read once for a slice.

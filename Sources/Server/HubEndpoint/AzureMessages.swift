@@ -4,6 +4,7 @@ import HTTPTypes
 import Hub
 import HubWire
 import Hummingbird
+import PushEncryption
 import PushModel
 
 extension AzureRoutes {
@@ -65,10 +66,28 @@ extension AzureRoutes {
                 throw AzureRefusal.bad("a device handle goes with ?direct in the address")
             }
             send.target = .channels([handle])
+            if send.format == .native(.browser) { try await addKeys(of: handle, call, to: &send) }
         } else if call.has("direct") {
             throw AzureRefusal.bad("the header ServiceBusNotification-DeviceHandle is missing")
         }
         return try await answer(call, send)
+    }
+
+    /// Takes the keys of a browser's subscription, for which `P256DH` and `Auth` stand beside its endpoint. Without them the
+    /// endpoint is to be an installation's, which has its own.
+    private func addKeys(of endpoint: String, _ call: AzureCall, to send: inout SendRequest) async throws {
+        let (p256dh, auth) = (call.request.field("P256DH") ?? "", call.request.field("Auth") ?? "")
+        guard p256dh.isEmpty, auth.isEmpty else {
+            do { _ = try RecipientPublicKey(p256dh: p256dh, auth: auth) } catch {
+                throw AzureRefusal.bad("the headers P256DH and Auth: \(error)")
+            }
+            send.headers[PushOptions.subscriptionKeys.p256dh] = p256dh
+            send.headers[PushOptions.subscriptionKeys.auth] = auth
+            return
+        }
+        guard try await hubs.store.installations(hub: call.hub.number, channel: endpoint).isEmpty else { return }
+        throw AzureRefusal.bad(
+            "the headers P256DH and Auth are missing, and no installation has this endpoint with its keys")
     }
 
     /// One body for many channels that the caller names.
