@@ -10,31 +10,19 @@ import uuid
 from xml.etree import ElementTree
 
 import pytest
-import requests
-from azure_notification_hub.auth import create_sas_token
 
-VERSION = "api-version=2020-06"
+from hub_clients import RawAzure
+
 CONNECT = "{http://schemas.microsoft.com/netservices/2010/10/servicebus/connect}"
 ATOM = "{http://www.w3.org/2005/Atom}"
 ETAG = "{http://schemas.microsoft.com/ado/2007/08/dataservices/metadata}etag"
 TOKEN = "62BCD3484834B7E2DC56733AC5509259230CC1BA82BA1AE7D06E91908A05A8FA"
-CHANNELS = {"Apple": "DeviceToken", "FcmV1": "FcmV1RegistrationId", "Windows": "ChannelUri"}
+CHANNELS = {"Apple": "DeviceToken", "FcmV1": "FcmV1RegistrationId", "Windows": "ChannelUri", "Mpns": "ChannelUri"}
 NEVER = "9999-12-31T23:59:59.9999999Z"
 
 
-class Client:
+class Client(RawAzure):
     """Requests as the SDK sends them."""
-
-    def __init__(self, path):
-        self.root = f"{path['http']}/{path['hubName']}"
-        key = path["hub"].split("SharedAccessKey=")[1]
-        self.token = create_sas_token("DefaultFullSharedAccessSignature", key, self.root.lower() + "/")
-
-    def ask(self, method, rest, body=None, query="", **headers):
-        headers = {name.replace("_", "-"): value for name, value in headers.items()}
-        return requests.request(
-            method, f"{self.root}/{rest}?{VERSION}{query}", data=body, timeout=20,
-            headers={"Authorization": self.token, "TrackingId": str(uuid.uuid4()), "x-ms-version": "2020-06"} | headers)
 
     def register(self, kind="Apple", more="", method="POST", rest="registrations", **headers):
         channel = CHANNELS[kind.removesuffix("Template")]
@@ -106,6 +94,14 @@ def test_an_installation_from_put_to_404(client):
     ("Apple", "<Tags>tag1</Tags>", ["Tags", "DeviceToken"]),
     ("AppleTemplate", "<BodyTemplate><![CDATA[{\"aps\":{\"alert\":\"alert!\"}}]]></BodyTemplate>"
      "<TemplateName>Template Name</TemplateName>", ["DeviceToken", "BodyTemplate", "TemplateName"]),
+    ("WindowsTemplate", "<SecondaryTileName>Tile name</SecondaryTileName><BodyTemplate><![CDATA[<toast><visual><text id=\"1\">"
+     "$(text)</text></visual></toast>]]></BodyTemplate><WnsHeaders><WnsHeader><Header>X-WNS-Type</Header><Value>wns/toast"
+     "</Value></WnsHeader></WnsHeaders><TemplateName>Template Name</TemplateName>",
+     ["ChannelUri", "SecondaryTileName", "BodyTemplate", "WnsHeaders", "TemplateName"]),
+    ("MpnsTemplate", "<BodyTemplate><![CDATA[<wp:Notification xmlns:wp=\"WPNotification\"><wp:Tile><wp:Title>$(text)</wp:Title>"
+     "</wp:Tile></wp:Notification>]]></BodyTemplate><MpnsHeaders><MpnsHeader><Header>X-NotificationClass</Header><Value>1"
+     "</Value></MpnsHeader></MpnsHeaders><TemplateName>Template Name</TemplateName>",
+     ["ChannelUri", "BodyTemplate", "MpnsHeaders", "TemplateName"]),
 ])
 def test_a_new_registration_has_the_recorded_shape(client, kind, more, elements):
     made = client.register(kind, more)

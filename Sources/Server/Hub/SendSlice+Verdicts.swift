@@ -32,7 +32,7 @@ extension SendSlice {
     /// - Returns: One verdict for each; `nil` where something is not known.
     func deliver(_ items: [Item], _ isSkipped: [Bool]) async -> [PushVerdict]? {
         var verdicts = items.indices.map { index in
-            isSkipped[index] ? PushVerdict(.skipped) : PushVerdict(.invalidCredentials)
+            isSkipped[index] ? PushVerdict(.skipped) : PushVerdict(.invalidCredentials, reason: "NoSender")
         }
         return await withTaskGroup(of: ([Int], [PushVerdict?]).self) { group in
             for platform in HubPlatform.allCases {

@@ -101,7 +101,7 @@ extension OwnRoutes {
             renderings.append(
                 .object([
                     .init("template", .string(template.name)),
-                    .init("payload", (try? JSONTree(rendering.body)) ?? .null),
+                    .init("payload", .payload(rendering.body)),
                     .init("bytes", .number(String(rendering.body.count))),
                     .init(
                         "headers",

@@ -34,9 +34,7 @@ extension OwnRoutes {
     private func tree(_ rendering: NotificationHubs.Preview.Rendering) -> JSONTree {
         var members: [JSONTree.Member] = []
         if let name = rendering.name { members.append(.init("name", .string(name))) }
-        let payload: JSONTree
-        do { payload = try JSONTree(rendering.body) } catch { payload = .null }
-        members.append(.init("payload", payload))
+        members.append(.init("payload", .payload(rendering.body)))
         members.append(.init("bytes", .number(String(rendering.body.count))))
         if !rendering.headers.isEmpty {
             members.append(
@@ -80,5 +78,12 @@ extension OwnRoutes {
                             return .object(members)
                         }))
             ]))
+    }
+}
+
+extension JSONTree {
+    /// A payload of JSON as it is; another, of XML, as text.
+    static func payload(_ body: [UInt8]) -> JSONTree {
+        do { return try JSONTree(body) } catch { return .string(String(decoding: body, as: UTF8.self)) }
     }
 }

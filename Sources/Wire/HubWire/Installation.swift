@@ -16,7 +16,7 @@ package struct Installation: Hashable, Sendable {
     package var templates: [InstallationTemplate] = []
     /// Properties that it adds to every template's, and by which it replaces them.
     package var pushVariables: [String: String] = [:]
-    /// What Windows calls secondary tiles, kept as it came.
+    /// What Windows calls secondary tiles, kept as it came; of a registration, the name of its tile.
     package var secondaryTiles: JSONTree?
     /// Until when it counts; `nil` for ever.
     package var expiresAt: Timestamp?

@@ -40,6 +40,7 @@ package enum InstallationJSON {
         }
         result.tags = try tags(tree["tags"], "/tags")
         result.templates = try templates(tree)
+        try checkForm(of: result.templates, platform)
         result.pushVariables = try variables(tree)
         if let tiles = tree["secondaryTiles"], tiles != .null { result.secondaryTiles = tiles }
         result.expiresAt = try expiry(tree)
@@ -135,6 +136,18 @@ package enum InstallationJSON {
         var result: [InstallationTemplate] = []
         for member in members { result.append(try template(member.name, member.value)) }
         return result
+    }
+
+    /// Refuses XML where the push service takes JSON alone.
+    static func checkForm(of templates: [InstallationTemplate], _ platform: HubPlatform) throws(InstallationFault) {
+        guard platform != .wns, platform != .mpns else { return }
+        for template in templates {
+            let bodies = [template.body] + template.locales.compactMap(\.value.text)
+            guard !bodies.contains(where: XMLTemplate.isXML) else {
+                throw InstallationFault(
+                    "/templates/\(template.name)/body", "the body is XML; \(platform.text) takes a JSON object")
+            }
+        }
     }
 
     static func template(_ name: String, _ value: JSONTree) throws(InstallationFault) -> InstallationTemplate {

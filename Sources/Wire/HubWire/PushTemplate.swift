@@ -1,6 +1,6 @@
-/// A template that has been read: a JSON object whose strings may be expressions.
+/// A template that has been read: a JSON object whose strings may be expressions; or XML, whose attributes and texts may be.
 ///
-/// Values are put into the parsed tree, so that none can end a string or add a member.
+/// Values are put into the parsed tree, so that none can end a string or add a member; into XML they are put escaped.
 package struct PushTemplate: Hashable, Sendable {
     /// What was wrong with a template: in which part, and where there.
     package struct Fault: Error, Hashable, Sendable {
@@ -22,6 +22,11 @@ package struct PushTemplate: Hashable, Sendable {
         }
     }
 
+    private enum Body: Hashable, Sendable {
+        case json(Node)
+        case xml(XMLTemplate)
+    }
+
     private struct Header: Hashable, Sendable {
         var name: String
         var value: TemplateExpression
@@ -31,7 +36,7 @@ package struct PushTemplate: Hashable, Sendable {
     package let name: String
     /// Its tags and its name, which counts as one where it can be one.
     package let tags: Set<TagName>
-    private let body: Node
+    private let body: Body
     private let headers: [Header]
     private let expiry: TemplateExpression?
 
@@ -41,12 +46,7 @@ package struct PushTemplate: Hashable, Sendable {
     package init(_ template: InstallationTemplate, locale: String? = nil) throws(Fault) {
         name = template.name
         tags = Set(template.tags + [TagName(template.name)].compactMap { $0 })
-        let tree: JSONTree
-        do { tree = try JSONTree(text: template.body(locale: locale)) } catch {
-            throw Fault(part: "body", message: "the body is no JSON: \(error)")
-        }
-        guard case .object = tree else { throw Fault(part: "body", message: "the body is to be a JSON object") }
-        body = try Self.node(tree, "body")
+        body = try Self.body(template.body(locale: locale))
         var headers: [Header] = []
         for member in template.headers {
             headers.append(
@@ -55,6 +55,16 @@ package struct PushTemplate: Hashable, Sendable {
         }
         self.headers = headers
         expiry = try template.expiry.map { text throws(Fault) in try Self.expression(text, "expiry") }
+    }
+
+    private static func body(_ text: String) throws(Fault) -> Body {
+        if XMLTemplate.isXML(text) { return .xml(try XMLTemplate(text)) }
+        let tree: JSONTree
+        do { tree = try JSONTree(text: text) } catch {
+            throw Fault(part: "body", message: "the body is no JSON: \(error)")
+        }
+        guard case .object = tree else { throw Fault(part: "body", message: "the body is to be a JSON object") }
+        return .json(try node(tree, "body"))
     }
 
     private static func expression(_ text: String, _ part: String) throws(Fault) -> TemplateExpression {
@@ -83,7 +93,7 @@ package struct PushTemplate: Hashable, Sendable {
 
     /// What a template becomes.
     package struct Rendering: Hashable, Sendable {
-        /// The payload: a JSON object.
+        /// The payload: a JSON object, or XML.
         package var body: [UInt8]
         /// The header fields, by their names in lower case.
         package var headers: [String: String]
@@ -95,8 +105,13 @@ package struct PushTemplate: Hashable, Sendable {
     ///
     /// - Parameter properties: By their names in lower case.
     package func rendered(_ properties: [String: String]) -> Rendering {
-        Rendering(
-            body: Self.tree(body, properties).bytes,
+        let bytes =
+            switch body {
+            case .json(let node): Self.tree(node, properties).bytes
+            case .xml(let template): template.rendered(properties)
+            }
+        return Rendering(
+            body: bytes,
             headers: Dictionary(
                 headers.map { ($0.name.lowercased(), $0.value.text(properties)) }, uniquingKeysWith: { $1 }),
             expiry: expiry?.text(properties))

@@ -9,6 +9,16 @@ package enum RegistrationAtom {
         var platform: HubPlatform
         var prefix: String
         var channel: String
+
+        /// The word for header fields, which templates of Windows always have: their clients read no description without.
+        var headers: String {
+            switch platform {
+            case .wns: "Wns"
+            case .mpns: "Mpns"
+            default: "Apns"
+            }
+        }
+        var isOfWindows: Bool { platform == .wns || platform == .mpns }
     }
 
     private static let kinds: [Kind] = [
@@ -60,6 +70,10 @@ package enum RegistrationAtom {
         }
         if description.name.hasSuffix("TemplateRegistrationDescription") {
             result.templates = [try template(description)]
+            try InstallationJSON.checkForm(of: result.templates, kind.platform)
+        }
+        if kind.isOfWindows, let tile = description.text("SecondaryTileName"), !tile.isEmpty {
+            result.secondaryTiles = .string(tile)
         }
         return result
     }
@@ -73,7 +87,8 @@ package enum RegistrationAtom {
             throw InstallationFault("/content/BodyTemplate", "the template's body is missing")
         }
         let name = description.text("TemplateName").flatMap { $0.isEmpty ? nil : $0 } ?? "template"
-        let headers = (description["ApnsHeaders"]?.children ?? []).compactMap { header -> JSONTree.Member? in
+        let fields = description.children.first { $0.name.hasSuffix("Headers") }
+        let headers = (fields?.children ?? []).compactMap { header -> JSONTree.Member? in
             guard let name = header.text("Header"), let value = header.text("Value") else { return nil }
             return .init(name, .string(value))
         }
@@ -140,29 +155,33 @@ package enum RegistrationAtom {
         case nil: break
         }
         let template = installation.isRegistration ? installation.templates.first : nil
-        if let template {
-            children.append(XMLElement("BodyTemplate", template.body))
-            if let expiry = template.expiry { children.append(XMLElement("Expiry", expiry)) }
-            children.append(XMLElement("TemplateName", template.name))
-            if !template.headers.isEmpty {
-                children.append(
-                    XMLElement(
-                        "ApnsHeaders",
-                        children: template.headers.map { header in
-                            XMLElement(
-                                "ApnsHeader",
-                                children: [
-                                    XMLElement("Header", header.name), XMLElement("Value", header.value.text ?? ""),
-                                ])
-                        }))
-            }
+        if installation.isRegistration, let tile = installation.secondaryTiles?.text {
+            children.append(XMLElement("SecondaryTileName", tile))
         }
+        if let template { children += elements(template, kind) }
         let middle = template == nil ? "" : "Template"
         return XMLElement(
             "\(kind.prefix)\(middle)RegistrationDescription",
             attributes: [
                 ("xmlns:i", "http://www.w3.org/2001/XMLSchema-instance"), ("xmlns", AzureXML.namespace),
             ], children: children)
+    }
+
+    /// Windows has its header fields before the name, the others behind it.
+    private static func elements(_ template: InstallationTemplate, _ kind: Kind) -> [XMLElement] {
+        var body = XMLElement("BodyTemplate", template.body)
+        body.isVerbatim = true
+        let name = XMLElement("TemplateName", template.name)
+        let expiry = template.expiry.map { [XMLElement("Expiry", $0)] } ?? []
+        let headers = XMLElement(
+            "\(kind.headers)Headers",
+            children: template.headers.map { header in
+                XMLElement(
+                    "\(kind.headers)Header",
+                    children: [XMLElement("Header", header.name), XMLElement("Value", header.value.text ?? "")])
+            })
+        guard !kind.isOfWindows else { return [body, headers, name] + expiry }
+        return [body] + expiry + [name] + (template.headers.isEmpty ? [] : [headers])
     }
 
     /// A feed of entries.

@@ -16,6 +16,8 @@ package struct XMLElement: Hashable, Sendable {
     package var children: [XMLElement]
     /// The text in it, blanks included.
     package var content: String
+    /// Whether the text is written as it is, in a section of `CDATA`; what was read does not tell.
+    package var isVerbatim = false
 
     /// Makes an element of text.
     package init(_ name: String, _ content: String) {
@@ -57,13 +59,30 @@ package struct XMLElement: Hashable, Sendable {
             result += " />"
             return
         }
-        result += ">" + Self.escaped(content)
+        result += ">" + (isVerbatim ? Self.verbatim(content) : Self.escaped(content))
         for child in children { child.write(into: &result) }
         result += "</\(name)>"
     }
 
-    /// Characters that XML 1.0 cannot carry become the replacement character.
-    private static func escaped(_ text: String) -> String {
+    /// The end of a section within it is divided between two of them.
+    private static func verbatim(_ text: String) -> String {
+        var carried = ""
+        for scalar in text.unicodeScalars { carried.unicodeScalars.append(isCarried(scalar) ? scalar : "\u{FFFD}") }
+        return "<![CDATA[\(carried.replacing("]]>", with: "]]]]><![CDATA[>"))]]>"
+    }
+
+    /// What XML 1.0 can carry (section 2.2).
+    private static func isCarried(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09, 0x0A, 0x0D: true
+        case 0..<0x20, 0xFFFE, 0xFFFF: false
+        default: true
+        }
+    }
+
+    /// Text for an element or an attribute in double quotation marks. Characters that XML 1.0 cannot carry become the replacement
+    /// character.
+    static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -71,9 +90,7 @@ package struct XMLElement: Hashable, Sendable {
             case "<": result += "&lt;"
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
-            case "\n", "\r", "\t": result.unicodeScalars.append(scalar)
-            case let control where control.value < 0x20: result += "\u{FFFD}"
-            default: result.unicodeScalars.append(scalar)
+            default: result.unicodeScalars.append(isCarried(scalar) ? scalar : "\u{FFFD}")
             }
         }
         return result

@@ -23,6 +23,18 @@ struct XMLReader {
     private let bytes: [UInt8]
     private var offset = 0
     private var depth = 0
+    /// The values in the document, in the order in which they stand there.
+    private(set) var places: [Place] = []
+
+    /// The value of an attribute, or the text of an element that has no elements in it.
+    struct Place {
+        /// The element's name, or the attribute's behind `@`.
+        var name: String
+        /// Where it stands, without quotation marks.
+        var range: Range<Int>
+        /// What it means, its entities read.
+        var content: String
+    }
 
     static let maximumDepth = 64
 
@@ -96,6 +108,7 @@ struct XMLReader {
         var element = XMLElement(Self.local(name), attributes: try attributes(), children: [])
         if take("/>") { return element }
         guard take(">") else { throw fault("expected >") }
+        let start = offset
         var text: [UInt8] = []
         while !take("</") {
             guard let byte = next else { throw fault("the element \(name) does not end") }
@@ -114,11 +127,15 @@ struct XMLReader {
                 offset += 1
             }
         }
+        let end = offset - 2
         guard try self.name() == name else { throw fault("expected the end of \(name)") }
         skipBlanks()
         guard take(">") else { throw fault("expected >") }
         guard let content = String(validating: text, as: UTF8.self) else { throw fault("the text is not UTF-8") }
         element.content = content
+        if element.children.isEmpty {
+            places.append(Place(name: element.name, range: start..<end, content: content))
+        }
         return element
     }
 
@@ -134,6 +151,7 @@ struct XMLReader {
                 throw fault("expected a quotation mark")
             }
             offset += 1
+            let start = offset
             var value: [UInt8] = []
             while let byte = next, byte != mark {
                 if byte == UInt8(ascii: "&") {
@@ -144,8 +162,10 @@ struct XMLReader {
                 }
             }
             guard next == mark else { throw fault("the value does not end") }
+            let content = String(decoding: value, as: UTF8.self)
+            places.append(Place(name: "@\(name)", range: start..<offset, content: content))
             offset += 1
-            result.append((name, String(decoding: value, as: UTF8.self)))
+            result.append((name, content))
             skipBlanks()
         }
         return result

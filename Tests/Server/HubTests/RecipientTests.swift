@@ -84,7 +84,7 @@ private struct NoTimelines: TimelineService {
         of: record.number, after: (last.installation, last.part), limit: 10)
     #expect(rest.map(\.name) == ["three", "gone"])
     #expect((page + rest).map(\.end) == [.accepted, .refused, .refused, .accepted])
-    #expect((page + rest).map(\.reason) == ["Success", "BadDeviceToken", "InvalidCredentials", "Success"])
+    #expect((page + rest).map(\.reason) == ["Success", "BadDeviceToken", "NoSender", "Success"])
     let report = try await world.hubs.report(record.id, of: world.hub, by: NoTimelines())
     #expect(report.ends.values.reduce(0, +) == report.funnel[.targeted])
     #expect(report.parts[.locale]?["de-at"]?[.accepted] == 1)
