@@ -77,7 +77,9 @@ let house: [Target] = [
     room("Wire", "AgentWire"),
     room("Wire", "PushEncryption", ["PushModel", crypto]),
     room("Wire", "MediaFormat"),
-    room("Wire", "HubWire", ["PushModel", crypto]),
+    room("Wire", "XMLWire"),
+    room("Wire", "HubWire", ["PushModel", "XMLWire", crypto]),
+    room("Wire", "CarriageWire", ["PushModel", "APNsWire", "HubWire", "PushEncryption"]),
     room("Wire", "RelayWire"),
     room("Wire", "WebPushWire", ["PushModel", "MCSWire", "PushEncryption", crypto]),
     room("Wire", "FlutterWire"),
@@ -204,28 +206,30 @@ let house: [Target] = [
     room(
         "Server", "Hub",
         [
-            "PushModel", "APNsWire", "HubWire", "Audience", "LocalSchedule", "RegisterCore", "ServerCore", crypto,
-            logging,
+            "PushModel", "APNsWire", "HubWire", "CarriageWire", "Audience", "LocalSchedule", "RegisterCore",
+            "ServerCore", crypto, logging,
         ]),
     room("Server", "StoreRelay", ["RelayWire", "Relay", "RelayCentre", grdb, logging]),
     room("Server", "RelayWaking", ["PushModel", "RelayWire", "HubWire", "Hub", "RelayCentre"]),
     room(
         "Server", "HubSenders",
         [
-            "PushModel", "APNsWire", "HubWire", "Hub", "OutboundHTTP", "PushEncryption", crypto, cryptoExtras, logging,
+            "PushModel", "APNsWire", "HubWire", "CarriageWire", "Hub", "OutboundHTTP", "PushEncryption", crypto,
+            cryptoExtras, logging,
         ]),
     room(
         "Server", "HubGateway",
         [
-            "PushModel", "APNsWire", "HubWire", "Audience", "Fanout", "Hub", "RegisterCore", "ServerCore", "Topics",
+            "PushModel", "APNsWire", "HubWire", "CarriageWire", "Audience", "Fanout", "Hub", "RegisterCore",
+            "ServerCore", "Topics",
         ]),
-    room("Server", "HubWebhooks", ["PushModel", "Hub", "UpstreamDelivery", logging]),
+    room("Server", "HubWebhooks", ["PushModel", "HubWire", "Hub", "UpstreamDelivery", logging]),
     room("Server", "StoreHub", ["PushModel", "HubWire", "Audience", "Hub", crypto, grdb]),
     room(
         "Server", "HubEndpoint",
         [
-            "ControlHTTP", "PushModel", "PushEncryption", "HubWire", "Audience", "Hub", "RegisterCore", "ServerCore",
-            "UpstreamDelivery", hummingbird,
+            "ControlHTTP", "PushModel", "PushEncryption", "HubWire", "CarriageWire", "Audience", "Hub", "RegisterCore",
+            "ServerCore", "UpstreamDelivery", hummingbird,
             lifecycle, nioCore, logging,
         ]),
 
@@ -475,7 +479,7 @@ let fuzzers: [Target] =
         fuzzer("RelayFuzz", ["RelayWire"]),
         fuzzer("PayloadMediaFuzz", ["AgentWire", "AldabaRichPush"]),
         fuzzer("PayloadMarksFuzz", ["Reports"]),
-        fuzzer("HubFuzz", ["Audience", "HubWire"]),
+        fuzzer("HubFuzz", ["Audience", "HubWire", "XMLWire"]),
         fuzzer("PlanFuzz", ["HubSenders", "HubWire"]),
         fuzzer("FormFuzz", ["ConnectionAdmission", "ControlHTTP", "UpstreamDelivery", nioCore]),
         fuzzer("NoiseFuzz", ["NoiseSession", crypto]),
@@ -524,7 +528,8 @@ let testTargets: [Target] = [
     tests("Wire", "HTTPWire", ["HTTPWire"]),
     tests("Wire", "WebPushWire", ["WebPushWire", "MCSWire", "PushEncryption", "PushModel", crypto]),
     tests("Wire", "MediaFormat", ["MediaFormat"]),
-    tests("Wire", "HubWire", ["HubWire", "PushModel"]),
+    tests("Wire", "HubWire", ["HubWire", "XMLWire", "PushModel"]),
+    tests("Wire", "XMLWire", ["XMLWire"]),
     tests("Engine", "Audience", ["Audience", "HubWire", "PushModel"]),
     tests(
         "Server", "Hub",
@@ -533,7 +538,9 @@ let testTargets: [Target] = [
             logging, "HubEndpoint", "HubWebhooks", "UpstreamDelivery", "ControlHTTP", hummingbird, "APNsWire", "Fanout",
             "HubGateway", "Mailbox", "StoreMemory", "Topics", nioCore, nioPosix,
         ]),
-    tests("Server", "HubSenders", ["HubSenders", "Hub", "HubWire", "OutboundHTTP", "PushModel", crypto]),
+    tests(
+        "Server", "HubSenders",
+        ["HubSenders", "Hub", "HubWire", "CarriageWire", "OutboundHTTP", "PushModel", crypto]),
     tests("Wire", "RelayWire", ["RelayWire"]),
     tests("Engine", "Mailbox", ["Mailbox", "PushModel", "MailboxHistories"]),
     tests("Engine", "DeviceSession", ["DeviceSession", "MCSWire", "PushModel"]),

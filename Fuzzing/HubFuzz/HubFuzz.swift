@@ -2,6 +2,7 @@ import Audience
 import Foundation
 import FuzzDriver
 import HubWire
+import XMLWire
 
 /// What clients of a hub can send: expressions, templates, documents, patches, registrations, batches, signatures; and what the
 /// store holds of audiences. The first byte says which.

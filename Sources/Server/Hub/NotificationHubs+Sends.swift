@@ -1,5 +1,6 @@
 import APNsWire
 import Audience
+import CarriageWire
 import Crypto
 import HubWire
 import PushModel

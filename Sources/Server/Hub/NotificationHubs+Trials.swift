@@ -1,4 +1,4 @@
-import APNsWire
+import CarriageWire
 import HubWire
 import PushModel
 
@@ -76,8 +76,10 @@ extension NotificationHubs {
         package var leftOut: LeftOut?
         /// The end of the quiet hours that contain the planned time; `nil` outside of quiet hours.
         package var quietUntil: Timestamp?
-        /// How many bytes a payload may have.
-        package var limit = 0
+        /// The push service of the installation.
+        package var platform = HubPlatform.aldaba
+        /// How many bytes a payload may have there; `nil` where no push service would say.
+        package var limit: Int?
     }
 
     /// What a campaign is for an installation, with the installation's own values; nothing is sent.
@@ -86,7 +88,9 @@ extension NotificationHubs {
         let now = clock()
         var preview = Preview()
         do {
-            preview.limit = APNsPayloadLimit.bytes(for: try PushOptions(request.headers, now: now).pushType)
+            preview.platform = stored.installation.platform
+            preview.limit = PayloadLimit.bytes(
+                for: preview.platform, try PushOptions(request.headers, now: now).pushType)
             try check(request.plan)
             if request.format == .template {
                 preview.renderings = try renderings(try PushTemplate.properties(request.body), stored.installation)

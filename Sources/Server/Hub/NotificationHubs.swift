@@ -126,6 +126,15 @@ package final class NotificationHubs: Sendable {
         return indexes.withLock { $0[hub.number]?.installations(of: .aldaba) } ?? Bitmap()
     }
 
+    /// The push services by which those of an audience are reached now.
+    func platforms(of audience: Bitmap, _ hub: HubRecord) async throws -> [HubPlatform] {
+        try await prepare(hub)
+        return indexes.withLock { indexes in
+            guard let index = indexes[hub.number] else { return [] }
+            return HubPlatform.allCases.filter { !audience.intersection(index.installations(of: $0)).isEmpty }
+        }
+    }
+
     /// Parts of an audience by the time zones that installations name now.
     func byZone(_ audience: Bitmap, of hub: HubRecord) async throws -> [(zone: String?, Bitmap)] {
         try await prepare(hub)

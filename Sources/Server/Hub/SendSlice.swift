@@ -1,5 +1,5 @@
-import APNsWire
 import Audience
+import CarriageWire
 import HubWire
 import PushModel
 
@@ -189,13 +189,16 @@ struct SendSlice: Sendable {
         guard case .audience(let text) = record.request.target else { return (0, true) }
         let numbers = audience.numbers(from: record.cursor, limit: Self.largest)
         let content = try content(text)
-        let limit = APNsPayloadLimit.bytes(for: try PushOptions(record.request.headers, now: hubs.now).pushType)
+        let now = hubs.now
         for found in try await hubs.store.installations(numbers, hub: hub.number) {
-            for item in items(found, content) where item.push.body.count > limit {
+            for item in items(found, content) {
+                // A field that a template fills in wrongly is a fault of that notification alone.
+                let pushType = (try? PushOptions(item.push.headers, now: now))?.pushType
+                guard let excess = PayloadLimit.excess(of: item.push.body, for: item.push.platform, pushType) else {
+                    continue
+                }
                 throw InstallationFault(
-                    "/properties",
-                    "the payload for the installation \(item.name) would have \(item.push.body.count) bytes, \(limit) at most are taken; nothing was sent"
-                )
+                    "/properties", "the payload for the installation \(item.name) \(excess); nothing was sent")
             }
         }
         return (numbers.last.map { $0 &+ 1 } ?? record.cursor, numbers.count < Self.largest)

@@ -1,3 +1,4 @@
+import CarriageWire
 import ControlHTTP
 import Foundation
 import HTTPTypes

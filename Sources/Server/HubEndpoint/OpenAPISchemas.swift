@@ -65,7 +65,7 @@ enum OpenAPISchemas {
             "installationId":{"type":"string"},"properties":{"type":"object"}}},
         "Renderings":{"type":"object","required":["renderings"],"properties":{"renderings":{"type":"array","items":{
             "type":"object"}}}},
-        "CampaignPreview":{"type":"object","required":["renderings","mostBytes"],"properties":{"renderings":{"type":"array",
+        "CampaignPreview":{"type":"object","required":["renderings"],"properties":{"renderings":{"type":"array",
             "items":{"type":"object"}},"mostBytes":{"type":"integer"},"comesAt":{"type":"string"},
             "quietUntil":{"type":"string"},"leftOut":{"type":"string"}}},
         "Trials":{"type":"object","required":["trials"],"properties":{"trials":{"type":"array","items":{

@@ -1,3 +1,4 @@
+import CarriageWire
 import ControlHTTP
 import HTTPTypes
 import Hub
@@ -21,9 +22,9 @@ extension OwnRoutes {
         let request = try CampaignDocument.read(document, more: ["installationId"])
         let preview = try await hubs.preview(request, for: id, of: call.hub)
         var members: [JSONTree.Member] = [
-            .init("renderings", .array(preview.renderings.map(tree))),
-            .init("mostBytes", .number(String(preview.limit))),
+            .init("renderings", .array(preview.renderings.map { tree($0, preview.platform) }))
         ]
+        if let limit = preview.limit { members.append(.init("mostBytes", .number(String(limit)))) }
         func add(_ name: String, _ text: String?) { if let text { members.append(.init(name, .string(text))) } }
         add("comesAt", preview.comesAt.map(WireTime.write))
         add("quietUntil", preview.quietUntil.map(WireTime.write))
@@ -31,11 +32,11 @@ extension OwnRoutes {
         return .json(tree: .object(members))
     }
 
-    private func tree(_ rendering: NotificationHubs.Preview.Rendering) -> JSONTree {
+    private func tree(_ rendering: NotificationHubs.Preview.Rendering, _ platform: HubPlatform) -> JSONTree {
         var members: [JSONTree.Member] = []
         if let name = rendering.name { members.append(.init("name", .string(name))) }
         members.append(.init("payload", .payload(rendering.body)))
-        members.append(.init("bytes", .number(String(rendering.body.count))))
+        members.append(.init("bytes", .number(String(PayloadLimit.counted(rendering.body, for: platform)))))
         if !rendering.headers.isEmpty {
             members.append(
                 .init(

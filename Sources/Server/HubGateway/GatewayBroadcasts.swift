@@ -1,4 +1,5 @@
 import APNsWire
+import CarriageWire
 import Fanout
 import Hub
 import HubWire

@@ -1,4 +1,5 @@
 import APNsWire
+import CarriageWire
 import Hub
 import HubWire
 import PushModel

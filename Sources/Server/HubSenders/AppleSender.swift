@@ -1,4 +1,5 @@
 import APNsWire
+import CarriageWire
 import Foundation
 import Hub
 import HubWire
@@ -84,7 +85,7 @@ package struct AppleSender: PushSender {
         do { options = try PushOptions(push.headers, now: clock()) } catch {
             return PushVerdict(.invalidNotificationFormat, reason: "\(error)")
         }
-        guard push.body.count <= APNsPayloadLimit.bytes(for: options.pushType) else {
+        guard PayloadLimit.allows(push.body, for: .apns, options.pushType) else {
             return PushVerdict(.invalidNotificationSize, reason: "PayloadTooLarge")
         }
         var headers = Self.headers(push, hub, options)

@@ -1,3 +1,4 @@
+import CarriageWire
 import Foundation
 import Hub
 import HubWire
@@ -39,6 +40,9 @@ package struct FCMSender: PushSender {
     private func send(_ push: HubPush, _ credential: PushCredential) async -> PushVerdict {
         guard case .handle(let handle) = push.channel else {
             return PushVerdict(.badChannel, diedAt: clock(), reason: "INVALID_ARGUMENT")
+        }
+        guard PayloadLimit.allows(push.body, for: push.platform) else {
+            return PushVerdict(.invalidNotificationSize, reason: "PayloadTooLarge")
         }
         let body: [UInt8]
         do {

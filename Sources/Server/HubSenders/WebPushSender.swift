@@ -1,3 +1,4 @@
+import CarriageWire
 import Crypto
 import Foundation
 import Hub
@@ -14,8 +15,6 @@ package struct WebPushSender: PushSender {
     private let tokens: VAPIDTokens
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
-    /// What push services must take (RFC 8030, section 7.2), with what encryption adds.
-    private static let largestBody = 4096
 
     /// A sender.
     package init(
@@ -44,7 +43,7 @@ package struct WebPushSender: PushSender {
         guard case .browser(let endpoint, let p256dh, let auth) = push.channel, let origin = Self.origin(endpoint),
             let recipient = try? RecipientPublicKey(p256dh: p256dh, auth: auth)
         else { return PushVerdict(.badChannel, diedAt: clock(), reason: "BadSubscription") }
-        guard push.body.count + PushMessage.overhead <= Self.largestBody else {
+        guard PayloadLimit.allows(push.body, for: .browser) else {
             return PushVerdict(.invalidNotificationSize, reason: "PayloadTooLarge")
         }
         let body: [UInt8]

@@ -168,8 +168,9 @@ package struct CampaignContent: Hashable, Sendable {
     /// The words for a language, as members `title`, `subtitle` and `body`.
     func words(locale: String?) -> [JSONTree.Member] { spoken(locale).completed(by: words) }
 
-    /// The largest payload that it makes, in bytes.
-    package var largestPayload: Int {
-        (locales.keys.map(Optional.some) + [nil]).map { payload(locale: $0).count }.max() ?? 0
-    }
+    /// The languages, and languages with regions, for which it has words, and `nil` for all others.
+    package var languages: [String?] { [nil] + locales.keys.sorted() }
+
+    /// The largest payload that it makes for Apple's devices, in bytes.
+    package var largestPayload: Int { languages.map { payload(locale: $0).count }.max() ?? 0 }
 }

@@ -1,4 +1,5 @@
 import PushModel
+import XMLWire
 
 /// A registration as the older clients of Azure write it: an entry of ATOM with a description of its push service's own.
 ///

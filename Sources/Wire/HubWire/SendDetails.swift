@@ -1,4 +1,5 @@
 import PushModel
+import XMLWire
 
 /// Where a send is on its way.
 package enum SendState: String, Sendable, CaseIterable {

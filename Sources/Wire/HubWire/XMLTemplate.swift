@@ -1,3 +1,5 @@
+import XMLWire
+
 /// A payload of XML with expressions in it: the value of an attribute may be one, and the text of an element that has no elements
 /// in it.
 ///
@@ -19,13 +21,13 @@ struct XMLTemplate: Hashable, Sendable {
     /// Reads a payload that is one element of XML.
     init(_ body: String) throws(PushTemplate.Fault) {
         let bytes = Array(body.utf8)
-        var reader = XMLReader(bytes: bytes)
-        do { _ = try reader.document() } catch {
+        let places: [XMLElement.Place]
+        do { places = try XMLElement.places(in: bytes) } catch {
             throw PushTemplate.Fault(part: "body", message: "the body is no XML: \(error)")
         }
         var pieces: [Piece] = []
         var end = 0
-        for place in reader.places {
+        for place in places {
             let expression: TemplateExpression
             do { expression = try TemplateExpression(place.content) } catch {
                 throw PushTemplate.Fault(part: "body/\(place.name)", message: "\(error)")

@@ -1,3 +1,4 @@
+import CarriageWire
 import Hub
 import HubWire
 import OutboundHTTP

@@ -155,6 +155,64 @@ private func texts(_ preview: NotificationHubs.Preview) -> [String] {
     #expect(ended.reason?.contains("the installation large would have 50") == true)
 }
 
+/// A template whose payload has so many bytes that count on a platform.
+private func template(of bytes: Int, for platform: HubPlatform, type: String? = nil) -> String {
+    let (head, tail) =
+        switch platform {
+        case .fcmv1, .gcm: (#"{"message":{"data":{"k":""#, #""}}}"#)
+        default: (#"{"k":""#, #""}"#)
+        }
+    let around = platform == .fcmv1 || platform == .gcm ? 1 : (head + tail).utf8.count
+    let body = JSONTree.string(head + String(repeating: "x", count: bytes - around) + tail).json
+    let headers = type.map { #","headers":{"apns-push-type":"\#($0)"}"# } ?? ""
+    return #","templates":{"t":{"body":\#(body)\#(headers)}}"#
+}
+
+@Test(
+    arguments: [
+        (HubPlatform.apns, nil, 4096), (.aldaba, nil, 4096), (.apns, "voip", 5120), (.fcmv1, nil, 4096),
+        (.gcm, nil, 4096),
+        (.browser, nil, 3993),
+    ] as [(HubPlatform, String?, Int)])
+func `a rendering may be as large as its own push service takes`(
+    platform: HubPlatform, type: String?, limit: Int
+) async throws {
+    let world = try await HubWorld(senders: [:])
+    let channel = platform == .browser ? #"{"endpoint":"https://h/e","p256dh":"a","auth":"b"}"# : #""c""#
+    for isMore in [false, true] {
+        let more = template(of: limit + (isMore ? 1 : 0), for: platform, type: type)
+        let text = #"{"platform":"\#(platform.text)","pushChannel":\#(channel)\#(more)}"#
+        _ = try await world.hubs.put(try InstallationJSON.read(try JSONTree(text: text), id: "i"), of: world.hub)
+        let record = try await world.campaign("{}", format: .template, body: "{}")
+        _ = try await world.runner.runAll()
+        let ended = try await world.now(record)
+        #expect(ended.state == (isMore ? .abandoned : .completed))
+        let why = "the installation i would have \(limit + 1) bytes, \(limit) at most are taken for \(platform.text)"
+        #expect(ended.reason?.contains(why) ?? false == isMore)
+        let preview = try await world.hubs.preview(record.request, for: "i", of: world.hub)
+        #expect(preview.limit == (type == nil ? limit : 4096))
+    }
+}
+
+@Test func `a campaign that is too large for browsers alone is given up where there are browsers`() async throws {
+    let world = try await HubWorld()
+    try await world.put("phone")
+    // Within what Apple takes, and not within what is left of encrypted bytes.
+    let body = #"{"title":"x","locales":{"de":{"title":"\#(String(repeating: "x", count: 4030))"}}}"#
+    let first = try await world.campaign("{}", body: body)
+    _ = try await world.runner.runAll()
+    #expect(try await world.now(first).state == .completed)
+    let text = #"{"platform":"browser","pushChannel":{"endpoint":"https://h/e","p256dh":"a","auth":"b"}}"#
+    _ = try await world.hubs.put(try InstallationJSON.read(try JSONTree(text: text), id: "b"), of: world.hub)
+    let second = try await world.campaign("{}", body: body)
+    _ = try await world.runner.runAll()
+    let ended = try await world.now(second)
+    #expect(ended.state == .abandoned)
+    #expect(ended.reason?.contains("the payload in de would have") == true)
+    #expect(ended.reason?.contains("3993 at most are taken for browser; nothing was sent") == true)
+    #expect(world.sender.pushes.count == 1)
+}
+
 @Test func `a preview tells when a campaign comes to an installation, and why it does not`() async throws {
     let world = try await HubWorld()
     try world.set("2026-06-01T21:00:00Z")

@@ -1,31 +1,8 @@
 import PushModel
 import Testing
+import XMLWire
 
 @testable import HubWire
-
-@Test func `what is written in XML is read again`() throws {
-    let element = XMLElement(
-        "a", attributes: [("b", "<\"&'>")],
-        children: [XMLElement("c", " x & y <z> \u{1F600}"), XMLElement("d", ""), XMLElement("e", "tab\t")])
-    #expect(try XMLElement(element.text.utf8) == element)
-}
-
-@Test(arguments: [
-    ("<a>&#65;&#x42;&amp;<![CDATA[<&]]>c</a>", "AB&<&c"), ("<?xml version='1.0'?><!-- x --><n:a i='1' >t</n:a > ", "t"),
-])
-func `XML is read as it is meant`(text: String, content: String) throws {
-    let element = try XMLElement(text.utf8)
-    #expect(element.name == "a")
-    #expect(element.content == content)
-}
-
-@Test(arguments: [
-    "", "<a", "<a>", "<a></b>", "<a/><b/>", "x<a/>", "<!DOCTYPE a><a/>", "<a>&bomb;</a>", "<a>&#0;</a>", "<a>&</a>",
-    "<a b/>", "<a b=c/>", "<a b='c/>", "<a><![CDATA[x</a>", "<a><!-- </a>", String(repeating: "<a>", count: 65),
-])
-func `a text that is no XML is refused`(text: String) {
-    #expect(throws: XMLElement.Fault.self) { try XMLElement(text.utf8) }
-}
 
 @Test(arguments: HubPlatform.allCases.filter { $0 != .aldaba && $0 != .xiaomi && $0 != .baidu && $0 != .browser })
 func `a registration is read as it was written`(platform: HubPlatform) throws {

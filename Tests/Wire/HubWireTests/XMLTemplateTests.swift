@@ -1,5 +1,6 @@
 import PushModel
 import Testing
+import XMLWire
 
 @testable import HubWire
 

@@ -16,6 +16,23 @@ extension XMLElement {
         var reader = XMLReader(bytes: Array(bytes))
         self = try reader.document()
     }
+
+    /// The value of an attribute, or the text of an element that has no elements in it.
+    package struct Place: Hashable, Sendable {
+        /// The element's name, or the attribute's behind `@`.
+        package var name: String
+        /// Where it stands among the document's bytes, without quotation marks.
+        package var range: Range<Int>
+        /// What it means, its entities read.
+        package var content: String
+    }
+
+    /// The values in a document, in the order in which they stand there.
+    package static func places(in bytes: [UInt8]) throws(Fault) -> [Place] {
+        var reader = XMLReader(bytes: bytes)
+        _ = try reader.document()
+        return reader.places
+    }
 }
 
 /// Reads one document of XML 1.0.
@@ -24,17 +41,7 @@ struct XMLReader {
     private var offset = 0
     private var depth = 0
     /// The values in the document, in the order in which they stand there.
-    private(set) var places: [Place] = []
-
-    /// The value of an attribute, or the text of an element that has no elements in it.
-    struct Place {
-        /// The element's name, or the attribute's behind `@`.
-        var name: String
-        /// Where it stands, without quotation marks.
-        var range: Range<Int>
-        /// What it means, its entities read.
-        var content: String
-    }
+    private(set) var places: [XMLElement.Place] = []
 
     static let maximumDepth = 64
 
@@ -134,7 +141,7 @@ struct XMLReader {
         guard let content = String(validating: text, as: UTF8.self) else { throw fault("the text is not UTF-8") }
         element.content = content
         if element.children.isEmpty {
-            places.append(Place(name: element.name, range: start..<end, content: content))
+            places.append(.init(name: element.name, range: start..<end, content: content))
         }
         return element
     }
@@ -163,7 +170,7 @@ struct XMLReader {
             }
             guard next == mark else { throw fault("the value does not end") }
             let content = String(decoding: value, as: UTF8.self)
-            places.append(Place(name: "@\(name)", range: start..<offset, content: content))
+            places.append(.init(name: "@\(name)", range: start..<offset, content: content))
             offset += 1
             result.append((name, content))
             skipBlanks()

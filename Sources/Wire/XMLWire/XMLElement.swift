@@ -1,4 +1,4 @@
-/// An element of XML: what the hub writes, and what it reads of clients.
+/// An element of XML.
 package struct XMLElement: Hashable, Sendable {
     /// An attribute.
     package struct Attribute: Hashable, Sendable {
@@ -82,7 +82,7 @@ package struct XMLElement: Hashable, Sendable {
 
     /// Text for an element or an attribute in double quotation marks. Characters that XML 1.0 cannot carry become the replacement
     /// character.
-    static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -94,18 +94,5 @@ package struct XMLElement: Hashable, Sendable {
             }
         }
         return result
-    }
-}
-
-/// What Azure's data plane says in XML.
-package enum AzureXML {
-    /// The namespace of its own elements.
-    package static let namespace = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
-    /// The namespace of ATOM (RFC 4287).
-    package static let atom = "http://www.w3.org/2005/Atom"
-
-    /// The body of a refusal.
-    package static func error(code: Int, detail: String) -> String {
-        XMLElement("Error", children: [XMLElement("Code", String(code)), XMLElement("Detail", detail)]).text
     }
 }
