@@ -24,6 +24,7 @@ struct HubParts: Sendable {
     let database: HubDatabase
     let hubs: NotificationHubs
     let interface: HubInterface
+    let timelines: any TimelineService
     /// Connects to other push services and to webhooks.
     let http: GuardedHTTP
 
@@ -53,8 +54,9 @@ struct HubParts: Sendable {
                     hub: name, of: { [database] in try await database.hub(named: $0) },
                     senders: [.apns: apple, .fcm: fcm], clock: presentTime, sleep: { try await Task.sleep(for: $0) }))
         }
+        timelines = Timelines(store: core.store, mailboxes: core.mailboxes)
         interface = HubInterface(
-            hubs: hubs, timelines: Timelines(store: core.store, mailboxes: core.mailboxes), withdrawal: core.mailboxes,
+            hubs: hubs, timelines: timelines, withdrawal: core.mailboxes,
             authentication: core.credentials)
     }
 }
@@ -76,7 +78,10 @@ struct HubService: Service, CustomStringConvertible {
         let runner = SendRunner(parts.hubs, logger: logger)
         runner.ring()
         let courier = HubWebhookCourier(
-            store: parts.database, sender: GuardedWebhookSender(parts.http), clock: presentTime, logger: logger)
+            store: parts.database, sender: GuardedWebhookSender(parts.http),
+            reports: { [parts] in try await parts.hubs.report($0, of: $1, by: parts.timelines).members },
+            clock: presentTime,
+            logger: logger)
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await courier.run() }

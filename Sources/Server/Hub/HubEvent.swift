@@ -30,9 +30,11 @@ package struct HubEvent: Hashable, Sendable {
         case sendEnded = "send.ended"
         /// A push service called a channel dead, or another installation took it.
         case channelDead = "channel.dead"
+        /// The numbers of a campaign's report are others. It is told, not noted: the next one has newer numbers.
+        case campaignReport = "campaign.report"
     }
 
-    /// Its number, which rises; the receiver knows by it what it has.
+    /// Its number, which rises; the receiver knows by it what it has. 0 for what is not noted.
     package var number: Int64
     /// The hub's number.
     package var hub: Int64
@@ -57,10 +59,15 @@ package struct HubEvent: Hashable, Sendable {
     /// How many events wait, at most; the oldest give way.
     package static let most: Int64 = 100_000
 
+    /// By what the receiver knows it: of a report that is the send and the time.
+    private var id: String {
+        kind == .campaignReport ? "\(data["send"]?.text ?? "")-\(at.rawValue)" : String(number)
+    }
+
     /// As it is sent.
     package func body(hub name: String) -> [UInt8] {
         JSONTree.object([
-            .init("id", .string(String(number))), .init("type", .string(kind.rawValue)),
+            .init("id", .string(id)), .init("type", .string(kind.rawValue)),
             .init("at", .string(WireTime.write(at))), .init("hub", .string(name)), .init("data", data),
         ]).bytes
     }

@@ -30,6 +30,10 @@ package protocol HubStore: Sendable {
     func endEvent(_ number: Int64) async throws
     /// Ends events of before an instant, and the oldest where there are too many.
     func deleteEvents(before instant: Timestamp) async throws
+    /// The campaigns that began before an instant and have not ended, of hubs that have a webhook, newest first.
+    ///
+    /// - Parameter limit: How many of each hub, at most.
+    func runningCampaigns(begunBefore instant: Timestamp, limit: Int) async throws -> [(hub: Int64, id: String)]
     /// The hub and the name of the backend key with this SHA-256.
     func backendKey(hash: [UInt8]) async throws -> (HubRecord, String)?
 

@@ -135,21 +135,9 @@ extension SendReport {
     /// Whether nothing more can become known.
     var isOver: Bool { state.isFinal && ends.keys.allSatisfy(\.isFinal) }
 
-    /// As our own API answers: each step names who says so.
-    var tree: JSONTree {
-        let parts = Dimension.allCases.compactMap { dimension -> JSONTree.Member? in
-            guard let values = self.parts[dimension] else { return nil }
-            return .init(
-                dimension.rawValue,
-                .object(
-                    values.sorted { $0.key < $1.key }.map { value, funnel in
-                        .init(
-                            value,
-                            .object(
-                                SendFunnel.Step.allCases.map { .init($0.rawValue, .number(String(funnel[$0]))) }))
-                    }))
-        }
-        return .object([
+    /// The state, the funnel and the ends as our own API and webhooks tell them: each step names who says so.
+    package var members: [JSONTree.Member] {
+        [
             .init("state", .string(state.rawValue)),
             .init(
                 "funnel",
@@ -165,8 +153,24 @@ extension SendReport {
                 "ends",
                 .object(
                     End.allCases.compactMap { end in ends[end].map { .init(end.rawValue, .number(String($0))) } })),
-            .init("parts", .object(parts)),
-        ])
+        ]
+    }
+
+    /// As our own API answers.
+    var tree: JSONTree {
+        let parts = Dimension.allCases.compactMap { dimension -> JSONTree.Member? in
+            guard let values = self.parts[dimension] else { return nil }
+            return .init(
+                dimension.rawValue,
+                .object(
+                    values.sorted { $0.key < $1.key }.map { value, funnel in
+                        .init(
+                            value,
+                            .object(
+                                SendFunnel.Step.allCases.map { .init($0.rawValue, .number(String(funnel[$0]))) }))
+                    }))
+        }
+        return .object(members + [.init("parts", .object(parts))])
     }
 }
 

@@ -1,4 +1,5 @@
 import Hub
+import HubWire
 import Logging
 import PushModel
 import UpstreamDelivery
@@ -10,19 +11,35 @@ package actor HubWebhookCourier {
         var until = Timestamp(rawValue: .min)
     }
 
+    /// The members of a send's report as it is now.
+    package typealias Reports = @Sendable (_ send: String, _ hub: HubRecord) async throws -> [JSONTree.Member]
+
+    /// What came of serving a webhook.
+    private struct Served {
+        var hub: Int64
+        /// Whether the receiver took everything.
+        var isWell = true
+        /// The numbers that were told, by their campaigns' ids.
+        var told: [(id: String, report: [JSONTree.Member], isEnd: Bool)] = []
+    }
+
     private let store: any HubStore
     private let sender: any WebhookSender
+    private let reports: Reports
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
     private var pauses: [Int64: Pause] = [:]
+    private var following = CampaignFollowing()
     private static let pageLimit = 100
 
     /// Brings the parts together.
     package init(
-        store: any HubStore, sender: any WebhookSender, clock: @escaping @Sendable () -> Timestamp, logger: Logger
+        store: any HubStore, sender: any WebhookSender, reports: @escaping Reports,
+        clock: @escaping @Sendable () -> Timestamp, logger: Logger
     ) {
         self.store = store
         self.sender = sender
+        self.reports = reports
         self.clock = clock
         self.logger = logger
     }
@@ -43,17 +60,29 @@ package actor HubWebhookCourier {
         let now = clock()
         let due = webhooks.filter { pauses[$0.hub].map { $0.until <= now } ?? true }
         guard !due.isEmpty else { return }
-        let names = Dictionary(try await store.hubs().map { ($0.number, $0.name) }, uniquingKeysWith: { $1 })
-        let outcomes = await withTaskGroup(of: (Int64, Bool).self, returning: [Int64: Bool].self) { group in
+        let hubs = Dictionary(try await store.hubs().map { ($0.number, $0) }, uniquingKeysWith: { $1 })
+        let isMinute = following.isDue(at: now)
+        if isMinute {
+            let running = try await store.runningCampaigns(
+                begunBefore: now.adding(milliseconds: -CampaignFollowing.pause), limit: CampaignFollowing.mostOfHub)
+            following.begin(running.map { .init(hub: $0.hub, id: $0.id) }, at: now)
+        }
+        let outcomes = await withTaskGroup(of: Served.self, returning: [Served].self) { group in
             for webhook in due {
-                group.addTask { [self] in (webhook.hub, await serve(webhook, names[webhook.hub] ?? "")) }
+                guard let hub = hubs[webhook.hub] else { continue }
+                let campaigns = isMinute ? following.followed(of: hub.number) : []
+                group.addTask { [self] in await serve(webhook, hub, campaigns) }
             }
-            var outcomes: [Int64: Bool] = [:]
-            for await (hub, isWell) in group { outcomes[hub] = isWell }
+            var outcomes: [Served] = []
+            for await served in group { outcomes.append(served) }
             return outcomes
         }
-        for (hub, isWell) in outcomes {
-            guard !isWell else {
+        for served in outcomes {
+            for (id, report, isEnd) in served.told {
+                following.note(report, of: .init(hub: served.hub, id: id), isEnd: isEnd, at: now)
+            }
+            let hub = served.hub
+            guard !served.isWell else {
                 pauses[hub] = nil
                 continue
             }
@@ -64,24 +93,63 @@ package actor HubWebhookCourier {
         }
     }
 
-    /// Sends a hub's events in their order; whether none failed.
-    private nonisolated func serve(_ webhook: HubWebhook, _ name: String) async -> Bool {
-        guard let address = try? WebhookAddress(webhook.url) else { return false }
+    /// Sends a hub's events in their order, and then the numbers of campaigns where they are others than before.
+    private nonisolated func serve(
+        _ webhook: HubWebhook, _ hub: HubRecord, _ campaigns: [(id: String, report: [JSONTree.Member]?)]
+    ) async -> Served {
+        var served = Served(hub: hub.number)
         do {
-            for event in try await store.events(of: webhook.hub, limit: Self.pageLimit) {
-                let body = event.body(hub: name)
-                let signature = WebhookSignature.value(secret: webhook.secret, body: body, at: clock())
-                let status = try await sender.send(body, signature: signature, to: address)
-                guard (200..<300).contains(status) else {
-                    logger.warning("the webhook of the hub \(name) answered \(status)")
-                    return false
-                }
+            let address = try WebhookAddress(webhook.url)
+            let events = try await store.events(of: webhook.hub, limit: Self.pageLimit)
+            for var event in events {
+                let ended = try await report(of: event, hub)
+                for member in ended?.1 ?? [] { event.data.set(member.name, member.value) }
+                try await tell(event, webhook, hub, address)
                 try await store.endEvent(event.number)
+                if let (id, report) = ended { served.told.append((id, report, true)) }
             }
-            return true
+            // Behind a page there may be ends of them.
+            guard events.count < Self.pageLimit else { return served }
+            for campaign in campaigns where !served.told.contains(where: { $0.id == campaign.id }) {
+                guard let report = try await report(campaign.id, hub), report != campaign.report else { continue }
+                let data = JSONTree.object([.init("send", .string(campaign.id))] + report)
+                try await tell(
+                    HubEvent(number: 0, hub: hub.number, kind: .campaignReport, data: data, at: clock()), webhook, hub,
+                    address)
+                served.told.append((campaign.id, report, false))
+            }
         } catch {
-            logger.warning("the webhook of the hub \(name) could not be told: \(error)")
-            return false
+            logger.warning("the webhook of the hub \(hub.name) could not be told: \(error)")
+            served.isWell = false
         }
+        return served
+    }
+
+    /// The receiver answered with something else than 2xx.
+    private struct Refused: Error, CustomStringConvertible {
+        var status: Int
+        var description: String { "it answered \(status)" }
+    }
+
+    private nonisolated func tell(
+        _ event: HubEvent, _ webhook: HubWebhook, _ hub: HubRecord, _ address: WebhookAddress
+    ) async throws {
+        let body = event.body(hub: hub.name)
+        let signature = WebhookSignature.value(secret: webhook.secret, body: body, at: clock())
+        let status = try await sender.send(body, signature: signature, to: address)
+        guard (200..<300).contains(status) else { throw Refused(status: status) }
+    }
+
+    /// The report of a campaign whose end an event tells.
+    private nonisolated func report(of event: HubEvent, _ hub: HubRecord) async throws -> (String, [JSONTree.Member])? {
+        guard event.kind == .sendEnded, event.data["campaign"]?.text != nil, let id = event.data["send"]?.text,
+            let report = try await report(id, hub)
+        else { return nil }
+        return (id, report)
+    }
+
+    /// The report of a campaign; `nil` where the campaign is gone.
+    private nonisolated func report(_ id: String, _ hub: HubRecord) async throws -> [JSONTree.Member]? {
+        do { return try await reports(id, hub) } catch HubFault.missing { return nil }
     }
 }

@@ -87,6 +87,27 @@ extension HubDatabase {
         }
     }
 
+    /// Reads the index of open sends, for each hub with a webhook.
+    package func runningCampaigns(begunBefore instant: Timestamp, limit: Int) async throws -> [(hub: Int64, id: String)]
+    {
+        try await pool.read { database in
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT send.hub, send.id FROM send CROSS JOIN hub_webhook ON hub_webhook.hub = send.hub
+                    WHERE ended_at IS NULL AND state IN ('Processing', 'Paused') AND campaign IS NOT NULL
+                        AND started_at <= ?
+                    ORDER BY number DESC
+                    """, arguments: [instant.rawValue])
+            var counts: [Int64: Int] = [:]
+            return rows.compactMap { row in
+                let hub: Int64 = row["hub"]
+                counts[hub, default: 0] += 1
+                return counts[hub, default: 0] > limit ? nil : (hub, row["id"])
+            }
+        }
+    }
+
     /// Deletes the row.
     package func endEvent(_ number: Int64) async throws {
         try await pool.write { try $0.execute(sql: "DELETE FROM hub_event WHERE number = ?", arguments: [number]) }

@@ -201,6 +201,9 @@ final class DyingStore: HubStore {
         try await store.setWebhook(webhook, of: hub)
     }
     func events(of hub: Int64, limit: Int) async throws -> [HubEvent] { try await store.events(of: hub, limit: limit) }
+    func runningCampaigns(begunBefore instant: Timestamp, limit: Int) async throws -> [(hub: Int64, id: String)] {
+        try await store.runningCampaigns(begunBefore: instant, limit: limit)
+    }
     func endEvent(_ number: Int64) async throws { try await store.endEvent(number) }
     func deleteEvents(before instant: Timestamp) async throws { try await store.deleteEvents(before: instant) }
     func outcomes(of send: Int64) async throws -> [OutcomeCount] { try await store.outcomes(of: send) }

@@ -30,7 +30,9 @@ private final class RecordingReceiver: WebhookSender {
 
 private func courier(_ world: HubWorld, _ receiver: RecordingReceiver) -> HubWebhookCourier {
     HubWebhookCourier(
-        store: world.database, sender: receiver, clock: world.clock.function,
+        store: world.database, sender: receiver,
+        reports: { [hubs = world.hubs] in try await hubs.report($0, of: $1, by: NoTimelines()).members },
+        clock: world.clock.function,
         logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
 }
 
@@ -80,6 +82,90 @@ private func setWebhook(_ world: HubWorld) async throws {
     try await courier.round()
     #expect(receiver.told.map { $0["id"]?.text } == [receiver.told[0]["id"]?.text, receiver.told[0]["id"]?.text])
     #expect(receiver.told[0]["data"]?["state"]?.text == "NoTargetFound")
+}
+
+/// The counts of an event's funnel by step.
+private func funnel(_ event: JSONTree?) -> [String: Int64] {
+    var counts: [String: Int64] = [:]
+    for step in event?["data"]?["funnel"]?.items ?? [] {
+        if let name = step["step"]?.text { counts[name] = step["count"]?.integer }
+    }
+    return counts
+}
+
+@Test func `a campaign's numbers are told with its end, and once a minute while it runs and they change`() async throws
+{
+    let world = try await HubWorld()
+    let receiver = RecordingReceiver()
+    let courier = courier(world, receiver)
+    try await setWebhook(world)
+    for number in 0..<3 { try await world.put("i\(number)", channel: "c\(number)") }
+    world.sender.refuse("c0", PushVerdict(.unavailable, reason: "Busy", retryAfter: 200_000))
+    world.sender.refuse("c1", PushVerdict(.badChannel, reason: "BadDeviceToken"))
+    let record = try await world.campaign("{}")
+    _ = try await world.runner.runAll()
+    try await courier.round()
+    #expect(receiver.told.compactMap { $0["type"]?.text } == ["channel.dead"], "it has not run for a minute")
+    world.clock.advance(milliseconds: 61_000)
+    for _ in 0..<3 {
+        try await courier.round()
+        world.clock.advance(milliseconds: 1000)
+    }
+    #expect(receiver.told.count == 2)
+    let first = try #require(receiver.told.last)
+    #expect(first["type"]?.text == "campaign.report")
+    #expect(first["data"]?["send"]?.text == record.id)
+    #expect(first["data"]?["state"]?.text == "Processing")
+    #expect(funnel(first).filter { $0.value > 0 } == ["targeted": 3, "eligible": 3, "attempted": 3, "accepted": 1])
+    #expect(first["data"]?["ends"]?["pending"]?.integer == 1)
+    // A minute later they are the same.
+    world.clock.advance(milliseconds: 61_000)
+    try await courier.round()
+    #expect(receiver.told.count == 2)
+    world.sender.take("c0")
+    world.clock.advance(milliseconds: 200_000)
+    _ = try await world.runner.runAll()
+    try await courier.round()
+    let end = try #require(receiver.told.last)
+    #expect(end["type"]?.text == "send.ended")
+    #expect(funnel(end)["accepted"] == 2)
+    #expect(end["data"]?["state"]?.text == "Completed")
+    let report = try await world.hubs.report(record.id, of: world.hub, by: NoTimelines())
+    #expect(end["data"]?["funnel"] == report.members.first { $0.name == "funnel" }?.value)
+    world.clock.advance(milliseconds: 61_000)
+    try await courier.round()
+    #expect(receiver.told.count == 3, "nothing is told twice")
+}
+
+@Test func `the numbers of a campaign that go on after its end are told for an hour`() async throws {
+    let world = try await HubWorld()
+    let receiver = RecordingReceiver()
+    let opened = Mutex(false)
+    let courier = HubWebhookCourier(
+        store: world.database, sender: receiver,
+        reports: { [hubs = world.hubs] id, hub in
+            var report = try await hubs.report(id, of: hub, by: NoTimelines())
+            if opened.withLock({ $0 }) { report.ends[.opened] = 1 }
+            return report.members
+        }, clock: world.clock.function, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    try await setWebhook(world)
+    try await world.put("one")
+    _ = try await world.campaign("{}")
+    _ = try await world.runner.runAll()
+    try await courier.round()
+    #expect(receiver.told.count == 1)
+    opened.withLock { $0 = true }
+    try await courier.round()
+    #expect(receiver.told.count == 1, "the minute is not over")
+    world.clock.advance(milliseconds: 60_000)
+    try await courier.round()
+    #expect(receiver.told.last?["type"]?.text == "campaign.report")
+    #expect(receiver.told.last?["data"]?["ends"]?["opened"]?.integer == 1)
+    #expect(receiver.told.last?["id"]?.text != receiver.told.first?["id"]?.text)
+    opened.withLock { $0 = false }
+    world.clock.advance(milliseconds: 3_600_000)
+    try await courier.round()
+    #expect(receiver.told.count == 2, "the hour is over")
 }
 
 @Test func `a key of the API has its rights alone, of its hub, until its end`() async throws {
