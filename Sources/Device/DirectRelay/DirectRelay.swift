@@ -124,7 +124,7 @@ package actor DirectRelay {
     /// The server said something of the person's devices.
     package func heard(_ frame: RelayFrame, keys: DirectKeys?) {
         switch frame {
-        case .welcome(let own, _, let devices):
+        case .welcome(let own, _, let devices, _):
             let absent = devices.filter { $0.presence != .online && $0.id != own }.map(\.id)
             follow(paths.sessionOpened(without: Set(absent), at: now()))
         case .changed(_, let device):

@@ -33,6 +33,19 @@ extension RelayHost {
             id: ownID ?? "", name: settings.name, kind: settings.kind, apps: Array(all.prefix(RelayDevice.appLimit)))
     }
 
+    /// The server tells which devices there are; not only when a session begins, but also after it could not tell what was new.
+    mutating func welcomed(_ own: String, _ all: [RelayDevice], _ rest: [String], _ now: Int64) {
+        ownID = own
+        refusal = nil
+        let told = Dictionary(all.map { ($0.id, $0) }) { $1 }
+        for id in (devices ?? [:]).keys where told[id] == nil { gone(id, now) }
+        devices = told
+        undescribed = Set(rest).intersection(told.keys).subtracting([own])
+        offerAgain()
+        joinList()
+        for client in members.keys { tellWatcher(client) }
+    }
+
     /// Tells a watcher what is new to it.
     mutating func tellWatcher(_ client: Client) {
         guard var member = members[client], member.watches else { return }
@@ -45,10 +58,11 @@ extension RelayHost {
             members[client] = member
             return
         }
-        let others = known.filter { $0.key != ownID }.mapValues { device in
-            var device = device
+        var others: [String: RelayDevice] = [:]
+        for (id, var device) in known where id != ownID {
             device.reach = reach(of: device)
-            return device
+            // Until its apps are told, what a watcher knows of a device stays.
+            others[id] = undescribed.contains(id) ? member.seen[id] : device
         }
         for id in member.seen.keys.sorted() where others[id] == nil {
             directives.append(.tell(client, .removed(device: id)))
@@ -58,7 +72,7 @@ extension RelayHost {
             directives.append(.tell(client, member.seen[device.id] == nil ? .added(device) : .updated(device)))
             member.seen[device.id] = device
         }
-        if !member.isEnumerated {
+        if !member.isEnumerated, undescribed.isEmpty {
             member.isEnumerated = true
             directives.append(.tell(client, .enumerationCompleted))
         }

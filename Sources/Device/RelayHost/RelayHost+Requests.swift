@@ -71,10 +71,17 @@ extension RelayHost {
             return answer(client, number, RelayOutcome(.notAuthorized, detail: "a terminal offers nothing"))
         }
         let before = describedDevice
+        let offered = members[client]
         members[client]?.services = services
         members[client]?.schemes = schemes.map { $0.lowercased() }.filter { !AddressRule.never.contains($0) }
         members[client]?.attributes = attributes
         members[client]?.isPublished = true
+        guard describedDevice.weight.fits(RelayDevice.largest) else {
+            members[client] = offered
+            return answer(
+                client, number,
+                RelayOutcome(.tooLarge, detail: "all apps here together tell more of themselves than 300 KiB"))
+        }
         remember(members[client])
         if describedDevice != before { sayHello() }
         answer(client, number, RelayOutcome(.success))
@@ -270,6 +277,7 @@ extension RelayHost {
         directives.append(.save(changed))
         if old.account != changed.account {
             devices = nil
+            undescribed = []
             met = [:]
             forgetOthers()
             if old.account != nil, isOpen { directives.append(.send(.goodbye)) }

@@ -146,6 +146,7 @@ extension RelayHost {
     /// This device was taken out.
     mutating func dismissed() {
         devices = nil
+        undescribed = []
         refusal = "this device was taken from its account; `aldaba relay pair` joins one"
         for client in members.keys { tellWatcher(client) }
     }

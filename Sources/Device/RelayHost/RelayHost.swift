@@ -97,6 +97,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
     var directives: [Directive] = []
     /// The person's devices as the server told them; `nil` while there is no session.
     var devices: [String: RelayDevice]?
+    /// Those of them whose apps the server has yet to tell.
+    var undescribed: Set<String> = []
     /// The person's devices that told of themselves over a connection of the two devices' own.
     var met: [String: RelayDevice] = [:]
     /// Devices of other persons that have asked for this one, and that this one has asked for.
@@ -155,6 +157,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     public mutating func sessionClosed(at now: Int64) -> [Directive] {
         isOpen = false
         devices = nil
+        undescribed = []
         forgetOthers()
         failPairing("the way to the server was lost")
         let files = outgoing.values.map(\.device) + incoming.values.map(\.device)
@@ -172,14 +175,9 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// - Parameter isGuests: Whether a device said it that is none of the person's.
     public mutating func received(_ frame: RelayFrame, isGuests: Bool = false, at now: Int64) -> [Directive] {
         switch frame {
-        case .welcome(let device, _, let all):
-            ownID = device
-            refusal = nil
-            devices = Dictionary(all.map { ($0.id, $0) }) { $1 }
-            offerAgain()
-            joinList()
-            for client in members.keys { tellWatcher(client) }
+        case .welcome(let device, _, let all, let rest): welcomed(device, all, rest, now)
         case .changed(_, let device):
+            undescribed.remove(device.id)
             let wasHere = known(device.id)?.presence == .online
             devices?[device.id] = device
             if !wasHere { tellList(to: device.id) }
@@ -220,6 +218,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// A device is none of the person's any more, or a guest has gone.
     mutating func gone(_ device: String, _ now: Int64) {
         devices?[device] = nil
+        undescribed.remove(device)
         met[device] = nil
         guests[device] = nil
         hosts[device] = nil

@@ -197,11 +197,12 @@ public struct RelaySeals: Sendable {
     /// Opens what another device sealed, and notes whose keys are proven.
     public mutating func incoming(_ frame: RelayFrame, at now: Int64) -> Incoming {
         switch frame {
-        case .welcome(let own, let revision, let devices):
+        case .welcome(let own, let revision, let devices, let rest):
             for device in devices { note(device) }
             // What the server slips in is not shown either.
             let known = devices.filter { keys[$0.id] != nil || $0.id == own }
-            return Incoming(frame: .welcome(device: own, revision: revision, devices: known))
+            let shown = rest.filter { id in known.contains { $0.id == id } }
+            return Incoming(frame: .welcome(device: own, revision: revision, devices: known, rest: shown))
         case .changed(let revision, let device):
             let wasKnown = keys[device.id] != nil
             note(device)

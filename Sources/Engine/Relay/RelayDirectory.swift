@@ -35,6 +35,9 @@ public struct RelayDirectory: Sendable {
         case send(RelayFrame, to: RelaySession)
         /// Send what one device says to another; where that cannot be done, the sender is told.
         case forward(RelayRoute, to: RelaySession, from: RelaySession)
+        /// Send a session the description of each of these devices, one after the other as it takes them
+        /// (``RelayDirectory/description(of:for:)``); takes the place of what was left of an earlier list.
+        case describe([String], to: RelaySession)
         /// Keep a device of an account, with when it was there last, until it is told of again.
         case keep(KeptDevice, AccountID)
         /// Have a device woken, and tell by ``RelayDirectory/notWoken(_:isDead:)`` where that cannot be.
@@ -66,7 +69,7 @@ public struct RelayDirectory: Sendable {
     }
 
     var accounts: [AccountID: Account] = [:]
-    private var accountOf: [RelaySession: AccountID] = [:]
+    var accountOf: [RelaySession: AccountID] = [:]
     /// Devices within their grace, by its end: all graces are of one length.
     private var absences: ArraySlice<(end: Int64, account: AccountID, device: String)> = []
     private var meetings = RelayMeetings()
@@ -92,6 +95,9 @@ public struct RelayDirectory: Sendable {
         at now: Int64
     ) -> [Directive] {
         var directives: [Directive] = []
+        guard described.weight.fits(RelayDevice.largest) else {
+            return [.send(.refused("this device tells of itself more than 300 KiB"), to: session)]
+        }
         if let other = accountOf[session], other != id { directives += goodbye(session) }
         var device = described
         device.id = session.device
@@ -126,9 +132,7 @@ public struct RelayDirectory: Sendable {
             directives += Self.tell(.changed(revision: account.revision, device), account, but: session)
         }
         if isNew {
-            let devices = account.entries.values.map(\.device).sorted { $0.id < $1.id }
-            directives.append(
-                .send(.welcome(device: device.id, revision: account.revision, devices: devices), to: session))
+            directives += Self.welcome(session, account)
             directives += waiting.take(for: session, id, at: now)
         }
         accounts[id] = account

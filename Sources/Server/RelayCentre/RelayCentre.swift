@@ -20,6 +20,8 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     private struct State {
         var directory = RelayDirectory()
         var connections: [RelaySession: any DeviceConnection] = [:]
+        /// Whose descriptions a session is still to be given, and whether one is on its way.
+        var describing: [RelaySession: (rest: [String], isUnderWay: Bool)] = [:]
         var waker: (any RelayWaker)?
         /// How many pushes have no answer yet.
         var pushes = 0
@@ -27,8 +29,14 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
 
     /// How many devices may be woken at a time.
     static let pushLimit = 256
+    /// How long a device that takes nothing more is let alone before it is told again, in milliseconds.
+    static let stalePause: Int64 = 1_000
+    /// Of how many devices a session is told, beside how things are, that it missed their interruption or their end.
+    static let missedLimit = 128
 
     private let state = Mutex(State())
+    /// The sessions that missed something, and which devices they have not heard to be interrupted or removed.
+    private let stale = Mutex<[RelaySession: [String: RelayFrame]]>([:])
     private let register: any RelayRegister
     private let clock: @Sendable () -> Timestamp
     private let schedule: Schedule
@@ -71,6 +79,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         let now = clock().rawValue
         state.withLock { state in
             state.connections[session] = nil
+            state.describing[session] = nil
             follow(state.directory.closed(session, at: now), &state)
         }
     }
@@ -127,15 +136,15 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
             case .wake, .push:
                 follow([directive].compactMap { $0 }, &state)
                 return (directive, nil)
-            case .keep, .forget, nil: return (directive, nil)
+            case .keep, .forget, .describe, nil: return (directive, nil)
             }
         }
         switch directive {
         case .forward(let route, _, _):
             guard let connection else { return tell(sender, .undelivered(id: route.id, .unavailable)) }
             forward(route, connection) { [weak self] in self?.tell(sender, .undelivered(id: route.id, .overloaded)) }
-        case .send(let frame, _): send(frame, connection)
-        case .wake, .push, .keep, .forget, nil: break
+        case .send(let frame, let target): send(frame, to: target, connection)
+        case .wake, .push, .keep, .forget, .describe, nil: break
         }
     }
 
@@ -149,19 +158,31 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
 
     private func tell(_ session: RelaySession, _ frame: RelayFrame) {
         refused.increment()
-        send(frame, state.withLock { $0.connections[session] })
+        send(frame, to: session, state.withLock { $0.connections[session] })
     }
 
-    private func send(_ frame: RelayFrame, _ connection: (any DeviceConnection)?) {
-        guard let connection, let bytes = try? frame.encoded() else { return }
-        connection.relay(bytes, isBulk: false) { _ in }
+    private func send(_ frame: RelayFrame, to session: RelaySession, _ connection: (any DeviceConnection)?) {
+        guard let connection, let bytes = encoded(frame) else { return }
+        connection.relay(bytes, isBulk: false) { [weak self] isWritten in
+            if !isWritten { self?.missed(frame, session) }
+        }
+    }
+
+    private func encoded(_ frame: RelayFrame) -> [UInt8]? {
+        do { return try frame.encoded() } catch {
+            logger.error("A frame of the relay could not be written.", metadata: [LogKey.error: "\(error)"])
+            return nil
+        }
     }
 
     /// Within the lock, so that each device hears of the others' states in their order.
     private func follow(_ directives: [RelayDirectory.Directive], _ state: inout State) {
         for directive in directives {
             switch directive {
-            case .send(let frame, let session): send(frame, state.connections[session])
+            case .send(let frame, let session): send(frame, to: session, state.connections[session])
+            case .describe(let devices, let session):
+                state.describing[session] = (devices, state.describing[session]?.isUnderWay ?? false)
+                describe(session, &state)
             case .forward(let route, let target, let sender):
                 guard let connection = state.connections[target] else { break }
                 forward(route, connection) { [weak self] in
@@ -180,6 +201,66 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     private func wake(at moment: Int64) {
         schedule(max(1, moment - clock().rawValue)) { [weak self] in self?.lookForAbsent() }
     }
+
+    // MARK: Devices that do not take what they are told
+
+    /// A device has not heard how things are: it is told once it takes something again. Answers are not told again; what they
+    /// answer ends at its deadline.
+    private func missed(_ frame: RelayFrame, _ session: RelaySession) {
+        let about: String?
+        switch frame {
+        case .welcome, .changed: about = nil
+        case .removed(_, let device), .interrupted(let device): about = device
+        default: return
+        }
+        let isFirst = stale.withLock { stale in
+            let known = stale[session]
+            var missed = known ?? [:]
+            if let about, missed.count < Self.missedLimit { missed[about] = frame }
+            stale[session] = missed
+            return known == nil
+        }
+        if isFirst { schedule(Self.stalePause) { [weak self] in self?.catchUp(session) } }
+    }
+
+    private func catchUp(_ session: RelaySession) {
+        let missed = stale.withLock { $0.removeValue(forKey: session) } ?? [:]
+        state.withLock { state in
+            guard let connection = state.connections[session] else { return }
+            for frame in missed.values { send(frame, to: session, connection) }
+            follow(state.directory.snapshot(for: session), &state)
+        }
+    }
+
+    /// Sends the next description, as the device is now. The one after it follows when this one is written.
+    private func describe(_ session: RelaySession, _ state: inout State) {
+        guard let (rest, isUnderWay) = state.describing[session], !isUnderWay else { return }
+        guard let connection = state.connections[session],
+            let place = rest.firstIndex(where: { state.directory.description(of: $0, for: session) != nil }),
+            let bytes = state.directory.description(of: rest[place], for: session).flatMap(encoded)
+        else {
+            state.describing[session] = nil
+            return
+        }
+        state.describing[session] = (Array(rest[place...]), true)
+        connection.relay(bytes, isBulk: false) { [weak self] isWritten in
+            self?.schedule(isWritten ? 1 : Self.stalePause) { [weak self] in
+                self?.described(isWritten ? rest[place] : nil, session)
+            }
+        }
+    }
+
+    private func described(_ device: String?, _ session: RelaySession) {
+        state.withLock { state in
+            state.describing[session]?.isUnderWay = false
+            if let device, state.describing[session]?.rest.first == device {
+                state.describing[session]?.rest.removeFirst()
+            }
+            describe(session, &state)
+        }
+    }
+
+    // MARK: Devices that are woken
 
     /// Wakes a device. What becomes of it is told on another thread, or within this call where there are too many.
     private func push(_ push: RelayPush, _ state: inout State) {

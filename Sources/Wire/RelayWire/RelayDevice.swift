@@ -175,6 +175,57 @@ public struct RelayDevice: Hashable, Sendable {
     /// With how many devices of other persons a device talks at most.
     public static let guestLimit = 64
 
+    /// How large a description is at most, so that every frame with it can be written whatever the device's presence is.
+    package static let largest = Weight(bytes: 300 << 10, values: 8000)
+
+    /// How large something is when it is written: at most so many bytes, and so many values.
+    package struct Weight: Hashable, Sendable {
+        /// Bytes of the encoding.
+        package var bytes: Int
+        /// Values, each array and dictionary among them.
+        package var values: Int
+
+        /// Takes the numbers as they are.
+        package init(bytes: Int, values: Int) {
+            self.bytes = bytes
+            self.values = values
+        }
+
+        /// Whether this is no more than another in both.
+        package func fits(_ other: Weight) -> Bool { bytes <= other.bytes && values <= other.values }
+
+        /// Both together.
+        package static func + (one: Weight, other: Weight) -> Weight {
+            Weight(bytes: one.bytes + other.bytes, values: one.values + other.values)
+        }
+
+        fileprivate mutating func add(_ texts: [String]) {
+            for text in texts { bytes += text.utf8.count + 5 }
+            values += texts.count + 1
+        }
+    }
+
+    /// How large the description is at most, without writing it.
+    package var weight: Weight {
+        var weight = Weight(bytes: 192 + key.count + proof.count, values: 8)
+        weight.add([id, name, kind, platform])
+        for app in apps {
+            weight.bytes += 128
+            weight.values += 8
+            weight.add([app.id, app.name])
+            for texts in [app.services, app.open, app.schemes] { weight.add(texts) }
+            weight.add(app.attributes.flatMap { [$0.key, $0.value] })
+        }
+        return weight
+    }
+
+    /// The device without its apps.
+    package var withoutApps: RelayDevice {
+        var device = self
+        device.apps = []
+        return device
+    }
+
     var map: RelayMap {
         var map: RelayMap = [
             "id": .string(id), "name": .string(name), "kind": .string(kind), "platform": .string(platform),

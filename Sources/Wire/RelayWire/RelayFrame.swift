@@ -7,8 +7,9 @@ public enum RelayFrame: Hashable, Sendable {
     case hello(token: [UInt8], RelayDevice, wake: RelayWakeChannel? = nil)
     /// A device leaves its person's devices.
     case goodbye
-    /// The answer to a hello: this device's id, the devices there are, and the number of this state.
-    case welcome(device: String, revision: Int64, devices: [RelayDevice])
+    /// The answer to a hello, and what a device is told again that missed something: its id, all devices that there are, and
+    /// the number of this state. The apps of those in `rest` are not in it: each follows as ``changed(revision:_:)``.
+    case welcome(device: String, revision: Int64, devices: [RelayDevice], rest: [String] = [])
     /// A device is new or another.
     case changed(revision: Int64, RelayDevice)
     /// A device is none of them any more.
@@ -50,11 +51,8 @@ public enum RelayFrame: Hashable, Sendable {
         switch self {
         case .hello(let token, let device, let wake): Self.hello(token, device, wake)
         case .goodbye: ["type": "goodbye"]
-        case .welcome(let device, let revision, let devices):
-            [
-                "type": "welcome", "device": .string(device), "revision": .integer(revision),
-                "devices": .array(devices.map { .dictionary($0.map) }),
-            ]
+        case .welcome(let device, let revision, let devices, let rest):
+            Self.welcome(device, revision, devices, rest)
         case .changed(let revision, let device):
             ["type": "changed", "revision": .integer(revision), "device": .dictionary(device.map)]
         case .removed(let revision, let device):
@@ -81,6 +79,17 @@ public enum RelayFrame: Hashable, Sendable {
         return map
     }
 
+    private static func welcome(
+        _ device: String, _ revision: Int64, _ devices: [RelayDevice], _ rest: [String]
+    ) -> RelayMap {
+        var map: RelayMap = [
+            "type": "welcome", "device": .string(device), "revision": .integer(revision),
+            "devices": .array(devices.map { .dictionary($0.map) }),
+        ]
+        map.add("rest", texts: rest)
+        return map
+    }
+
     private static func read(_ map: RelayMap) throws(RelayFault) -> RelayFrame {
         let type = try RelayFields(map, "frame").text("type")
         let fields = RelayFields(map, type)
@@ -96,7 +105,8 @@ public enum RelayFrame: Hashable, Sendable {
             var devices: [RelayDevice] = []
             for map in try fields.maps("devices", most: 256) { devices.append(try RelayDevice(map)) }
             return .welcome(
-                device: try fields.text("device"), revision: try fields.integer("revision"), devices: devices)
+                device: try fields.text("device"), revision: try fields.integer("revision"), devices: devices,
+                rest: try fields.texts("rest", most: 256))
         case "changed":
             return .changed(revision: try fields.integer("revision"), try RelayDevice(try fields.member("device")))
         case "removed":

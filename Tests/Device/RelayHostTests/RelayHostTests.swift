@@ -44,6 +44,69 @@ import Testing
         .command(request: 5, id: id, device: "9", deadline: 500, .call(app: "x", service: "s", message: message))
     }
 
+    private func heard(_ directives: [Host.Directive]) -> [RelayNotice] {
+        directives.compactMap { if case .tell(7, let notice) = $0 { notice } else { nil } }
+    }
+
+    @Test("A watcher hears of a device once its apps are told, and of the end of the list after that")
+    mutating func describing() {
+        connect()
+        ask(.watch(request: 1), client: 7)
+        let here = RelayDevice(id: "1", name: "here", kind: "desktop")
+        var other = RelayDevice(id: "5", name: "other", kind: "phone")
+        var there = Self.there
+        let again = host.received(
+            .welcome(device: "1", revision: 4, devices: [here, other, there], rest: ["5", "9"]), at: 0)
+        #expect(heard(again).isEmpty)
+        there.apps = [RelayApp(id: "a.b", name: "A")]
+        #expect(heard(host.received(.changed(revision: 4, there), at: 0)) == [.updated(Self.reached(there))])
+        _ = host.sessionClosed(at: 0)
+        _ = host.sessionOpened(at: 0)
+        let anew = host.received(
+            .welcome(device: "1", revision: 4, devices: [here, other, Self.there], rest: ["5"]), at: 0)
+        #expect(heard(anew) == [.updated(Self.reached(Self.there))])
+        other.apps = there.apps
+        #expect(
+            heard(host.received(.changed(revision: 4, other), at: 0))
+                == [.added(Self.reached(other)), .enumerationCompleted])
+    }
+
+    private static func reached(_ device: RelayDevice) -> RelayDevice {
+        var device = device
+        device.reach = .relay
+        return device
+    }
+
+    @Test("What is under way to a device that is gone from a new list ends")
+    mutating func goneMeanwhile() {
+        connect()
+        ask(Self.call())
+        let here = RelayDevice(id: "1", name: "here", kind: "desktop")
+        let told = host.received(.welcome(device: "1", revision: 9, devices: [here]), at: 1)
+        #expect(answers(told).map(\.status) == [.outcomeUnknown])
+    }
+
+    @Test("Apps that tell more of themselves than a frame holds are refused where they do")
+    mutating func tooMuch() {
+        let attributes = ["x": String(repeating: "y", count: 4000)]
+        let statuses = (0..<90).flatMap { number in
+            answers(
+                ask(
+                    .publish(request: 1, services: [], schemes: [], attributes: attributes), client: number,
+                    app: "a\(number)"))
+        }.map(\.status)
+        #expect(statuses.count == 90 && statuses.first == .success)
+        #expect(statuses.filter { $0 == .tooLarge }.isEmpty)
+        let services = (0..<32).map { RelayService(name: "\($0)" + String(repeating: "s", count: 200), access: .sameUser) }
+        let more = (0..<60).flatMap { number in
+            answers(
+                ask(
+                    .publish(request: 1, services: services, schemes: [], attributes: attributes), client: number,
+                    app: "a\(number)"))
+        }.map(\.status)
+        #expect(more.first == .success && more.last == .tooLarge)
+    }
+
     @Test("Without a session nothing leaves, and the asker is told so")
     mutating func offline() {
         let directives = ask(Self.call())

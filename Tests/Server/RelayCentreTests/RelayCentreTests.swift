@@ -11,9 +11,13 @@ import Testing
 @Suite struct RelayCentreTests {
     final class Connection: DeviceConnection {
         let frames = Mutex<[RelayFrame]>([])
-        let isChoked: Bool
+        private let choke: Mutex<Bool>
+        var isChoked: Bool {
+            get { choke.withLock { $0 } }
+            set { choke.withLock { $0 = newValue } }
+        }
 
-        init(isChoked: Bool = false) { self.isChoked = isChoked }
+        init(isChoked: Bool = false) { choke = Mutex(isChoked) }
 
         func deliver(_ notifications: [OutgoingNotification]) {}
         func waitingChanged() {}
@@ -96,6 +100,66 @@ import Testing
         let id = UUID()
         _ = try say(.route(RelayRoute(peer: "2", id: id, deadline: nil, body: [])), as: 1)
         #expect(sender.frames.withLock { $0.last } == .undelivered(id: id, .overloaded))
+    }
+
+    /// Runs what is due by now, and what follows from it.
+    func ring(_ times: Int = 1) {
+        for _ in 0..<times {
+            for alarm in alarms.set.withLock({ set in
+                defer { set = [] }
+                return set
+            }) { alarm.1() }
+        }
+    }
+
+    @Test("A device that took nothing for a while hears how things are, and whose sessions ended meanwhile")
+    func catchingUp() throws {
+        let slow = try join(1)
+        _ = try join(2)
+        _ = try join(3)
+        slow.isChoked = true
+        slow.frames.withLock { $0 = [] }
+        _ = try say(.hello(token: [UInt8](repeating: 1, count: 32), RelayDevice(id: "", name: "new", kind: "x")), as: 2)
+        centre.closed(try session(3))
+        _ = try say(.goodbye, as: 2)
+        _ = try join(4)
+        ring(3)
+        #expect(slow.frames.withLock { $0 }.isEmpty)
+        slow.isChoked = false
+        ring()
+        let told = slow.frames.withLock { $0 }
+        #expect(Set(told.dropLast()) == [.interrupted(device: "3"), .removed(revision: 5, device: "2")])
+        guard case .welcome("1", _, let devices, [])? = told.last else {
+            return #expect(Bool(false), "it is not told how things are: \(told)")
+        }
+        #expect(devices.map(\.id) == ["1", "3", "4"])
+        ring(3)
+        #expect(slow.frames.withLock { $0 }.count == 3)
+    }
+
+    @Test("Many devices with many apps come one after the other, and once more where one was not taken")
+    func largeLists() throws {
+        let apps = (0..<60).map { RelayApp(id: "a\($0)", name: "A", attributes: ["x": String(repeating: "y", count: 4000)]) }
+        for number in UInt64(1)...5 {
+            centre.opened(try session(number), Connection())
+            var device = RelayDevice(id: "", name: "n", kind: "x")
+            device.apps = apps
+            #expect(try say(.hello(token: [UInt8](repeating: 1, count: 32), device), as: number) == .durable())
+        }
+        let last = try join(6)
+        guard case .welcome("6", _, let devices, let rest)? = last.frames.withLock({ $0.first }) else {
+            return #expect(Bool(false), "there is no welcome")
+        }
+        #expect(devices.count == 6 && rest == ["1", "2", "3", "4", "5"])
+        last.isChoked = true
+        ring(2)
+        last.isChoked = false
+        ring(8)
+        let described = last.frames.withLock { $0 }.compactMap {
+            if case .changed(_, let device) = $0 { device } else { nil }
+        }
+        #expect(described.map(\.id) == ["1", "2", "3", "4", "5"])
+        #expect(described.allSatisfy { $0.apps == apps })
     }
 
     @Test("The end of a session is told at once, and asks for an alarm at the end of the grace")

@@ -1,0 +1,49 @@
+import RelayWire
+
+/// The devices of an account, as a session is told them.
+///
+/// Guarantees: each frame can be written, however much the devices tell of themselves; every device stands in the first one, so that
+/// what it says can be read from then on.
+extension RelayDirectory {
+    /// How large the descriptions are at most that go in one frame.
+    static let welcomeRoom = RelayDevice.Weight(bytes: 192 << 10, values: 6000)
+
+    /// What a session is told when it joins. The devices that are there come first with what there is on them; where the rest
+    /// has no room, it follows.
+    static func welcome(_ session: RelaySession, _ account: Account) -> [Directive] {
+        var devices = account.entries.values.map(\.device).sorted { $0.id < $1.id }
+        var sum = RelayDevice.Weight(bytes: 0, values: 0)
+        var rest: Set<Int> = []
+        let here = devices.indices.filter { devices[$0].presence == .online }
+        let others = devices.indices.filter { devices[$0].presence != .online }
+        for index in here + others {
+            let weight = devices[index].weight
+            if devices[index].apps.isEmpty || (sum + weight).fits(welcomeRoom) {
+                sum = sum + weight
+            } else {
+                rest.insert(index)
+            }
+        }
+        for index in rest { devices[index] = devices[index].withoutApps }
+        let ids = (here + others).filter(rest.contains).map { devices[$0].id }
+        let frame = RelayFrame.welcome(
+            device: session.device, revision: account.revision, devices: devices, rest: ids)
+        return [.send(frame, to: session)] + (ids.isEmpty ? [] : [.describe(ids, to: session)])
+    }
+
+    /// What a session is told anew that missed something; nothing for one that belongs to no account.
+    public func snapshot(for session: RelaySession) -> [Directive] {
+        guard let id = accountOf[session], let account = accounts[id],
+            account.entries[session.device]?.session == session
+        else { return [] }
+        return Self.welcome(session, account)
+    }
+
+    /// One of the devices of ``Directive/describe(_:to:)`` as it is at this moment; `nil` where there is none of this id any more.
+    public func description(of device: String, for session: RelaySession) -> RelayFrame? {
+        guard let id = accountOf[session], let account = accounts[id], let entry = account.entries[device] else {
+            return nil
+        }
+        return .changed(revision: account.revision, entry.device)
+    }
+}
