@@ -104,6 +104,8 @@ public struct DirectSession: Sendable {
     public static let overhead = NoiseCipher.overhead
 
     private var session: NoiseSession
+    /// How much a key carries.
+    var limit = NoiseLimit.standard
 
     fileprivate init(session: NoiseSession) { self.session = session }
 
@@ -111,14 +113,17 @@ public struct DirectSession: Sendable {
     ///
     /// - Throws: a fault of the message or of the session, which is of no use then.
     public mutating func seal(_ message: DirectMessage) throws -> [UInt8] {
-        try session.sending.seal(try message.encoded())
+        // Every message arrives, in order: the other side takes the new key before the same one.
+        if session.sending.isUsedUp(limit) { try session.sending.rekey() }
+        return try session.sending.seal(try message.encoded())
     }
 
     /// Opens the next message that came.
     ///
     /// - Throws: where it is not the other device's next, or none; the session is of no use then.
     public mutating func open(_ bytes: [UInt8]) throws -> DirectMessage {
-        try DirectMessage(try session.receiving.open(bytes))
+        if session.receiving.isUsedUp(limit) { try session.receiving.rekey() }
+        return try DirectMessage(try session.receiving.open(bytes))
     }
 }
 

@@ -10,7 +10,8 @@ import RelayWire
 /// be said, so nothing waits for a handshake.
 ///
 /// Guarantees: nothing leaves for a device that has not proven to be of the account; what was changed, repeated within a session,
-/// or is bound to another sender, id or deadline is not opened; a session serves an hour at most.
+/// or is bound to another sender, id or deadline is not opened; a session serves an hour at most, and 2^30
+/// bytes or 2^24 messages in one direction.
 public struct RelaySeals: Sendable {
     /// How long a session is used, in milliseconds.
     static let sessionAge: Int64 = 3_600_000
@@ -47,6 +48,8 @@ public struct RelaySeals: Sendable {
         var isBulk: Bool
     }
 
+    /// How much a session carries in one direction.
+    var limit = NoiseLimit.standard
     private(set) var key: Curve25519.KeyAgreement.PrivateKey
     /// Whose the device is.
     public private(set) var account: AccountKey?
@@ -165,7 +168,9 @@ public struct RelaySeals: Sendable {
         guard let remote = keys[route.peer] ?? guestKeys[route.peer] else { throw NoiseFault.unusableKey }
         let context = Self.context(from: ownID, to: route.peer, route)
         let lane = Lane(peer: route.peer, isBulk: route.isBulk)
-        if let id = current[lane], var line = lines[id], line.since > now - Self.sessionAge {
+        if let id = current[lane], var line = lines[id], line.since > now - Self.sessionAge,
+            !line.session.sending.isUsedUp(limit)
+        {
             let count = line.session.sending.count
             let sealed = try line.session.sending.seal(route.body, context: context)
             keep(line, id)

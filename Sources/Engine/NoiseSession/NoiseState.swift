@@ -13,16 +13,57 @@ public enum NoiseFault: Error, Hashable, Sendable {
     case exhausted
 }
 
+/// How much one key may carry in one direction.
+public struct NoiseLimit: Hashable, Sendable {
+    /// How many messages.
+    public var messages: UInt64
+    /// How many bytes of them.
+    public var bytes: UInt64
+
+    /// Takes the numbers as they are.
+    public init(messages: UInt64, bytes: UInt64) {
+        self.messages = messages
+        self.bytes = bytes
+    }
+
+    /// 2^24 messages and 2^30 bytes: the counter never comes near its end.
+    public static let standard = NoiseLimit(messages: 1 << 24, bytes: 1 << 30)
+}
+
 /// One direction's cipher: ChaCha20-Poly1305 with a counter (Noise, 5.1).
 public struct NoiseCipher: Sendable {
-    private let key: SymmetricKey
+    private var key: SymmetricKey
     /// How many messages it has carried.
     public private(set) var count: UInt64 = 0
+    /// How many messages and bytes it has carried since its key was new.
+    private var sinceNewKey: (messages: UInt64, bytes: UInt64) = (0, 0)
 
     init(key: SymmetricKey) { self.key = key }
 
     /// The bytes that the cipher adds to each message.
     public static let overhead = 16
+
+    /// Whether the key has carried as much as one may.
+    public func isUsedUp(_ limit: NoiseLimit = .standard) -> Bool {
+        sinceNewKey.messages >= limit.messages || sinceNewKey.bytes >= limit.bytes
+    }
+
+    /// Takes a new key that follows from this one (Noise, 11.3); the other side does so after the same message. The counter
+    /// goes on.
+    public mutating func rekey() throws(NoiseFault) {
+        var bytes = [UInt8](repeating: 0, count: 4)
+        bytes += [UInt8](repeating: 0xff, count: 8)
+        guard let nonce = try? ChaChaPoly.Nonce(data: bytes),
+            let box = try? ChaChaPoly.seal([UInt8](repeating: 0, count: 32), using: key, nonce: nonce)
+        else { throw .exhausted }
+        key = SymmetricKey(data: box.ciphertext)
+        sinceNewKey = (0, 0)
+    }
+
+    private mutating func carried(_ size: Int) {
+        sinceNewKey.messages += 1
+        sinceNewKey.bytes += UInt64(size)
+    }
 
     private func nonce(_ count: UInt64) throws(NoiseFault) -> ChaChaPoly.Nonce {
         // The greatest counter is kept for rekeying.
@@ -42,6 +83,7 @@ public struct NoiseCipher: Sendable {
             throw .exhausted
         }
         count += 1
+        carried(message.count)
         return Array(box.ciphertext) + Array(box.tag)
     }
 
@@ -62,6 +104,7 @@ public struct NoiseCipher: Sendable {
             let message = try? ChaChaPoly.open(box, using: key, authenticating: context)
         else { throw .notAuthentic }
         count = place + 1
+        carried(message.count)
         return Array(message)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import NoiseSession
 import RelayWire
 import Testing
 
@@ -40,6 +41,28 @@ import Testing
         #expect(throws: (any Error).self) { try answer.session.open(first) }
         #expect(try answer.session.open(second) == .route(number: 1, route))
         #expect(try session.open(try answer.session.seal(.taken(upTo: 1))) == .taken(upTo: 1))
+    }
+
+    @Test("A connection that carried much goes on with new keys, in both directions")
+    func newKeys() throws {
+        let (a, b) = try keys(RelaySealsTests.Pair())
+        var begun = try #require(a.begin(UUID(), with: "b"))
+        var answer = try #require(b.answer(begun.message))
+        let finished = begun.handshake.finish(answer.message)
+        var session = try #require(finished)
+        session.limit = NoiseLimit(messages: 3, bytes: 1000)
+        answer.session.limit = session.limit
+        for number in Int64(1)...20 {
+            let size = number == 5 ? 2000 : 2
+            let route = RelayRoute(peer: "", id: UUID(), deadline: 5, body: [UInt8](repeating: 1, count: size))
+            #expect(
+                try answer.session.open(try session.seal(.route(number: number, route)))
+                    == .route(number: number, route))
+            #expect(try session.open(try answer.session.seal(.taken(upTo: number))) == .taken(upTo: number))
+        }
+        session.limit = .standard
+        let old = try session.seal(.live)
+        #expect(throws: (any Error).self) { try answer.session.open(old) }
     }
 
     @Test("Whoever has not the key that the account signed is not answered, and not believed")

@@ -1,4 +1,5 @@
 import Foundation
+import NoiseSession
 import RelayWire
 import Testing
 
@@ -69,6 +70,21 @@ import Testing
             #expect(route.body.first == (round == 0 ? 1 : 3))
             #expect(pair.open(route, atB: round % 2 == 0) == secret)
         }
+    }
+
+    @Test("A session that carried much gives way to another, and nothing of what is said is lost")
+    func usedUp() throws {
+        let pair = Pair()
+        pair.a.limit = NoiseLimit(messages: 4, bytes: 1000)
+        var begun = 0
+        for round in 0..<20 {
+            let body = [UInt8](repeating: UInt8(round), count: round == 7 ? 1500 : 10)
+            let route = try #require(pair.seal(body))
+            if route.body.first == 1 { begun += 1 }
+            #expect(pair.open(route) == body)
+        }
+        // The first message of each belongs to the handshake; the one of 1,500 bytes uses a session up by itself.
+        #expect(begun == 5)
     }
 
     @Test("Nothing leaves for a device that has not proven to be of the account")

@@ -51,6 +51,30 @@ import Testing
             ephemeral: key(initiatorEphemeral))
     }
 
+    @Test("A new key follows from the old one on both sides, and the counter goes on")
+    func rekeying() throws {
+        var initiator = try Self.initiator()
+        let begun = try initiator.first([])
+        var responder = try NoiseResponder(
+            own: Self.key(Self.responderKey), first: begun, prologue: Self.bytes(Self.prologue))
+        var answer = try responder.answer([])
+        var session = try initiator.finish(answer.message).session
+        let limit = NoiseLimit(messages: 2, bytes: 100)
+        let one = try session.sending.seal([1])
+        #expect(!session.sending.isUsedUp(limit))
+        let two = try session.sending.seal([2])
+        #expect(session.sending.isUsedUp(limit))
+        #expect(try [answer.session.receiving.open(one), answer.session.receiving.open(two)] == [[1], [2]])
+        #expect(answer.session.receiving.isUsedUp(limit))
+        try session.sending.rekey()
+        let three = try session.sending.seal([UInt8](repeating: 3, count: 100))
+        #expect(session.sending.isUsedUp(limit) && session.sending.count == 3)
+        var behind = answer.session.receiving
+        #expect(throws: NoiseFault.notAuthentic) { try behind.open(three) }
+        try answer.session.receiving.rekey()
+        #expect(try answer.session.receiving.open(three).count == 100)
+    }
+
     @Test("Both sides write and read the published messages")
     func vector() throws {
         var initiator = try Self.initiator()
