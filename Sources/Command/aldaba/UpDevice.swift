@@ -1,4 +1,5 @@
 import CommandCore
+import DeviceRelay
 import Foundation
 import RelayHost
 

@@ -8,6 +8,7 @@ import NIOCore
 import Observability
 import PushModel
 import RelayHost
+import RelayServices
 import RelayWire
 
 /// What relaying asks of its agent. Called on the agent's event loop.

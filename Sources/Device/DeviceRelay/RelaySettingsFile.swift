@@ -1,5 +1,5 @@
 import Foundation
-import Machine
+import RelayHost
 
 /// The settings of relaying on the disk: a file of JSON that only its owner may read.
 public struct RelaySettingsFile: Sendable {
