@@ -135,9 +135,48 @@ extension RelayCommand {
         }
     }
 
+    /// `aldaba relay deny`.
+    struct Deny: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Refuse a device a service here for good, without its owner being asked again.",
+            discussion: "`aldaba relay revoke` takes it back. What is said of one device counts before what is said of all.")
+        @OptionGroup var grant: GrantArguments
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            _ = try RelayConversation(agent).manage(
+                .deny(device: grant.device, app: grant.app, service: grant.service))
+        }
+    }
+
+    /// `aldaba relay grants`.
+    struct Grants: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List what was granted and denied here: which device, which app, which service.")
+        @Flag(help: "Print JSON objects, one a line.") var json = false
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            let talk = try RelayConversation(agent)
+            var first: Int64 = 0
+            while case .array(let page)? = try talk.manage(.grants(from: first))["grants"], !page.isEmpty {
+                for case .dictionary(let grant) in page {
+                    print(TerminalText.line(try json ? RelayJSON.text(grant) : Self.line(of: grant)))
+                }
+                first += Int64(page.count)
+            }
+        }
+
+        private static func line(of grant: RelayMap) -> String {
+            func text(_ key: String) -> String { if case .string(let text)? = grant[key] { text } else { "" } }
+            let word = grant["granted"] == true ? "granted" : "denied "
+            return "\(word)  \(text("device"))  \(text("app"))/\(text("service"))  \(text("name"))"
+        }
+    }
+
     /// `aldaba relay revoke`.
     struct Revoke: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Take back what `aldaba relay grant` granted.")
+        static let configuration = CommandConfiguration(abstract: "Take back what `aldaba relay grant` granted, or `aldaba relay deny` denied.")
         @OptionGroup var grant: GrantArguments
         @OptionGroup var agent: AgentOption
 

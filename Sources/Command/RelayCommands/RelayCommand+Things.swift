@@ -69,15 +69,51 @@ extension RelayCommand {
 
     /// `aldaba relay life`.
     struct Life: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Where a command of the last day stands, by its id.")
-        @Argument(help: "The id that was given with --id.") var id: String
+        static let configuration = CommandConfiguration(
+            abstract: "Where a command of the last day stands, by its id; without one, the last commands with their ids.")
+        @Argument(help: "The id, as `aldaba relay life` and `aldaba relay log` print it.") var id: String?
+        @Flag(help: "Print JSON objects, one a line.") var json = false
         @OptionGroup var agent: AgentOption
 
         func run() throws {
+            guard let id else { return try list() }
             let known = try RelayConversation(agent).life(of: RelayID.read(id))
             guard let life = known.life else { throw CommandFailure(.invalidInput, "no command of this id is known") }
+            if json {
+                var told: RelayMap = ["id": .string(id), "life": .string(life.rawValue)]
+                if let status = known.status { told["status"] = .string(status.rawValue) }
+                return print(try RelayJSON.text(told))
+            }
             print(known.status.map { "\(life.rawValue): \(RelayWords.of($0))" } ?? life.rawValue)
         }
+
+        private func list() throws {
+            guard case .array(let commands)? = try RelayConversation(agent).manage(.commands)["commands"] else {
+                throw unexpected()
+            }
+            for case .dictionary(let command) in commands {
+                if json {
+                    print(TerminalText.line(try RelayJSON.text(command)))
+                    continue
+                }
+                func text(_ key: String) -> String { if case .string(let text)? = command[key] { text } else { "" } }
+                var id = ""
+                if case .uuid(let value)? = command["id"] { id = value.uuidString.lowercased() }
+                let name = text("name").isEmpty ? text("device") : text("name")
+                print(TerminalText.line("\(id)  \(text("life"))  \(text("what"))  \(name)  \(text("status"))"))
+            }
+        }
+    }
+
+    /// `aldaba relay cancel`.
+    struct Cancel: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take back a command that is under way, whoever gave it here.",
+            discussion: "`aldaba relay life` lists the ids. What the other device has done already stays done.")
+        @Argument(help: "The command's id.") var id: String
+        @OptionGroup var agent: AgentOption
+
+        func run() throws { try RelayConversation(agent).cancel(RelayID.read(id)) }
     }
 
     /// `aldaba relay media`.

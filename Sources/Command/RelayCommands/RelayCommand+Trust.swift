@@ -54,7 +54,9 @@ extension RelayCommand {
     /// `aldaba relay log`.
     struct Log: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "What other devices did here last: JSON objects, one a line, the oldest first.")
+            abstract:
+                "What other devices did here last, and what was asked of them from here: JSON objects, the oldest first.",
+            discussion: "What was asked from here has `asker`, the app; both devices note the same `id`.")
         @OptionGroup var agent: AgentOption
 
         func run() throws {

@@ -11,8 +11,8 @@ package struct RelayCommand: ParsableCommand {
         subcommands: [
             Devices.self, Watch.self, Open.self, Call.self, Send.self, Media.self, Move.self, Clipboard.self,
             Photos.self,
-            Run.self, Life.self, Status.self, Account.self, Pair.self, Dismiss.self, Log.self, Rename.self, Allow.self,
-            Forbid.self, Grant.self, Revoke.self, Share.self, WakeBy.self,
+            Run.self, Life.self, Cancel.self, Status.self, Account.self, Pair.self, Dismiss.self, Log.self, Rename.self, Allow.self,
+            Forbid.self, Grant.self, Deny.self, Grants.self, Revoke.self, Share.self, WakeBy.self,
         ])
 
     /// Made by the parser, which fills it in.
@@ -299,6 +299,17 @@ struct RelayConversation {
         let deadline = ContinuousClock.now + .seconds(10)
         while true {
             if case .life(5, let life, let status) = try client.notice(until: deadline) { return (life, status) }
+        }
+    }
+
+    /// Takes a command back that is under way.
+    func cancel(_ id: UUID) throws {
+        try client.say(.cancel(request: 9, id: id))
+        let deadline = ContinuousClock.now + .seconds(10)
+        while true {
+            guard case .answered(9, _, let outcome) = try client.notice(until: deadline) else { continue }
+            guard outcome.status != .success else { return }
+            throw CommandFailure(.invalidInput, outcome.detail ?? RelayWords.of(outcome.status))
         }
     }
 

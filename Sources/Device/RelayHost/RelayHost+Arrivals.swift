@@ -20,7 +20,7 @@ extension RelayHost {
         case .cancel(let id):
             for (number, task) in tasks where task.id == id && task.device == route.peer {
                 if task.isAsked { directives.append(.withdraw(ticket: number)) }
-                tasks[number] = nil
+                forget(number, task)
                 keep(RelayOutcome(.cancelled), of: id, from: route.peer)
                 appStreamEnded(id, isLost: true)
             }
@@ -78,13 +78,20 @@ extension RelayHost {
         }
     }
 
+    /// A task is not wanted any more; the app that carries it out hears of that.
+    mutating func forget(_ number: Int64, _ task: Task) {
+        tasks[number] = nil
+        if let client = task.client { directives.append(.tell(client, .cancelled(call: number))) }
+    }
+
     /// What a command is, for the log: no address, and nothing of a message.
-    private static func description(of content: RelayContent) -> String {
+    static func description(of content: RelayContent) -> String {
         switch content {
         case .launch(let launch): "open \(launch.uri.prefix { $0 != ":" }.prefix(32))"
         case .call(let call): "call \(call.app)/\(call.service)"
         case .open(let app, let service, _): "connect \(app)/\(service)"
-        case .offer(let offer): "stream \(offer.app ?? "")/\(offer.service ?? "")"
+        case .offer(let offer):
+            offer.app.map { "stream \($0)/\(offer.service ?? "")" } ?? "file \(offer.name)"
         default: "command"
         }
     }
@@ -101,7 +108,7 @@ extension RelayHost {
     @discardableResult
     mutating func keep(_ outcome: RelayOutcome, of id: UUID, from device: String) -> [UInt8]? {
         if let what = described.removeValue(forKey: id) {
-            directives.append(.note(RelayLogEntry(device: device, what: what, status: outcome.status)))
+            directives.append(.note(RelayLogEntry(device: device, what: what, status: outcome.status, id: id)))
         }
         guard let body = try? RelayContent.outcome(command: id, outcome).encoded() else { return nil }
         answered.answered(id, from: device, body)
@@ -140,8 +147,9 @@ extension RelayHost {
     /// Why a device may not use a service of an app here; `nil` when it may.
     func refusal(of service: String, _ app: String, to device: String) -> RelayOutcome? {
         if let guest = guests[device] { return refusal(of: service, app, toGuest: guest) }
+        if app == Self.ownApp, service == Self.pingService { return nil }
+        if isDenied(device, app, service) { return Self.denied }
         if app == Self.ownApp {
-            if service == Self.pingService { return nil }
             guard offeredOwnServices.contains(service) else {
                 return RelayOutcome(.serviceUnavailable, detail: "this device does not offer \(service)")
             }
@@ -157,6 +165,15 @@ extension RelayHost {
             return notGranted(device, app, service)
         }
         return nil
+    }
+
+    static var denied: RelayOutcome {
+        RelayOutcome(.notAuthorized, detail: "the owner of the device has refused this")
+    }
+
+    /// Whether the person has denied a device a service; another person's device under its id alone, or with its key.
+    func isDenied(_ device: String, _ app: String, _ service: String) -> Bool {
+        settings.isDenied(grantee(device), app, service) || settings.isDeniedAlone(device, app, service)
     }
 
     func notGranted(_ device: String, _ app: String, _ service: String) -> RelayOutcome {

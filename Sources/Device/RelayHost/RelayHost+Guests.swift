@@ -80,6 +80,7 @@ extension RelayHost {
         guard app != Self.ownApp, isOpen else {
             return RelayOutcome(.serviceUnavailable, detail: "\(app) does not offer the service \(service)")
         }
+        if isDenied(guest.id, app, service) { return Self.denied }
         guard settings.isGrantedAlone(grantee(guest.id), app, service) else {
             return notGranted(grantee(guest.id), app, service)
         }

@@ -44,7 +44,7 @@ extension RelayHost {
             outgoingEnded(id)
             if let stream = appStreams[id] { send(.cancel(command: id), to: stream.device, deadline: nil) }
             appStreamEnded(id)
-            _ = ledger.end(id, .cancelled, at: now)
+            if let command = ledger.end(id, .cancelled, at: now) { note(id, command, .cancelled) }
         }
         if pairing?.client == client { endPairing() }
         for (id, line) in lines where line.client == client {
@@ -144,15 +144,20 @@ extension RelayHost {
             end = min(deadline ?? now + Self.filePatience, now + Self.filePatience)
         }
         guard end > now else { return refuse(.expired, "the deadline has passed") }
+        let content = content(of: order, client)
         let body: [UInt8]
-        do throws(RelayFault) { body = try content(of: order, client).encoded() } catch {
+        do throws(RelayFault) { body = try content.encoded() } catch {
             return refuse(.tooLarge, error.description)
         }
         if let fault = fault(of: order) { return refuse(.tooLarge, fault) }
         var opens: (app: String, service: String)?
         if case .open(let app, let service) = order { opens = (app, service) }
-        let command = CommandLedger<Client>.Command(
+        var command = CommandLedger<Client>.Command(
             client: client, request: number, device: device, deadline: end, opens: opens)
+        command.asker = members[client]?.app ?? ""
+        command.what = Self.description(of: content)
+        command.givenAt = now
+        command.waits = waits
         if let refusal = ledger.begin(id, command) { return answer(client, number, refusal, id: id) }
         if case .file(let path, let offer) = order {
             outgoing[id] = Outgoing(client: client, request: number, device: device, path: path, offer: offer)
@@ -204,10 +209,11 @@ extension RelayHost {
     }
 
     private mutating func cancel(_ number: Int64, _ id: UUID, _ client: Client, _ now: Int64) {
-        guard let command = ledger[id], command.client == client else {
+        guard let command = ledger[id], command.client == client || members[client]?.isTerminal == true else {
             return answer(client, number, RelayOutcome(.failed, detail: "no command of this id is under way"))
         }
-        send(.cancel(command: id), to: command.device, deadline: command.deadline)
+        // Where the command may wait at the server, this comes after it.
+        send(.cancel(command: id), to: command.device, deadline: command.deadline, waits: command.waits)
         end(id, RelayOutcome(.cancelled), now)
         answer(client, number, RelayOutcome(.success))
     }
@@ -247,6 +253,12 @@ extension RelayHost {
             let grant = RelaySettings.Grant(device: device, app: app, service: service)
             if allowed { changed.grants.insert(grant) } else { changed.grants.remove(grant) }
             changed.denials?.remove(grant)
+        case .deny(let device, let app, let service):
+            let denial = RelaySettings.Grant(device: device, app: app, service: service)
+            changed.grants.remove(denial)
+            changed.denials = (changed.denials ?? []).union([denial])
+        case .grants(let first): return directives.append(.tell(client, .managed(request: number, grants(from: first))))
+        case .commands: return directives.append(.tell(client, .managed(request: number, lastCommands)))
         case .filesFolder(let path): changed.filesFolder = path
         case .photosFolder(let path): changed.photosFolder = path
         case .wakeBy(let channel): changed.wake = channel
@@ -268,6 +280,43 @@ extension RelayHost {
         if let list = settings.list { answer["listCounter"] = .integer(list.counter) }
         if case .showAccount = management, let account = settings.account { answer["key"] = .string(account.text) }
         directives.append(.tell(client, .managed(request: number, answer)))
+    }
+
+    /// What was granted and denied, in one order.
+    private func grants(from first: Int64) -> RelayMap {
+        let granted = settings.grants.map { ($0, true) }
+        let all = (granted + (settings.denials ?? []).map { ($0, false) }).sorted { one, other in
+            (one.0.device, one.0.app, one.0.service) < (other.0.device, other.0.app, other.0.service)
+        }
+        let page = all.dropFirst(Int(clamping: max(0, first))).prefix(RelayManagement.pageSize)
+        return [
+            "count": .integer(Int64(all.count)),
+            "grants": .array(
+                page.map { grant, isGranted in
+                    var entry: RelayMap = [
+                        "device": .string(grant.device), "app": .string(grant.app), "service": .string(grant.service),
+                        "granted": .bool(isGranted),
+                    ]
+                    if let name = name(of: grant.device) { entry["name"] = .string(name) }
+                    return .dictionary(entry)
+                }),
+        ]
+    }
+
+    /// The commands that were given here last, as a terminal shows them.
+    private var lastCommands: RelayMap {
+        [
+            "commands": .array(
+                ledger.last(100).map { entry in
+                    var told: RelayMap = [
+                        "id": .uuid(entry.id), "device": .string(entry.device), "what": .string(entry.what),
+                        "life": .string(entry.life.rawValue), "at": .date(milliseconds: entry.givenAt),
+                    ]
+                    if let status = entry.status { told["status"] = .string(status.rawValue) }
+                    if let name = name(of: entry.device) { told["name"] = .string(name) }
+                    return .dictionary(told)
+                })
+        ]
     }
 
     mutating func apply(_ changed: RelaySettings) {

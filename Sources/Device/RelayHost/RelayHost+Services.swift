@@ -24,14 +24,18 @@ public struct RelayQuestion: Hashable, Sendable {
     }
 }
 
-/// What happened on this device by the word of another.
+/// What happened on this device by the word of another, or on another by the word of this one.
 public struct RelayLogEntry: Hashable, Sendable {
-    /// The device's id.
+    /// The other device's id.
     public var device: String
-    /// What it wanted, without addresses and contents.
+    /// What was wanted, without addresses and contents.
     public var what: String
     /// What came of it.
     public var status: RelayStatus
+    /// The command's id, which both devices note.
+    public var id: UUID?
+    /// The app here that wanted it from the other device; `nil` where the other device wanted it.
+    public var asker: String?
 }
 
 /// The agent's own services, apps that are started when they are asked, and the person's word on first use.
@@ -113,7 +117,7 @@ extension RelayHost {
         _ now: Int64
     ) {
         let open = tasks.values.filter(\.isAsked)
-        guard !settings.isDenied(grantee(route.peer), app, service), open.count < Self.questionLimit,
+        guard !isDenied(route.peer, app, service), open.count < Self.questionLimit,
             !open.contains(where: { $0.device == route.peer })
         else { return reply(route.id, route.peer, refusal) }
         let number = add(route, nil, now)

@@ -115,7 +115,7 @@ extension RelayHost {
             return reply(route.id, route.peer, RelayOutcome(.outcomeUnknown, detail: "it came before"))
         }
         described[route.id] = "file \(offer.name)"
-        if settings.isDenied(route.peer, Self.ownApp, Self.filesService) {
+        if isDenied(route.peer, Self.ownApp, Self.filesService) {
             return reply(
                 route.id, route.peer, RelayOutcome(.notAuthorized, detail: "the owner takes no files from you"))
         }

@@ -125,6 +125,7 @@ extension RelayHost {
         changed.account = key
         changed.list?.set(device, key: target.key, isRemoved: true)
         changed.grants = changed.grants.filter { $0.device != device }
+        changed.denials = changed.denials?.filter { $0.device != device }
         apply(changed)
         directives.append(.note(RelayLogEntry(device: device, what: "taken out here", status: .success)))
         directives.append(

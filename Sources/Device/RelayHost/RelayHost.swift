@@ -293,7 +293,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
                 continue
             }
             if let deadline = task.deadline, deadline <= now, task.client != nil {
-                tasks[number] = nil
+                forget(number, task)
                 let detail = "the app did not answer before the deadline"
                 keep(RelayOutcome(.outcomeUnknown, detail: detail), of: task.id, from: task.device)
                 appStreamEnded(task.id, isLost: true)
@@ -325,6 +325,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// Ends a command and answers its client.
     mutating func end(_ id: UUID, _ outcome: RelayOutcome, from device: String? = nil, _ now: Int64) {
         guard let command = ledger.end(id, outcome.status, from: device, at: now) else { return }
+        note(id, command, outcome.status)
         if let opens = command.opens, outcome.status == .success {
             lines[id] = Line(client: command.client, device: command.device, app: opens.app, service: opens.service)
         }
@@ -333,10 +334,23 @@ public struct RelayHost<Client: Hashable & Sendable> {
         directives.append(.tell(command.client, .answered(request: command.request, id: id, outcome)))
     }
 
+    /// Notes what was asked of another device.
+    mutating func note(_ id: UUID, _ command: CommandLedger<Client>.Command, _ status: RelayStatus) {
+        directives.append(
+            .note(
+                RelayLogEntry(
+                    device: command.device, what: command.what, status: status, id: id, asker: command.asker)))
+    }
+
     /// Sends something to another device, without a command of its own.
-    mutating func send(_ content: RelayContent, to device: String, deadline: Int64?, isBulk: Bool = false) {
+    mutating func send(
+        _ content: RelayContent, to device: String, deadline: Int64?, isBulk: Bool = false, waits: Bool = false
+    ) {
         guard hasWay(to: device), let body = try? content.encoded() else { return }
         directives.append(
-            .send(.route(RelayRoute(peer: device, id: UUID.random(), deadline: deadline, body: body, isBulk: isBulk))))
+            .send(
+                .route(
+                    RelayRoute(
+                        peer: device, id: UUID.random(), deadline: deadline, body: body, isBulk: isBulk, waits: waits))))
     }
 }

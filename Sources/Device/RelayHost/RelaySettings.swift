@@ -68,8 +68,16 @@ public struct RelaySettings: Codable, Hashable, Sendable {
         self.account = account
     }
 
-    /// Whether a device was denied a service.
+    /// Whether a device was denied a service. What is said of this device alone counts before what is said of all.
     func isDenied(_ device: String, _ app: String, _ service: String) -> Bool {
+        guard let denials else { return false }
+        return isDeniedAlone(device, app, service)
+            || denials.contains(Grant(device: "*", app: app, service: service))
+                && !isGrantedAlone(device, app, service)
+    }
+
+    /// Whether exactly this denial was given.
+    func isDeniedAlone(_ device: String, _ app: String, _ service: String) -> Bool {
         denials?.contains(Grant(device: device, app: app, service: service)) ?? false
     }
 

@@ -28,6 +28,14 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
         public var life: RelayLife = .requesting
         /// Whether it opens a connection.
         public var opens: (app: String, service: String)?
+        /// The app that gave it.
+        public var asker = ""
+        /// What it is, in words without contents.
+        public var what = ""
+        /// When it was given, in milliseconds since 1970.
+        public var givenAt: Int64 = 0
+        /// Whether the server keeps it for a device that is away.
+        public var waits = false
 
         /// A command that has not left yet.
         public init(
@@ -54,15 +62,26 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
         }
     }
 
-    private struct Ended {
-        var id: UUID
-        var status: RelayStatus
-        var life: RelayLife
-        var at: Int64
+    /// A command as it stands, or ended.
+    public struct Entry: Hashable, Sendable {
+        /// The command's id.
+        public var id: UUID
+        /// The device that it was for.
+        public var device: String
+        /// What it was, in words without contents.
+        public var what: String
+        /// When it was given, in milliseconds since 1970.
+        public var givenAt: Int64
+        /// Where it stands.
+        public var life: RelayLife
+        /// How it ended; `nil` while it is under way.
+        public var status: RelayStatus?
+        /// When it ended.
+        var endedAt: Int64 = 0
     }
 
     private var open: [UUID: Command] = [:]
-    private var ended: [UUID: Ended] = [:]
+    private var ended: [UUID: Entry] = [:]
     private var order: [UUID] = []
     private var countOfClient: [Client: Int] = [:]
     private var countOfDevice: [String: Int] = [:]
@@ -129,10 +148,12 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
             case .cancelled: .cancelled
             default: .failed
             }
-        ended[id] = Ended(id: id, status: status, life: life, at: now)
+        ended[id] = Entry(
+            id: id, device: command.device, what: command.what, givenAt: command.givenAt, life: life, status: status,
+            endedAt: now)
         order.append(id)
         while let oldest = order.first,
-            order.count > Self.historyLimit || (ended[oldest]?.at ?? .min) <= now - Self.historyAge
+            order.count > Self.historyLimit || (ended[oldest]?.endedAt ?? .min) <= now - Self.historyAge
         {
             ended[oldest] = nil
             order.removeFirst()
@@ -149,6 +170,16 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
     public func life(of id: UUID) -> (life: RelayLife, status: RelayStatus?)? {
         if let command = open[id] { return (command.life, nil) }
         return ended[id].map { ($0.life, $0.status) }
+    }
+
+    /// The last commands: those under way, and then those that have ended, the newest first.
+    public func last(_ count: Int) -> [Entry] {
+        let running = open.map { id, command in
+            Entry(
+                id: id, device: command.device, what: command.what, givenAt: command.givenAt, life: command.life,
+                status: nil)
+        }.sorted { ($0.givenAt, $0.id.uuidString) > ($1.givenAt, $1.id.uuidString) }
+        return Array((running + order.suffix(count).reversed().compactMap { ended[$0] }).prefix(count))
     }
 
     /// The commands under way to a device, or to any.

@@ -22,6 +22,8 @@ public enum RelayNotice: Hashable, Sendable {
     case watchFailed(String)
     /// Another device asks this app's service; answered by ``RelayRequest/answer(call:_:)``.
     case asked(call: Int64, id: UUID, device: String, deadline: Int64?, RelayCall)
+    /// What this app was asked under this number is not wanted any more: it was taken back, or its deadline has come.
+    case cancelled(call: Int64)
     /// Another device has opened a connection to this app's service.
     case opened(connection: UUID, device: String, app: String, service: String)
     /// A connection of this app's is closed, and why; by the other side, or because the way to it was lost.
@@ -80,6 +82,7 @@ public enum RelayNotice: Hashable, Sendable {
             map.add("deadline", deadline.map(RelayValue.integer))
             map.add("connection", call.connection.map(RelayValue.uuid))
             return map
+        case .cancelled(let number): return ["type": "cancelled", "call": .integer(number)]
         case .opened(let connection, let device, let app, let service):
             return [
                 "type": "opened", "connection": .uuid(connection), "device": .string(device), "app": .string(app),
@@ -135,6 +138,7 @@ public enum RelayNotice: Hashable, Sendable {
                     app: try fields.text("app"), service: try fields.text("service"),
                     caller: try fields.text("caller"), connection: try fields.optionalID("connection"),
                     message: try fields.member("message")))
+        case "cancelled": return .cancelled(call: try fields.integer("call"))
         case "opened":
             return .opened(
                 connection: try fields.id("connection"), device: try fields.text("device"),

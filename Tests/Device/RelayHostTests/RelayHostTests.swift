@@ -169,6 +169,67 @@ import Testing
         #expect(try replies(arrive(content, id: id)).map(\.message) == [["a": 2]])
     }
 
+    private mutating func manage(_ management: RelayManagement) -> RelayMap {
+        let told = ask(.manage(request: 9, management), client: 2, app: "t", terminal: true)
+        return told.lazy.compactMap { if case .tell(2, .managed(9, let answer)) = $0 { answer } else { nil } }.first ?? [:]
+    }
+
+    private mutating func callStatus() throws -> RelayStatus? {
+        try replies(arrive(.call(RelayCall(app: "a.b", service: "s", caller: "c", message: [:])))).first?.status
+    }
+
+    @Test("What a person denies is denied until they take it back, whatever the service is open to")
+    mutating func denying() throws {
+        connect()
+        ask(.publish(request: 1, services: [RelayService(name: "s", access: .sameUser)], schemes: [], attributes: [:]))
+        #expect(try callStatus() == nil)
+        _ = manage(.deny(device: "9", app: "a.b", service: "s"))
+        #expect(try callStatus() == .notAuthorized)
+        let listed = manage(.grants(from: 0))
+        #expect(
+            listed == [
+                "count": 1,
+                "grants": [
+                    ["device": "9", "app": "a.b", "service": "s", "granted": false, "name": "there"]
+                ],
+            ])
+        _ = manage(.grant(device: "9", app: "a.b", service: "s", allowed: false))
+        #expect(try callStatus() == nil)
+        _ = manage(.deny(device: "*", app: "a.b", service: "s"))
+        #expect(try callStatus() == .notAuthorized)
+        _ = manage(.grant(device: "9", app: "a.b", service: "s", allowed: true))
+        #expect(try callStatus() == nil)
+        #expect(manage(.grants(from: 1))["count"] == 2)
+    }
+
+    @Test("A person sees which commands were given, and takes one back that an app gave")
+    mutating func takingBack() throws {
+        connect()
+        let id = UUID()
+        ask(Self.call(id))
+        guard case .array(let commands)? = manage(.commands)["commands"], case .dictionary(let command)? = commands.first
+        else { return #expect(Bool(false), "no command is told") }
+        #expect(command["id"] == .uuid(id) && command["life"] == "sent" && command["what"] == "call x/s")
+        #expect(answers(ask(.cancel(request: 2, id: id), client: 5, app: "o")).map(\.status) == [.failed])
+        let taken = ask(.cancel(request: 2, id: id), client: 2, app: "t", terminal: true)
+        #expect(answers(taken).map(\.status) == [.cancelled, .success])
+        let entry = taken.lazy.compactMap { if case .note(let entry) = $0 { entry } else { nil } }.first
+        #expect(entry?.asker == "a.b" && entry?.id == id && entry?.status == .cancelled && entry?.device == "9")
+        let life = ask(.life(request: 3, id: id))
+        #expect(life == [.tell(1, .life(request: 3, .cancelled, .cancelled))])
+    }
+
+    @Test("An app hears that what it was asked is not wanted any more")
+    mutating func unwanted() throws {
+        connect()
+        ask(.publish(request: 1, services: [RelayService(name: "s", access: .sameUser)], schemes: [], attributes: [:]))
+        let content = RelayContent.call(RelayCall(app: "a.b", service: "s", caller: "c", message: [:]))
+        let (id, other) = (UUID(), UUID())
+        for id in [id, other] { _ = try arrive(content, id: id) }
+        #expect(try arrive(.cancel(command: id)).contains(.tell(1, .cancelled(call: 1))))
+        #expect(host.due(at: 1000).contains(.tell(1, .cancelled(call: 2))))
+    }
+
     @Test("What comes after its deadline is not carried out")
     mutating func late() throws {
         connect()

@@ -28,6 +28,21 @@ import Testing
         #expect(ledger.life(of: id)?.status == .success)
     }
 
+    @Test("The last commands are those under way, and then those that ended, the newest first")
+    func last() {
+        var ledger = CommandLedger<Int>()
+        let ids = (0..<4).map { _ in UUID() }
+        for (place, id) in ids.enumerated() {
+            var command = Self.command(1)
+            command.givenAt = Int64(place)
+            _ = ledger.begin(id, command)
+        }
+        _ = ledger.end(ids[2], .success, at: 5)
+        _ = ledger.end(ids[0], .failed, at: 6)
+        #expect(ledger.last(9).map(\.id) == [ids[3], ids[1], ids[0], ids[2]])
+        #expect(ledger.last(3).map(\.status) == [nil, nil, .failed])
+    }
+
     @Test(
         "The last state of a command says how it ended",
         arguments: [

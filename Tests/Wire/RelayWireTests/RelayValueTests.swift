@@ -158,7 +158,9 @@ import Testing
             .manage(request: 1, .filesFolder("/f")), .manage(request: 1, .photosFolder("/p")),
             .manage(request: 1, .program(name: "n", words: ["a", "b"])), .manage(request: 1, .pair(word: nil)),
             .manage(request: 1, .pair(word: "w")), .manage(request: 1, .confirm(true)),
-            .manage(request: 1, .dismiss(device: "7")), .manage(request: 1, .log), .unknown("later"),
+            .manage(request: 1, .dismiss(device: "7")), .manage(request: 1, .log), .manage(request: 1, .commands),
+            .manage(request: 1, .deny(device: "*", app: "a", service: "s")), .manage(request: 1, .grants(from: 7)),
+            .unknown("later"),
         ]
         for request in requests { #expect(try RelayRequest(request.encoded()) == request) }
         let notices: [RelayNotice] = [
@@ -167,7 +169,7 @@ import Testing
             .removed(device: "7"), .enumerationCompleted, .watchFailed("why"),
             .asked(call: 1, id: id, device: "7", deadline: 5, call),
             .opened(connection: id, device: "7", app: "a", service: "s"), .closed(connection: id, .unknown),
-            .launch(call: 1, device: "7", launch),
+            .launch(call: 1, device: "7", launch), .cancelled(call: 3),
             .progress(request: 1, done: 2, size: 3), .received(device: "7", path: "/f"),
             .told(request: 1, ["k": "v"]), .unknown("later"),
         ]

@@ -1,8 +1,7 @@
 import Foundation
-import Machine
-import RelayWire
+import RelayHost
 
-/// What other devices did here, one line of JSON each, for the person to look at; of the agent's thread.
+/// What other devices did here, and what was asked of them from here, one line of JSON each, for the person to look at; of the agent's thread.
 ///
 /// Guarantees: the file is 0600 and is begun anew at 1 MiB, after which the one before it is kept; no address and no content is in it.
 public final class RelayLog: Sendable {
@@ -18,6 +17,10 @@ public final class RelayLog: Sendable {
         var name: String?
         var what: String
         var status: String
+        /// The command's id, which both devices note.
+        var id: String?
+        /// The app here that asked it of the other device.
+        var asker: String?
     }
 
     /// Notes something. What cannot be written is lost.
@@ -29,7 +32,8 @@ public final class RelayLog: Sendable {
         let moment = Date(timeIntervalSince1970: Double(now) / 1000)
         let line = Line(
             at: moment.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), device: entry.device,
-            name: name, what: entry.what, status: entry.status.rawValue)
+            name: name, what: entry.what, status: entry.status.rawValue,
+            id: entry.id.map { $0.uuidString.lowercased() }, asker: entry.asker)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard var text = try? encoder.encode(line) else { return }

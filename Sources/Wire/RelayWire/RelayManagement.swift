@@ -1,0 +1,136 @@
+/// What a person says at a terminal about their devices.
+public enum RelayManagement: Hashable, Sendable {
+    /// Tell this device's id and name, and whether it has an account.
+    case status
+    /// Give the account's key to be shown to another device of the same person; it is made where there is none.
+    case showAccount
+    /// Join the account of this key.
+    case join(key: String)
+    /// Leave the account.
+    case leave
+    /// Give this device another name.
+    case rename(String)
+    /// Let addresses of a scheme be opened here, or no more.
+    case scheme(String, allowed: Bool)
+    /// Let a device call a service here, or no more; `*` stands for any device.
+    case grant(device: String, app: String, service: String, allowed: Bool)
+    /// Refuse a device a service here for good, also where it was granted to all; `*` stands for any device. A grant
+    /// that is given or taken back ends it.
+    case deny(device: String, app: String, service: String)
+    /// Tell what was granted and denied; at most ``RelayManagement/pageSize`` of them, beginning with this one.
+    case grants(from: Int64)
+    /// Tell of the commands that were given here last, those that are under way first.
+    case commands
+    /// Put files of other devices into this folder.
+    case filesFolder(String)
+    /// Let other devices fetch the photos of this folder.
+    case photosFolder(String)
+    /// Let other devices run a program under this name; without words no more.
+    case program(name: String, words: [String])
+    /// Pairs. Without `word`, this device's account is shared; with it, the other's is joined.
+    case pair(word: String?)
+    /// Tell what other devices did here last.
+    case log
+    /// Whether both screens show the same digits.
+    case confirm(Bool)
+    /// Take a device from the person's devices, and give those that stay another key.
+    case dismiss(device: String)
+    /// Tell the server by which channel this device is woken while it has no session; `nil` for none.
+    case wakeBy(RelayWakeChannel?)
+
+    /// How many grants and denials are told at a time.
+    public static let pageSize = 200
+
+    var map: RelayMap {
+        switch self {
+        case .status: ["what": "status"]
+        case .showAccount: ["what": "showAccount"]
+        case .join(let key): ["what": "join", "key": .string(key)]
+        case .leave: ["what": "leave"]
+        case .rename(let name): ["what": "rename", "name": .string(name)]
+        case .scheme(let scheme, let allowed):
+            ["what": "scheme", "scheme": .string(scheme), "allowed": .bool(allowed)]
+        case .grant(let device, let app, let service, let allowed):
+            [
+                "what": "grant", "device": .string(device), "app": .string(app), "service": .string(service),
+                "allowed": .bool(allowed),
+            ]
+        case .deny(let device, let app, let service):
+            ["what": "deny", "device": .string(device), "app": .string(app), "service": .string(service)]
+        case .grants(let first): ["what": "grants", "from": .integer(first)]
+        case .commands: ["what": "commands"]
+        case .filesFolder(let path): ["what": "filesFolder", "path": .string(path)]
+        case .photosFolder(let path): ["what": "photosFolder", "path": .string(path)]
+        case .program(let name, let words):
+            ["what": "program", "name": .string(name), "words": .array(words.map(RelayValue.string))]
+        case .pair(let word): word.map { ["what": "pair", "word": .string($0)] } ?? ["what": "pair"]
+        case .log: ["what": "log"]
+        case .confirm(let areSame): ["what": "confirm", "areSame": .bool(areSame)]
+        case .dismiss(let device): ["what": "dismiss", "device": .string(device)]
+        case .wakeBy(let channel):
+            channel.map { ["what": "wakeBy", "wake": .dictionary($0.map)] } ?? ["what": "wakeBy"]
+        }
+    }
+
+    init(_ fields: RelayFields) throws(RelayFault) {
+        switch try fields.text("what") {
+        case "status": self = .status
+        case "showAccount": self = .showAccount
+        case "join": self = .join(key: try fields.text("key"))
+        case "leave": self = .leave
+        case "rename": self = .rename(try fields.text("name", most: 255))
+        case "scheme": self = .scheme(try fields.text("scheme"), allowed: try fields.flag("allowed"))
+        case "grant":
+            self = .grant(
+                device: try fields.text("device", most: 128), app: try fields.text("app", most: 255),
+                service: try fields.text("service", most: 255), allowed: try fields.flag("allowed"))
+        case "deny":
+            self = .deny(
+                device: try fields.text("device", most: 128), app: try fields.text("app", most: 255),
+                service: try fields.text("service", most: 255))
+        case "grants": self = .grants(from: try fields.integer("from", else: 0))
+        case "commands": self = .commands
+        case "filesFolder": self = .filesFolder(try fields.text("path", most: 4096))
+        case "photosFolder": self = .photosFolder(try fields.text("path", most: 4096))
+        case "program": self = .program(name: try fields.text("name", most: 64), words: try fields.texts("words"))
+        case "pair": self = .pair(word: try fields.optionalText("word", most: 64))
+        case "log": self = .log
+        case "confirm": self = .confirm(try fields.flag("areSame"))
+        case "dismiss": self = .dismiss(device: try fields.text("device", most: 64))
+        case "wakeBy":
+            guard let map = try fields.optionalMap("wake") else {
+                self = .wakeBy(nil)
+                return
+            }
+            guard let channel = try RelayWakeChannel.read(map) else { throw fields.fault("wake", "of apns or fcm") }
+            self = .wakeBy(channel)
+        default: throw fields.fault("what", "a word of this version, such as status or grant")
+        }
+    }
+}
+
+// Neither a log nor a dump of what holds one shows the account's key, or the word that two devices pair by.
+extension RelayManagement: CustomReflectable {
+    /// The case with what belongs to it, and `<redacted>` in place of a secret.
+    public var customMirror: Mirror {
+        let children: [Mirror.Child] = shown.map { [(label: nil, value: $0)] } ?? []
+        return Mirror(self, children: children, displayStyle: .enum)
+    }
+
+    private var shown: Any? {
+        switch self {
+        case .status, .showAccount, .leave, .log, .commands: nil
+        case .grants(let first): first
+        case .deny(let device, let app, let service): (device: device, app: app, service: service)
+        case .join: "<redacted>"
+        case .pair(let word): word.map { _ in "<redacted>" }
+        case .rename(let text), .filesFolder(let text), .photosFolder(let text), .dismiss(let text): text
+        case .scheme(let scheme, let allowed): (scheme: scheme, allowed: allowed)
+        case .grant(let device, let app, let service, let allowed):
+            (device: device, app: app, service: service, allowed: allowed)
+        case .program(let name, let words): (name: name, words: words)
+        case .confirm(let areSame): areSame
+        case .wakeBy(let channel): channel
+        }
+    }
+}
