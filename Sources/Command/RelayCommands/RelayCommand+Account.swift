@@ -83,6 +83,32 @@ extension RelayCommand {
         func run() throws { _ = try RelayConversation(agent).manage(.scheme(scheme, allowed: false)) }
     }
 
+    /// `aldaba relay connections`.
+    struct Connections: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "When connections between apps here and on other devices end by themselves.")
+        @Option(help: "After how many seconds without a message; 0 for never.") var idle: Int64?
+        @Option(help: "How many seconds one outlives the loss of the way to the other device.") var grace: Int64?
+        @Flag(help: "Print a JSON object.") var json = false
+        @OptionGroup var agent: AgentOption
+
+        func validate() throws {
+            guard [idle, grace].allSatisfy({ $0.map { (0...86_400).contains($0) } ?? true }) else {
+                throw ValidationError("that is 0 to 86400 seconds")
+            }
+        }
+
+        func run() throws {
+            let answer = try RelayConversation(agent).manage(.connections(idle: idle, grace: grace))
+            guard case .integer(let idle)? = answer["idle"], case .integer(let grace)? = answer["grace"] else {
+                throw unexpected()
+            }
+            if json { return print(try RelayJSON.text(["idle": .integer(idle), "grace": .integer(grace)])) }
+            print("idle      \(idle == 0 ? "never ends" : "ends after \(idle) s")")
+            print("grace     \(grace) s after the loss of the way")
+        }
+    }
+
     /// `aldaba relay wake-by`.
     struct WakeBy: ParsableCommand {
         static let configuration = CommandConfiguration(

@@ -184,7 +184,7 @@ public enum AppServiceClosedStatus: Int, Sendable, CaseIterable {
         self =
             switch reason {
             case .completed: .completed
-            case .cancelled: .canceled
+            case .cancelled, .idle: .canceled
             case .resourceLimits: .resourceLimitsExceeded
             case .unknown: .unknown
             }

@@ -16,7 +16,7 @@ extension RelayHost {
         case .executing(let id): ledger.executing(id, on: route.peer)
         case .outcome(let id, let outcome): end(id, outcome, from: route.peer, now)
         case .close(let id, let reason):
-            if let line = lines[id], line.device == route.peer { closeHere(id, line, reason) }
+            if lines[id]?.device == route.peer { loseLine(id, reason, "the connection is closed", now) }
         case .cancel(let id):
             for (number, task) in tasks where task.id == id && task.device == route.peer {
                 if task.isAsked { directives.append(.withdraw(ticket: number)) }
@@ -43,7 +43,8 @@ extension RelayHost {
             piecesEnded(stream, digest, route.peer, now)
         case .rekey(let text): rekeyed(text)
         case .list(let list, let signature): heard(list, signature, from: route.peer, now)
-        case .introduction(let device): met(device, as: route.peer)
+        case .introduction(let device): met(device, as: route.peer, now)
+        case .resume(let connections): resumed(connections, by: route.peer, now)
         case .pathBegins, .pathEnded: directives.append(.path(device: route.peer, content))
         case .unknown(let type):
             reply(route.id, route.peer, RelayOutcome(.failed, detail: "this device does not know the command \(type)"))
@@ -126,6 +127,7 @@ extension RelayHost {
     /// A task has ended: its caller is answered.
     mutating func settle(_ number: Int64, _ outcome: RelayOutcome, _ now: Int64) {
         guard let task = tasks.removeValue(forKey: number) else { return }
+        if let connection = task.connection { lines[connection]?.usedAt = now }
         reply(task.id, task.device, outcome)
     }
 
@@ -202,6 +204,10 @@ extension RelayHost {
             client = offered.client
         }
         let number = add(route, client, now)
+        if let connection = call.connection {
+            tasks[number]?.connection = connection
+            lines[connection]?.usedAt = now
+        }
         directives.append(
             .tell(
                 client,
@@ -219,7 +225,9 @@ extension RelayHost {
                 route.id, route.peer, RelayOutcome(.resourceLimits, detail: "too many connections are open here"))
         }
         if let offered = provider(of: service, app: app) {
-            lines[route.id] = Line(client: offered.client, device: route.peer, app: app, service: service)
+            addLine(
+                route.id,
+                Line(client: offered.client, device: route.peer, app: app, service: service, isServed: true), now)
             directives.append(
                 .tell(offered.client, .opened(connection: route.id, device: route.peer, app: app, service: service)))
         }

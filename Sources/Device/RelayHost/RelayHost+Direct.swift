@@ -30,6 +30,7 @@ extension RelayHost {
             introduce(to: device)
             tellList(to: device)
             if devices?[device]?.presence != .online { offerAgain(to: device) }
+            resumeLines(with: device, now)
         } else {
             direct.remove(device)
             if devices?[device]?.presence != .online { met[device] = nil }
@@ -42,6 +43,8 @@ extension RelayHost {
     public mutating func lost(_ device: String, at now: Int64) -> [Directive] {
         met[device] = nil
         lost(device, "the device went away before it answered", now)
+        // It may be back by the server already.
+        resumeLines(with: device, now)
         for client in members.keys { tellWatcher(client) }
         return take(now)
     }
@@ -56,7 +59,7 @@ extension RelayHost {
     }
 
     /// A device tells of itself.
-    mutating func met(_ device: RelayDevice, as id: String) {
+    mutating func met(_ device: RelayDevice, as id: String, _ now: Int64) {
         guard id != ownID else { return }
         var seen = device
         seen.id = id
@@ -69,6 +72,7 @@ extension RelayHost {
             tellList(to: id)
             offerAgain(to: id)
         }
+        resumeLines(with: id, now)
         for client in members.keys { tellWatcher(client) }
     }
 }

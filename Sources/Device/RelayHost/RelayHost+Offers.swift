@@ -43,6 +43,7 @@ extension RelayHost {
         undescribed = Set(rest).intersection(told.keys).subtracting([own])
         offerAgain()
         joinList()
+        resumeLines(now)
         for client in members.keys { tellWatcher(client) }
     }
 

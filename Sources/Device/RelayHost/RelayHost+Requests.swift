@@ -25,7 +25,7 @@ extension RelayHost {
         case .stream(let stream, let step): take(step, stream, by: client, now)
         case .find(let number, let device): find(device, number, client)
         case .answer(let call, let outcome): finish(call, outcome, by: client, now)
-        case .close(let number, let connection, let reason): close(number, connection, reason, client)
+        case .close(let number, let connection, let reason): close(number, connection, reason, client, now)
         case .cancel(let number, let id): cancel(number, id, client, now)
         case .life(let number, let id):
             let known = ledger.life(of: id)
@@ -48,8 +48,7 @@ extension RelayHost {
         }
         if pairing?.client == client { endPairing() }
         for (id, line) in lines where line.client == client {
-            lines[id] = nil
-            send(.close(connection: id, .cancelled), to: line.device, deadline: nil)
+            closeThere(id, line, .cancelled)
         }
         for (id, stream) in appStreams where stream.client == client { appStreamEnded(id) }
         for (number, task) in tasks where task.client == client {
@@ -107,21 +106,16 @@ extension RelayHost {
             answer(client, number, RelayOutcome(status, detail: detail), id: id)
         }
         var device = device
-        if case .send(let connection, _) = order {
-            guard let line = lines[connection], line.client == client else { return refuse(.connectionClosed) }
+        var connection: UUID?
+        if case .send(let id, _) = order {
+            guard let line = lines[id], line.client == client else { return refuse(.connectionClosed) }
             device = line.device
+            connection = id
         }
-        guard known != nil else { return refuse(.networkUnavailable, obstacle) }
-        guard let target = known(device) ?? hosts[device], device != ownID else {
-            return refuse(.unknownDevice, "none of your devices has the id \(device)")
-        }
-        if known(device) == nil, !order.isForOthers {
-            return refuse(.denied, "\(target.name) is another person's device: only its services can be asked")
-        }
-        let mayWake = target.presence == .wakeable && order.wakes
-        guard target.presence == .online || mayWake || waits else {
-            return refuse(.notDelivered, "\(target.name) is not connected")
-        }
+        // What is asked over a connection whose way was lost waits for the device.
+        let mayWait = connection.map { lines[$0]?.lostAt != nil } ?? false
+        if !mayWait, let refusal = hindrance(of: order, device, waits) { return refuse(refusal.status, refusal.detail) }
+        let mayWake = known(device)?.presence == .wakeable && order.wakes
         // What somebody repeats on the way must not outlive the memory of ids at the target.
         var end = min(deadline ?? now + Self.patience, now + Self.longestPatience)
         if waits || mayWake { end = min(end, now + Self.waitingPatience) }
@@ -158,14 +152,36 @@ extension RelayHost {
         command.what = Self.description(of: content)
         command.givenAt = now
         command.waits = waits
+        command.connection = connection
         if let refusal = ledger.begin(id, command) { return answer(client, number, refusal, id: id) }
         if case .file(let path, let offer) = order {
             outgoing[id] = Outgoing(client: client, request: number, device: device, path: path, offer: offer)
         }
         if case .stream(let offer) = order { give(offer, id, to: device, by: client) }
-        directives.append(
-            .send(.route(RelayRoute(peer: device, id: id, deadline: end, body: body, waits: waits))))
+        let route = RelayRoute(peer: device, id: id, deadline: end, body: body, waits: waits)
+        if let connection, ask(route, over: connection, now) { return }
+        if mayWait {
+            return self.end(
+                id, RelayOutcome(.resourceLimits, detail: "too much waits for the device to come back"), now)
+        }
+        directives.append(.send(.route(route)))
         ledger.sent(id)
+    }
+
+    /// What keeps an order from being given to a device; `nil` for nothing.
+    private func hindrance(of order: RelayOrder, _ device: String, _ waits: Bool) -> RelayOutcome? {
+        guard known != nil else { return RelayOutcome(.networkUnavailable, detail: obstacle) }
+        guard let target = known(device) ?? hosts[device], device != ownID else {
+            return RelayOutcome(.unknownDevice, detail: "none of your devices has the id \(device)")
+        }
+        if known(device) == nil, !order.isForOthers {
+            return RelayOutcome(
+                .denied, detail: "\(target.name) is another person's device: only its services can be asked")
+        }
+        guard target.presence == .online || target.presence == .wakeable && order.wakes || waits else {
+            return RelayOutcome(.notDelivered, detail: "\(target.name) is not connected")
+        }
+        return nil
     }
 
     private func content(of order: RelayOrder, _ client: Client) -> RelayContent {
@@ -199,12 +215,14 @@ extension RelayHost {
         }
     }
 
-    private mutating func close(_ number: Int64, _ id: UUID, _ reason: RelayCloseReason, _ client: Client) {
+    private mutating func close(
+        _ number: Int64, _ id: UUID, _ reason: RelayCloseReason, _ client: Client, _ now: Int64
+    ) {
         guard let line = lines[id], line.client == client else {
             return answer(client, number, RelayOutcome(.connectionClosed))
         }
-        lines[id] = nil
-        send(.close(connection: id, reason), to: line.device, deadline: nil)
+        if line.lostAt != nil { endAsked(line, "the connection is closed", now) }
+        closeThere(id, line, reason)
         answer(client, number, RelayOutcome(.success))
     }
 
@@ -259,6 +277,12 @@ extension RelayHost {
             changed.denials = (changed.denials ?? []).union([denial])
         case .grants(let first): return directives.append(.tell(client, .managed(request: number, grants(from: first))))
         case .commands: return directives.append(.tell(client, .managed(request: number, lastCommands)))
+        case .connections(let idle, let grace):
+            guard [idle, grace].allSatisfy({ $0.map { (0...86_400).contains($0) } ?? true }) else {
+                return answer(client, number, RelayOutcome(.failed, detail: "that is 0 to 86400 seconds"))
+            }
+            changed.connectionIdle = idle ?? changed.connectionIdle
+            changed.connectionGrace = grace ?? changed.connectionGrace
         case .filesFolder(let path): changed.filesFolder = path
         case .photosFolder(let path): changed.photosFolder = path
         case .wakeBy(let channel): changed.wake = channel
@@ -271,13 +295,17 @@ extension RelayHost {
         case .confirm(let areSame): return confirm(areSame, number, client)
         case .dismiss(let device): return dismiss(device, number, client)
         }
-        apply(changed)
+        apply(changed, now)
         var answer: RelayMap = [
             "name": .string(settings.name), "hasAccount": .bool(settings.account != nil),
             "isConnected": .bool(devices != nil),
         ]
         if let ownID { answer["device"] = .string(ownID) }
         if let list = settings.list { answer["listCounter"] = .integer(list.counter) }
+        if case .connections = management {
+            answer["idle"] = .integer(idleTime.map { $0 / 1000 } ?? 0)
+            answer["grace"] = .integer(lineGrace / 1000)
+        }
         if case .showAccount = management, let account = settings.account { answer["key"] = .string(account.text) }
         directives.append(.tell(client, .managed(request: number, answer)))
     }
@@ -319,10 +347,16 @@ extension RelayHost {
         ]
     }
 
-    mutating func apply(_ changed: RelaySettings) {
+    ///
+    /// - Parameter now: The time, where connections between apps may follow from it.
+    mutating func apply(_ changed: RelaySettings, _ now: Int64? = nil) {
         guard changed != settings else { return }
         let old = settings
         settings = changed
+        if old.grants != changed.grants || old.denials != changed.denials { closeRefused(old) }
+        if let now, old.connectionIdle != changed.connectionIdle || old.connectionGrace != changed.connectionGrace {
+            linesDue = now
+        }
         directives.append(.save(changed))
         if old.account != changed.account {
             devices = nil

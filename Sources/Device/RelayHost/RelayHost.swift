@@ -56,14 +56,6 @@ public struct RelayHost<Client: Hashable & Sendable> {
         var isEnumerated = false
     }
 
-    /// A connection to an app service, at either end.
-    struct Line {
-        var client: Client
-        var device: String
-        var app: String
-        var service: String
-    }
-
     /// A command of another device that somebody here carries out.
     struct Task {
         var id: UUID
@@ -84,6 +76,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
         var isAsked = false
         /// The service of the agent's own that answers it.
         var ownService: String?
+        /// The connection over which it is asked.
+        var connection: UUID?
     }
 
     /// Whose the device is, and what others may do on it.
@@ -92,6 +86,10 @@ public struct RelayHost<Client: Hashable & Sendable> {
     var ledger = CommandLedger<Client>()
     var answered = AnsweredCommands()
     var lines: [UUID: Line] = [:]
+    /// When to look at them next, how many bytes of questions are kept for them, and what could not be said of those that are closed.
+    var linesDue: Int64?
+    var askedBytes = 0
+    var unsaid: [UUID: RelayCloseReason] = [:]
     var tasks: [Int64: Task] = [:]
     var lastTask: Int64 = 0
     var directives: [Directive] = []
@@ -182,6 +180,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
             devices?[device.id] = device
             if !wasHere { tellList(to: device.id) }
             offerAgain(to: device.id)
+            resumeLines(with: device.id, now)
             for client in members.keys { tellWatcher(client) }
         case .removed(_, let device) where device == ownID: dismissed()
         case .removed(_, let device):
@@ -226,18 +225,20 @@ public struct RelayHost<Client: Hashable & Sendable> {
             end(id, RelayOutcome(.unknownDevice, detail: "the device is none of yours any more"), now)
             outgoingEnded(id)
         }
-        lost(device, "the device went away before it answered", now)
+        lost(device, "the device went away before it answered", isForGood: true, now)
     }
 
     /// What was under way to a device that went away may have arrived or not.
-    mutating func lost(_ device: String, _ detail: String, _ now: Int64) {
+    ///
+    /// - Parameter isForGood: Whether it does not come back; connections between apps wait for it otherwise.
+    mutating func lost(_ device: String, _ detail: String, isForGood: Bool = false, _ now: Int64) {
+        suspendLines(with: device, detail, isForGood: isForGood, now)
         for (id, file) in outgoing where file.device == device { outgoing[id]?.isAway = true }
         for (id, file) in incoming where file.device == device { incomingEnded(id) }
         appStreamsLost(with: device)
-        for id in ledger.underWay(to: device) where outgoing[id] == nil {
+        for id in ledger.underWay(to: device) where outgoing[id] == nil && !isKept(id) {
             end(id, RelayOutcome(.outcomeUnknown, detail: detail), now)
         }
-        for (id, line) in lines where line.device == device { closeHere(id, line, .unknown) }
         // What is carried out here goes on, and its answer is kept for who asks again.
         for (number, task) in tasks where task.device == device {
             tasks[number]?.deadline = min(task.deadline ?? .max, now + Self.longestPatience)
@@ -257,6 +258,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
                 RelayOutcome(.resourceLimits, detail: "the device does not take messages as fast as they come")
             case .notJoined: RelayOutcome(.networkUnavailable, detail: "the server does not know this device's account")
             case .tooLarge: RelayOutcome(.tooLarge)
+            case .begunAnew:
+                RelayOutcome(.outcomeUnknown, detail: "the device has begun anew; ask again under the same id")
             case .untrusted:
                 RelayOutcome(
                     .notAuthorized, detail: "the device has not proven that it is one of yours; nothing was sent")
@@ -266,13 +269,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
             outgoing[id]?.isAway = true
             return
         }
-        end(id, outcome, now)
-    }
-
-    /// Tells a connection's client that it is closed.
-    mutating func closeHere(_ id: UUID, _ line: Line, _ reason: RelayCloseReason) {
-        lines[id] = nil
-        directives.append(.tell(line.client, .closed(connection: id, reason)))
+        if !askAgain(id, reason, now) { end(id, isAskedAgain(id) ? RelayOutcome(.outcomeUnknown) : outcome, now) }
     }
 
     // MARK: Time
@@ -287,6 +284,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
                 now)
         }
         lookForSilentFiles(now)
+        endLines(now)
         for (number, task) in tasks {
             if task.awaits != nil || task.isAsked, let deadline = task.deadline, deadline <= now {
                 gaveUp(number, task)
@@ -307,7 +305,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
 
     /// What is to be done, with the next moment at which something falls due.
     mutating func take(_ now: Int64) -> [Directive] {
-        var next = ledger.deadline ?? .max
+        var next = min(ledger.deadline ?? .max, linesDue ?? .max)
         if let moment = nextFileMoment { next = min(next, moment) }
         for task in tasks.values {
             // What the system carries out ends with the system's word.
@@ -327,8 +325,10 @@ public struct RelayHost<Client: Hashable & Sendable> {
         guard let command = ledger.end(id, outcome.status, from: device, at: now) else { return }
         note(id, command, outcome.status)
         if let opens = command.opens, outcome.status == .success {
-            lines[id] = Line(client: command.client, device: command.device, app: opens.app, service: opens.service)
+            addLine(
+                id, Line(client: command.client, device: command.device, app: opens.app, service: opens.service), now)
         }
+        if let connection = command.connection { answeredOver(connection, id, now) }
         outgoingEnded(id)
         appStreamEnded(id)
         directives.append(.tell(command.client, .answered(request: command.request, id: id, outcome)))

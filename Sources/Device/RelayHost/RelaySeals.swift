@@ -277,10 +277,7 @@ public struct RelaySeals: Sendable {
             guard rest.count == 16, let command = Self.uuid(rest[...]) else { return Incoming() }
             if lines[id]?.peer == route.peer { forget(route.peer) }
             // Anybody on the way could say this, so it says no more than that nobody knows.
-            let outcome = RelayOutcome(
-                .outcomeUnknown, detail: "the device has begun anew; ask again under the same id")
-            guard let body = try? RelayContent.outcome(command: command, outcome).encoded() else { return Incoming() }
-            return Incoming(frame: opened(route, body))
+            return Incoming(frame: .undelivered(id: command, .begunAnew))
         }
     }
 

@@ -29,6 +29,10 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     public var programs: [String: [String]]?
     /// By which channel this device is woken while it has no session; `nil` for none.
     public var wake: RelayWakeChannel?
+    /// After how many seconds without a message a connection between apps ends, 0 for never; `nil` for what is usual.
+    public var connectionIdle: Int64?
+    /// How many seconds a connection between apps outlives the loss of the way; `nil` for what is usual.
+    public var connectionGrace: Int64?
     /// What apps offered when they ran last, by bundle id: they are started when somebody asks for it.
     public var offers: [String: RememberedOffer]?
 
@@ -104,7 +108,8 @@ extension RelaySettings: CustomReflectable {
                 "denials": denials as Any, "list": list as Any,
                 "deviceKey": deviceKey.map { _ in "<redacted>" } as Any, "filesFolder": filesFolder as Any,
                 "photosFolder": photosFolder as Any, "programs": programs as Any, "wake": wake as Any,
-                "offers": offers as Any,
+                "offers": offers as Any, "connectionIdle": connectionIdle as Any,
+                "connectionGrace": connectionGrace as Any,
             ], displayStyle: .struct)
     }
 }

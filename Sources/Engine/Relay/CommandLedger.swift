@@ -28,6 +28,8 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
         public var life: RelayLife = .requesting
         /// Whether it opens a connection.
         public var opens: (app: String, service: String)?
+        /// The connection over which it asks; `nil` for a command by itself.
+        public var connection: UUID?
         /// The app that gave it.
         public var asker = ""
         /// What it is, in words without contents.

@@ -118,12 +118,17 @@ public struct RelayDirectory: Sendable {
             directives += Self.tell(.removed(revision: account.revision, device: away.key), account)
         }
         let isNew = known?.session != session
-        if let older = known?.session, isNew { directives += leave(older) }
+        let replaced = isNew ? known?.session : nil
+        if let replaced {
+            // Nobody has said that the older one is over; what was under way to it may be lost.
+            directives += Self.tell(.interrupted(device: device.id), account, but: replaced)
+            directives += leave(replaced)
+        }
         account.entries[device.id] = Entry(device: device, session: session, since: now, wake: wake)
         accountOf[session] = id
         homes[session.device] = session
         // Who heard of an interruption hears that it is over, also where nothing else is new.
-        let isBack = known.map { $0.session == nil } ?? false
+        let isBack = known.map { $0.session == nil } ?? false || replaced != nil
         if known?.device != device || known?.wake != wake {
             directives.append(.keep(KeptDevice(device: device, seen: now, wake: wake), id))
         }

@@ -10,6 +10,9 @@ public enum RelayContent: Hashable, Sendable {
     case open(app: String, service: String, caller: String)
     /// A connection is closed, and why.
     case close(connection: UUID, RelayCloseReason)
+    /// The sender is there again after its way was lost, and has these connections with the receiver: what the receiver had asked over
+    /// them is asked again, and those that it does not know are closed.
+    case resume(connections: [UUID])
     /// The command of this id has arrived and is being carried out.
     case executing(command: UUID)
     /// What came of the command of this id.
@@ -62,6 +65,8 @@ public enum RelayContent: Hashable, Sendable {
             return ["type": "open", "app": .string(app), "service": .string(service), "caller": .string(caller)]
         case .close(let connection, let reason):
             return ["type": "close", "connection": .uuid(connection), "reason": .string(reason.rawValue)]
+        case .resume(let connections):
+            return ["type": "resume", "connections": .array(connections.map(RelayValue.uuid))]
         case .executing(let command): return ["type": "executing", "command": .uuid(command)]
         case .outcome(let command, let outcome):
             return ["type": "outcome", "command": .uuid(command), "outcome": .dictionary(outcome.map)]
@@ -108,6 +113,7 @@ public enum RelayContent: Hashable, Sendable {
             return .close(
                 connection: try fields.id("connection"),
                 RelayCloseReason(rawValue: try fields.text("reason")) ?? .unknown)
+        case "resume": return .resume(connections: try fields.ids("connections", most: 1024))
         case "executing": return .executing(command: try fields.id("command"))
         case "outcome":
             return .outcome(command: try fields.id("command"), try RelayOutcome(try fields.member("outcome")))
@@ -278,6 +284,8 @@ public enum RelayCloseReason: String, Hashable, Sendable, CaseIterable {
     case cancelled
     /// Too much was under way.
     case resourceLimits
+    /// Nothing had passed over it for a while.
+    case idle
     /// The other device, or the way to it, was lost.
     case unknown
 }

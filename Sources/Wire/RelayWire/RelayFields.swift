@@ -86,6 +86,15 @@ struct RelayFields {
         return texts
     }
 
+    func ids(_ key: String, most: Int) throws(RelayFault) -> [UUID] {
+        var ids: [UUID] = []
+        for value in try list(key, most: most) {
+            guard case .uuid(let id) = value else { throw fault(key, "UUIDs") }
+            ids.append(id)
+        }
+        return ids
+    }
+
     func maps(_ key: String, most: Int) throws(RelayFault) -> [RelayMap] {
         var maps: [RelayMap] = []
         for value in try list(key, most: most) {

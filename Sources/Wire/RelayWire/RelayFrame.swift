@@ -197,4 +197,6 @@ public enum RelayUndelivered: String, Hashable, Sendable, CaseIterable {
     case tooLarge
     /// The device has not proven that it is of the account; only the sender's own agent says this.
     case untrusted
+    /// The device has begun anew and cannot read what was sealed for it before; only the sender's own agent says this.
+    case begunAnew
 }

@@ -37,6 +37,9 @@ public enum RelayManagement: Hashable, Sendable {
     case dismiss(device: String)
     /// Tell the server by which channel this device is woken while it has no session; `nil` for none.
     case wakeBy(RelayWakeChannel?)
+    /// Tell, or change, after how many seconds without a message a connection between apps ends (0 for never), and for how many
+    /// seconds one outlives the loss of the way.
+    case connections(idle: Int64?, grace: Int64?)
 
     /// How many grants and denials are told at a time.
     public static let pageSize = 200
@@ -67,13 +70,25 @@ public enum RelayManagement: Hashable, Sendable {
         case .log: ["what": "log"]
         case .confirm(let areSame): ["what": "confirm", "areSame": .bool(areSame)]
         case .dismiss(let device): ["what": "dismiss", "device": .string(device)]
+        case .connections(let idle, let grace): Self.connections(idle, grace)
         case .wakeBy(let channel):
             channel.map { ["what": "wakeBy", "wake": .dictionary($0.map)] } ?? ["what": "wakeBy"]
         }
     }
 
+    private static func connections(_ idle: Int64?, _ grace: Int64?) -> RelayMap {
+        var map: RelayMap = ["what": "connections"]
+        map.add("idle", idle.map(RelayValue.integer))
+        map.add("grace", grace.map(RelayValue.integer))
+        return map
+    }
+
     init(_ fields: RelayFields) throws(RelayFault) {
         switch try fields.text("what") {
+        case "connections":
+            self = .connections(
+                idle: fields.map["idle"] == nil ? nil : try fields.integer("idle"),
+                grace: fields.map["grace"] == nil ? nil : try fields.integer("grace"))
         case "status": self = .status
         case "showAccount": self = .showAccount
         case "join": self = .join(key: try fields.text("key"))
@@ -121,6 +136,7 @@ extension RelayManagement: CustomReflectable {
         switch self {
         case .status, .showAccount, .leave, .log, .commands: nil
         case .grants(let first): first
+        case .connections(let idle, let grace): (idle: idle, grace: grace)
         case .deny(let device, let app, let service): (device: device, app: app, service: service)
         case .join: "<redacted>"
         case .pair(let word): word.map { _ in "<redacted>" }

@@ -130,6 +130,7 @@ import Testing
         "That it did not arrive and that nobody knows are different answers",
         arguments: [
             (.undelivered(id: id, .unavailable), .notDelivered), (.undelivered(id: id, .expired), .expired),
+            (.undelivered(id: id, .begunAnew), .outcomeUnknown),
             (.interrupted(device: "9"), .outcomeUnknown), (.removed(revision: 2, device: "9"), .outcomeUnknown),
         ] as [(RelayFrame, RelayStatus)])
     mutating func ends(_ frame: RelayFrame, _ status: RelayStatus) {

@@ -217,6 +217,16 @@ import Testing
         #expect(told.map { if case .changed(_, let device) = $0 { device.id } else { "" } } == ["b"])
     }
 
+    @Test("The others hear of a session that takes the place of another: what was under way to it may be lost")
+    mutating func replacing() {
+        join("a")
+        join("b")
+        let told = told(Self.session("a"), join("b", epoch: 2))
+        #expect(told.count == 2 && told.first == .interrupted(device: "b"))
+        guard case .changed(_, let device)? = told.last else { return #expect(Bool(false), "it is not back") }
+        #expect(device.id == "b" && device.presence == .online)
+    }
+
     @Test("A device that is taken out is told, and is not of the account any more")
     mutating func dismissing() {
         join("a")

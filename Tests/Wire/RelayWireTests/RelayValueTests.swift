@@ -134,7 +134,8 @@ import Testing
             .outcome(command: id, RelayOutcome(.denied, message: ["m": 1], detail: "d")), .cancel(command: id),
             .offer(RelayOffer(name: "f", size: 1 << 40, modified: 5, answers: "a")),
             .pull(stream: id, offset: 1 << 33, length: 7, prefix: [1]), .piece(stream: id, offset: 0, [1, 2]),
-            .piecesEnded(stream: id, digest: [3]), .rekey("k"), .unknown("later"),
+            .piecesEnded(stream: id, digest: [3]), .rekey("k"), .resume(connections: [id]),
+            .close(connection: id, .idle), .unknown("later"),
         ]
         for content in contents { #expect(try RelayContent(content.encoded()) == content) }
         let requests: [RelayRequest] = [
@@ -159,6 +160,7 @@ import Testing
             .manage(request: 1, .program(name: "n", words: ["a", "b"])), .manage(request: 1, .pair(word: nil)),
             .manage(request: 1, .pair(word: "w")), .manage(request: 1, .confirm(true)),
             .manage(request: 1, .dismiss(device: "7")), .manage(request: 1, .log), .manage(request: 1, .commands),
+            .manage(request: 1, .connections(idle: 5, grace: nil)),
             .manage(request: 1, .deny(device: "*", app: "a", service: "s")), .manage(request: 1, .grants(from: 7)),
             .unknown("later"),
         ]
