@@ -53,9 +53,9 @@ public final class IncomingStream: Sendable {
         if !isOver { client.say(.stream(id, .taken(RelayOutcome(.failed, detail: "the app did not keep the stream")))) }
     }
 
-    /// Does not take it; the sender is told why.
+    /// Does not take it; the sender is told why, in the first 4,096 bytes of it.
     public func refuse(_ detail: String) {
-        finish(.failure(IncomingStreamError.endedBefore), RelayOutcome(.denied, detail: detail))
+        finish(.failure(IncomingStreamError.endedBefore), RelayOutcome(.denied, telling: detail))
     }
 
     /// Takes the stream, and returns when all of it has come and its digest is the sender's.
@@ -138,7 +138,7 @@ public final class IncomingStream: Sendable {
         }
         guard let sink else { return }
         do { try sink(offset, Data(bytes)) } catch {
-            return finish(.failure(error), RelayOutcome(.failed, detail: "the app could not keep it: \(error)"))
+            return finish(.failure(error), RelayOutcome(.failed, telling: "the app could not keep it: \(error)"))
         }
         var position = state.withLock { $0.position }
         position.append(bytes)
@@ -158,5 +158,28 @@ public final class IncomingStream: Sendable {
         }
         if isFirst, let outcome { client.say(.stream(id, .taken(outcome))) }
         waiter?.resume(with: result)
+    }
+}
+
+extension RelayOutcome {
+    /// The most bytes of a detail; an agent ends the connection of who says more.
+    static let detailLimit = 4096
+
+    /// An outcome whose detail may be of any length; what is too much is cut off at a character.
+    init(_ status: RelayStatus, telling detail: String) {
+        self.init(status, detail: detail.utf8.count <= Self.detailLimit ? detail : Self.cut(detail))
+    }
+
+    private static func cut(_ detail: String) -> String {
+        let mark = "…"
+        var room = detailLimit - mark.utf8.count
+        var end = detail.startIndex
+        while end < detail.endIndex {
+            let next = detail.index(after: end)
+            room -= detail.utf8.distance(from: end, to: next)
+            if room < 0 { break }
+            end = next
+        }
+        return String(detail[..<end]) + mark
     }
 }

@@ -26,7 +26,7 @@ enum ValueSetCoding {
     /// The values to be sent, examined as the agent examines them. A limit above the largest message's is that.
     static func relay(_ message: ValueSet, limit: Int) throws(ValueSetFault) -> RelayMap {
         var map: RelayMap = [:]
-        for (name, value) in message { map[name] = try relay(value, name) }
+        for (name, value) in message { map[name] = try relay(value, name, depth: 1) }
         do throws(RelayFault) {
             let bytes = min(max(limit, 0), RelayLimits.largestMessage.bytes)
             _ = try RelayEncoder.encode(map, limits: RelayLimits(bytes: bytes))
@@ -37,7 +37,12 @@ enum ValueSetCoding {
         return map
     }
 
-    private static func relay(_ value: Any, _ path: String) throws(ValueSetFault) -> RelayValue {
+    /// - Parameter depth: How many dictionaries and arrays are around the value. What is deeper than any message is not gone into.
+    private static func relay(_ value: Any, _ path: String, depth: Int) throws(ValueSetFault) -> RelayValue {
+        guard depth <= RelayLimits.largestMessage.depth else {
+            throw ValueSetFault(
+                path: path, description: "\(path) is nested deeper than \(RelayLimits.largestMessage.depth) levels")
+        }
         switch value {
         case let value as RelayValue: return value
         case let value as String: return .string(value)
@@ -62,11 +67,13 @@ enum ValueSetCoding {
             return .data(bytes)
         case let value as [String: Any]:
             var map: RelayMap = [:]
-            for (name, element) in value { map[name] = try relay(element, "\(path).\(name)") }
+            for (name, element) in value { map[name] = try relay(element, "\(path).\(name)", depth: depth + 1) }
             return .dictionary(map)
         case let value as [Any]:
             var values: [RelayValue] = []
-            for (index, element) in value.enumerated() { values.append(try relay(element, "\(path)[\(index)]")) }
+            for (index, element) in value.enumerated() {
+                values.append(try relay(element, "\(path)[\(index)]", depth: depth + 1))
+            }
             return .array(values)
         default:
             throw ValueSetFault(

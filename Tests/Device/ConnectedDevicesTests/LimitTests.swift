@@ -50,4 +50,27 @@ import Testing
         #expect(AppServiceRequest([:], call: 2, client: .shared).sendResponse(fitting, limit: 1 << 20) == .success)
         #expect(throws: ValueSetFault.self) { try ValueSetCoding.relay(["a": 1], limit: -1) }
     }
+
+    @Test("A detail of any length is cut at a character to what an agent reads", arguments: ["a", "é", "👩‍👩‍👧‍👦"])
+    func detail(_ character: Character) throws {
+        let long = String(repeating: character, count: 5000)
+        let outcome = RelayOutcome(.denied, telling: long)
+        let detail = try #require(outcome.detail)
+        #expect(detail.utf8.count <= 4096 && detail.utf8.count > 4096 - 32)
+        #expect(detail.last == "…" && long.hasPrefix(detail.dropLast()))
+        #expect(RelayRequest.stream(UUID(), .taken(outcome)).fault == nil)
+        #expect(RelayOutcome(.denied, telling: "short").detail == "short")
+    }
+
+    @Test("A message that is nested deeper than any may be is refused where it is too deep")
+    func depth() {
+        var deep: any Sendable = 1
+        for _ in 0..<4000 { deep = [deep] as [any Sendable] }
+        let fault = #expect(throws: ValueSetFault.self) { try ValueSetCoding.relay(["a": deep], limit: 65_536) }
+        #expect(fault?.path.hasPrefix("a[0][0]") == true)
+        var fitting: ValueSet = ["a": 1]
+        for _ in 1..<16 { fitting = ["m": fitting] }
+        #expect(throws: Never.self) { try ValueSetCoding.relay(fitting, limit: 65_536) }
+        #expect(throws: ValueSetFault.self) { try ValueSetCoding.relay(["m": fitting], limit: 65_536) }
+    }
 }
