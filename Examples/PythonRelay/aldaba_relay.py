@@ -22,9 +22,10 @@ import time
 import uuid
 from collections import deque
 
-from relay_values import DEFAULT_LIMIT, FRAME_LIMIT, MessageFault, decode, encode
+from relay_values import DEFAULT_LIMIT, FRAME_LIMIT, HARD_LIMIT, MessageFault, decode, encode
 
 LONGEST_FRAME = 1 << 20
+LONGEST_DETAIL = 4096
 
 __all__ = ["Relay", "Question", "RelayError", "AgentError", "MessageFault"]
 
@@ -61,6 +62,9 @@ class Relay:
     def __init__(self, app, secret=None, path=None, role="relayService"):
         self._requests = 0
         self._notices = deque()
+        self._begun = set()
+        self._ended = {}
+        self._received = bytearray()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.connect(path or self.default_path())
         hello = {"type": "hello", "version": 1, "app": app, "role": role}
@@ -88,7 +92,18 @@ class Relay:
     # What this device offers
 
     def publish(self, services=None, schemes=(), attributes=None):
-        """Offers services (`{name: access}`, access one of `off`, `sameUser`, `granted`, `anyone`) and schemes of addresses."""
+        """Offers services (`{name: access}`, access one of `off`, `sameUser`, `granted`, `anyone`) and schemes of addresses.
+
+        At most 32 services with names of at most 255 bytes, 64 schemes, and attributes of 4,096 bytes in all; more is a MessageFault.
+        """
+        _check_count("services", services or {}, 32)
+        for name in services or {}:
+            _check_text("the name of a service", name, 255)
+        _check_count("schemes", schemes, 64)
+        for scheme in schemes:
+            _check_text("a scheme", scheme, 1024)
+        _check_text("attributes, taken together,", "".join(
+            name + value for name, value in (attributes or {}).items()), 4096)
         request = {
             "type": "publish",
             "services": [{"name": name, "access": access} for name, access in (services or {}).items()],
@@ -101,9 +116,10 @@ class Relay:
 
     def next_notice(self, seconds=None):
         """The next that the agent tells unasked: `asked`, `opened`, `closed`, `launch`, `added`, and others."""
-        if self._notices:
-            return self._notices.popleft()
-        return self._relay_notice(seconds)
+        end = _end(seconds)
+        while not self._notices:
+            self._keep(self._relay_notice(_left(end)))
+        return self._notices.popleft()
 
     def serve(self, answer, count=None):
         """Answers questions by `answer(question)`, which returns a dict; `count` of them, or for ever."""
@@ -119,11 +135,13 @@ class Relay:
                     count -= 1
 
     def answer(self, question, message, limit=DEFAULT_LIMIT):
-        encode(message, limit)
+        encode(message, min(limit, HARD_LIMIT))
         self._request({"type": "answer", "call": question.call, "outcome": {"status": "success", "message": message}})
 
     def fail(self, question, detail):
-        self._request({"type": "answer", "call": question.call, "outcome": {"status": "failed", "detail": detail}})
+        """Answers with a failure; of the detail the first 4,096 bytes are told."""
+        self._request({
+            "type": "answer", "call": question.call, "outcome": {"status": "failed", "detail": _cut(detail, LONGEST_DETAIL)}})
 
     def settle_launch(self, notice, opened=True):
         """Answers a notice of the type `launch`."""
@@ -146,7 +164,7 @@ class Relay:
                 self._command({"type": "unwatch"})
                 return found
             else:
-                self._notices.append(notice)
+                self._keep(notice)
 
     def find(self, device, seconds=10):
         """A device of another person's that offers something to anyone, by its id; it can be asked from now on."""
@@ -162,9 +180,37 @@ class Relay:
 
         With `wait` the server keeps it for a device that is away, for five minutes at most.
         """
-        encode(message, limit)
-        order = {"type": "call", "app": app, "service": service, "message": message}
+        order = self._call(app, service, message, limit)
         return self._order(order, device, seconds, command, wait).get("message", {})
+
+    def begin_call(self, device, app, service, message, seconds=30, command=None, limit=DEFAULT_LIMIT, wait=False):
+        """Asks a service without waiting, and returns the command's id, for `result`, `life` and `cancel`."""
+        command = command or uuid.uuid4()
+        request = self._ordering(self._call(app, service, message, limit), device, seconds, command, wait)
+        self._request({**request, "request": self._number()})
+        self._begun.add(command)
+        return command
+
+    def result(self, command, seconds=None):
+        """The answer to what `begin_call` began, once. What else comes meanwhile is kept for `next_notice`."""
+        if command not in self._begun and command not in self._ended:
+            raise ValueError(f"no call of the id {command} was begun here, or its result was taken")
+        end = _end(seconds)
+        try:
+            while command not in self._ended:
+                self._keep(self._relay_notice(_left(end)))
+        except (AgentError, ConnectionError) as error:
+            self._begun.discard(command)
+            raise RelayError("outcomeUnknown", str(error)) from error
+        return _success(self._ended.pop(command)).get("message", {})
+
+    def cancel(self, command):
+        """Takes back what `begin_call` began, here and there; its result is the RelayError `cancelled`. False where it is not under way."""
+        try:
+            self._command({"type": "cancel", "id": command})
+        except RelayError:
+            return False
+        return True
 
     def open_connection(self, device, app, service, seconds=10):
         """Opens a connection, and returns its id."""
@@ -181,14 +227,14 @@ class Relay:
     def close(self, connection):
         self._command({"type": "close", "connection": connection, "reason": "completed"})
 
-    def launch(self, device, uri, app=None, fallback=None, seconds=30):
-        """Opens an address on a device."""
-        order = {"type": "launch", "uri": uri}
+    def launch(self, device, uri, app=None, fallback=None, seconds=30, command=None):
+        """Opens an address on a device. `command`, a UUID, makes a repetition known there."""
+        order = {"type": "launch", "uri": _check_text("the address", uri, 8192)}
         if app is not None:
-            order["app"] = app
+            order["app"] = _check_text("the app", app, 1024)
         if fallback is not None:
-            order["fallback"] = fallback
-        self._order(order, device, seconds, None)
+            order["fallback"] = _check_text("the fallback", fallback, 8192)
+        self._order(order, device, seconds, command)
 
     def life(self, command):
         """Where a command of the last day stands, and how it ended."""
@@ -199,14 +245,38 @@ class Relay:
 
     # Inside
 
-    def _order(self, order, device, seconds, command, wait=False):
+    @staticmethod
+    def _call(app, service, message, limit):
+        encode(message, limit)
+        return {
+            "type": "call", "app": _check_text("the app", app, 1024), "service": _check_text("the service", service, 1024),
+            "message": message}
+
+    @staticmethod
+    def _ordering(order, device, seconds, command, wait=False):
         request = {
-            "type": "command", "device": device, "order": order, "id": command or uuid.uuid4(),
+            "type": "command", "device": _check_text("the device's id", device, 64), "order": order, "id": command,
             "deadline": int((time.time() + seconds) * 1000),
         }
         if wait:
             request["waits"] = True
-        return self._command(request, seconds + 5)
+        return request
+
+    def _order(self, order, device, seconds, command, wait=False):
+        """What came of a command; whatever ends the waiting for it, such as Ctrl-C, takes it back."""
+        command = command or uuid.uuid4()
+        request = self._ordering(order, device, seconds, command, wait)
+        number = self._number()
+        self._request({**request, "request": number})
+        try:
+            return self._outcome(number, seconds + 5)
+        except RelayError:
+            raise
+        except (AgentError, ConnectionError) as error:
+            raise RelayError("outcomeUnknown", str(error)) from error
+        except BaseException:
+            self._request({"type": "cancel", "request": self._number(), "id": command})
+            raise
 
     def _number(self):
         self._requests += 1
@@ -215,18 +285,27 @@ class Relay:
     def _command(self, request, seconds=10):
         number = self._number()
         self._request({**request, "request": number})
+        return self._outcome(number, seconds)
+
+    def _outcome(self, number, seconds):
         answer = self._wait(lambda notice: notice["type"] == "answered" and notice["request"] == number, seconds)
-        outcome = answer["outcome"]
-        if outcome["status"] != "success":
-            raise RelayError(outcome["status"], outcome.get("detail"))
-        return outcome
+        return _success(answer["outcome"])
 
     def _wait(self, is_wanted, seconds):
+        end = _end(seconds)
         while True:
-            notice = self._relay_notice(seconds)
+            notice = self._relay_notice(_left(end))
             if is_wanted(notice):
                 return notice
+            self._keep(notice)
+
+    def _keep(self, notice):
+        """Puts a notice where it is looked for: the ends of begun calls, or what the agent tells unasked."""
+        if notice["type"] not in ("answered", "life", "managed", "found"):
             self._notices.append(notice)
+        elif notice.get("id") in self._begun:
+            self._begun.discard(notice["id"])
+            self._ended[notice["id"]] = notice["outcome"]
 
     def _request(self, request):
         frame = encode(request, FRAME_LIMIT, depth=20, entries=8192)
@@ -242,20 +321,57 @@ class Relay:
 
     def _say(self, message):
         body = json.dumps(message).encode()
+        self._socket.settimeout(None)
         self._socket.sendall(struct.pack(">I", len(body)) + body)
 
     def _hear(self, seconds):
-        self._socket.settimeout(seconds)
-        (length,) = struct.unpack(">I", self._exactly(4))
+        """The next message; what came of one before the time was over is kept for the next try."""
+        end = _end(seconds)
+        self._receive(4, end)
+        (length,) = struct.unpack(">I", self._received[:4])
         if length > LONGEST_FRAME:
             raise AgentError(f"a frame of {length} bytes; at most {LONGEST_FRAME} are allowed")
-        return json.loads(self._exactly(length))
+        self._receive(4 + length, end)
+        body = bytes(self._received[4:4 + length])
+        del self._received[:4 + length]
+        return json.loads(body)
 
-    def _exactly(self, count):
-        data = b""
-        while len(data) < count:
-            piece = self._socket.recv(count - len(data))
+    def _receive(self, count, end):
+        while len(self._received) < count:
+            self._socket.settimeout(_left(end))
+            piece = self._socket.recv(max(count - len(self._received), 1 << 16))
             if not piece:
                 raise ConnectionError("the agent has ended the connection")
-            data += piece
-        return data
+            self._received += piece
+
+
+def _end(seconds):
+    return None if seconds is None else time.monotonic() + seconds
+
+
+def _left(end):
+    # At 0 a socket does not wait at all, which is another error.
+    return None if end is None else max(end - time.monotonic(), 0.001)
+
+
+def _success(outcome):
+    if outcome["status"] != "success":
+        raise RelayError(outcome["status"], outcome.get("detail"))
+    return outcome
+
+
+def _check_count(name, values, most):
+    if len(values) > most:
+        raise MessageFault(f"{len(values)} {name}; at most {most} are allowed")
+
+
+def _check_text(name, text, most):
+    if len(text.encode()) > most:
+        raise MessageFault(f"{name} has {len(text.encode())} bytes; at most {most} are allowed")
+    return text
+
+
+def _cut(text, most):
+    """The text, or its beginning in so many bytes."""
+    data = text.encode()
+    return text if len(data) <= most else data[:most - 3].decode(errors="ignore") + "…"

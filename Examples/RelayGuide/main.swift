@@ -1,19 +1,26 @@
 // Each step of Rome's guide for iOS: `RelayGuide serve` on one device, `RelayGuide call` on another. And streams, which the guide has not:
-// `RelayGuide take FILE` on one device, `RelayGuide give FILE` on another.
+// `RelayGuide take FILE` on one device, `RelayGuide give FILE` on another. `RelayGuide hold` asks what is never answered, to show the life of
+// a command: with the line `cancel` it is taken back.
 
 import ConnectedDevices
 import Foundation
+import Synchronization
 
 let service = "guide"
 let app = "com.example.relay-guide"
 
-/// Answers a ping with a pong, and asks back when it is told to.
+/// Answers a ping with a pong, asks back when it is told to, and keeps what it is told to hold.
 struct PingProvider: AppServiceProvider {
+    let held: Held
     var appServiceInfo: AppServiceInfo { AppServiceInfo(name: service, packageId: app) }
 
     func connectionDidOpen(_ info: AppServiceConnectionOpenedInfo) {
         let connection = info.connection
         connection.requestReceived.subscribe { [weak connection] request in
+            if request.message["Type"] as? String == "hold" {
+                held.keep(request)
+                return say("holds")
+            }
             var answer = request.message
             answer["Type"] = "pong"
             request.sendResponse(answer)
@@ -25,6 +32,12 @@ struct PingProvider: AppServiceProvider {
         }
         connection.serviceClosed.subscribe { say("closed: \($0)") }
     }
+}
+
+/// Requests that are not answered.
+final class Held: Sendable {
+    private let requests = Mutex<[AppServiceRequest]>([])
+    func keep(_ request: AppServiceRequest) { requests.withLock { $0.append(request) } }
 }
 
 /// Opens `guide:` addresses by printing them.
@@ -78,7 +91,7 @@ if CommandLine.arguments.dropFirst().first == "serve" {
     // 2. Say what this app offers, and publish it.
     let registration = RemoteSystemAppRegistration.getForAccount()
     registration.attributes = ["Purpose": "guide"]
-    registration.appServiceProviders = [PingProvider()]
+    registration.appServiceProviders = [PingProvider(held: Held())]
     registration.launchUriProvider = GuideLauncher()
     say("published: \(await registration.publish())")
     while true { try await Task.sleep(for: .seconds(3600)) }
@@ -114,6 +127,22 @@ if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "give" {
         request: request)
     say("given: \(given.status)")
     exit(given.status == .success ? 0 : 1)
+}
+
+if CommandLine.arguments.dropFirst().first == "hold" {
+    let command = RemoteCommand()
+    let holding = Task.detached {
+        await AppServiceConnection.sendStatelessMessage(
+            ["Type": "hold"], to: AppServiceInfo(name: service, packageId: app), request: request, as: command,
+            within: .seconds(120))
+    }
+    while try await command.life() != .executing { try await Task.sleep(for: .milliseconds(20)) }
+    say("executing \(command.id)")
+    if readLine() == "cancel" { holding.cancel() }
+    let response = await holding.value
+    let life = (try? await command.life())?.rawValue ?? "not known"
+    say("hold: \(response.status), \(life)")
+    exit(0)
 }
 
 // 4. Open addresses there.

@@ -3,10 +3,13 @@
 The apps are scripts that speak the agents' sockets in Python; `xdg-open` is a script first in PATH.
 """
 
+import base64
 import json
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -21,7 +24,8 @@ from test_relay_values import comparable, messages
 from waiting import wait_until
 
 sys.path.insert(0, str(REPOSITORY / "Examples/PythonRelay"))
-from aldaba_relay import MessageFault, Relay, RelayError  # noqa: E402
+from aldaba_relay import MessageFault, Question, Relay, RelayError  # noqa: E402
+from relay_values import encode  # noqa: E402
 
 APP = "com.example.relay"
 
@@ -262,6 +266,94 @@ def test_a_command_that_comes_twice_is_carried_out_once(caller, service, second)
     assert caller.call(second.id, APP, "echo", {}, command=command) == {"n": 1}
     assert count == [1]
     assert caller.life(command) == ("completed", "success")
+
+
+def test_a_call_that_was_begun_is_taken_back_at_the_target(caller, service, second):
+    first_call = caller.begin_call(second.id, APP, "echo", {"n": 1})
+    other = caller.begin_call(second.id, APP, "echo", {"n": 2})
+    asked = [Question(service.next_notice(10)) for _ in range(2)]
+    assert [question.id for question in asked] == [first_call, other]
+    wait_until(lambda: caller.life(first_call) == ("executing", None), "the target says that it has it")
+    assert caller.cancel(first_call)
+    with pytest.raises(RelayError) as taken_back:
+        caller.result(first_call)
+    assert taken_back.value.status == "cancelled"
+    assert caller.life(first_call) == ("cancelled", "cancelled")
+    assert not caller.cancel(first_call)
+    service.answer(asked[0], {"late": True})
+    service.answer(asked[1], {"n": 3})
+    assert caller.result(other, 10) == {"n": 3}
+    with pytest.raises(ValueError):
+        caller.result(other)
+    # The target knows the id, too.
+    with pytest.raises(RelayError) as again:
+        caller.call(second.id, APP, "echo", {"n": 1}, command=first_call)
+    assert again.value.status == "cancelled"
+
+
+def test_whatever_ends_the_waiting_for_a_call_takes_it_back(caller, service, second, monkeypatch):
+    class Enough(Exception):
+        pass
+
+    def wait(*_):
+        raise Enough
+
+    command = uuid.uuid4()
+    with monkeypatch.context() as patch:
+        patch.setattr(caller, "_outcome", wait)
+        with pytest.raises(Enough):
+            caller.call(second.id, APP, "echo", {}, command=command)
+    wait_until(lambda: caller.life(command) == ("cancelled", "cancelled"), "it is taken back")
+
+
+def test_what_an_agent_would_not_read_does_not_leave_the_script(caller, service, second):
+    for services, attributes in (({f"s{n}": "off" for n in range(33)}, {}), ({"s" * 256: "off"}, {}), ({}, {"a": "b" * 4096})):
+        with pytest.raises(MessageFault):
+            service.publish(services, attributes=attributes)
+    for uri in ("https://example.org/" + "a" * 8200, "relaytest:" + "é" * 4100):
+        with pytest.raises(MessageFault):
+            caller.launch(second.id, uri)
+    with pytest.raises(MessageFault):
+        caller.call("1" * 65, APP, "echo", {})
+    # A detail of any length is told in part, and the connection goes on.
+    command = caller.begin_call(second.id, APP, "echo", {})
+    service.fail(Question(service.next_notice(10)), "é" * 5000)
+    with pytest.raises(RelayError) as failed:
+        caller.result(command, 10)
+    assert failed.value.status == "failed" and failed.value.detail.startswith("é" * 2000) and failed.value.detail.endswith("…")
+    serving = threading.Thread(target=service.serve, args=(lambda question: {"is": "here"}, 1))
+    serving.start()
+    assert caller.call(second.id, APP, "echo", {}) == {"is": "here"}
+    serving.join(10)
+
+
+def test_what_had_begun_to_come_when_the_time_was_over_is_not_lost(tmp_path):
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "agent"))
+        listener.listen()
+
+        def frame(message):
+            body = json.dumps(message).encode()
+            return struct.pack(">I", len(body)) + body
+
+        notice = frame({
+            "type": "relay", "frame": base64.b64encode(encode({"type": "removed", "device": "1"})).decode()})
+        taken = []
+
+        def welcome():
+            connection, _ = listener.accept()
+            connection.sendall(frame({"type": "welcome"}) + notice[:20])
+            taken.append(connection)
+
+        serving = threading.Thread(target=welcome)
+        serving.start()
+        with Relay(APP, path=str(tmp_path / "agent")) as relay:
+            serving.join(10)
+            with pytest.raises(TimeoutError):
+                relay.next_notice(0.2)
+            taken[0].sendall(notice[20:])
+            assert relay.next_notice(10) == {"type": "removed", "device": "1"}
+        taken[0].close()
 
 
 def test_an_app_opens_addresses_of_its_scheme(caller, service, second):

@@ -18,9 +18,9 @@ def install(device, folder):
     run_aldaba("agent", "app", "install", manifest, "--data", device.data)
 
 
-def start(device, *words):
+def start(device, *words, **options):
     return subprocess.Popen(
-        [GUIDE, *words], stdout=subprocess.PIPE, text=True,
+        [GUIDE, *words], stdout=subprocess.PIPE, text=True, **options,
         env=clean_environment(ALDABA_APP_ID=APP, ALDABA_AGENT_SOCKET=device.socket))
 
 

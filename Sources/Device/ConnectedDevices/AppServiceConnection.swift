@@ -44,7 +44,12 @@ public final class AppServiceRequest: Sendable {
         self.client = client
     }
 
-    /// Answers; the first answer counts. A limit above ``AppServiceConnection/largestMessageLimit`` is that.
+    deinit {
+        guard !isAnswered.withLock({ $0 }) else { return }
+        client.say(.answer(call: call, RelayOutcome(.failed, detail: "the app did not answer")))
+    }
+
+    /// Answers; the first answer counts. A request that nobody keeps is answered with a failure. A limit above ``AppServiceConnection/largestMessageLimit`` is that.
     ///
     /// - Returns: ``AppServiceResponseStatus/messageSizeTooLarge`` or ``AppServiceResponseStatus/failure`` where the answer
     ///   cannot be sent: then the asker is told so.
@@ -62,7 +67,7 @@ public final class AppServiceRequest: Sendable {
             return .success
         } catch {
             let status: RelayStatus = error.isTooLarge ? .tooLarge : .failed
-            client.say(.answer(call: call, RelayOutcome(status, detail: "the answer: \(error)")))
+            client.say(.answer(call: call, RelayOutcome(status, telling: "the answer: \(error)")))
             return error.isTooLarge ? .messageSizeTooLarge : .failure
         }
     }
@@ -126,9 +131,11 @@ public final class AppServiceConnection: Sendable {
 
     /// Opens the connection.
     ///
+    /// - Parameter command: The command by which its life can be asked for.
     /// - Throws: ``AppServiceConnectionError`` where it was opened before, or has no service to open.
     public func openRemote(
-        _ request: RemoteSystemConnectionRequest, within patience: Duration = .seconds(10)
+        _ request: RemoteSystemConnectionRequest, as command: RemoteCommand = RemoteCommand(),
+        within patience: Duration = .seconds(10)
     ) async throws -> AppServiceConnectionStatus {
         let info = try state.withLock { state throws -> AppServiceInfo in
             guard !state.isOpening else { throw AppServiceConnectionError.openedBefore }
@@ -136,7 +143,7 @@ public final class AppServiceConnection: Sendable {
             state.isOpening = true
             return info
         }
-        let id = UUID.random()
+        let id = command.id
         // What the other end says may come before the answer is taken here.
         state.withLock { $0.id = id }
         listen()
@@ -147,8 +154,10 @@ public final class AppServiceConnection: Sendable {
     }
 
     /// Asks the other end, and waits for its answer. A limit above ``largestMessageLimit`` is that.
+    ///
+    /// - Parameter command: The command by which its life can be asked for.
     public func sendMessage(
-        _ message: ValueSet, within patience: Duration = .seconds(30),
+        _ message: ValueSet, as command: RemoteCommand = RemoteCommand(), within patience: Duration = .seconds(30),
         limit: Int = AppServiceConnection.defaultMessageLimit
     ) async -> AppServiceResponse {
         let map: RelayMap
@@ -160,16 +169,19 @@ public final class AppServiceConnection: Sendable {
             return AppServiceResponse(message: [:], status: .connectionClosed, detail: nil)
         }
         let outcome = await client.command(
-            .send(connection: id, message: map), id: UUID.random(), on: "", within: patience)
+            .send(connection: id, message: map), id: command.id, on: "", within: patience)
         return AppServiceResponse(
             message: ValueSetCoding.values(outcome.message ?? [:]), status: AppServiceResponseStatus(outcome.status),
             detail: outcome.detail)
     }
 
     /// Opens, asks once and closes, in one round trip. A limit above ``largestMessageLimit`` is that.
+    ///
+    /// - Parameter command: The command by which its life can be asked for; given again, it is carried out once.
     public static func sendStatelessMessage(
         _ message: ValueSet, to info: AppServiceInfo, request: RemoteSystemConnectionRequest,
-        within patience: Duration = .seconds(30), limit: Int = AppServiceConnection.defaultMessageLimit
+        as command: RemoteCommand = RemoteCommand(), within patience: Duration = .seconds(30),
+        limit: Int = AppServiceConnection.defaultMessageLimit
     ) async -> StatelessAppServiceResponse {
         let map: RelayMap
         do throws(ValueSetFault) { map = try ValueSetCoding.relay(message, limit: limit) } catch {
@@ -177,9 +189,8 @@ public final class AppServiceConnection: Sendable {
                 message: [:], status: error.isTooLarge ? .messageSizeTooLarge : .failure, detail: error.description)
         }
         let outcome = await RelayClient.shared.command(
-            .call(app: request.app ?? info.packageId, service: info.name, message: map), id: UUID.random(),
-            on: request.device,
-            within: patience)
+            .call(app: request.app ?? info.packageId, service: info.name, message: map), id: command.id,
+            on: request.device, within: patience)
         return StatelessAppServiceResponse(
             message: ValueSetCoding.values(outcome.message ?? [:]),
             status: StatelessAppServiceResponseStatus(outcome.status), detail: outcome.detail)
@@ -232,19 +243,5 @@ public final class AppServiceConnection: Sendable {
                 .answer(call: call, RelayOutcome(.failed, detail: "the app does not take questions here")))
         }
         requestReceived.fire(AppServiceRequest(message, call: call, client: client))
-    }
-}
-
-extension RelayClient {
-    /// Gives a command, and waits for what comes of it.
-    func command(_ order: RelayOrder, id: UUID, on device: String, within patience: Duration) async -> RelayOutcome {
-        let now = Int64(Date().timeIntervalSince1970 * 1000)
-        let seconds = min(max(patience.components.seconds, 1), 3600)
-        let deadline = now + seconds * 1000
-        let notice = await ask { .command(request: $0, id: id, device: device, deadline: deadline, order) }
-        guard case .answered(_, _, let outcome)? = notice else {
-            return RelayOutcome(.networkUnavailable, detail: "the agent of this device does not answer")
-        }
-        return outcome
     }
 }

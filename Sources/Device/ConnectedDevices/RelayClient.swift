@@ -77,25 +77,30 @@ final class RelayClient: Sendable {
     }
 
     /// Asks the agent. A request that the agent would not read, whose connection it would end, is answered here.
-    func ask(_ make: @escaping @Sendable (Int64) -> RelayRequest) async -> RelayNotice? {
+    ///
+    /// - Parameter passage: Tells whether it left before the connection ended; one that was taken back does not leave.
+    func ask(
+        _ make: @escaping @Sendable (Int64) -> RelayRequest, by passage: RequestPassage = RequestPassage()
+    ) async -> RelayNotice? {
         if let fault = make(0).fault {
             let status: RelayStatus = if case .tooLarge = fault.problem { .tooLarge } else { .failed }
             return .answered(request: 0, id: nil, RelayOutcome(status, detail: fault.description))
         }
         return await withCheckedContinuation { continuation in
-            ask(make) { continuation.resume(returning: $0) }
+            ask(make, passage) { continuation.resume(returning: $0) }
         }
     }
 
     private func ask(
-        _ make: @escaping @Sendable (Int64) -> RelayRequest, then complete: @escaping @Sendable (RelayNotice?) -> Void
+        _ make: @escaping @Sendable (Int64) -> RelayRequest, _ passage: RequestPassage,
+        then complete: @escaping @Sendable (RelayNotice?) -> Void
     ) {
         enum Step { case wait, fail, send(AgentConnection, Int64) }
         let step = state.withLock { state -> Step in
             guard state.attempts.isStarted else { return .fail }
             guard let connection = state.connection, state.attempts.isOpen else {
                 guard !state.attempts.hasTried else { return .fail }
-                state.held.append { [self] in ask(make, then: complete) }
+                state.held.append { [self] in ask(make, passage, then: complete) }
                 return .wait
             }
             state.lastRequest += 1
@@ -106,7 +111,8 @@ final class RelayClient: Sendable {
         case .wait: break
         case .fail: complete(nil)
         case .send(let connection, let number):
-            if !send(make(number), over: connection) { settle(number, nil) }
+            let hasLeft = passage.leave { send(make(number), over: connection) }
+            if !hasLeft { settle(number, nil) }
         }
     }
 

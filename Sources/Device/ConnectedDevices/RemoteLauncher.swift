@@ -28,11 +28,12 @@ public struct RemoteLauncher: Sendable {
 
     /// Opens an address, and says what came of it: whether the target took it, not whether a window is there.
     ///
+    /// - Parameter command: The command by which its life can be asked for; given again, it is carried out once.
     /// - Returns: ``RemoteLaunchUriStatus/valueSetTooLarge`` for an address or a fallback of more than 8192 bytes, or
     ///   for more than 16 preferred apps; nothing is sent then.
     public func launchUri(
         _ uri: String, with request: RemoteSystemConnectionRequest,
-        options: RemoteLauncherOptions = RemoteLauncherOptions(),
+        options: RemoteLauncherOptions = RemoteLauncherOptions(), as command: RemoteCommand = RemoteCommand(),
         within patience: Duration = .seconds(30)
     ) async -> RemoteLaunchUriStatus {
         guard uri.utf8.count <= 8192, (options.fallbackUri ?? "").utf8.count <= 8192,
@@ -41,6 +42,6 @@ public struct RemoteLauncher: Sendable {
         let order = RelayOrder.launch(
             uri: uri, app: request.app, fallback: options.fallbackUri, preferredApps: options.preferredAppIds)
         return RemoteLaunchUriStatus(
-            await RelayClient.shared.command(order, id: UUID(), on: request.device, within: patience).status)
+            await RelayClient.shared.command(order, id: command.id, on: request.device, within: patience).status)
     }
 }

@@ -56,15 +56,17 @@ public enum RemoteStream {
     ///
     /// - Parameters:
     ///   - name: What the stream is called, at most 255 bytes.
+    ///   - command: The command by which its life can be asked for.
     ///   - patience: How long it may take, an hour at most.
     /// - Returns: The status ``AppServiceResponseStatus/outcomeUnknown`` where the way was lost: the same may be sent again, and goes on where
     ///   the other app says.
     public static func send(
         _ source: some RemoteStreamSource, named name: String, to info: AppServiceInfo,
-        request: RemoteSystemConnectionRequest, within patience: Duration = .seconds(3600)
+        request: RemoteSystemConnectionRequest, as command: RemoteCommand = RemoteCommand(),
+        within patience: Duration = .seconds(3600)
     ) async -> AppServiceResponse {
         let client = RelayClient.shared
-        let id = UUID()
+        let id = command.id
         let giver = StreamGiver(source) {
             client.say(.stream(id, $0))
         } fail: {
@@ -133,7 +135,7 @@ final class StreamGiver: Sendable {
             // What is there is of something else: from the beginning.
             if position.prefix != prefix { position = StreamPosition() }
         }
-        let end = min(source.size, position.offset + length)
+        let end = position.offset + min(length, source.size - position.offset)
         while position.offset < end {
             let piece = try read(position.offset, until: end)
             say(.piece(offset: position.offset, [UInt8](piece)))

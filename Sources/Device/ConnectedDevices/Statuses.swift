@@ -84,6 +84,8 @@ public enum AppServiceConnectionStatus: Int, Sendable, CaseIterable {
     case expired = 102
     /// Too much is under way.
     case rateLimited = 103
+    /// It was taken back.
+    case canceled = 105
 
     init(_ status: RelayStatus) {
         self =
@@ -99,7 +101,8 @@ public enum AppServiceConnectionStatus: Int, Sendable, CaseIterable {
             case .outcomeUnknown: .outcomeUnknown
             case .expired: .expired
             case .resourceLimits: .rateLimited
-            case .failed, .protocolUnavailable, .tooLarge, .cancelled: .unknown
+            case .cancelled: .canceled
+            case .failed, .protocolUnavailable, .tooLarge: .unknown
             }
     }
 }
