@@ -1,4 +1,13 @@
+import Foundation
 import RelayWire
+
+/// What devices may be able to do.
+public enum KnownRemoteSystemCapabilities {
+    /// The capabilities by their texts.
+    public static let appService = "AppService", launchUri = "LaunchUri"
+    /// The capabilities by their texts; no device has these.
+    public static let remoteSession = "RemoteSession", spatialEntity = "SpatialEntity"
+}
 
 /// The kinds of device that there are; an open set, for display only.
 public enum RemoteSystemKinds {
@@ -25,8 +34,24 @@ public struct RemoteSystem: Hashable, Sendable {
     /// Its system.
     public var platform: RemoteSystemPlatform { RemoteSystemPlatform(device.platform) }
     /// Its apps that offer something to other devices.
-    public var apps: [RemoteSystemApp] { device.apps.map { RemoteSystemApp($0, device: device.id) } }
+    public var apps: [RemoteSystemApp] { device.apps.map { RemoteSystemApp($0, of: device) } }
+    /// Whether it is reached by a connection of the two devices' own, in a network that they share, and not by the server.
+    public var isAvailableByProximity: Bool { device.reach == .direct }
+    /// Whether Bluetooth reaches it; no device is reached in this way.
+    public var isAvailableBySpatialProximity: Bool { false }
 
+    /// Whether it can do something of ``KnownRemoteSystemCapabilities``: devices open addresses and have app services.
+    public func supportsCapability(_ capability: String) -> Bool {
+        [KnownRemoteSystemCapabilities.appService, KnownRemoteSystemCapabilities.launchUri].contains(capability)
+    }
+
+    /// Whether an app may look for devices: `allowed` where this device's agent answers, else `unspecified`.
+    public static func requestAccess() async -> RemoteSystemAccessStatus {
+        await RelayClient.shared.ask { .life(request: $0, id: UUID()) } == nil ? .unspecified : .allowed
+    }
+
+    /// The iOS library's name of ``id``.
+    public var systemId: String { id }
     /// The guide's name of ``apps``.
     @available(*, deprecated, renamed: "apps") public var applications: [RemoteSystemApp] { apps }
 }
@@ -35,10 +60,12 @@ public struct RemoteSystem: Hashable, Sendable {
 public struct RemoteSystemApp: Hashable, Sendable {
     private let app: RelayApp
     let device: String
+    private let isNear: Bool
 
-    init(_ app: RelayApp, device: String) {
+    init(_ app: RelayApp, of device: RelayDevice) {
         self.app = app
-        self.device = device
+        self.device = device.id
+        isNear = device.reach == .direct
     }
 
     /// The app's bundle id.
@@ -51,11 +78,13 @@ public struct RemoteSystemApp: Hashable, Sendable {
     public var attributes: [String: String] { app.attributes }
     /// The services that it offers to this device.
     public var appServices: [AppServiceInfo] { app.services.map { AppServiceInfo(name: $0, packageId: app.id) } }
-    /// Whether the local network reaches it; devices are reached through the server.
-    public var isAvailableByProximity: Bool { false }
-    /// Whether Bluetooth reaches it; devices are reached through the server.
+    /// Whether it can be reached, by a connection of the two devices' own in a network that they share.
+    public var isAvailableByProximity: Bool { isNear && status == .available }
+    /// Whether Bluetooth reaches it; no device is reached in this way.
     public var isAvailableBySpatialProximity: Bool { false }
 
+    /// The iOS library's name of ``id``.
+    public var appId: String { id }
     /// The guide's name of ``id``.
     @available(*, deprecated, renamed: "id") public var applicationId: String { id }
 }

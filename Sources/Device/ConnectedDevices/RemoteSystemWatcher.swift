@@ -1,56 +1,6 @@
 import RelayWire
 import Synchronization
 
-/// Which devices a watcher tells of. A device must pass every filter.
-public enum RemoteSystemFilter: Hashable, Sendable {
-    /// Devices of these kinds.
-    case kind([String])
-    /// Devices that can be reached, or any.
-    case statusType(RemoteSystemStatusType)
-    /// Devices that are found in this way.
-    case discoveryType(RemoteSystemDiscoveryType)
-    /// Devices of the same person, or of anybody: of those there are none.
-    case authorizationKind(RemoteSystemAuthorizationKind)
-    /// Whether devices count on which this very app is all that there is.
-    case localVisibilityKind(RemoteSystemLocalVisibilityKind)
-    /// Devices with these systems.
-    case platform([RemoteSystemPlatform])
-
-    func passes(_ system: RemoteSystem) -> Bool {
-        switch self {
-        case .kind(let kinds): kinds.contains { $0.lowercased() == system.kind.lowercased() }
-        case .statusType(let type): type == .any || system.status == .available
-        case .discoveryType(let type): type == .any || type == .cloud
-        case .authorizationKind, .localVisibilityKind: true
-        case .platform(let platforms): platforms.contains(system.platform)
-        }
-    }
-}
-
-/// Which presence a watcher asks for.
-public enum RemoteSystemStatusType: Int, Sendable, CaseIterable {
-    /// The values keep their numbers.
-    case any = 0, available = 1
-}
-
-/// In which way devices are found.
-public enum RemoteSystemDiscoveryType: Int, Sendable, CaseIterable {
-    /// The values keep their numbers.
-    case any = 0, proximal = 1, cloud = 2, spatiallyProximal = 3
-}
-
-/// Whose devices are found.
-public enum RemoteSystemAuthorizationKind: Int, Sendable, CaseIterable {
-    /// The values keep their numbers.
-    case sameUser = 0, anonymous = 1
-}
-
-/// Whether this app's own device is told.
-public enum RemoteSystemLocalVisibilityKind: Int, Sendable, CaseIterable {
-    /// The values keep their numbers.
-    case showAll = 0, hideLocalApp = 1
-}
-
 /// Tells of this person's other devices: first of all that there are, then ``enumerationCompleted``, then of what changes,
 /// until it is stopped.
 public final class RemoteSystemWatcher: Sendable {
@@ -113,7 +63,7 @@ public final class RemoteSystemWatcher: Sendable {
         if await client.ask({ .watch(request: $0) }) == nil { errorOccurred.fire(.internetNotAvailable) }
     }
 
-    private func take(_ news: RelayClient.News) {
+    func take(_ news: RelayClient.News) {
         switch news {
         case .opened:
             state.withLock { $0.fresh = [] }

@@ -1,0 +1,8 @@
+import Synchronization
+
+/// What was told, in order.
+final class Told: Sendable {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+}
