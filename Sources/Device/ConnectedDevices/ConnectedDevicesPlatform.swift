@@ -78,10 +78,16 @@ public final class ConnectedDevicesPlatform: Sendable {
     public static let shared = ConnectedDevicesPlatform()
 
     /// The accounts of this app.
-    public let accountManager = ConnectedDevicesAccountManager()
+    public let accountManager: ConnectedDevicesAccountManager
+    /// The registrations for waking this app.
+    public let notificationRegistrationManager: ConnectedDevicesNotificationRegistrationManager
 
     /// A platform that is not started. All of a process share one connection to the agent.
-    public init() {}
+    public init() {
+        accountManager = ConnectedDevicesAccountManager()
+        notificationRegistrationManager = ConnectedDevicesNotificationRegistrationManager(
+            accountManager, client: .shared)
+    }
 
     /// Begins to connect to the agent. What is asked before that is answered as without a network.
     public func start() { RelayClient.shared.start() }

@@ -68,6 +68,42 @@ public typealias MCDAppServiceResponseStatus = AppServiceResponseStatus
 public typealias MCDStatelessAppServiceResponse = StatelessAppServiceResponse
 /// The name with the prefix.
 public typealias MCDStatelessAppServiceResponseStatus = StatelessAppServiceResponseStatus
+/// The name with the prefix.
+public typealias MCDConnectedDevicesNotification = ConnectedDevicesNotification
+/// The name with the prefix.
+public typealias MCDConnectedDevicesNotificationRegistration = ConnectedDevicesNotificationRegistration
+/// The name with the prefix.
+public typealias MCDConnectedDevicesNotificationRegistrationManager = ConnectedDevicesNotificationRegistrationManager
+/// The name with the prefix.
+public typealias MCDConnectedDevicesNotificationRegistrationState = ConnectedDevicesNotificationRegistrationState
+/// The name with the prefix.
+public typealias MCDConnectedDevicesNotificationType = ConnectedDevicesNotificationType
+/// The name with the prefix.
+public typealias MCDConnectedDevicesProcessNotificationOperation = ConnectedDevicesProcessNotificationOperation
+/// The name with the prefix.
+public typealias MCDRemoteSystemAccessStatus = RemoteSystemAccessStatus
+/// The name with the prefix.
+public typealias MCDKnownRemoteSystemCapabilities = KnownRemoteSystemCapabilities
+/// The name with the prefix.
+public typealias MCDRemoteSystemKindFilter = RemoteSystemKindFilter
+/// The name with the prefix.
+public typealias MCDRemoteSystemStatusTypeFilter = RemoteSystemStatusTypeFilter
+/// The name with the prefix.
+public typealias MCDRemoteSystemStatusType = RemoteSystemStatusType
+/// The name with the prefix.
+public typealias MCDRemoteSystemDiscoveryTypeFilter = RemoteSystemDiscoveryTypeFilter
+/// The name with the prefix.
+public typealias MCDRemoteSystemDiscoveryType = RemoteSystemDiscoveryType
+/// The name with the prefix.
+public typealias MCDRemoteSystemAuthorizationKindFilter = RemoteSystemAuthorizationKindFilter
+/// The name with the prefix.
+public typealias MCDRemoteSystemAuthorizationKind = RemoteSystemAuthorizationKind
+/// The name with the prefix.
+public typealias MCDRemoteSystemLocalVisibilityKindFilter = RemoteSystemLocalVisibilityKindFilter
+/// The name with the prefix.
+public typealias MCDRemoteSystemLocalVisibilityKind = RemoteSystemLocalVisibilityKind
+/// The name with the prefix.
+public typealias MCDRemoteSystemPlatformFilter = RemoteSystemPlatformFilter
 
 /// The guide's older name.
 @available(*, deprecated, renamed: "ConnectedDevicesPlatform") public typealias MCDPlatform = ConnectedDevicesPlatform
@@ -80,4 +116,14 @@ extension RemoteSystemConnectionRequest {
     /// The guide's older name of ``init(remoteSystemApp:)``.
     @available(*, deprecated, renamed: "init(remoteSystemApp:)")
     public init(remoteSystemApplication: RemoteSystemApp) { self.init(remoteSystemApp: remoteSystemApplication) }
+}
+
+extension AppServiceConnection {
+    /// The guide's older name of ``sendStatelessMessage(_:to:request:as:within:limit:)``.
+    @available(*, deprecated, renamed: "sendStatelessMessage(_:to:request:)")
+    public static func sendSingleMessage(
+        _ message: ValueSet, to info: AppServiceInfo, request: RemoteSystemConnectionRequest
+    ) async -> StatelessAppServiceResponse {
+        await sendStatelessMessage(message, to: info, request: request)
+    }
 }
