@@ -14,6 +14,9 @@ package final class FakeServer: PushConnector, EnrolmentClient {
     package let enrolled = Mutex<UInt64>(100)
     package let refusal = Mutex<EnrolmentFailure?>(nil)
     package let refusalOfEnd = Mutex<EnrolmentFailure?>(nil)
+    /// The registrations that have ended.
+    package let ended = Inbox<Topic>()
+    package let refusalOfCheckIn = Mutex<EnrolmentFailure?>(nil)
     package let unregistered = Inbox<Topic>()
     /// The public keys that registrations published, in order.
     package let published = Mutex<[RecipientPublicKey?]>([])
@@ -32,6 +35,7 @@ package final class FakeServer: PushConnector, EnrolmentClient {
     }
 
     package func checkIn(known identity: DeviceIdentity?) async throws(EnrolmentFailure) -> DeviceIdentity {
+        if let refusal = refusalOfCheckIn.withLock({ $0 }) { throw refusal }
         if let identity {
             guard known.withLock({ $0.contains(identity.device.rawValue) }) else { throw .notAuthenticated }
             return identity
@@ -62,6 +66,7 @@ package final class FakeServer: PushConnector, EnrolmentClient {
         await hold.withLock { $0.take() }?.wait()
         if let refusal = refusalOfEnd.withLock({ $0 }) { throw refusal }
         ends.withLock { $0 += 1 }
+        ended.put(topic)
     }
 
     /// What apps wanted of topics, in order: `+news 0…` to join, `-news` to leave, with the token's last digit.

@@ -79,6 +79,10 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
     package nonisolated func tokenEnded(app: BundleID) {
         assumeIsolated { $0.decide { engine, _ in engine.tokenEnded(app: app) } }
     }
+    /// Answers the app's requests to end its device token: the server's code, or `nil` where it could not be asked.
+    package nonisolated func tokenNotEnded(app: BundleID, code: String?) {
+        assumeIsolated { $0.decide { engine, _ in engine.tokenNotEnded(app: app, code: code) } }
+    }
     /// Answers the app's requests for a device token with the server's code.
     package nonisolated func tokenRefused(app: BundleID, code: String) {
         assumeIsolated {

@@ -46,7 +46,7 @@ extension AgentEngine {
         }
         apps[id] = InstalledApp(manifest: manifest, record: record, replacing: known)
         emit(.link(.appInstalled(id, team: TeamID(rawValue: manifest.team))))
-        if registration != .ended { requestToken(id) }
+        if registration != .ended, known?.tokens.isEnding != true { requestToken(id) }
         emit(.rereadRequests(id))
     }
 

@@ -139,7 +139,7 @@ extension AgentEngine {
             handleCenterCommand(command, request: request, from: app, connection, context)
         case .getSettings(let request): giveSettings(request, of: app, to: connection)
         case .registerForRemoteNotifications(let request): try giveToken(request, app: app, connection, context)
-        case .unregisterForRemoteNotifications: endToken(of: app, connection)
+        case .unregisterForRemoteNotifications(let request): endToken(request, of: app, connection)
         // With the life cycle `always` a connected app is active, whatever it says.
         case .stateChanged(let state): apps[app]?.enter(state)
         case .fetch(let request, _):

@@ -107,7 +107,7 @@ extension AgentEngine {
         }
     }
 
-    private mutating func refuse(_ asker: Confirmation, code: String, _ message: String) {
+    mutating func refuse(_ asker: Confirmation, code: String, _ message: String) {
         send([.channel(.refused(request: asker.request, code: code, message: message))], to: asker.connection)
     }
 

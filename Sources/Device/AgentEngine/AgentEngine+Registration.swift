@@ -26,6 +26,7 @@ extension AgentEngine {
                 [request], connection, code: "tooManyRequests",
                 "\(DeviceTokenRequests.limit) questions wait for an answer already")
         case .waits?: requestToken(app)
+        case .waitsForEnd?: break
         }
     }
 
@@ -35,11 +36,18 @@ extension AgentEngine {
         send(requests.map { .registrationFailed(request: $0, code: code, message: message) }, to: connection)
     }
 
-    /// Ends an app's registration. Its earlier requests for a device token are refused.
-    mutating func endToken(of app: BundleID, _ connection: AppConnection) {
-        refuseToken(
-            apps[app]?.tokens.end() ?? [], connection, code: "unregistered",
-            "the app ended its registration meanwhile")
+    /// Ends an app's registration; answered when the server has done it, or it is known that it has not. The app's earlier
+    /// requests for a device token are refused.
+    mutating func endToken(_ request: Int64, of app: BundleID, _ connection: AppConnection) {
+        let asker = Confirmation(connection: connection, request: request)
+        guard settings.hasServer else {
+            return refuse(asker, code: ChannelFault.offline, "this agent has no server")
+        }
+        guard let refused = apps[app]?.tokens.end(request) else {
+            return refuse(
+                asker, code: ChannelFault.tooMany, "\(DeviceTokenRequests.limit) requests of this kind wait already")
+        }
+        refuseToken(refused, connection, code: "unregistered", "the app ended its registration meanwhile")
         emit(.link(.requestTokenEnd(app)))
     }
 
@@ -59,7 +67,26 @@ extension AgentEngine {
     }
 
     /// The server has forgotten an app's device token.
-    package mutating func tokenEnded(app: BundleID) { apps[app]?.tokens.ended() }
+    package mutating func tokenEnded(app: BundleID) {
+        guard let end = apps[app]?.tokens.ended() else { return }
+        tell(app, end.requests.map { .channel(.accepted(request: $0)) })
+        if end.isTokenWanted { requestToken(app) }
+    }
+
+    /// The server has not forgotten an app's device token: its code, with which it refuses that, or `nil` where it could not be
+    /// asked. The link then goes on asking, unless the app wants a token again.
+    package mutating func tokenNotEnded(app: BundleID, code: String?) {
+        guard let end = apps[app]?.tokens.notEnded(isRefused: code != nil) else { return }
+        let sentence =
+            code.map { "the server answered \($0)" }
+            ?? "the server cannot be reached; it is asked again as long as the agent runs and the app wants no token"
+        tell(
+            app,
+            end.requests.map {
+                .channel(.refused(request: $0, code: code ?? ChannelFault.offline, message: sentence))
+            })
+        if end.isTokenWanted { requestToken(app) }
+    }
 
     /// The server will not give the app a token; where its register is the reason, the link goes on asking.
     ///

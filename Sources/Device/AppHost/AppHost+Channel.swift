@@ -59,6 +59,14 @@ extension AppHost {
         askChannel(answer) { .topic(request: $0, name: name, joins: joins) }
     }
 
+    /// Gives the device token back. The answer comes once, on any thread, when the server has done it or it is known that it has
+    /// not; `nil` when it cannot be asked for.
+    package func endToken(answer: @escaping @Sendable (ChannelAnswer?) -> Void) {
+        let request = nextRequest()
+        channelAnswers[request] = answer
+        handle(.tokenEndAsked(request: request))
+    }
+
     private func askChannel(
         _ answer: @escaping @Sendable (ChannelAnswer?) -> Void, _ command: (Int64) -> ChannelCommand
     ) {

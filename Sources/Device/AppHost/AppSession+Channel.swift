@@ -76,6 +76,7 @@ extension AppSession {
         case .accepted(let request):
             if answered(request) { directives.append(.answerChannel(request: request, .accepted)) }
         case .refused(let request, let code, let message):
+            if code == ChannelFault.offline, isEnd(request) { endIsDelayed(request) }
             if answered(request) {
                 directives.append(.answerChannel(request: request, .refused(code: code, message: message)))
             }

@@ -13,6 +13,9 @@ extension AppSession {
         send(message)
     }
 
+    /// Whether the request waits for an answer, and is one to end the token.
+    func isEnd(_ request: Int64) -> Bool { requests.contains { $0.request == request && $0.message.endsToken } }
+
     /// Whether the request waited for this answer; answers that are sent again are dropped.
     mutating func answered(_ request: Int64) -> Bool {
         guard let place = requests.firstIndex(where: { $0.request == request }) else { return false }
@@ -42,6 +45,18 @@ extension AppSession {
         send(.unregisterForRemoteNotifications(request: request))
     }
 
+    mutating func endToken(_ request: Int64) {
+        registration = .untouched
+        tokenIsAwaited = false
+        token = nil
+        ask(request, .unregisterForRemoteNotifications(request: request))
+    }
+
+    /// The token could not be ended yet: the wish is repeated on later connections, unless another one took its place.
+    mutating func endIsDelayed(_ request: Int64) {
+        if case .untouched = registration { registration = .unwanted(request: request) }
+    }
+
     mutating func registered(_ request: Int64?, _ token: String) {
         guard case .wanted(let wanted) = registration, request == nil || request == wanted else { return }
         guard tokenIsAwaited || token != self.token else { return }
@@ -55,4 +70,9 @@ extension AppSession {
         tokenIsAwaited = false
         directives.append(.announceRegistrationFailure(code: code, message: message))
     }
+}
+
+extension AppMessage {
+    /// Whether it gives the device token back.
+    var endsToken: Bool { if case .unregisterForRemoteNotifications = self { true } else { false } }
 }

@@ -57,8 +57,10 @@ extension AppSession {
         case stateDeclared(AppState)
         /// The app asks for its device token.
         case registrationRequested(request: Int64)
-        /// The app gives its device token back.
+        /// The app gives its device token back, and nobody waits for the answer.
         case unregistrationRequested(request: Int64)
+        /// The app gives its device token back, and is answered by ``Directive/answerChannel(request:_:)``.
+        case tokenEndAsked(request: Int64)
         /// The background handler is done with a notification.
         case backgroundHandled(id: Int64, BackgroundResult)
         /// The raw `UNNotificationPresentationOptions`; 0 means not to present.

@@ -139,6 +139,7 @@ package struct AppSession: Sendable {
         case .stateDeclared(let state): enter(state)
         case .registrationRequested(let request): register(request)
         case .unregistrationRequested(let request): unregister(request)
+        case .tokenEndAsked(let request): endToken(request)
         case .backgroundHandled(let id, let result): backgroundHandled(id, result, now)
         case .presentationAnswered(let id, let options): presentationAnswered(id, options, now)
         case .presentationUnasked(let id): presentationUnasked(id, now)
@@ -255,12 +256,14 @@ extension AppSession {
         for (id, outcome) in deliveries.unconfirmed { send(.handled(notification: id, outcome: outcome)) }
         for (id, _) in replies.unconfirmed { send(.responseHandled(response: id)) }
         for (id, _) in channel.messages.unconfirmed { send(.channel(.taken(message: id))) }
+        // A token that is wanted after one that ends is another one: so the end is asked for first.
+        for (_, message, _) in requests where message.endsToken { send(message) }
         switch registration {
         case .untouched: break
         case .wanted(let request): send(.registerForRemoteNotifications(request: request))
         case .unwanted(let request): send(.unregisterForRemoteNotifications(request: request))
         }
-        for (_, message, _) in requests { send(message) }
+        for (_, message, _) in requests where !message.endsToken { send(message) }
         if case .finished = launch { sendReady() }
     }
 

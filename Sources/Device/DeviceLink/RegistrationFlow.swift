@@ -38,6 +38,9 @@ struct RegistrationFlow: Sendable {
 
     var installedApps: some Collection<BundleID> { teams.keys }
 
+    /// The apps whose registrations are to end.
+    var ending: [BundleID] { wishes.keys.filter { wishes[$0] == .end }.sorted() }
+
     /// What is wanted for an app and not settled yet.
     func wish(of app: BundleID) -> Wish? { wishes[app] }
 

@@ -98,8 +98,14 @@ extension ServerLink {
                 metadata: [
                     LogKey.topic: "\(request.app)", LogKey.error: "\(error.words)",
                 ])
+            if request.wish == .end { delegate?.tokenNotEnded(app: request.app, code: nil) }
         }
         return false
+    }
+
+    /// Tells of the ends that are wanted: the server cannot be asked for them yet.
+    func delayEnds() {
+        for app in registrations.ending { delegate?.tokenNotEnded(app: app, code: nil) }
     }
 
     /// - Returns: The token, where one was asked for.
@@ -171,7 +177,10 @@ extension ServerLink {
         } else {
             unknownApps.remove(request.app)
         }
-        if request.wish == .token { delegate?.tokenRefused(app: request.app, code: code) }
+        switch request.wish {
+        case .token: delegate?.tokenRefused(app: request.app, code: code)
+        case .end: delegate?.tokenNotEnded(app: request.app, code: code)
+        }
         return true
     }
 }

@@ -92,6 +92,7 @@ extension ServerLink {
                     metadata: [
                         LogKey.error: "\(error.words)"
                     ])
+                delayEnds()
                 await pause(&backOff)
             }
         }

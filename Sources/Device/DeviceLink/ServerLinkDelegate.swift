@@ -24,6 +24,9 @@ package protocol ServerLinkDelegate: AnyObject, Sendable {
     func tokenReceived(_ token: String, app: BundleID)
     /// The server has forgotten an app's token, and so has the store.
     func tokenEnded(app: BundleID)
+    /// The server has not forgotten an app's token: its code, with which it refuses that; `nil` where it could not be asked,
+    /// and is asked again.
+    func tokenNotEnded(app: BundleID, code: String?)
     /// The server will not give an app a token: its code.
     func tokenRefused(app: BundleID, code: String)
     /// What another device, or the server, says about relaying.

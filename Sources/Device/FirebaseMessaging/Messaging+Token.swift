@@ -77,20 +77,29 @@ extension Messaging {
     }
 
     /// Ends the registration token. A new one is made when it is next asked for.
+    ///
+    /// `completion` is called when the server has ended it, or with an error. ``MessagingError/Code/network`` means that the
+    /// server cannot be reached: the agent goes on asking for the end as long as it runs, until the app wants a token
+    /// again. With the other codes the token stays.
     @preconcurrency
     public func deleteToken(completion: @escaping @Sendable ((any Error)?) -> Void) {
         guard isConfigured(completion: completion) else { return }
         onHost { messaging, host in
-            messaging.read { state in
-                state.token = nil
-                state.toldToken = nil
+            let waiters = messaging.read { state in
+                (state.token, state.toldToken) = (nil, nil)
+                defer { state.tokenWaiters = [] }
+                return state.tokenWaiters
             }
-            host.unregisterForRemoteNotifications()
-            completion(nil)
+            for waiter in waiters {
+                waiter(.failure(MessagingError(.operationInProgress, "the token was deleted meanwhile")))
+            }
+            host.endToken { answer in
+                Self.onMain { completion(Self.error(answer)) }
+            }
         }
     }
 
-    /// Ends the registration token. A new one is made when it is next asked for.
+    /// Ends the registration token, as ``deleteToken(completion:)`` does.
     public func deleteToken() async throws {
         try await Self.asynchronously { deleteToken(completion: $0) }
     }
@@ -105,7 +114,8 @@ extension Messaging {
         token(completion: completion)
     }
 
-    /// Ends the registration token, where the sender is that of the app's options; of another one there is none to end.
+    /// Ends the registration token as ``deleteToken(completion:)`` does, where the sender is that of the app's options; of
+    /// another one there is none to end.
     @preconcurrency
     public func deleteFCMToken(
         forSenderID senderID: String, completion: @escaping @Sendable ((any Error)?) -> Void
@@ -114,7 +124,7 @@ extension Messaging {
         deleteToken(completion: completion)
     }
 
-    /// Ends everything that identifies this app to the server: its registration token.
+    /// Ends everything that identifies this app to the server: its registration token, as ``deleteToken(completion:)`` does.
     @preconcurrency
     public func deleteData(completion: @escaping @Sendable ((any Error)?) -> Void) {
         deleteToken(completion: completion)

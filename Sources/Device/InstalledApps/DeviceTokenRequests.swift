@@ -1,64 +1,109 @@
-/// An app's requests for its device token, and what it was told of it: a value.
+/// An app's requests for its device token and for its end, and what it was told of it: a value.
 ///
-/// Guarantees: each request is answered once; at most ``limit`` wait; an app that did not ask hears of a token only where it
-/// knows another, or was told that there is none.
+/// Guarantees: each request is answered once; at most ``limit`` of each kind wait; an app that did not ask hears of a token only
+/// where it knows another, or was told that there is none; a request that comes after one to end the token gets another one,
+/// unless the server could not be asked to end it.
 package struct DeviceTokenRequests: Sendable {
-    /// How many requests may wait.
+    /// How many requests of a kind may wait.
     package static let limit = 64
 
     /// What follows from a request.
     package enum Outcome: Hashable, Sendable {
         /// It is answered with the token that is known.
         case known(String)
-        /// It waits for the server.
+        /// It waits for the server, which is to be asked.
         case waits
+        /// It waits until the token that there is has ended; then the server is to be asked.
+        case waitsForEnd
         /// There is no server that would answer.
         case noServer
         /// As many wait as may.
         case tooMany
     }
 
+    /// What became of the wish for a token's end.
+    package struct End: Hashable, Sendable {
+        /// The requests for it that are answered.
+        package var requests: [Int64]
+        /// Whether requests for a token waited for it: the server is to be asked for one.
+        package var isTokenWanted: Bool
+
+        /// Makes what became of it.
+        package init(requests: [Int64], isTokenWanted: Bool) {
+            self.requests = requests
+            self.isTokenWanted = isTokenWanted
+        }
+    }
+
+    /// The end of the token that the store has.
+    private enum Ending {
+        case unwanted
+        /// The server is asked for it.
+        case asked
+        /// The server could not be asked yet, which the app knows.
+        case delayed
+    }
+
     private var waiting: [Int64] = []
+    /// The requests to end the token.
+    private var endRequests: [Int64] = []
     /// The token that the app was told on this connection.
     private var told: String?
     /// Whether it was told that the server refuses it a token.
     private var wasRefused = false
-    /// Whether the token that the store has ends, or has ended: the app asked for that, and another one is not there yet.
-    private var isEnding = false
+    private var ending = Ending.unwanted
+
+    /// Whether the server is asked to end the token, and what became of it is not known yet.
+    package var isEnding: Bool { ending == .asked }
 
     /// The app has asked for nothing.
     package init() {}
 
     /// The app has connected: what it asked and was told over an earlier connection is forgotten.
-    package mutating func connected() { (waiting, told) = ([], nil) }
+    package mutating func connected() { (waiting, endRequests, told) = ([], [], nil) }
 
     /// The app's connection is over: nobody waits.
-    package mutating func disconnected() { waiting = [] }
+    package mutating func disconnected() { (waiting, endRequests) = ([], []) }
 
     /// The app asks.
     ///
     /// - Parameter known: The token that the store has; `nil` for none.
     package mutating func ask(_ request: Int64, known: String?, hasServer: Bool) -> Outcome {
-        if let known, !isEnding {
+        if let known, ending == .unwanted {
             told = known
             return .known(known)
         }
         guard hasServer else { return .noServer }
         guard waiting.count < Self.limit else { return .tooMany }
         waiting.append(request)
-        return .waits
+        return ending == .asked ? .waitsForEnd : .waits
     }
 
     /// The app ends its registration.
     ///
-    /// - Returns: The waiting requests, which are refused because the registration ends.
-    package mutating func end() -> [Int64] {
-        defer { (waiting, told, isEnding) = ([], nil, true) }
+    /// - Returns: The waiting requests for a token, which are refused because the registration ends; `nil` where as many
+    ///   requests to end it wait as may, and nothing has changed.
+    package mutating func end(_ request: Int64) -> [Int64]? {
+        guard endRequests.count < Self.limit else { return nil }
+        endRequests.append(request)
+        defer { (waiting, told, ending) = ([], nil, .asked) }
         return waiting
     }
 
     /// The server has forgotten the token.
-    package mutating func ended() { isEnding = false }
+    package mutating func ended() -> End { end(as: .unwanted) }
+
+    /// The server has not forgotten the token.
+    ///
+    /// - Parameter isRefused: Whether it refuses that, so that the token stays; else it could not be asked, and is asked again.
+    package mutating func notEnded(isRefused: Bool) -> End { end(as: isRefused ? .unwanted : .delayed) }
+
+    private mutating func end(as outcome: Ending) -> End {
+        // Requests that came after it was known that the end is delayed have asked the server themselves.
+        let isTokenWanted = ending == .asked && !waiting.isEmpty
+        defer { (endRequests, ending) = ([], outcome) }
+        return End(requests: endRequests, isTokenWanted: isTokenWanted)
+    }
 
     /// The server gave a token.
     ///
@@ -67,7 +112,7 @@ package struct DeviceTokenRequests: Sendable {
         let isNews = told.map { $0 != token } ?? wasRefused
         let answers: [Int64?] = waiting.isEmpty && isNews ? [nil] : waiting
         if !answers.isEmpty { told = token }
-        (waiting, wasRefused, isEnding) = ([], false, false)
+        (waiting, wasRefused, ending) = ([], false, .unwanted)
         return answers
     }
 

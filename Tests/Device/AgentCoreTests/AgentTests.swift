@@ -322,6 +322,7 @@ struct AgentTests {
                 return
             }
             isEnding.open()
+            #expect(await app.inbox.next() == .channel(.accepted(request: ended + 1)))
             #expect(await app.inbox.next() == .registered(request: ended + 2, token: next))
             #expect(await app.inbox.next() == .registered(request: ended + 4, token: next))
         }

@@ -6,6 +6,7 @@ import DeviceTestSupport
 import FirebaseCore
 import Foundation
 import PushModel
+import Synchronization
 import Testing
 
 @testable import AgentCore
@@ -53,6 +54,41 @@ struct FirebasePathTests {
         #expect(messaging.apnsToken?.count == 32)
         session.events(.arrived([fcmMessage(2, #""item":"bread","aps":{"alert":"Bread"}"#)]))
         #expect(await app.told.next() == "data m2 item=bread,notification=[\"body\": \"Bread\"]")
+        try await harness.stop()
+    }
+
+    @Test func `a deletion is done when the server has done it, else it says so and is made up for`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let host = AppHost(
+            configuration: AppHostConfiguration(
+                app: "com.example.todo", socketPath: harness.configuration.socketPath, launchPatience: .seconds(60)))
+        defer { host.stop() }
+        let app = ReceivingApp()
+        let messaging = Messaging(host: host, settings: FirebaseSettings(), delegates: { (nil, app) })
+        messaging.delegate = app
+        messaging.begin()
+        let first = try await messaging.token()
+        let isEnding = harness.server.holdUnregistration()
+        let isTold = Mutex(false)
+        let deletion = Task {
+            try await messaging.deleteToken()
+            isTold.withLock { $0 = true }
+        }
+        _ = await harness.server.unregistered.next()
+        // Who asks for a token meanwhile gets another one, after that.
+        let second = Task { try await messaging.token() }
+        #expect(!isTold.withLock { $0 })
+        isEnding.open()
+        try await deletion.value
+        _ = await harness.server.ended.next()
+        #expect(try await second.value != first)
+
+        harness.server.refusalOfEnd.withLock { $0 = .unavailable("away") }
+        let error = await #expect(throws: MessagingError.self) { try await messaging.deleteToken() }
+        #expect(error?.code == .network)
+        harness.server.refusalOfEnd.withLock { $0 = nil }
+        #expect(await harness.server.ended.next()?.rawValue == "com.example.todo")
         try await harness.stop()
     }
 }

@@ -62,6 +62,31 @@ struct AppSessionConnectionTests {
         #expect(talk.reconnect().first == .send(.unregisterForRemoteNotifications(request: 3)))
     }
 
+    @Test func `the end of a token is asked for first, until it is answered`() {
+        var talk = Conversation.running()
+        let end = AppSession.Directive.send(.unregisterForRemoteNotifications(request: 2))
+        let wish = AppSession.Directive.send(.registerForRemoteNotifications(request: 3))
+        talk.say(.registrationRequested(request: 1))
+        #expect(talk.say(.tokenEndAsked(request: 2)) == [end])
+        talk.say(.registrationRequested(request: 3))
+        #expect(Array(talk.reconnect().prefix(2)) == [end, wish])
+        #expect(
+            talk.hear(.channel(.accepted(request: 2))) == [.answerChannel(request: 2, .accepted)])
+        #expect(talk.hear(.channel(.accepted(request: 2))) == [])
+        #expect(talk.reconnect().first == wish)
+    }
+
+    @Test func `the end of a token that the server could not be asked for is repeated, one that it refused is not`() {
+        for (code, isRepeated) in [(ChannelFault.offline, true), ("INVALID_SENDER", false)] {
+            var talk = Conversation.running()
+            talk.say(.tokenEndAsked(request: 1))
+            #expect(
+                talk.hear(.channel(.refused(request: 1, code: code, message: "No.")))
+                    == [.answerChannel(request: 1, .refused(code: code, message: "No."))])
+            #expect(talk.reconnect().contains(.send(.unregisterForRemoteNotifications(request: 1))) == isRepeated)
+        }
+    }
+
     @Test func `a failed registration is told once, and a later success is told too`() {
         var talk = Conversation.running()
         talk.say(.registrationRequested(request: 1))

@@ -88,6 +88,7 @@ final class FakeLinkDelegate: ServerLinkDelegate {
     func keyToPublish(app: BundleID) throws -> RecipientPublicKey? { key.publicKey }
     func tokenReceived(_ token: String, app: BundleID) { tell("token \(token) of \(app)") }
     func tokenEnded(app: BundleID) { tell("no token of \(app)") }
+    func tokenNotEnded(app: BundleID, code: String?) { tell("not ended \(app): \(code ?? "later")") }
     func tokenRefused(app: BundleID, code: String) { tell("refused \(app): \(code)") }
     func commitWrites() { tell("commit") }
     func storeUnusable(_ error: any Error) { tell("store: \(error)") }

@@ -151,6 +151,39 @@ struct ServerLinkTests {
         await harness.stop()
     }
 
+    @Test func `an end that the server cannot be asked for is told, and asked for until the server has done it`()
+        async throws
+    {
+        let harness = LinkHarness(identity: try identity(7))
+        await harness.link.appInstalled(app, team: team)
+        harness.server.refusalOfEnd.withLock { $0 = .unavailable("away") }
+        let isEnding = harness.server.holdUnregistration()
+        await harness.start()
+        await harness.link.requestTokenEnd(app)
+        isEnding.open()
+        #expect(await harness.delegate.told.next { $0.contains("ended") } == "not ended \(app): later")
+        harness.server.refusalOfEnd.withLock { $0 = nil }
+        #expect(await harness.delegate.told.next { $0.hasPrefix("no token") } == "no token of \(app)")
+        harness.server.refusalOfEnd.withLock { $0 = .refused("INVALID_SENDER") }
+        await harness.link.requestTokenEnd(app)
+        #expect(
+            await harness.delegate.told.next { $0.contains("ended") && !$0.hasSuffix("later") }
+                == "not ended \(app): INVALID_SENDER")
+        await harness.stop()
+    }
+
+    @Test func `an end is told to wait while the device cannot enrol`() async throws {
+        let harness = LinkHarness()
+        harness.server.refusalOfCheckIn.withLock { $0 = .unavailable("away") }
+        await harness.link.appInstalled(app, team: team)
+        await harness.link.requestTokenEnd(app)
+        await harness.start()
+        #expect(await harness.delegate.told.next { $0.contains("ended") } == "not ended \(app): later")
+        harness.server.refusalOfCheckIn.withLock { $0 = nil }
+        #expect(await harness.delegate.told.next { $0.hasPrefix("no token") } == "no token of \(app)")
+        await harness.stop()
+    }
+
     @Test func `a refusal of what an app wanted before leaves what it wants now`() async throws {
         let harness = LinkHarness(identity: try identity(7))
         await harness.link.appInstalled(app, team: team)

@@ -136,9 +136,8 @@ final class MessagingTests {
         guard case .registerForRemoteNotifications(let request) = asked else { return }
         try agent.say(.registered(request: request, token: String(repeating: "ab", count: 32)))
         #expect(await app.told.next() == "token ab")
-        try await messaging.deleteToken()
+        try await deletion(messaging) { .accepted(request: $0) }
         #expect(messaging.fcmToken == nil)
-        _ = try await agent.next { if case .unregisterForRemoteNotifications = $0 { true } else { false } }
         let token = Task { try await messaging.token() }
         guard case .registerForRemoteNotifications(let again) = try await agent.next({ isRegistration($0) }) else {
             return
@@ -146,6 +145,47 @@ final class MessagingTests {
         try agent.say(.registered(request: again, token: String(repeating: "ef", count: 32)))
         #expect(try await token.value.hasPrefix("ef"))
         #expect(await app.told.next() == "token ef")
+    }
+
+    /// Deletes the token, which the agent answers so.
+    private func deletion(_ messaging: Messaging, answer: (Int64) -> ChannelEvent) async throws {
+        let told = Inbox<(any Error)?>()
+        let isTold = Mutex(false)
+        messaging.deleteToken { error in
+            isTold.withLock { $0 = true }
+            told.put(error)
+        }
+        let asked = try await agent.next { if case .unregisterForRemoteNotifications = $0 { true } else { false } }
+        guard case .unregisterForRemoteNotifications(let request) = asked else { return }
+        // What is sent after the wish and before its answer has no part in it.
+        try agent.say(.registered(request: nil, token: String(repeating: "00", count: 32)))
+        #expect(!isTold.withLock { $0 })
+        try agent.say(.channel(answer(request)))
+        if let error = await told.next() ?? nil { throw error }
+    }
+
+    @Test(arguments: [
+        (ChannelFault.offline, MessagingError.Code.network), ("AUTHENTICATION_FAILED", .authentication),
+        ("INVALID_SENDER", .unknown), (ChannelFault.tooMany, .operationInProgress),
+    ])
+    func `a deletion that failed says why`(code: String, meaning: MessagingError.Code) async throws {
+        let messaging = messaging { $0.isAutoInitEnabled = false }
+        try await agent.welcome()
+        try await next(.ready)
+        let error = await #expect(throws: MessagingError.self) {
+            try await deletion(messaging) { .refused(request: $0, code: code, message: "No.") }
+        }
+        #expect(error?.code == meaning)
+    }
+
+    @Test func `who waits for a token that is deleted meanwhile is told`() async throws {
+        let messaging = messaging { $0.isAutoInitEnabled = false }
+        try await agent.welcome()
+        try await next(.ready)
+        let token = Task { try await messaging.token() }
+        _ = try await agent.next { isRegistration($0) }
+        try await deletion(messaging) { .accepted(request: $0) }
+        await #expect(throws: MessagingError.self) { _ = try await token.value }
     }
 
     @Test func `data messages come in order while the channel is open, each once`() async throws {

@@ -5,10 +5,33 @@ import Testing
     @Test func `a token that is known is the answer, unless it ends`() {
         var tokens = DeviceTokenRequests()
         #expect(tokens.ask(1, known: "t", hasServer: false) == .known("t"))
-        #expect(tokens.end() == [])
-        #expect(tokens.ask(2, known: "t", hasServer: true) == .waits)
-        tokens.ended()
+        #expect(tokens.end(9) == [])
+        #expect(tokens.ask(2, known: "t", hasServer: true) == .waitsForEnd)
+        #expect(tokens.ended() == DeviceTokenRequests.End(requests: [9], isTokenWanted: true))
         #expect(tokens.ask(3, known: "t", hasServer: true) == .known("t"))
+    }
+
+    @Test
+    func `an end that the server cannot be asked for is given up when a token is wanted, one that it refuses is over`()
+    {
+        var tokens = DeviceTokenRequests()
+        #expect(tokens.end(1) == [] && tokens.isEnding)
+        #expect(tokens.notEnded(isRefused: false) == DeviceTokenRequests.End(requests: [1], isTokenWanted: false))
+        #expect(!tokens.isEnding)
+        #expect(tokens.ask(2, known: "t", hasServer: true) == .waits)
+        #expect(tokens.notEnded(isRefused: false) == DeviceTokenRequests.End(requests: [], isTokenWanted: false))
+        #expect(tokens.received("t") == [2])
+        #expect(tokens.end(3) == [])
+        #expect(tokens.notEnded(isRefused: true).requests == [3])
+        #expect(tokens.ask(4, known: "t", hasServer: true) == .known("t"))
+    }
+
+    @Test func `no more requests to end the token wait than may, and none without a connection`() {
+        var tokens = DeviceTokenRequests()
+        for request in 1...DeviceTokenRequests.limit { #expect(tokens.end(Int64(request)) != nil) }
+        #expect(tokens.end(65) == nil)
+        tokens.disconnected()
+        #expect(tokens.ended().requests.isEmpty)
     }
 
     @Test func `each request is answered once, and no more wait than may`() {
@@ -44,7 +67,7 @@ import Testing
     @Test func `what waits is refused when the registration ends, and forgotten with the connection`() {
         var tokens = DeviceTokenRequests()
         _ = tokens.ask(1, known: nil, hasServer: true)
-        #expect(tokens.end() == [1])
+        #expect(tokens.end(9) == [1])
         _ = tokens.ask(2, known: nil, hasServer: true)
         tokens.disconnected()
         #expect(tokens.received("t").isEmpty)

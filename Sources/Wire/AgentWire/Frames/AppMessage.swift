@@ -12,7 +12,8 @@ public enum AppMessage: Hashable, Sendable {
     case requestAuthorization(request: Int64, options: UInt)
     /// Asks for the app's device token, now and whenever it changes.
     case registerForRemoteNotifications(request: Int64)
-    /// Gives the device token back: it ends, and providers are told `Unregistered`.
+    /// Gives the device token back: it ends, and providers are told `Unregistered`. Answered by
+    /// ``ChannelEvent/accepted(request:)`` when the server has ended it, or by ``ChannelEvent/refused(request:code:message:)``.
     case unregisterForRemoteNotifications(request: Int64)
     /// Asks what the agent lets the app do; answered by ``AgentMessage/settings(request:_:)``.
     case getSettings(request: Int64)
