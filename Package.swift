@@ -464,6 +464,7 @@ let fuzzers: [Target] =
         fuzzer("EncryptionFuzz", ["PushEncryption"]),
         fuzzer("CertificateFuzz", ["APNsWire", "PushModel"]),
         fuzzer("MCSFuzz", ["MCSWire", "PushModel"]),
+        fuzzer("CheckinFuzz", ["MCSWire", "PushModel"]),
         fuzzer("WebPushFuzz", ["MCSWire", "PushEncryption", "PushModel", "WebPushWire"]),
         fuzzer("FCMFuzz", ["FCMWire", "PushModel"]),
         fuzzer("LegacyFrameFuzz", ["LegacyAPNsWire"]),
