@@ -79,6 +79,9 @@ package struct SendRecord: Hashable, Sendable {
     /// Why it was given up, or what is wrong with it as a whole; `nil` where nothing is.
     package var reason: String?
 
+    /// What of the request cannot be read in the store; `nil` where all can. Such a send is not run: ``request`` has the rest.
+    package var unreadable: UnreadableSend?
+
     /// Whether every rendering is looked at before the first is sent: a campaign of templates.
     package var isToBeChecked: Bool { checkedAt == nil && request.campaign != nil && request.format == .template }
 
@@ -101,6 +104,16 @@ package struct SendRecord: Hashable, Sendable {
         self.checkedAt = checkedAt
         self.reason = reason
     }
+}
+
+/// The store has something of a send that cannot be read: the send is given up, so that nobody gets what is not for them.
+package struct UnreadableSend: Error, Hashable, CustomStringConvertible {
+    /// What cannot be read.
+    package var what: String
+    package var description: String { "what is stored of its \(what) cannot be read; nothing more is sent" }
+
+    /// Names what cannot be read.
+    package init(_ what: String) { self.what = what }
 }
 
 /// What was handed over of a send, to be noted in one transaction.

@@ -148,6 +148,8 @@ package struct SendRunner: Sendable {
                 try await abandon(record, "\(fault)")
             } catch let fault as InstallationFault {
                 try await abandon(record, "\(fault)")
+            } catch let fault as UnreadableSend {
+                try await abandon(record, "\(fault)")
             }
         } catch {
             rest = hubs.now.adding(milliseconds: Self.rest)
@@ -182,6 +184,7 @@ package struct SendRunner: Sendable {
 
     /// Begins a send, or hands over its next slice.
     private func step(_ record: SendRecord, _ hub: HubRecord) async throws {
+        if let fault = record.unreadable { throw fault }
         guard record.startedAt != nil else { return try await begin(record, hub) }
         var slice = SendSlice(hubs: hubs, hub: hub, record: record)
         if record.isToBeChecked {

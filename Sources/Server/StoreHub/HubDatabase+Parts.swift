@@ -56,7 +56,7 @@ extension HubDatabase {
         if let known = partAudiences.withLock({ $0[number] }) { return known }
         let blob = try Data.fetchOne(
             database, sql: "SELECT audience FROM send_part WHERE number = ?", arguments: [number])
-        let audience = blob.flatMap { Bitmap(portable: Array($0)) } ?? Bitmap()
+        let audience = try blob.map { try Bitmap(stored: $0, of: "part") } ?? Bitmap()
         partAudiences.withLock { known in
             if known.count >= Self.mostPartAudiences { known.removeAll() }
             known[number] = audience
@@ -137,8 +137,13 @@ extension HubDatabase {
                 guard let row = try Row.fetchOne(statement, arguments: [part]),
                     let state = SendState(rawValue: row[3]), state != .canceled, state != .abandoned
                 else { continue }
-                lists[part] = OpenList(
-                    hub: row[0], generation: row[1], moment: row[2], audience: try audience(ofPart: part, database))
+                do {
+                    lists[part] = OpenList(
+                        hub: row[0], generation: row[1], moment: row[2], audience: try audience(ofPart: part, database))
+                } catch is UnreadableSend {
+                    // Nobody is in: the runner gives the send up.
+                    continue
+                }
             }
             return lists
         }

@@ -184,7 +184,7 @@ extension HubDatabase {
         try await pool.read { database in
             let blob = try Data.fetchOne(
                 database, sql: "SELECT audience FROM send WHERE number = ?", arguments: [send])
-            return blob.flatMap { Bitmap(portable: Array($0)) } ?? Bitmap()
+            return try blob.map { try Bitmap(stored: $0, of: "audience") } ?? Bitmap()
         }
     }
 
@@ -291,23 +291,67 @@ extension HubDatabase {
 }
 
 extension SendRecord {
-    /// Reads a row; `nil` for one that was not written here.
+    /// Reads a row; `nil` for one whose state is none. What else cannot be read is told by ``unreadable``.
     init?(_ row: Row) {
-        guard let format = SendFormat(row["format"]), let state = SendState(rawValue: row["state"]) else { return nil }
+        guard let state = SendState(rawValue: row["state"]) else { return nil }
         func instant(_ column: String) -> Timestamp? { (row[column] as Int64?).map { Timestamp(rawValue: $0) } }
-        var headers: [String: String] = [:]
-        for member in (try? JSONTree(text: row["headers"]))?.members ?? [] { headers[member.name] = member.value.text }
-        let listed = (row["channels"] as String?).flatMap { try? JSONTree(text: $0) }?.items?.compactMap(\.text)
+        var unreadable: UnreadableSend?
+        func read<Value>(_ what: String, _ value: Value?, or placeholder: Value) -> Value {
+            if value == nil { unreadable = UnreadableSend(what) }
+            return value ?? placeholder
+        }
+        let channels: [String]? = (row["channels"] as String?).map {
+            read("channels", JSONTree(stored: $0)?.items?.allMapped(\.text), or: [])
+        }
         let request = SendRequest(
-            format: format, body: Array(row["body"] as Data), headers: headers,
-            target: listed.map { .channels($0) } ?? .audience(row["expression"]), dueAt: instant("due_at"),
+            format: read("format", SendFormat(row["format"]), or: .content), body: Array(row["body"] as Data),
+            headers: read("headers", Self.headers(row["headers"]), or: [:]),
+            target: channels.map { .channels($0) } ?? .audience(row["expression"]), dueAt: instant("due_at"),
             idempotencyKey: row["idempotency_key"], campaign: row["campaign"], readsFields: row["reads_fields"],
-            rate: row["rate"], plan: (row["plan"] as String?).flatMap { try? CampaignPlan(text: $0) } ?? CampaignPlan())
+            rate: row["rate"],
+            plan: (row["plan"] as String?).map { read("plan", Self.plan($0), or: CampaignPlan()) } ?? CampaignPlan())
         self.init(
             number: row["number"], id: row["id"], hub: row["hub"], request: request, state: state,
             enqueuedAt: Timestamp(rawValue: row["enqueued_at"]), startedAt: instant("started_at"),
             endedAt: instant("ended_at"), targeted: row["targeted"],
             cursor: UInt32(truncatingIfNeeded: row["cursor"] as Int64), checkedAt: instant("checked_at"),
             reason: row["reason"])
+        self.unreadable = unreadable
+    }
+
+    private static func headers(_ text: String) -> [String: String]? {
+        guard let members = JSONTree(stored: text)?.members, let values = members.allMapped(\.value.text) else {
+            return nil
+        }
+        return Dictionary(zip(members.map(\.name), values), uniquingKeysWith: { $1 })
+    }
+
+    private static func plan(_ text: String) -> CampaignPlan? {
+        do { return try CampaignPlan(text: text) } catch { return nil }
+    }
+}
+
+extension JSONTree {
+    /// Reads a column; `nil` for what is no JSON.
+    fileprivate init?(stored text: String) {
+        do { try self.init(text: text) } catch { return nil }
+    }
+}
+
+extension Array {
+    /// What all come to; `nil` where one comes to nothing.
+    fileprivate func allMapped<Value>(_ value: (Element) -> Value?) -> [Value]? {
+        let values = compactMap(value)
+        return values.count == count ? values : nil
+    }
+}
+
+extension Bitmap {
+    /// Reads who is in, as it was stored.
+    ///
+    /// - Throws: ``UnreadableSend`` where nothing is stored, or what cannot be read.
+    init(stored: Data?, of what: String) throws {
+        guard let found = stored.flatMap({ Bitmap(portable: Array($0)) }) else { throw UnreadableSend(what) }
+        self = found
     }
 }

@@ -33,7 +33,7 @@ extension HubDatabase {
             let known = try Data.fetchOne(
                 database, sql: "SELECT audience FROM send_wave WHERE send = ? AND due_at = ?",
                 arguments: [send, instant.rawValue])
-            let audience = known.flatMap { Bitmap(portable: Array($0)) }.map { $0.union(part) } ?? part
+            let audience = try known.map { try Bitmap(stored: $0, of: "wave").union(part) } ?? part
             try database.execute(
                 sql: """
                     INSERT INTO send_wave(send, due_at, audience) VALUES (?, ?, ?)
@@ -90,7 +90,7 @@ extension HubDatabase {
             let blob = try Data.fetchOne(
                 database, sql: "SELECT audience FROM send_wave WHERE send = ? AND due_at = ?",
                 arguments: [wave.send, wave.dueAt.rawValue])
-            return blob.flatMap { Bitmap(portable: Array($0)) } ?? Bitmap()
+            return try blob.map { try Bitmap(stored: $0, of: "wave") } ?? Bitmap()
         }
         // Before a wave is opened it may still grow.
         if wave.openedAt != nil {
