@@ -23,6 +23,8 @@ package struct AudienceEntry: Hashable, Sendable {
     package var timeZone: String?
     /// Whose it is.
     package var person: PersonNumber
+    /// Whether it is a registration: others may have its channel, too.
+    package var isRegistration: Bool
     /// When it was last put, changed or seen.
     package var seenAt: Timestamp
 
@@ -30,7 +32,8 @@ package struct AudienceEntry: Hashable, Sendable {
     package init(
         number: UInt32, platform: HubPlatform, tags: [TagName], templateTags: [TagName] = [],
         hasTemplates: Bool = false, locale: String? = nil, country: String? = nil, appVersion: AppVersion? = nil,
-        timeZone: String? = nil, person: PersonNumber = PersonNumber(rawValue: 0), seenAt: Timestamp
+        timeZone: String? = nil, person: PersonNumber = PersonNumber(rawValue: 0), isRegistration: Bool = false,
+        seenAt: Timestamp
     ) {
         self.number = number
         self.platform = platform
@@ -42,6 +45,7 @@ package struct AudienceEntry: Hashable, Sendable {
         self.appVersion = appVersion
         self.timeZone = timeZone
         self.person = person
+        self.isRegistration = isRegistration
         self.seenAt = seenAt
     }
 }
@@ -54,6 +58,8 @@ package struct AudienceIndex: Sendable {
     private var tags: [String: Bitmap] = [:]
     private var templateTags: [String: Bitmap] = [:]
     private var withTemplates = Bitmap()
+    /// Those whose channel others may have, too.
+    package private(set) var registrations = Bitmap()
     private var platforms: [HubPlatform: Bitmap] = [:]
     private var locales: [String: Bitmap] = [:]
     private var countries: [String: Bitmap] = [:]
@@ -82,7 +88,7 @@ package struct AudienceIndex: Sendable {
     /// About how many bytes the index takes.
     package var memory: Int {
         func memory<Key>(_ sets: [Key: Bitmap]) -> Int { sets.values.reduce(0) { $0 + 64 + $1.memory } }
-        return everyone.memory + memory(tags) + memory(templateTags) + withTemplates.memory + memory(platforms)
+        return everyone.memory + memory(tags) + memory(templateTags) + withTemplates.memory + registrations.memory + memory(platforms)
             + memory(locales) + memory(countries) + memory(versions) + memory(zones)
             + (seen.capacity + persons.capacity) * 4
     }
@@ -94,6 +100,7 @@ package struct AudienceIndex: Sendable {
         for tag in entry.tags { tags[tag.folded, default: Bitmap()].insert(number) }
         for tag in entry.templateTags { templateTags[tag.folded, default: Bitmap()].insert(number) }
         if entry.hasTemplates { withTemplates.insert(number) }
+        if entry.isRegistration { registrations.insert(number) }
         platforms[entry.platform, default: Bitmap()].insert(number)
         if let locale = entry.locale { locales[locale, default: Bitmap()].insert(number) }
         if let country = entry.country { countries[country, default: Bitmap()].insert(number) }
@@ -114,6 +121,7 @@ package struct AudienceIndex: Sendable {
         for tag in entry.tags { Self.remove(number, tag.folded, from: &tags) }
         for tag in entry.templateTags { Self.remove(number, tag.folded, from: &templateTags) }
         withTemplates.remove(number)
+        registrations.remove(number)
         Self.remove(number, entry.platform, from: &platforms)
         if let locale = entry.locale { Self.remove(number, locale, from: &locales) }
         if let country = entry.country { Self.remove(number, country, from: &countries) }

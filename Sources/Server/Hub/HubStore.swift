@@ -63,6 +63,11 @@ package protocol HubStore: Sendable {
     ) async throws -> [StoredInstallation]
     /// The installations of a channel.
     func installations(hub: Int64, channel: String) async throws -> [StoredInstallation]
+    /// Who has the channels of registrations, too, and comes before them: an installation, or a registration with a smaller
+    /// number that takes native notifications. By the registrations' numbers; those whom nobody comes before are left out.
+    func earlierOwners(
+        of registrations: [StoredInstallation], hub: Int64, at now: Timestamp
+    ) async throws -> [UInt32: [UInt32]]
     /// The numbers of a user's installations, the id compared without case.
     func numbers(ofUser user: String, hub: Int64) async throws -> [UInt32]
     /// Deletes what expired, a slice at a time; whether there is more.

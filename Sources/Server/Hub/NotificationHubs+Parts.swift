@@ -11,12 +11,13 @@ extension NotificationHubs {
     /// ``broadcastMinimum``.
     ///
     /// Nobody where payloads differ by recipient (templates), where the send is paced, and where it is attempted once or never.
+    /// No registration is in a part: a slice looks whether somebody else of the send has its channel.
     func parts(of audience: Bitmap, _ record: SendRecord, _ hub: HubRecord) async throws -> [SendPartDraft] {
         let request = record.request
         guard gateway != nil, request.format != .template, request.rate == nil,
             let options = try? PushOptions(request.headers, now: now), options.expiry != .once
         else { return [] }
-        let own = audience.intersection(try await ownDevices(of: hub))
+        let own = audience.intersection(try await ownDevices(of: hub)).subtracting(try await registrations(of: hub))
         guard own.count >= broadcastMinimum else { return [] }
         guard request.format == .content else { return [SendPartDraft(audience: own)] }
         var drafts: [SendPartDraft] = []

@@ -135,6 +135,12 @@ package final class NotificationHubs: Sendable {
         }
     }
 
+    /// Those of a hub whose channel others may have, too.
+    func registrations(of hub: HubRecord) async throws -> Bitmap {
+        try await prepare(hub)
+        return indexes.withLock { $0[hub.number]?.registrations } ?? Bitmap()
+    }
+
     /// Parts of an audience by the time zones that installations name now.
     func byZone(_ audience: Bitmap, of hub: HubRecord) async throws -> [(zone: String?, Bitmap)] {
         try await prepare(hub)

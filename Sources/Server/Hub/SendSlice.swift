@@ -70,8 +70,8 @@ struct SendSlice: Sendable {
             absent = self.absent(numbers, installations, items)
             isEnd = numbers.count < size
             if let last = numbers.last { cursor = last &+ 1 }
-            var channels: Set<PushChannel> = []
-            isSkipped = items.map { record.request.format != .template && !channels.insert($0.push.channel).inserted }
+            let repeated = try await repeated(items, audience)
+            isSkipped = items.map { $0.owner.map { repeated.contains($0.number) } ?? false }
         }
         guard let verdicts = await deliver(items, isSkipped) else { throw Interrupted() }
         var progress = try await progress(items, verdicts, cursor, isEnd, triesAgain: !collects)
@@ -79,6 +79,17 @@ struct SendSlice: Sendable {
         progress.separateListed()
         progress.nextAt = nextAt(items.count)
         return (progress, collects ? Self.results(items, verdicts) : [])
+    }
+
+    /// Those whose channel another one of the send has who comes first, whenever its turn is. Of templates each is sent.
+    private func repeated(_ items: [Item], _ audience: Bitmap) async throws -> Set<UInt32> {
+        guard record.request.format != .template else { return [] }
+        let owners = items.compactMap(\.owner).filter(\.installation.isRegistration)
+        let earlier = try await hubs.store.earlierOwners(of: owners, hub: hub.number, at: hubs.now)
+        guard !earlier.isEmpty else { return [] }
+        // A wave is a part of whom the send is for.
+        let everybody = record.request.campaign == nil ? audience : try await hubs.store.audience(ofSend: record.number)
+        return Set(earlier.filter { $0.value.contains { everybody.contains($0) } }.keys)
     }
 
     private func list(of owner: StoredInstallation?) -> Int64? {

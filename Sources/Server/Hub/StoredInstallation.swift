@@ -39,7 +39,8 @@ package struct StoredInstallation: Hashable, Sendable {
             templateTags: Array(Set(templates.flatMap { $0.tags + [TagName($0.name)].compactMap { $0 } })),
             hasTemplates: !templates.isEmpty, locale: installation.locale?.lowercased(),
             country: installation.country?.lowercased(), appVersion: installation.appVersion.flatMap(AppVersion.init),
-            timeZone: installation.timeZone, person: installation.person, seenAt: updatedAt)
+            timeZone: installation.timeZone, person: installation.person,
+            isRegistration: installation.isRegistration, seenAt: updatedAt)
     }
 
     /// Whether a term of an expression holds for it, or for one of its templates.

@@ -13,7 +13,7 @@ extension HubDatabase {
                 database,
                 sql: """
                     SELECT number, platform, tags, template_tags, locale, country, app_version, time_zone, user, id,
-                        updated_at
+                        updated_at, substr(channel, 1, length(id) + 1) = id || ' ' AS is_registration
                     FROM installation WHERE hub = ? AND channel IS NOT NULL AND fault IS NULL ORDER BY number
                     """, arguments: [hub])
             while let row = try rows.next() {
@@ -212,6 +212,36 @@ extension HubDatabase {
         }
     }
 
+    /// Looks each up by the index of channels, and by that of registrations'.
+    package func earlierOwners(
+        of registrations: [StoredInstallation], hub: Int64, at now: Timestamp
+    ) async throws -> [UInt32: [UInt32]] {
+        guard !registrations.isEmpty else { return [:] }
+        return try await pool.read { database in
+            let statement = try database.cachedStatement(sql: Self.earlier)
+            var found: [UInt32: [UInt32]] = [:]
+            for registration in registrations {
+                guard let channel = registration.installation.channel?.key else { continue }
+                let numbers = try Int64.fetchAll(
+                    statement, arguments: [hub, channel, Int64(registration.number), now.rawValue])
+                if !numbers.isEmpty { found[registration.number] = numbers.compactMap { UInt32(exactly: $0) } }
+            }
+            return found
+        }
+    }
+
+    /// Of the registrations of a channel the first thousand count.
+    static let earlier = """
+        SELECT number FROM installation
+        WHERE hub = ?1 AND channel = ?2 AND (expires_at IS NULL OR expires_at > ?4)
+        UNION ALL
+        SELECT * FROM (
+            SELECT number FROM installation
+            WHERE hub = ?1 AND \(HubSchema.handle) = ?2 AND instr(channel, ' ') > 0 AND channel = id || ' ' || ?2
+                AND number < ?3 AND template_tags IS NULL AND (expires_at IS NULL OR expires_at > ?4)
+            ORDER BY number LIMIT 1000)
+        """
+
     /// Reads the index of users.
     package func numbers(ofUser user: String, hub: Int64) async throws -> [UInt32] {
         try await pool.read { database in
@@ -277,6 +307,6 @@ extension AudienceEntry {
             number: number, platform: platform, tags: tags(row["tags"]), templateTags: tags(templateTags),
             hasTemplates: templateTags != nil, locale: row["locale"], country: row["country"],
             appVersion: version.flatMap(AppVersion.init), timeZone: row["time_zone"],
-            person: PersonNumber(user ?? row["id"]), seenAt: Timestamp(rawValue: row["updated_at"]))
+            person: PersonNumber(user ?? row["id"]), isRegistration: row["is_registration"], seenAt: Timestamp(rawValue: row["updated_at"]))
     }
 }

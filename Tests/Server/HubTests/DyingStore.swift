@@ -135,6 +135,12 @@ final class DyingStore: HubStore {
     func installations(hub: Int64, channel: String) async throws -> [StoredInstallation] {
         try await store.installations(hub: hub, channel: channel)
     }
+    func earlierOwners(
+        of registrations: [StoredInstallation], hub: Int64, at now: Timestamp
+    ) async throws -> [UInt32: [UInt32]] {
+        try await store.earlierOwners(of: registrations, hub: hub, at: now)
+    }
+
     func numbers(ofUser user: String, hub: Int64) async throws -> [UInt32] {
         try await store.numbers(ofUser: user, hub: hub)
     }

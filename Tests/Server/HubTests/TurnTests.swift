@@ -1,4 +1,5 @@
 import AldabaTestSupport
+import Audience
 import Hub
 import HubWire
 import PushModel
