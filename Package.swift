@@ -592,7 +592,7 @@ let testTargets: [Target] = [
         "Server", "StoreSQLite",
         [
             "DeviceEnrolment", "SQLiteSchema", "StoreSQLite", "StoreContract", "StatementLog", "PowerCut",
-            "RegisterCore", "ServerCore", "Mailbox",
+            "RegisterCore", "ServerCore", "Mailbox", "Machine",
             "APNsWire", "PushModel", "Fanout", "Topics", "UpstreamDelivery", "Reports", grdb, nioPosix, logging,
         ]),
     tests(

@@ -1,6 +1,7 @@
 """What is taken back counts at the next request of a connection that was open before, and what is added at once too."""
 
 import json
+import time
 import uuid
 
 import pytest
@@ -113,6 +114,23 @@ def test_a_removed_app_s_waiting_notifications_reach_nobody(path):
     with path.connect() as device:
         assert device.login(path.identity).message.get(3) is None
         assert device.nothing_more() == []
+
+
+@pytest.mark.parametrize("word", ["revoke", "block"])
+def test_a_device_is_cut_off_at_once(path, word):
+    """What ends the session is the change itself, not the server's look at the register once a second."""
+    taken = []
+    for _ in range(8):
+        identity = Identity(*path.control.enrol())
+        with path.connect() as device:
+            assert device.login(identity).message.get(3) is None
+            path.command("device", word, identity.device)
+            begun = time.monotonic()
+            device.closed_by_server()
+            taken.append(time.monotonic() - begun)
+    # By the second's look half of them would take longer than half a second. A busy machine may hold one up, not most.
+    assert sorted(taken)[len(taken) // 2] < 0.25, taken
+    assert max(taken) < 5, taken
 
 
 def test_a_revoked_device_is_sent_away_and_its_tokens_are_over(path):

@@ -72,7 +72,7 @@ extension DeviceCommand {
         static let configuration = CommandConfiguration(
             abstract: "Keep a device out until it is unblocked.",
             discussion: """
-                Its session ends within a second or two, and it can neither log in nor register. Its registrations stay: what is \
+                Its session ends within a second, and it can neither log in nor register. Its registrations stay: what is \
                 sent to it is accepted, and waits as long as it may.
                 """)
         @Argument(help: "The device's id, a decimal number.") var device: String

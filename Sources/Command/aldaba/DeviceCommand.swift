@@ -17,7 +17,7 @@ struct DeviceCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Revoke a device for good.",
             discussion: """
-                Its session ends within a second or two, it cannot log in again, pushes to its device tokens are refused
+                Its session ends within a second, it cannot log in again, pushes to its device tokens are refused
                 with 410 Unregistered from the next request on, and what waits for it is dropped.
                 """)
         @Argument(help: "The device's id, a decimal number, as `aldaba agent status` tells it.") var device: String

@@ -12,6 +12,7 @@ import HTTP2Transport
 import HubGateway
 import Logging
 import MCSWire
+import Machine
 import MediaStore
 import MemberCentre
 import Metrics
@@ -185,7 +186,7 @@ private struct CoreService: Service, CustomStringConvertible {
     }
 }
 
-/// Looks at the register once a second.
+/// Looks at the register when it has changed, and once a second.
 private struct RegisterWatchService: Service, CustomStringConvertible {
     let parts: ServerParts
     var description: String { "register watch" }
@@ -197,10 +198,23 @@ private struct RegisterWatchService: Service, CustomStringConvertible {
                 try await parts.certificates.reload()
                 try await parts.serviceAccounts.reload()
             }, logger: parts.logger)
-        await cancelWhenGracefulShutdown {
-            // The sleep ends early when the server stops, and then there is nothing more to look at.
-            while (try? await Task.sleep(for: .seconds(1))) != nil { await watch.look() }
+        // A change comes from another process, and wakes the thread at once.
+        let (changes, noted) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        OwnThread.begin("register") { [store = parts.store] in
+            var seen = store.registerVersion
+            repeat {
+                store.waitForRegisterChange(since: seen, milliseconds: 1000)
+                seen = store.registerVersion
+            } while !noted.yield().isTerminated
         }
+        await cancelWhenGracefulShutdown { for await _ in changes { await watch.look() } }
+    }
+}
+
+extension AsyncStream.Continuation.YieldResult {
+    /// Whether nobody listens any more.
+    fileprivate var isTerminated: Bool {
+        if case .terminated = self { true } else { false }
     }
 }
 

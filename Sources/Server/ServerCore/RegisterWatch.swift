@@ -45,7 +45,7 @@ public final class RegisterWatch: Sendable {
         state = Mutex(State(lookedAt: mailboxes.now, readAt: mailboxes.now))
     }
 
-    /// Looks once; call it about once a second, one call at a time. What cannot be read is looked at again next time.
+    /// Looks once; call it when the register's version has changed, and about once a second, one call at a time. What cannot be read is looked at again next time.
     public func look() async {
         let now = mailboxes.now
         let version = store.registerVersion

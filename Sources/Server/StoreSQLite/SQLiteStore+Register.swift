@@ -8,6 +8,11 @@ extension SQLiteStore: RegisterStore {
     /// The counter in the file beside the database, which every process maps.
     public var registerVersion: UInt64 { registerChanges.current }
 
+    /// Blocks the thread until ``registerVersion`` is another than one that was seen, but for no longer than so many milliseconds.
+    public func waitForRegisterChange(since version: UInt64, milliseconds: Int32) {
+        registerChanges.wait(whileAt: version, milliseconds: milliseconds)
+    }
+
     /// The apps that were not removed, in the order of their ids.
     public func apps() async throws -> [RegisteredApp] {
         try await pool.read { database in

@@ -32,6 +32,10 @@ final class SharedCounter: @unchecked Sendable {
     /// How often it was raised, modulo 2^64.
     var current: UInt64 { aldaba_shared_counter_read(address) }
 
+    /// Blocks the thread until the counter is another than one that was seen, whichever process raised it, but for no longer than so
+    /// many milliseconds. May end earlier.
+    func wait(whileAt seen: UInt64, milliseconds: Int32) { aldaba_shared_counter_wait(address, seen, milliseconds) }
+
     func raise() { aldaba_shared_counter_raise(address) }
 
     private static let size: off_t = 8

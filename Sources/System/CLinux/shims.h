@@ -2,6 +2,8 @@
 #define ALDABA_CLINUX_H
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <signal.h>
@@ -42,6 +44,13 @@ static inline uint64_t aldaba_shared_counter_read(const void *counter) {
 }
 static inline void aldaba_shared_counter_raise(void *counter) {
     __atomic_add_fetch((uint64_t *)counter, 1, __ATOMIC_ACQ_REL);
+    syscall(SYS_futex, counter, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/// Waits until a counter, whose lower half is its first, is another than one that was seen, or for so many milliseconds.
+static inline void aldaba_shared_counter_wait(const void *counter, uint64_t seen, int milliseconds) {
+    struct timespec timeout = {milliseconds / 1000, (milliseconds % 1000) * 1000000L};
+    syscall(SYS_futex, counter, FUTEX_WAIT, (uint32_t)seen, &timeout, NULL, 0);
 }
 
 /// A non-blocking counter that wakes a poll.

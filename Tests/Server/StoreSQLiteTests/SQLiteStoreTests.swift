@@ -1,6 +1,7 @@
 import AldabaTestSupport
 import Foundation
 import GRDB
+import Machine
 import Mailbox
 import PushModel
 import Reports
@@ -130,6 +131,22 @@ import Testing
         let left = try await store.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM report_counted") }
         #expect(left == 0)
         try store.close()
+    }
+
+    @Test func `a change of the register wakes who waits for one, through another mapping`() async throws {
+        let path = folder.path("counter")
+        let (waiting, raising) = (try SharedCounter(path: path), try SharedCounter(path: path))
+        for round in 0..<20 as Range<UInt64> {
+            let woken = Latch()
+            // No clock ends it: without being woken it would outlast the test.
+            OwnThread.begin("waits") {
+                while waiting.current == round { waiting.wait(whileAt: round, milliseconds: .max) }
+                woken.open()
+            }
+            raising.raise()
+            await woken.wait()
+        }
+        #expect(waiting.current == 20)
     }
 
     private func fixture(_ number: Int) throws -> String {
