@@ -31,7 +31,7 @@ final class DeviceConnectionSurroundings: Sendable {
         web: any WebRegistrationSource = NoWebRegistrations(), sessions: (any SessionListener)? = nil,
         refusals: UpstreamRefusalReport,
         configuration: MCSServerConfiguration, registry: DeviceConnectionRegistry, limiter: ConnectionLimiter,
-        calls: DeviceCallQueues, logins: LoginRate = LoginRate(.init(perSecond: 2_000, burst: 20_000)),
+        calls: DeviceCallQueues, logins: LoginRate = LoginRate(.init(perSecond: 500, burst: 5_000)),
         metrics: DeviceEndpointMetrics, logger: Logger
     ) {
         self.gateway = gateway
@@ -46,6 +46,12 @@ final class DeviceConnectionSurroundings: Sendable {
         self.logins = Mutex(logins)
         self.metrics = metrics
         self.logger = logger
+    }
+
+    /// Judges a connection that was just admitted, before its handshake; as ``LoginRate/turnAway(at:waiting:random:)``.
+    func turnAway(at uptime: Int64) -> Int64? {
+        let waiting = limiter.unproven - 1
+        return logins.withLock { $0.turnAway(at: uptime, waiting: waiting, random: .random(in: 0...UInt64.max)) }
     }
 
     /// Counts a login; `nil` when it is let in, else after how many milliseconds the device is to come again.

@@ -127,15 +127,19 @@ public actor DeviceEndpoint {
             .childChannelOption(ChannelOptions.maxMessagesPerRead, value: MCSChannelOptions.maximumReadsPerTurn)
             .childChannelOption(ChannelOptions.writeBufferWaterMark, value: MCSChannelOptions.writeBufferMarks)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try Self.admit(channel, tls: tls(), surroundings) }
+                channel.eventLoop.makeCompletedFuture { try Self.admit(channel, tls: tls, surroundings) }
             }
     }
 
     /// Puts the handlers of a new connection in place; throws, which closes it, when it is not admitted.
     private static func admit(
-        _ channel: any Channel, tls: NIOSSLContext, _ surroundings: DeviceConnectionSurroundings
+        _ channel: any Channel, tls: () -> NIOSSLContext, _ surroundings: DeviceConnectionSurroundings
     ) throws {
         guard surroundings.limiter.admit(channel) else { throw ChannelError.operationUnsupported }
+        if let pause = surroundings.turnAway(at: SessionTime.now().uptime) {
+            surroundings.limiter.turnedAway()
+            return try channel.pipeline.syncOperations.addHandler(TurnAwayHandler(retryAfter: pause))
+        }
         let port = DeviceConnectionPort(
             calls: surroundings.calls.queue(of: channel.eventLoop), gateway: surroundings.gateway)
         guard surroundings.registry.add(port) else { throw ChannelError.operationUnsupported }
@@ -143,7 +147,7 @@ public actor DeviceEndpoint {
         port.attach(shell)
         do {
             try channel.pipeline.syncOperations.addHandlers([
-                NIOSSLServerHandler(context: tls), MCSChannelHandler(peer: shell),
+                NIOSSLServerHandler(context: tls()), MCSChannelHandler(peer: shell),
             ])
         } catch {
             port.detach(nil)

@@ -32,13 +32,32 @@ struct LoginRate: Sendable {
     /// - Parameter random: By which the moments of those who are sent away are spread.
     /// - Returns: `nil` when it is let in; else after how many milliseconds the device is to come again.
     mutating func admit(at uptime: Int64, random: UInt64) -> Int64? {
-        // A thousand times as much must have room, and what is added to it.
-        let now = min(max(0, uptime), .max / 4000) * 1000
+        let now = Self.microseconds(uptime)
         let next = max(freeAt, now) + interval
         guard next - now > tolerance else {
             freeAt = next
             return nil
         }
+        return pause(from: now, random)
+    }
+
+    /// Judges a connection before its handshake, at an uptime in milliseconds; nothing is counted.
+    ///
+    /// - Parameter waiting: How many connections are between their beginning and their login. They take all places of the burst but
+    ///   one at most: who connects and says nothing keeps nobody out while the rate is free.
+    /// - Returns: `nil` when it may go on; else after how many milliseconds the device is to come again.
+    mutating func turnAway(at uptime: Int64, waiting: Int, random: UInt64) -> Int64? {
+        let now = Self.microseconds(uptime)
+        let (ahead, isTooMany) = interval.multipliedReportingOverflow(by: Int64(max(0, waiting)))
+        let taken = min(isTooMany ? .max : ahead, tolerance - interval)
+        guard max(freeAt, now) - now + taken + interval > tolerance else { return nil }
+        return pause(from: now, random)
+    }
+
+    /// A thousand times as much must have room, and what is added to it.
+    private static func microseconds(_ uptime: Int64) -> Int64 { min(max(0, uptime), .max / 4000) * 1000 }
+
+    private mutating func pause(from now: Int64, _ random: UInt64) -> Int64 {
         // Those who come again are let in at the same rate: each gets the place after the one before.
         lastSlot = max(lastSlot, now) + interval
         if lastSlot - now > Self.longestPause * 1000 { lastSlot = now + interval }

@@ -50,6 +50,12 @@ public final class ConnectionLimiter: Sendable {
     /// How many connections are open.
     public var count: Int { state.withLock { $0.slots.count } }
 
+    /// How many of them have not proven themselves.
+    public var unproven: Int { state.withLock { $0.slots.unproven } }
+
+    /// Counts a connection that its protocol sends away, because more come than it takes at the moment.
+    public func turnedAway() { report.refused(.busy) }
+
     /// Admits a channel that was just accepted, and adds its first handler; call it on the channel's event loop,
     /// before any other handler is added.
     ///
@@ -127,7 +133,13 @@ private final class RefusalReport: Sendable {
 
     func refused(_ refusal: ConnectionRefusal) {
         refusals[refusal]?.increment()
-        say("connections are refused: \(refusal == .full ? "all slots are taken" : "an address has as many as it may")")
+        let reason =
+            switch refusal {
+            case .full: "all slots are taken"
+            case .addressFull: "an address has as many as it may"
+            case .busy: "more come at a time than may log in; they are told when to come again"
+            }
+        say("connections are refused: \(reason)")
     }
 
     func replaced() {

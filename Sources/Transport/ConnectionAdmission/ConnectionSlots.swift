@@ -48,6 +48,9 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
     /// How many connections are open.
     public var count: Int { entries.count }
 
+    /// How many of them have not proven themselves.
+    public var unproven: Int { unprovenCount }
+
     /// How many places of the order are kept.
     var remembered: Int { unprovenOrder.count }
 
@@ -117,4 +120,6 @@ public enum ConnectionRefusal: String, Sendable, CaseIterable {
     case full
     /// The address has as many connections as it may.
     case addressFull = "address_full"
+    /// More come than the listener's protocol takes at the moment.
+    case busy
 }

@@ -95,7 +95,7 @@ public final class MCSClient: Sendable {
                     channel.eventLoop.makeCompletedFuture {
                         guard let shell = connection.shell else { throw ChannelError.ioOnClosedChannel }
                         try channel.pipeline.syncOperations.addHandlers([
-                            NIOSSLClientHandler(context: tls, serverHostname: target.serverName),
+                            TurnAwayReader(shell), NIOSSLClientHandler(context: tls, serverHostname: target.serverName),
                             MCSChannelHandler(peer: shell),
                         ])
                     }

@@ -68,6 +68,10 @@ final class MCSClientShell: MCSChannelPeer {
         perform(session.failed(Self.reason(of: error)))
     }
 
+    func turnedAway(retryAfter: Int64) {
+        perform(session.failed(.busy(retryAfter: retryAfter)))
+    }
+
     // MARK: From the channel
 
     var maximumSize: Int { MCSFrame.defaultMaximumSize }

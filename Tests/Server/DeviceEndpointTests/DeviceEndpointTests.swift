@@ -35,7 +35,8 @@ final class World {
 
     init(
         upstream: UpstreamRegistry = UpstreamRegistry(),
-        _ change: (inout DeviceEndpointConfiguration) -> Void = { _ in }
+        _ change: (inout DeviceEndpointConfiguration) -> Void = { _ in },
+        atHandshake: @escaping @Sendable () -> Void = {}
     ) async throws {
         certificate = try TestCertificate()
         folder = try TemporaryFolder()
@@ -43,7 +44,11 @@ final class World {
         var configuration = DeviceEndpointConfiguration(host: "127.0.0.1", port: 0)
         change(&configuration)
         endpoint = DeviceEndpoint(
-            configuration: configuration, tls: { [tls = try certificate.serverContext()] in tls }, gateway: gateway,
+            configuration: configuration,
+            tls: { [tls = try certificate.serverContext()] in
+                atHandshake()
+                return tls
+            }, gateway: gateway,
             upstream: upstream, group: group,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         port = try await endpoint.start()

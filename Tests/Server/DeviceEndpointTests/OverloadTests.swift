@@ -3,6 +3,7 @@ import NIOCore
 import NIOEmbedded
 import PushModel
 import ServerCore
+import Synchronization
 import Testing
 
 @testable import DeviceEndpoint
@@ -39,6 +40,49 @@ import Testing
             guard let pause = rate.admit(at: 0, random: .max) else { continue }
             #expect(pause <= LoginRate.longestPause * 3 / 2)
         }
+    }
+
+    @Test func `connections are sent away before their handshake as soon as no login would be let in`() {
+        var rate = LoginRate(.init(perSecond: 10, burst: 5))
+        #expect(rate.turnAway(at: 1000, waiting: 0, random: 0) == nil)
+        for _ in 0..<5 { #expect(rate.admit(at: 1000, random: 0) == nil) }
+        let pauses = (0..<20).compactMap { _ in rate.turnAway(at: 1000, waiting: 0, random: 0) }
+        #expect(pauses.count == 20 && Set(pauses.filter { $0 > LoginRate.shortestPause }).count == 10)
+        #expect(rate.turnAway(at: 1100, waiting: 0, random: 0) == nil, "there is room for one")
+        #expect(rate.turnAway(at: 1100, waiting: 1, random: 0) != nil, "it is another's")
+        #expect(rate.admit(at: 1100, random: 0) == nil, "nothing was counted for those")
+        for waiting in [0, 3, 4, 1_000_000, .max, -1] {
+            #expect(rate.turnAway(at: 60_000, waiting: waiting, random: 0) == nil, "silence keeps nobody out")
+        }
+    }
+
+    private final class Count: Sendable {
+        private let number = Mutex(0)
+        var value: Int { number.withLock { $0 } }
+        func add() { number.withLock { $0 += 1 } }
+    }
+
+    @Test func `those beyond the rate cost no handshake and hear when to come again`() async throws {
+        let handshakes = Count()
+        let world = try await World {
+            $0.loginsPerSecond = 1
+            $0.loginBurst = 1
+        } atHandshake: {
+            handshakes.add()
+        }
+        // One a second is let in: on a slow machine more of them are.
+        var (attempts, told): (Int, [Int64]) = (0, [])
+        for _ in 0..<200 where told.count < 5 {
+            attempts += 1
+            let device = RecordingDevice()
+            let connection = world.logIn(device)
+            let seen = await device.state.wait { $0.isLoggedIn || $0.closed != nil }
+            if case .busy(let pause)? = seen.closed { told.append(pause) } else { connection.close() }
+        }
+        await world.endpoint.stop()
+        #expect(told.count == 5)
+        #expect(handshakes.value + told.count == attempts)
+        #expect(told.allSatisfy { $0 >= LoginRate.shortestPause })
     }
 
     @Test(arguments: [(0, 0), (-5, -5), (Int.max, Int.max), (1, Int.max)])

@@ -194,10 +194,10 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
                 sentence: "How many connections one address may have on each TLS listener; an IPv6 /64 counts as one.")
         case .deviceLogins:
             Row(
-                type: .number(1...1_000_000), defaultText: "2000", programs: [.serve],
+                type: .number(1...1_000_000), defaultText: "500", programs: [.serve],
                 sentence:
                     "How many devices may log in within a second, after a burst of ten times as many; the others are "
-                    + "told when to come again.")
+                    + "told when to come again, before TLS where they can be. The default suits two processors.")
         case .proxies:
             Row(
                 type: .addressRanges, defaultText: "127.0.0.0/8,::1", programs: [.serve],
