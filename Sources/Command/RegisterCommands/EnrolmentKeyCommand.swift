@@ -76,7 +76,8 @@ package struct EnrolmentKeyCommand: AsyncParsableCommand {
 
         var line: String {
             let count = quota.map { "\(used) of \($0) devices" } ?? "\(used) devices"
-            return "\(id)  \(state)  \(count)  \(installations) installations" + (expiresAt.map { "  until \($0)" } ?? "")
+            return "\(id)  \(state)  \(count)  \(installations) installations"
+                + (expiresAt.map { "  until \($0)" } ?? "")
         }
     }
 

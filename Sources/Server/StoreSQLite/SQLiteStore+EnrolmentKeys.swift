@@ -32,7 +32,8 @@ extension SQLiteStore: EnrolmentKeyRegister {
     static func enrolmentKey(_ row: Row) -> EnrolmentKey {
         EnrolmentKey(
             id: row["id"], secretHash: Array(row["secret_hash"] as Data), quota: row["quota"], used: row["used"],
-            installations: row["installations"], expiresAt: (row["expires_at"] as Int64?).map(Timestamp.init(rawValue:)),
+            installations: row["installations"],
+            expiresAt: (row["expires_at"] as Int64?).map(Timestamp.init(rawValue:)),
             createdAt: Timestamp(rawValue: row["created_at"]),
             revokedAt: (row["revoked_at"] as Int64?).map(Timestamp.init(rawValue:)))
     }

@@ -80,7 +80,8 @@ extension SQLiteStore: FCMRegister {
     public func keepInstallation(_ installation: Installation, byKey keyHash: [UInt8]?) async throws -> Bool {
         try await pool.write { database in
             let key = try Row.fetchOne(
-                database, sql: "SELECT * FROM enrolment_key WHERE secret_hash = ?", arguments: [keyHash.map { Data($0) }]
+                database, sql: "SELECT * FROM enrolment_key WHERE secret_hash = ?",
+                arguments: [keyHash.map { Data($0) }]
             ).map(Self.enrolmentKey)
             if let key, let limit = key.installationLimit, key.installations >= limit { return false }
             let (team, id) = (installation.team.rawValue, installation.id)

@@ -27,7 +27,8 @@ import WebPushWire
     }
 
     @Test(arguments: [("org.chromium.linux", true), ("com.example.todo", false), (nil, false)] as [(String?, Bool)])
-    func `what is for browsers goes to a browser's registration alone`(category: String?, isBrowser: Bool) async throws {
+    func `what is for browsers goes to a browser's registration alone`(category: String?, isBrowser: Bool) async throws
+    {
         let world = try await FCMWorld()
         let (token, device) = try await world.register(world.app)
         if let category {

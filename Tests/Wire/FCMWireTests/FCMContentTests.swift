@@ -108,8 +108,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""TTL":"0""#, Expiry.once, Priority.considerate), (#""ttl":"99999999999999999999""#, .until(Timestamp(seconds: 1)), .considerate),
-        (#""Urgency":"high""#, .until(Timestamp(seconds: 1)), .immediate), (#""urgency":"Low""#, .until(Timestamp(seconds: 1)), .considerate),
+        (#""TTL":"0""#, Expiry.once, Priority.considerate),
+        (#""ttl":"99999999999999999999""#, .until(Timestamp(seconds: 1)), .considerate),
+        (#""Urgency":"high""#, .until(Timestamp(seconds: 1)), .immediate),
+        (#""urgency":"Low""#, .until(Timestamp(seconds: 1)), .considerate),
         (#""x":"y""#, .until(Timestamp(seconds: 1)), .considerate),
     ])
     func `a browser's header fields`(fields: String, expiry: Expiry, priority: Priority) throws {

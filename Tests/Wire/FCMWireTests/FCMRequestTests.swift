@@ -121,7 +121,8 @@ struct RefusedMessage: CustomTestStringConvertible, Sendable {
             #"{"token":"t","apns":{"live_activity_token":"x"}}"#, "message.apns.live_activity_token", "Live"),
         RefusedMessage(
             #"{"token":"t","webpush":{"headers":{"TTL":"soon"}}}"#, "message.webpush.headers[TTL]", "seconds"),
-        RefusedMessage(#"{"token":"t","webpush":{"headers":{"TTL":"-1"}}}"#, "message.webpush.headers[TTL]", "negative"),
+        RefusedMessage(
+            #"{"token":"t","webpush":{"headers":{"TTL":"-1"}}}"#, "message.webpush.headers[TTL]", "negative"),
         RefusedMessage(
             #"{"token":"t","webpush":{"headers":{"Urgency":"now"}}}"#, "message.webpush.headers[Urgency]", "very-low"),
         RefusedMessage(
