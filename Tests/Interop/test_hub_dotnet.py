@@ -17,7 +17,11 @@ CONNECT = "{http://schemas.microsoft.com/netservices/2010/10/servicebus/connect}
 ATOM = "{http://www.w3.org/2005/Atom}"
 ETAG = "{http://schemas.microsoft.com/ado/2007/08/dataservices/metadata}etag"
 TOKEN = "62BCD3484834B7E2DC56733AC5509259230CC1BA82BA1AE7D06E91908A05A8FA"
-CHANNELS = {"Apple": "DeviceToken", "FcmV1": "FcmV1RegistrationId", "Windows": "ChannelUri", "Mpns": "ChannelUri"}
+CHANNELS = {"Apple": "DeviceToken", "FcmV1": "FcmV1RegistrationId", "Gcm": "GcmRegistrationId", "Windows": "ChannelUri",
+            "Mpns": "ChannelUri", "Adm": "AdmRegistrationId", "Baidu": "BaiduUserId", "Browser": "Endpoint"}
+# What the SDK sends with every template but those of Windows, Apple and browsers.
+TEMPLATE = ("<BodyTemplate><![CDATA[{\"data\":{\"key1\":\"$(value1)\"}}]]></BodyTemplate>"
+            "<TemplateName>Template Name</TemplateName>")
 NEVER = "9999-12-31T23:59:59.9999999Z"
 
 
@@ -90,10 +94,25 @@ def test_an_installation_from_put_to_404(client):
 @pytest.mark.parametrize("kind, more, elements", [
     ("Apple", "", ["DeviceToken"]),
     ("FcmV1", "", ["FcmV1RegistrationId"]),
+    ("Gcm", "", ["GcmRegistrationId"]),
     ("Windows", "", ["ChannelUri"]),
+    ("Windows", "<SecondaryTileName>Tile name</SecondaryTileName>", ["ChannelUri", "SecondaryTileName"]),
+    ("Mpns", "", ["ChannelUri"]),
+    ("Adm", "", ["AdmRegistrationId"]),
+    ("Baidu", "<BaiduChannelId>channelId</BaiduChannelId>", ["BaiduUserId", "BaiduChannelId"]),
+    ("Browser", "<P256DH>BA</P256DH><Auth>YQ</Auth>", ["Endpoint", "P256DH", "Auth"]),
+    ("Apple", '<Tags>tag1</Tags><PushVariables>{"var1":"value1"}</PushVariables>', ["Tags", "PushVariables", "DeviceToken"]),
+    ("GcmTemplate", TEMPLATE, ["GcmRegistrationId", "BodyTemplate", "TemplateName"]),
+    ("FcmV1Template", TEMPLATE, ["FcmV1RegistrationId", "BodyTemplate", "TemplateName"]),
+    ("AdmTemplate", TEMPLATE, ["AdmRegistrationId", "BodyTemplate", "TemplateName"]),
+    ("BaiduTemplate", "<BaiduChannelId>channelId</BaiduChannelId>" + TEMPLATE,
+     ["BaiduUserId", "BaiduChannelId", "BodyTemplate", "TemplateName"]),
+    ("BrowserTemplate", "<P256DH>BA</P256DH><Auth>YQ</Auth>" + TEMPLATE,
+     ["Endpoint", "P256DH", "Auth", "BodyTemplate", "TemplateName"]),
     ("Apple", "<Tags>tag1</Tags>", ["Tags", "DeviceToken"]),
     ("AppleTemplate", "<BodyTemplate><![CDATA[{\"aps\":{\"alert\":\"alert!\"}}]]></BodyTemplate>"
-     "<TemplateName>Template Name</TemplateName>", ["DeviceToken", "BodyTemplate", "TemplateName"]),
+     "<Expiry i:nil=\"true\"/><TemplateName>Template Name</TemplateName><ApnsHeaders/>",
+     ["DeviceToken", "BodyTemplate", "TemplateName", "ApnsHeaders"]),
     ("WindowsTemplate", "<SecondaryTileName>Tile name</SecondaryTileName><BodyTemplate><![CDATA[<toast><visual><text id=\"1\">"
      "$(text)</text></visual></toast>]]></BodyTemplate><WnsHeaders><WnsHeader><Header>X-WNS-Type</Header><Value>wns/toast"
      "</Value></WnsHeader></WnsHeaders><TemplateName>Template Name</TemplateName>",
@@ -182,3 +201,67 @@ def test_a_new_registrations_id_is_the_fourth_segment_of_its_address(client):
     assert made.status_code == 201
     kind, name = made.headers["Location"].partition("?")[0].removeprefix(client.root + "/").split("/")
     assert kind == "registrationids" and name
+
+
+def headers(form, kind="application/json;charset=utf-8", **more):
+    """The header fields of a send to nobody."""
+    return {"ServiceBusNotification-Format": form, "ServiceBusNotification-Tags": "nobody", "Content-Type": kind} | more
+
+
+FEED = "application/atom+xml; type=feed; charset=utf-8"
+XML = "application/xml; charset=utf-8"
+ERROR = ["Error", "Code", "Detail"]
+STRANGER = {"Authorization": "SharedAccessSignature sr=http%3a%2f%2fh%2f&sig=AAAA&se=4102444800&skn=Nobody"}
+
+
+@pytest.mark.parametrize("method, rest, query, sent, body, status, told, kind, names", [
+    ("POST", "registrationids", "", {}, None, 201, ["Location"], None, []),
+    ("POST", "messages", "", headers("apple"), '{"aps":{"alert":"alert!"}}', 201, ["Location"], None, None),
+    ("POST", "messages", "", headers("gcm"), '{"data":{"message":"Message"}}', 201, ["Location"], None, None),
+    ("POST", "messages", "", headers("fcmv1"), '{"message":{"data":{"k":"v"}}}', 201, ["Location"], None, None),
+    ("POST", "messages", "", headers("adm"), '{"data":{"key1":"value1"}}', 201, ["Location"], None, None),
+    ("POST", "messages", "", headers("baidu"), '{"title":"Title"}', 201, ["Location"], None, None),
+    ("POST", "messages", "", headers("windows", "application/xml", **{"X-WNS-Type": "wns/toast"}), "<toast/>", 201,
+     ["Location"], None, None),
+    ("POST", "messages", "", headers("windowsphone", "application/xml", **{"X-WindowsPhone-Target": "toast"}), "<a/>", 201,
+     ["Location"], None, None),
+    ("POST", "messages", "", headers("template"), '{"prop1":"value1"}', 201, ["Location"], None, None),
+    ("POST", "messages", "&test", headers("apple"), '{"aps":{}}', 201, ["Location"], XML,
+     ["NotificationOutcome", "Success", "Failure", "Results"]),
+    ("GET", "registrations", "&$top=100", {}, None, 200, [], FEED, ["feed", "title", "id", "updated", "link"]),
+    ("GET", "tags/tag1/registrations", "&$top=100", {}, None, 200, [], FEED, ["feed", "title", "id", "updated", "link"]),
+    ("GET", "registrations", "&$filter=ChannelUri+eq+'none'", {}, None, 200, [], FEED,
+     ["feed", "title", "id", "updated", "link"]),
+    ("GET", "registrations/1-2-3", "", {}, None, 404, [], XML, ERROR),
+    ("DELETE", "registrations/1-2-3", "", {"If-Match": "*"}, None, 404, [], XML, ERROR),
+    ("GET", "installations/none", "", {}, None, 404, [], XML, ERROR),
+    ("GET", "messages/none", "", {}, None, 404, [], XML, ERROR),
+    ("GET", "registrations", "", STRANGER, None, 401, [], XML, ERROR),
+    ("POST", "messages", "", headers("apple", **STRANGER), "{}", 401, [], XML, ERROR),
+])
+def test_a_recorded_call_is_answered_in_the_recorded_shape(
+        client, method, rest, query, sent, body, status, told, kind, names):
+    answer = client.ask(method, rest, body, query, **sent)
+    assert answer.status_code == status, answer.text
+    for name in [*told, "TrackingId"]:
+        assert name in answer.headers
+    if kind:
+        assert answer.headers["Content-Type"] == kind
+    if names == []:
+        assert answer.content == b""
+    elif names:
+        root = ElementTree.fromstring(answer.content)
+        found = [element.tag.rpartition("}")[2] for element in [root, *root]]
+        assert found[:len(names)] == names
+        assert set(found[len(names):]) <= {"entry"}
+
+
+def test_what_became_of_a_send_comes_in_the_order_in_which_the_sdk_reads_it(client):
+    sent = client.ask("POST", "messages", "{}", **headers("apple"))
+    details = ElementTree.fromstring(client.ask("GET", sent.headers["Location"].removeprefix(client.root + "/")).content)
+    order = [
+        "NotificationId", "Location", "State", "EnqueueTime", "StartTime", "EndTime", "NotificationBody", "Tags",
+        "TargetPlatforms", "ApnsOutcomeCounts"]
+    names = [child.tag.removeprefix(CONNECT) for child in details]
+    assert details.tag == f"{CONNECT}NotificationDetails"
+    assert names == [name for name in order if name in names] and {"NotificationId", "State", "Tags"} <= set(names)

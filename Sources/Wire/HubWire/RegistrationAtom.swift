@@ -150,6 +150,10 @@ package enum RegistrationAtom {
                     ).json))
         }
         switch installation.channel {
+        case .handle(let handle) where kind.platform == .baidu:
+            // The user's id stands before the sign, the channel's behind it.
+            let parts = handle.split(separator: "-", maxSplits: 1).map(String.init)
+            children += zip([kind.channel, "BaiduChannelId"], parts).map { XMLElement($0, $1) }
         case .handle(let handle): children.append(XMLElement(kind.channel, handle))
         case .browser(let endpoint, let p256dh, let auth):
             children += [XMLElement("Endpoint", endpoint), XMLElement("P256DH", p256dh), XMLElement("Auth", auth)]
@@ -182,7 +186,7 @@ package enum RegistrationAtom {
                     children: [XMLElement("Header", header.name), XMLElement("Value", header.value.text ?? "")])
             })
         guard !kind.isOfWindows else { return [body, headers, name] + expiry }
-        return [body] + expiry + [name] + (template.headers.isEmpty ? [] : [headers])
+        return [body] + expiry + [name] + (template.headers.isEmpty && kind.platform != .apns ? [] : [headers])
     }
 
     /// A feed of entries.

@@ -4,9 +4,9 @@ import XMLWire
 
 @testable import HubWire
 
-@Test(arguments: HubPlatform.allCases.filter { $0 != .aldaba && $0 != .xiaomi && $0 != .baidu && $0 != .browser })
+@Test(arguments: HubPlatform.allCases.filter { $0 != .aldaba && $0 != .xiaomi && $0 != .browser })
 func `a registration is read as it was written`(platform: HubPlatform) throws {
-    var installation = Installation(id: "one", platform: platform, channel: .handle("a token"))
+    var installation = Installation(id: "one", platform: platform, channel: .handle("a token-of two"))
     installation.isRegistration = true
     installation.tags = ["a", "B"].compactMap { TagName($0) }
     installation.pushVariables = ["x": "<1>"]
