@@ -395,6 +395,13 @@ let commands: [Target] = [
     .executableTarget(
         name: "PushDemo", dependencies: ["AldabaFlutterPush", "Flutter"], path: "Examples/PushDemo",
         exclude: ["host.py"], swiftSettings: strict),
+    // In Swift 5, as the code of apps is that was written for iOS; some of its names are old.
+    .executableTarget(
+        name: "PushDemoServices", dependencies: ["Flutter"], path: "Examples/PushDemoServices",
+        swiftSettings: [
+            .swiftLanguageMode(.v5), .treatAllWarnings(as: .error),
+            .treatWarning("DeprecatedDeclaration", as: .warning),
+        ]),
     .target(
         name: "Course", dependencies: ["UserNotifications", "UIKit", "CoreLocation"], path: "Examples/Course",
         exclude: ["README.md", "provider-by-key", "provider-by-certificate"], swiftSettings: strict),

@@ -31,22 +31,26 @@ PROGRAM = BINARY.parent / "PushDemo"
 class CrossPlatformApp:
     """The example app on an agent of its own, and the other half's end of its channels."""
 
-    def __init__(self, up, name):
-        self.up = up
+    def __init__(self, up, name, program=PROGRAM):
+        self.up, self.program = up, program
         self.id = f"{PREFIX}-{uuid.uuid4().hex[:8]}"
         run_aldaba("app", "create", self.id, "--team", TEAM, "--data", up.data)
         self.agent = OwnAgent(up, name)
         self.path = self.agent.data.parent / "channels.sock"
         self.agent.install(
-            id=self.id, name="Push Demo", team=TEAM, executable=str(PROGRAM), authorization="granted",
+            id=self.id, name="Push Demo", team=TEAM, executable=str(program), authorization="granted",
             environment={"ALDABA_FLUTTER_SOCKET": str(self.path)}, backgroundModes=["remote-notification"])
         self.agent.start()
         self.triggered = []
+        self.begin()
+        self.host = self.connect()
+
+    def begin(self):
+        """Starts the program."""
         self.process = subprocess.Popen(
-            [PROGRAM], env=clean_environment(
+            [self.program], env=clean_environment(
                 ALDABA_APP_ID=self.id, ALDABA_AGENT_SOCKET=self.agent.socket, ALDABA_FLUTTER_SOCKET=str(self.path)),
             stdin=subprocess.DEVNULL)
-        self.host = self.connect()
 
     def connect(self):
         """Another half, once the app listens."""
@@ -66,7 +70,8 @@ class CrossPlatformApp:
             try:
                 return self.host.call(f"{PREFIX}/deviceinstallation", "getDeviceToken")
             except host.MethodError as error:
-                assert error.code == "UNAVAILABLE" and "not registered" in str(error)
+                assert error.code == "UNAVAILABLE"
+                assert "not registered" in str(error) or self.program != PROGRAM
                 return None
 
         self.known = wait_until(told, "the app has its token")
@@ -157,6 +162,48 @@ def test_it_registers_at_the_backend_and_a_request_triggers_its_action(up, app):
         wait_until(lambda: app.triggered[-1] == "action_a", "the shown request's action, when it is opened")
     finally:
         control.close()
+
+
+@pytest.fixture
+def own_services(up, request):
+    """An app with services of its own, written as for iOS."""
+    made = CrossPlatformApp(up, request.node.name, BINARY.parent / "PushDemoServices")
+    yield made
+    made.stop()
+
+
+def test_services_of_an_apps_own_serve_the_channels_as_on_ios(own_services):
+    app, channel = own_services, f"{PREFIX}/deviceinstallation"
+    token = app.token()
+    assert len(bytes.fromhex(token)) == 32 and token == token.upper()
+    assert uuid.UUID(app.host.call(channel, "getDeviceId"))
+    assert app.host.call(channel, "getDevicePlatform") == "apns"
+    assert app.host.call(channel, "getBattery") is host.NOT_IMPLEMENTED
+    assert app.host.call(ACTIONS, "getLaunchAction") is None
+    app.send({"aps": {"content-available": 1}, "action": "action_b"}, apns_push_type="background", apns_priority=5)
+    wait_until(lambda: app.triggered == ["action_b"], "the silent one's action")
+    # It is in front, and nobody is the notification centre's delegate: nothing is shown, and the app's delegate is told.
+    app.send({"aps": {"alert": "Hello"}, "action": "action_a"})
+    wait_until(lambda: app.triggered[-1] == "action_a", "its action")
+    assert app.agent.listed() == []
+
+
+def test_an_apps_own_service_tells_the_action_that_started_the_app(own_services):
+    app = own_services
+    app.token()
+    app.host.close()
+    app.end_process()
+    app.path.unlink()
+    app.send_to(app.known, {"aps": {"alert": "Hello"}, "action": "action_a"})
+    app.open()
+    app.host = app.connect()
+
+
+    def action():
+        told = app.host.call(ACTIONS, "getLaunchAction")
+        return told is not host.NOT_IMPLEMENTED and told
+
+    assert wait_until(action, "the action is told") == "action_a"
 
 
 def test_the_newest_other_half_counts(app):
