@@ -31,7 +31,7 @@ final class DeviceConnectionSurroundings: Sendable {
         web: any WebRegistrationSource = NoWebRegistrations(), sessions: (any SessionListener)? = nil,
         refusals: UpstreamRefusalReport,
         configuration: MCSServerConfiguration, registry: DeviceConnectionRegistry, limiter: ConnectionLimiter,
-        calls: DeviceCallQueues, logins: LoginRate = LoginRate(.init(perSecond: 500, burst: 5_000)),
+        calls: DeviceCallQueues, logins: LoginRate = LoginRate(.init(perSecond: 1_000, burst: 10_000)),
         metrics: DeviceEndpointMetrics, logger: Logger
     ) {
         self.gateway = gateway

@@ -11,12 +11,12 @@ public struct DeviceEndpointConfiguration: Sendable {
     /// devices hold before they are known.
     public var admission = ConnectionLimiter.Configuration(
         limits: .init(total: 200_000, perAddress: 200_000, unproven: 16_384), proofTimeout: .seconds(15))
-    /// How many devices may log in within a second; the others are told when to come again. A full handshake alone takes 0.76 ms of
-    /// a processor (P-256 with OpenSSL, measured), and a login as much again or more: so many leave two processors time
-    /// for what else there is to do, which a limit beyond what they can do at all would not.
-    public var loginsPerSecond = 500
+    /// How many devices may log in within a second; the others are told when to come again. A login with its TLS handshake takes
+    /// about 0.7 ms of a processor (`Benchmarks/channel`): so many leave two processors time for what else there is to do,
+    /// which a limit beyond what they can do at all would not.
+    public var loginsPerSecond = 1_000
     /// How many may log in at once after a time without logins.
-    public var loginBurst = 5_000
+    public var loginBurst = 10_000
     /// Times and limits of each session.
     public var session = MCSServerConfiguration()
     /// How long ``DeviceEndpoint/stop()`` waits for connections to end, in milliseconds.

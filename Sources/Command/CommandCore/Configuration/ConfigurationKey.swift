@@ -194,7 +194,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
                 sentence: "How many connections one address may have on each TLS listener; an IPv6 /64 counts as one.")
         case .deviceLogins:
             Row(
-                type: .number(1...1_000_000), defaultText: "500", programs: [.serve],
+                type: .number(1...1_000_000), defaultText: "1000", programs: [.serve],
                 sentence:
                     "How many devices may log in within a second, after a burst of ten times as many; the others are "
                     + "told when to come again, before TLS where they can be. The default suits two processors.")
