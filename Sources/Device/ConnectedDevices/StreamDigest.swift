@@ -62,16 +62,29 @@ struct StreamDigest: Sendable {
     }
 
     mutating func append(_ bytes: some Collection<UInt8>) {
+        if bytes.withContiguousStorageIfAvailable({ append($0) }) == nil {
+            Array(bytes).withUnsafeBufferPointer { append($0) }
+        }
+    }
+
+    /// Whole blocks are taken from where they lie; only what is left of one is kept.
+    private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         count &+= UInt64(bytes.count)
         var rest = bytes[...]
-        while true {
+        if !block.isEmpty {
             let piece = rest.prefix(64 - block.count)
             rest = rest.dropFirst(piece.count)
             block += piece
             guard block.count == 64 else { return }
-            mix(block)
-            block.removeAll(keepingCapacity: true)
+            let whole = block
+            block = []
+            whole.withUnsafeBufferPointer { mix($0) }
         }
+        while rest.count >= 64 {
+            mix(UnsafeBufferPointer(rebasing: rest.prefix(64)))
+            rest = rest.dropFirst(64)
+        }
+        block += rest
     }
 
     /// The digest of all that was appended.
@@ -87,29 +100,56 @@ struct StreamDigest: Sendable {
         }
     }
 
-    private mutating func mix(_ block: [UInt8]) {
-        var words = [UInt32](repeating: 0, count: 64)
-        for index in 0..<16 {
-            words[index] = block[4 * index..<4 * index + 4].reduce(0) { ($0 << 8) | UInt32($1) }
+    private mutating func mix(_ block: UnsafeBufferPointer<UInt8>) {
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
+            Self.expand(block, into: words)
+            Self.constants.withUnsafeBufferPointer { Self.mix(&state, words, $0) }
         }
-        func turn(_ word: UInt32, _ by: UInt32) -> UInt32 { (word >> by) | (word << (32 - by)) }
+    }
+
+    private static func turn(_ word: UInt32, _ by: UInt32) -> UInt32 { (word &>> by) | (word &<< (32 &- by)) }
+
+    private static func expand(_ block: UnsafeBufferPointer<UInt8>, into words: UnsafeMutableBufferPointer<UInt32>) {
+        for index in 0..<16 {
+            let place = 4 * index
+            let (high, low) = (UInt32(block[place]) << 24, UInt32(block[place + 3]))
+            words[index] = high | (UInt32(block[place + 1]) << 16) | (UInt32(block[place + 2]) << 8) | low
+        }
         for index in 16..<64 {
             let (early, late) = (words[index - 15], words[index - 2])
-            let first = turn(early, 7) ^ turn(early, 18) ^ (early >> 3)
-            let second = turn(late, 17) ^ turn(late, 19) ^ (late >> 10)
+            let first = turn(early, 7) ^ turn(early, 18) ^ (early &>> 3)
+            let second = turn(late, 17) ^ turn(late, 19) ^ (late &>> 10)
             words[index] = words[index - 16] &+ first &+ words[index - 7] &+ second
         }
-        let constants = Self.constants
+    }
+
+    private static func mix(
+        _ state: inout [UInt32], _ words: UnsafeMutableBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>
+    ) {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-        for index in 0..<64 {
-            let choice = (e & f) ^ (~e & g)
-            let first = h &+ (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) &+ choice &+ constants[index] &+ words[index]
-            let majority = (a & b) ^ (a & c) ^ (b & c)
-            let second = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) &+ majority
-            (h, g, f, e) = (g, f, e, d &+ first)
-            (d, c, b, a) = (c, b, a, first &+ second)
+        // After eight turns every word is in its place again: so none has to be moved.
+        for index in stride(from: 0, to: 64, by: 8) {
+            turn(a, b, c, &d, e, f, g, &h, constants[index] &+ words[index])
+            turn(h, a, b, &c, d, e, f, &g, constants[index + 1] &+ words[index + 1])
+            turn(g, h, a, &b, c, d, e, &f, constants[index + 2] &+ words[index + 2])
+            turn(f, g, h, &a, b, c, d, &e, constants[index + 3] &+ words[index + 3])
+            turn(e, f, g, &h, a, b, c, &d, constants[index + 4] &+ words[index + 4])
+            turn(d, e, f, &g, h, a, b, &c, constants[index + 5] &+ words[index + 5])
+            turn(c, d, e, &f, g, h, a, &b, constants[index + 6] &+ words[index + 6])
+            turn(b, c, d, &e, f, g, h, &a, constants[index + 7] &+ words[index + 7])
         }
-        for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] = state[index] &+ word }
+        let mixed = [a, b, c, d, e, f, g, h]
+        for index in 0..<8 { state[index] &+= mixed[index] }
+    }
+
+    /// One turn: `d` and `h` are the words that become others.
+    @inline(__always) private static func turn(
+        _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32, _ e: UInt32, _ f: UInt32, _ g: UInt32,
+        _ h: inout UInt32, _ word: UInt32
+    ) {
+        let first = h &+ (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) &+ (g ^ (e & (f ^ g))) &+ word
+        d &+= first
+        h = first &+ (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) &+ ((a & b) | (c & (a | b)))
     }
 }
