@@ -619,7 +619,7 @@ let testTargets: [Target] = [
         "Server", "RelayCentre",
         ["RelayCentre", "StoreRelay", "RelayWire", "Relay", "ServerCore", "PushModel", logging, grdb]),
     tests("Server", "RelayWaking", ["RelayWaking", "RelayCentre", "Hub", "HubWire", "RelayWire", "PushModel"]),
-    tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire"]),
+    tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire", "AppHost", "AgentWire"]),
     tests("Device", "RelayHost", ["RelayHost", "RelayWire"]),
     tests("Device", "DirectRelay", ["DirectRelay", nioCore, nioEmbedded]),
     tests("Device", "AppHost", ["AppHost", "AgentWire", "CLinux"]),

@@ -16,20 +16,25 @@ package final class AgentConnection: Sendable {
         case ended(String?)
     }
 
-    /// Bytes that may wait to be written.
-    private static let unwrittenLimit = 4 << 20
+    /// Bytes that may wait to be written, unless whoever opens the connection says otherwise.
+    package static let unwrittenLimit = 4 << 20
 
     private let stream: PacedStream
 
-    private init(descriptor: Int32) {
-        stream = PacedStream(descriptor, unwrittenLimit: Self.unwrittenLimit, writer: "aldaba.agent.writer")
+    private init(descriptor: Int32, unwrittenLimit: Int) {
+        stream = PacedStream(descriptor, unwrittenLimit: unwrittenLimit, writer: "aldaba.agent.writer")
     }
 
     /// Connects in the background and tells `notify`, on the reading thread, what happens.
-    package static func open(path: String, notify: @escaping @Sendable (Notice) -> Void) {
+    ///
+    /// - Parameter unwrittenLimit: Bytes that may wait to be written; beyond them the connection ends.
+    package static func open(
+        path: String, unwrittenLimit: Int = unwrittenLimit, notify: @escaping @Sendable (Notice) -> Void
+    ) {
         OwnThread.begin("aldaba-reader") {
             do throws(AgentSocketError) {
-                let connection = AgentConnection(descriptor: try AgentSocket.connect(to: path))
+                let connection = AgentConnection(
+                    descriptor: try AgentSocket.connect(to: path), unwrittenLimit: unwrittenLimit)
                 notify(.opened(connection))
                 notify(.ended(connection.readAll(notify)))
             } catch {

@@ -31,6 +31,7 @@ final class RelayClient: Sendable {
         /// The connection of the attempt that counts.
         var connection: AgentConnection?
         var lastRequest: Int64 = 0
+        var commands = 0
         var lastListener = 0
         var waiting: [Int64: @Sendable (RelayNotice?) -> Void] = [:]
         var listeners: [Int: @Sendable (News) -> Void] = [:]
@@ -50,6 +51,10 @@ final class RelayClient: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "aldaba.relay")
     private static let pause = DispatchTimeInterval.seconds(1)
+    /// How many commands may be under way: as many as the agent takes of one app.
+    static let commandLimit = 64
+    /// Bytes that may wait for the agent: as many of the largest messages, and what is asked for of as many streams as it takes.
+    static let unwrittenLimit = 64 << 20
 
     init(configuration: AppHostConfiguration) { self.configuration = configuration }
 
@@ -116,6 +121,20 @@ final class RelayClient: Sendable {
         }
     }
 
+    /// Notes that a command begins.
+    ///
+    /// - Returns: `false` where too many are under way.
+    func beginCommand() -> Bool {
+        state.withLock { state in
+            guard state.commands < Self.commandLimit else { return false }
+            state.commands += 1
+            return true
+        }
+    }
+
+    /// Notes that a command has ended.
+    func endCommand() { state.withLock { $0.commands -= 1 } }
+
     /// Says something that is not answered.
     func say(_ request: RelayRequest) {
         let connection = state.withLock { $0.attempts.isOpen ? $0.connection : nil }
@@ -143,7 +162,7 @@ final class RelayClient: Sendable {
     func ignore(_ listener: Int) { state.withLock { _ = $0.listeners.removeValue(forKey: listener) } }
 
     private func connect(_ attempt: Int) {
-        AgentConnection.open(path: configuration.socketPath) { [self] notice in
+        AgentConnection.open(path: configuration.socketPath, unwrittenLimit: Self.unwrittenLimit) { [self] notice in
             switch notice {
             case .opened(let connection):
                 let counts = state.withLock { state in

@@ -117,6 +117,12 @@ extension RelayClient {
         let now = Int64(Date().timeIntervalSince1970 * 1000)
         let seconds = min(max(patience.components.seconds, 1), 3600)
         let deadline = now + seconds * 1000
+        guard beginCommand() else {
+            return RelayOutcome(
+                .resourceLimits,
+                detail: "this app has \(Self.commandLimit) commands under way; wait for one to end")
+        }
+        defer { endCommand() }
         let passage = RequestPassage()
         let notice = await withTaskCancellationHandler {
             await ask({ .command(request: $0, id: id, device: device, deadline: deadline, order) }, by: passage)

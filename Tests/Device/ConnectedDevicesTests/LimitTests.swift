@@ -1,3 +1,5 @@
+import AgentWire
+import AppHost
 import Foundation
 import RelayWire
 import Testing
@@ -72,5 +74,22 @@ import Testing
         for _ in 1..<16 { fitting = ["m": fitting] }
         #expect(throws: Never.self) { try ValueSetCoding.relay(fitting, limit: 65_536) }
         #expect(throws: ValueSetFault.self) { try ValueSetCoding.relay(["m": fitting], limit: 65_536) }
+    }
+
+    @Test("As many commands are under way as the agent takes, of the largest messages, without the connection's end")
+    func commands() async throws {
+        let client = RelayClient(configuration: .current())
+        for _ in 0..<RelayClient.commandLimit { #expect(client.beginCommand()) }
+        let refused = await client.command(.open(app: "a", service: "s"), id: UUID(), on: "1", within: .seconds(1))
+        #expect(refused.status == .resourceLimits)
+        client.endCommand()
+        let taken = await client.command(.open(app: "a", service: "s"), id: UUID(), on: "1", within: .seconds(1))
+        #expect(taken.status == .networkUnavailable)
+        let message: RelayMap = ["d": .data([UInt8](repeating: 0, count: (256 << 10) - 16))]
+        let request = RelayRequest.command(
+            request: 1, id: UUID(), device: "1", deadline: 1, .call(app: "a", service: "s", message: message))
+        let frame = try AppMessage.relay(RelayPacket(try request.encoded())).frame()
+        #expect(frame.count > 256 << 10)
+        #expect(frame.count * RelayClient.commandLimit < RelayClient.unwrittenLimit / 2)
     }
 }
