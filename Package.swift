@@ -319,16 +319,21 @@ let house: [Target] = [
         "Device", "DeviceRelay",
         [
             "PushModel", "AgentWire", "RelayWire", "Observability", "DeviceModel", "DevicePorts", "AppConnections",
-            "RelayHost", "RelayServices", "DirectRelay", nioCore, logging,
+            "RelayHost", "RelayedFiles", "RelayServices", "DirectRelay", nioCore, logging,
         ]),
     room("Device", "ConnectedDevices", ["AgentWire", "AppHost", "RelayWire"]),
-    room("Device", "RelayHost", ["RelayWire", "Relay", "NoiseSession", "Machine", crypto]),
+    room("Device", "RelayedFiles", ["RelayWire", "Machine", crypto]),
+    room("Device", "RelayHost", ["RelayWire", "Relay", "RelayedFiles", "NoiseSession", crypto]),
     room(
         "Device", "DirectRelay",
         ["RelayWire", "Relay", "RelayHost", "MessageBus", "Machine", "Observability", nioCore, nioPosix, logging]),
     room(
         "Device", "RelayServices",
-        ["PushModel", "AgentWire", "RelayWire", "RelayHost", "DeviceModel", "Attachments", "MessageBus", "Machine"]),
+        [
+            "PushModel", "AgentWire", "RelayWire", "RelayHost", "RelayedFiles", "DeviceModel", "Attachments",
+            "MessageBus",
+            "Machine",
+        ]),
     room("Device", "MessageBus", ["CDBus", "Machine"]),
     room(
         "Device", "SystemClock",
@@ -360,7 +365,7 @@ let commands: [Target] = [
         ]),
     room(
         "Command", "RelayCommands",
-        ["RelayWire", "RelayHost", "RelayServices", "Machine", "CommandCore", argumentParser]),
+        ["RelayWire", "RelayHost", "RelayedFiles", "RelayServices", "Machine", "CommandCore", argumentParser]),
     room(
         "Command", "RegisterCommands",
         [
@@ -379,7 +384,8 @@ let commands: [Target] = [
             "AppHost", "Desktop", "WindowFocus", "SystemClock", "MessageBus", "Positions", "TodoList", "CommandCore",
             "RegisterCommands", "Machine", "PushEncryption", "LegacyEndpoint", "FCMWire", "ControlHTTP", "FCMEndpoint",
             "FCMEnrolment", "UpstreamDelivery", "RelayCommands", "RelayHost", "DeviceRelay", "RelayCentre", "Topics",
-            "TopicEndpoint", "HubWire", "Hub", "HubGateway", "StoreHub", "StoreRelay", "HubEndpoint", "HubSenders", "HubWebhooks",
+            "TopicEndpoint", "HubWire", "Hub", "HubGateway", "StoreHub", "StoreRelay", "HubEndpoint", "HubSenders",
+            "HubWebhooks",
             "OutboundHTTP", "RelayWaking", "RelayWire", "Reports", "Inventory",
             "Supervision", "Monitoring",
             "ServerCommands", crypto, x509,
@@ -620,7 +626,7 @@ let testTargets: [Target] = [
         ["RelayCentre", "StoreRelay", "RelayWire", "Relay", "ServerCore", "PushModel", logging, grdb]),
     tests("Server", "RelayWaking", ["RelayWaking", "RelayCentre", "Hub", "HubWire", "RelayWire", "PushModel"]),
     tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire", "AppHost", "AgentWire"]),
-    tests("Device", "RelayHost", ["RelayHost", "RelayWire"]),
+    tests("Device", "RelayHost", ["RelayHost", "RelayedFiles", "RelayWire"]),
     tests("Device", "DirectRelay", ["DirectRelay", nioCore, nioEmbedded]),
     tests("Device", "AppHost", ["AppHost", "AgentWire", "CLinux"]),
     tests("Device", "LocalZones", ["Timestamps", "LocalZones", "LocalSchedule"]),

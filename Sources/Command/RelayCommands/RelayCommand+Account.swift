@@ -165,7 +165,8 @@ extension RelayCommand {
     struct Deny: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Refuse a device a service here for good, without its owner being asked again.",
-            discussion: "`aldaba relay revoke` takes it back. What is said of one device counts before what is said of all.")
+            discussion:
+                "`aldaba relay revoke` takes it back. What is said of one device counts before what is said of all.")
         @OptionGroup var grant: GrantArguments
         @OptionGroup var agent: AgentOption
 
@@ -202,7 +203,8 @@ extension RelayCommand {
 
     /// `aldaba relay revoke`.
     struct Revoke: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Take back what `aldaba relay grant` granted, or `aldaba relay deny` denied.")
+        static let configuration = CommandConfiguration(
+            abstract: "Take back what `aldaba relay grant` granted, or `aldaba relay deny` denied.")
         @OptionGroup var grant: GrantArguments
         @OptionGroup var agent: AgentOption
 

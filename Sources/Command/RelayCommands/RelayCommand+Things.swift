@@ -4,6 +4,7 @@ import Foundation
 import RelayHost
 import RelayServices
 import RelayWire
+import RelayedFiles
 
 /// An id that a person writes.
 enum RelayID {
@@ -70,7 +71,8 @@ extension RelayCommand {
     /// `aldaba relay life`.
     struct Life: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Where a command of the last day stands, by its id; without one, the last commands with their ids.")
+            abstract:
+                "Where a command of the last day stands, by its id; without one, the last commands with their ids.")
         @Argument(help: "The id, as `aldaba relay life` and `aldaba relay log` print it.") var id: String?
         @Flag(help: "Print JSON objects, one a line.") var json = false
         @OptionGroup var agent: AgentOption

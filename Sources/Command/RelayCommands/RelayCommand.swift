@@ -11,7 +11,8 @@ package struct RelayCommand: ParsableCommand {
         subcommands: [
             Devices.self, Watch.self, Open.self, Call.self, Send.self, Media.self, Move.self, Clipboard.self,
             Photos.self,
-            Run.self, Life.self, Cancel.self, Status.self, Account.self, Pair.self, Dismiss.self, Log.self, Rename.self, Allow.self,
+            Run.self, Life.self, Cancel.self, Status.self, Account.self, Pair.self, Dismiss.self, Log.self, Rename.self,
+            Allow.self,
             Forbid.self, Grant.self, Deny.self, Grants.self, Revoke.self, Connections.self, Share.self,
             WakeBy.self,
         ])

@@ -10,6 +10,7 @@ import PushModel
 import RelayHost
 import RelayServices
 import RelayWire
+import RelayedFiles
 
 /// What relaying asks of its agent. Called on the agent's event loop.
 package protocol DeviceRelayDelegate: AnyObject, Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import Relay
 import RelayWire
+import RelayedFiles
 
 /// What a person is asked when a device calls a service for the first time.
 public struct RelayQuestion: Hashable, Sendable {

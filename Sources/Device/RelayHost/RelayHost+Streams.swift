@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Relay
 import RelayWire
+import RelayedFiles
 
 /// Files that go to other devices and come from them. Who takes a file asks for its pieces, so that no more is under way than the
 /// way can hold; a file goes on where it was after anything that ended it.

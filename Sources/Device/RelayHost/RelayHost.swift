@@ -1,6 +1,7 @@
 import Foundation
 import Relay
 import RelayWire
+import RelayedFiles
 
 /// The device's end of relaying: what apps and terminals ask, what other devices send, and what follows. A value; events in,
 /// directives out.
@@ -323,7 +324,6 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// Ends a command and answers its client.
     mutating func end(_ id: UUID, _ outcome: RelayOutcome, from device: String? = nil, _ now: Int64) {
         guard let command = ledger.end(id, outcome.status, from: device, at: now) else { return }
-        note(id, command, outcome.status)
         if let opens = command.opens, outcome.status == .success {
             addLine(
                 id, Line(client: command.client, device: command.device, app: opens.app, service: opens.service), now)
@@ -332,6 +332,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
         outgoingEnded(id)
         appStreamEnded(id)
         directives.append(.tell(command.client, .answered(request: command.request, id: id, outcome)))
+        note(id, command, outcome.status)
     }
 
     /// Notes what was asked of another device.
@@ -351,6 +352,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
             .send(
                 .route(
                     RelayRoute(
-                        peer: device, id: UUID.random(), deadline: deadline, body: body, isBulk: isBulk, waits: waits))))
+                        peer: device, id: UUID.random(), deadline: deadline, body: body, isBulk: isBulk, waits: waits)))
+        )
     }
 }

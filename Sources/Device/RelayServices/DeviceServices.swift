@@ -3,6 +3,7 @@ import Foundation
 import Machine
 import RelayHost
 import RelayWire
+import RelayedFiles
 
 /// The agent's own services: media players, clipboard, photos, and programs that the owner listed.
 public final class DeviceServices: NativeServices {

@@ -97,7 +97,9 @@ import Testing
         }.map(\.status)
         #expect(statuses.count == 90 && statuses.first == .success)
         #expect(statuses.filter { $0 == .tooLarge }.isEmpty)
-        let services = (0..<32).map { RelayService(name: "\($0)" + String(repeating: "s", count: 200), access: .sameUser) }
+        let services = (0..<32).map {
+            RelayService(name: "\($0)" + String(repeating: "s", count: 200), access: .sameUser)
+        }
         let more = (0..<60).flatMap { number in
             answers(
                 ask(
@@ -172,7 +174,8 @@ import Testing
 
     private mutating func manage(_ management: RelayManagement) -> RelayMap {
         let told = ask(.manage(request: 9, management), client: 2, app: "t", terminal: true)
-        return told.lazy.compactMap { if case .tell(2, .managed(9, let answer)) = $0 { answer } else { nil } }.first ?? [:]
+        return told.lazy.compactMap { if case .tell(2, .managed(9, let answer)) = $0 { answer } else { nil } }.first
+            ?? [:]
     }
 
     private mutating func callStatus() throws -> RelayStatus? {
@@ -208,7 +211,8 @@ import Testing
         connect()
         let id = UUID()
         ask(Self.call(id))
-        guard case .array(let commands)? = manage(.commands)["commands"], case .dictionary(let command)? = commands.first
+        guard case .array(let commands)? = manage(.commands)["commands"],
+            case .dictionary(let command)? = commands.first
         else { return #expect(Bool(false), "no command is told") }
         #expect(command["id"] == .uuid(id) && command["life"] == "sent" && command["what"] == "call x/s")
         #expect(answers(ask(.cancel(request: 2, id: id), client: 5, app: "o")).map(\.status) == [.failed])

@@ -74,7 +74,9 @@ import Testing
 
     /// What was asked, in order, with the calls' numbers.
     func asked(_ side: Int = 1) -> [(call: Int64, number: RelayValue?)] {
-        told[side].compactMap { if case .asked(let call, _, _, _, let asked) = $0 { (call, asked.message["n"]) } else { nil } }
+        told[side].compactMap {
+            if case .asked(let call, _, _, _, let asked) = $0 { (call, asked.message["n"]) } else { nil }
+        }
     }
 
     mutating func answer(_ call: Int64, _ side: Int = 1) {
@@ -82,7 +84,9 @@ import Testing
     }
 
     func outcomes(_ side: Int = 0) -> [Int64: RelayStatus] {
-        told[side].reduce(into: [:]) { if case .answered(let request, _, let outcome) = $1 { $0[request] = outcome.status } }
+        told[side].reduce(into: [:]) {
+            if case .answered(let request, _, let outcome) = $1 { $0[request] = outcome.status }
+        }
     }
 
     func closes(_ side: Int) -> [RelayCloseReason] {

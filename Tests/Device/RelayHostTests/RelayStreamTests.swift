@@ -3,6 +3,7 @@ import RelayWire
 import Testing
 
 @testable import RelayHost
+@testable import RelayedFiles
 
 @Suite struct RelayStreamTests {
     typealias Host = RelayHost<Int>

@@ -139,7 +139,9 @@ import Testing
 
     @Test("Many devices with many apps come one after the other, and once more where one was not taken")
     func largeLists() throws {
-        let apps = (0..<60).map { RelayApp(id: "a\($0)", name: "A", attributes: ["x": String(repeating: "y", count: 4000)]) }
+        let apps = (0..<60).map {
+            RelayApp(id: "a\($0)", name: "A", attributes: ["x": String(repeating: "y", count: 4000)])
+        }
         for number in UInt64(1)...5 {
             centre.opened(try session(number), Connection())
             var device = RelayDevice(id: "", name: "n", kind: "x")
