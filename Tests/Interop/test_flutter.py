@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -197,13 +198,22 @@ def test_an_apps_own_service_tells_the_action_that_started_the_app(own_services)
     app.send_to(app.known, {"aps": {"alert": "Hello"}, "action": "action_a"})
     app.open()
     app.host = app.connect()
+    assert wait_until(lambda: app.host.call(ACTIONS, "getLaunchAction"), "the action is told") == "action_a"
 
 
-    def action():
-        told = app.host.call(ACTIONS, "getLaunchAction")
-        return told is not host.NOT_IMPLEMENTED and told
-
-    assert wait_until(action, "the action is told") == "action_a"
+def test_an_other_half_that_is_there_before_the_launch_is_over_is_answered_after_it(own_services):
+    app = own_services
+    app.token()
+    app.host.close()
+    app.end_process()
+    app.path.unlink()
+    app.agent.stop_process()
+    app.begin()
+    app.host = app.connect()
+    with ThreadPoolExecutor(1) as other:
+        asked = other.submit(app.host.call, f"{PREFIX}/deviceinstallation", "getDevicePlatform", None, 60)
+        app.agent.start()
+        assert asked.result(60) == "apns"
 
 
 def test_the_newest_other_half_counts(app):

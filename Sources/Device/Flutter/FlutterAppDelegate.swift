@@ -60,6 +60,7 @@ open class FlutterAppDelegate: UIResponder, UIApplicationDelegate, UNUserNotific
     /// Makes the delegate, with its window.
     public required init() {
         super.init()
+        FlutterSocketMessenger.shared.holdUntilLaunched()
         window = UIWindow()
         window?.rootViewController = FlutterViewController()
     }

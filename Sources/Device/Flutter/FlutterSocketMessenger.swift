@@ -15,6 +15,8 @@ public final class FlutterSocketMessenger: NSObject, FlutterBinaryMessenger {
     private var conversation = ChannelConversation<FlutterBinaryReply?>()
     private var handlers = ChannelHandlers()
     private var host: ChannelConnection?
+    /// What hosts did while the app was launched; `nil` when that is over.
+    private var held: [ChannelConnection.Notice]?
 
     /// Listens at a path. Where that is not possible, standard error says why, and no host will ever connect.
     ///
@@ -54,7 +56,26 @@ public final class FlutterSocketMessenger: NSObject, FlutterBinaryMessenger {
     /// Takes a handler away.
     public func cleanUpConnection(_ connection: FlutterBinaryMessengerConnection) { handlers.remove(connection) }
 
+    /// Keeps what hosts do until the app's launch is over, in which the handlers are set.
+    func holdUntilLaunched() {
+        guard held == nil else { return }
+        held = []
+        _ = NotificationCenter.default.addObserver(
+            forName: UIApplication.didFinishLaunchingNotification, object: nil, queue: nil
+        ) { [weak self] _ in MainActor.assumeIsolated { self?.release() } }
+    }
+
+    private func release() {
+        let notices = held ?? []
+        held = nil
+        for notice in notices { take(notice) }
+    }
+
     private func take(_ notice: ChannelConnection.Notice) {
+        guard held == nil else {
+            held?.append(notice)
+            return
+        }
         switch notice {
         case .opened(let connection):
             endHost()
