@@ -243,7 +243,8 @@ let house: [Target] = [
     room(
         "Device", "FirebaseMessaging",
         ["AgentWire", "AppHost", "FirebaseCore", "UserNotifications", "UIKit", "AldabaRichPush"]),
-    room("Device", "Firebase", ["FirebaseCore", "FirebaseMessaging"]),
+    room("Device", "FirebaseInstanceID", ["FirebaseMessaging"]),
+    room("Device", "Firebase", ["FirebaseCore", "FirebaseInstanceID", "FirebaseMessaging"]),
     room("Device", "CoreLocation"),
     room("Device", "MobileCoreServices"),
     room("Device", "UIKit", ["AgentWire", "AppHost", "UserNotifications"]),
@@ -635,6 +636,9 @@ let testTargets: [Target] = [
     tests(
         "Device", "FirebaseMessaging",
         ["AgentDouble", "Firebase", "AgentWire", "AppHost", "UserNotifications", "UIKit", "_Testing_UIKit"]),
+    tests(
+        "Device", "FirebaseInstanceID",
+        ["AgentDouble", "Firebase", "FirebaseInstanceID", "AgentWire", "AppHost", "_Testing_UIKit"]),
     tests("Device", "CoreLocation", ["CoreLocation"]),
     tests("Device", "MobileCoreServices", ["MobileCoreServices", "UserNotifications"]),
     tests("Device", "UIKit", ["UIKit", "_Testing_UIKit", "UserNotifications", "AppHost", "AgentWire", "AgentDouble"]),
@@ -790,7 +794,7 @@ let package = Package(
 // What apps import carries Apple's module names, which exist only where Apple's own do not.
 #if os(Linux)
     /// Those with views, whose tests the toolchain has import `_Testing_UIKit` as well.
-    let withViews = ["UIKit", "UserNotificationsUI", "Flutter", "FirebaseMessaging", "Firebase"]
+    let withViews = ["UIKit", "UserNotificationsUI", "Flutter", "FirebaseMessaging", "FirebaseInstanceID", "Firebase"]
     package.products += withViews.map { .library(name: $0, targets: [$0, "_Testing_UIKit"]) }
     package.products += [
         "UserNotifications", "AldabaRichPush", "AldabaFlutterPush", "FirebaseCore", "ConnectedDevices", "RelayWire",

@@ -1,3 +1,4 @@
-// `import Firebase` means both modules.
+// `import Firebase` means these modules.
 @_exported import FirebaseCore
+@_exported import FirebaseInstanceID
 @_exported import FirebaseMessaging

@@ -132,12 +132,17 @@ extension Messaging {
 
     // MARK: What the host says
 
+    /// The name under which FirebaseInstanceID's observers hear of tokens.
+    package static let tokenRefreshName = "com.firebase.iid.notif.refresh-token"
+
     @MainActor func tokenChanged(_ token: String) {
-        let waiters = read { state in
+        let (waiters, isNews) = read { state in
             if state.isProxyEnabled, !state.apnsTokenIsSet { state.apnsToken = Self.bytes(hex: token) }
-            return state.tokenArrived(token)
+            let isNews = state.token != token
+            return (state.tokenArrived(token), isNews)
         }
         for waiter in waiters { waiter(.success(token)) }
+        if isNews { NotificationCenter.default.post(name: .init(Self.tokenRefreshName), object: token) }
         tellFirstToken()
     }
 
