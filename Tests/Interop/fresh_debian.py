@@ -66,7 +66,7 @@ class FreshDebian:
                 f"--bind-ro={self._package}:/package.deb"]
 
     def boot(self):
-        """Boots it; skips the test where systemd does not come up."""
+        """Boots it; skips the test where no systemd begins in it. One that begins and does not come up is a failure."""
         command = [*self._nspawn(), "--private-network", "--boot", "--console=pipe"]
         with open(self.log, "wb") as log:
             self._host = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -74,7 +74,8 @@ class FreshDebian:
             wait_until(self._is_up, "the fresh Debian is up", 60)
         except TimedOut as late:
             self.stop()
-            pytest.skip(f"the fresh Debian does not boot here: {late}; {self.log.read_text(errors='replace')[-400:]}")
+            fault = pytest.skip if self._leader is None else pytest.fail
+            fault(f"the fresh Debian does not boot here: {late}; {self.log.read_text(errors='replace')[-400:]}")
 
     def _is_up(self):
         if self._host.poll() is not None:

@@ -4,13 +4,12 @@ import asyncio
 import json
 import uuid
 
+import firebase_admin
 import pytest
+from firebase_admin import credentials, exceptions, messaging
+from google.oauth2.credentials import Credentials
 
 from mcs_client import Device, checkin, register3
-
-firebase_admin = pytest.importorskip("firebase_admin")
-from firebase_admin import credentials, exceptions, messaging  # noqa: E402
-from google.oauth2.credentials import Credentials  # noqa: E402
 
 
 class AnyToken(credentials.Base):
