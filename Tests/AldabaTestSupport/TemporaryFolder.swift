@@ -4,8 +4,8 @@ import Foundation
 public final class TemporaryFolder: Sendable {
     public let url: URL
 
-    public init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("aldaba-test-\(UUID().uuidString)")
+    public init(under parent: URL = FileManager.default.temporaryDirectory) throws {
+        url = parent.appendingPathComponent("aldaba-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }

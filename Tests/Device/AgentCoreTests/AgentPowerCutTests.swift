@@ -28,7 +28,7 @@ struct AgentPowerCutTests {
         let folder = try TemporaryFolder()
         let recording = DiskRecording(folder: folder.url.path)
         let promises = try work(folder.path("agent.sqlite")) { recording.count }
-        try await PowerCuts.each(of: recording.end(), samples: 200, seed: 14) { left, made in
+        try await PowerCuts.each(of: recording.end(), seed: 14) { left, made in
             let (store, aside) = try AgentStore.open(path: left.path("agent.sqlite"), now: noon)
             #expect(aside == nil, "damaged after \(made) changes")
             try check(store, promises, after: made)
