@@ -87,7 +87,7 @@ let house: [Target] = [
     room("Engine", "Mailbox", ["PushModel"]),
     room("Engine", "DeviceSession", ["PushModel", "MCSWire"]),
     room("Engine", "LocalSchedule", ["Timestamps", "AgentWire"]),
-    room("Engine", "Audience", ["PushModel", "HubWire"]),
+    room("Engine", "Audience", ["PushModel", "HubWire", "LocalSchedule"]),
     room("Engine", "Fanout", ["PushModel"]),
     room("Engine", "Relay", ["RelayWire"]),
     room("Engine", "NoiseSession", [crypto]),

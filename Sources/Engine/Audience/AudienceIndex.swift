@@ -66,9 +66,9 @@ package struct AudienceIndex: Sendable {
     private var versions: [AppVersion: Bitmap] = [:]
     private var zones: [String: Bitmap] = [:]
     /// Whose each is, by number; 0 where there is none.
-    private var persons: [UInt32] = []
+    private var persons = NumberColumn()
     /// Minutes since 1970 by number; 0 where there is none.
-    private var seen: [UInt32] = []
+    private var seen = NumberColumn()
 
     /// An index of nothing.
     package init() {}
@@ -88,9 +88,42 @@ package struct AudienceIndex: Sendable {
     /// About how many bytes the index takes.
     package var memory: Int {
         func memory<Key>(_ sets: [Key: Bitmap]) -> Int { sets.values.reduce(0) { $0 + 64 + $1.memory } }
-        return everyone.memory + memory(tags) + memory(templateTags) + withTemplates.memory + registrations.memory + memory(platforms)
+        return everyone.memory + memory(tags) + memory(templateTags) + withTemplates.memory + registrations.memory
+            + memory(platforms)
             + memory(locales) + memory(countries) + memory(versions) + memory(zones)
-            + (seen.capacity + persons.capacity) * 4
+            + seen.memory + persons.memory
+    }
+
+    /// What an expression asks of the index, to be evaluated while the index changes: who changes it then copies what stands
+    /// here, not every tag.
+    package func part(for expression: TagExpression?) -> AudienceIndex {
+        var part = AudienceIndex()
+        (part.everyone, part.withTemplates, part.platforms) = (everyone, withTemplates, platforms)
+        part.registrations = registrations
+        if let expression { copy(expression, to: &part) }
+        return part
+    }
+
+    private func copy(_ expression: TagExpression, to part: inout AudienceIndex) {
+        switch expression {
+        case .tag(let tag):
+            part.tags[tag.folded] = tags[tag.folded]
+            part.templateTags[tag.folded] = templateTags[tag.folded]
+        case .field(.locale): part.locales = locales
+        case .field(.country(let country)): part.countries[country] = countries[country]
+        case .field(.appVersion): part.versions = versions
+        case .field(.lastSeen): part.seen = seen
+        case .field(.platform), .installation, .user: break
+        case .not(let inner): copy(inner, to: &part)
+        case .all(let parts), .any(let parts): for inner in parts { copy(inner, to: &part) }
+        }
+    }
+
+    /// What the divisions of an audience ask of the index, as ``part(for:)``.
+    package var divisions: AudienceIndex {
+        var part = AudienceIndex()
+        (part.zones, part.locales, part.persons) = (zones, locales, persons)
+        return part
     }
 
     /// Adds an installation that is not in it.
@@ -106,12 +139,8 @@ package struct AudienceIndex: Sendable {
         if let country = entry.country { countries[country, default: Bitmap()].insert(number) }
         if let version = entry.appVersion { versions[version, default: Bitmap()].insert(number) }
         if let zone = entry.timeZone { zones[zone, default: Bitmap()].insert(number) }
-        if seen.count <= Int(number) {
-            seen.append(contentsOf: repeatElement(0, count: Int(number) + 1 - seen.count))
-            persons.append(contentsOf: repeatElement(0, count: Int(number) + 1 - persons.count))
-        }
-        seen[Int(number)] = UInt32(clamping: entry.seenAt.rawValue / 60_000)
-        persons[Int(number)] = entry.person.rawValue
+        seen[number] = UInt32(clamping: entry.seenAt.rawValue / 60_000)
+        persons[number] = entry.person.rawValue
     }
 
     /// Takes an installation out, as it was put in.
@@ -147,8 +176,7 @@ package struct AudienceIndex: Sendable {
         guard experiment.holdOut > 0 else { return Bitmap() }
         return Bitmap(
             audience.numbers().lazy.filter { number in
-                let person = Int(number) < persons.count ? persons[Int(number)] : 0
-                return experiment.group(campaign: campaign, person: PersonNumber(rawValue: person)) == .heldOut
+                experiment.group(campaign: campaign, person: PersonNumber(rawValue: persons[number])) == .heldOut
             })
     }
 
@@ -171,8 +199,7 @@ package struct AudienceIndex: Sendable {
     ) -> [Bitmap] {
         var parts = [Bitmap](repeating: Bitmap(), count: max(1, experiment.variants.count))
         for number in audience.numbers() {
-            let person = Int(number) < persons.count ? persons[Int(number)] : 0
-            switch experiment.group(campaign: campaign, person: PersonNumber(rawValue: person)) {
+            switch experiment.group(campaign: campaign, person: PersonNumber(rawValue: persons[number])) {
             case .heldOut: parts[0].insert(number)
             case .variant(let place): parts[place].insert(number)
             }
@@ -243,7 +270,7 @@ package struct AudienceIndex: Sendable {
         case .lastSeen(let isWithin, let milliseconds):
             let limit = UInt32(clamping: now.adding(milliseconds: -milliseconds).rawValue / 60_000)
             return Bitmap(
-                everyone.numbers().lazy.filter { number in (seen[Int(number)] >= limit) == isWithin })
+                everyone.numbers().lazy.filter { number in (seen[number] >= limit) == isWithin })
         }
     }
 

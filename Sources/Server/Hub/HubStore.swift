@@ -38,7 +38,9 @@ package protocol HubStore: Sendable {
     func backendKey(hash: [UInt8]) async throws -> (HubRecord, String)?
 
     /// Reads everyone who can be reached on the writer's queue, where nothing is written meanwhile; `nil` after the last.
-    func audience(of hub: Int64, _ body: @escaping @Sendable (AudienceEntry?) -> Void) async throws
+    ///
+    /// - Returns: The hub's generation, at least, of which they are.
+    func audience(of hub: Int64, _ body: @escaping @Sendable (AudienceEntry?) -> Void) async throws -> Int64
 
     /// Puts an installation in place of an earlier one of its id.
     ///
@@ -55,6 +57,14 @@ package protocol HubStore: Sendable {
     func delete(
         _ id: String, hub: Int64, condition: EntityCondition, committed: @escaping Committed
     ) async throws -> Bool?
+    /// Deletes an installation and the events that name it.
+    ///
+    /// - Returns: How many events; `nil` where there is no installation.
+    func erase(_ id: String, hub: Int64, committed: @escaping Committed) async throws -> Int?
+    /// The rows of an installation that waited for its device when they were looked at last, with the sends' numbers.
+    func waiting(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)]
+    /// The parts in which an installation is and that make copies now.
+    func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendPart]
     /// Reads installations by number, those that are gone left out.
     func installations(_ numbers: [UInt32], hub: Int64) async throws -> [StoredInstallation]
     /// The installations after a number, rising.
@@ -117,6 +127,8 @@ package protocol HubStore: Sendable {
     func nextWave(ofSend send: Int64) async throws -> SendWave?
     /// Who is in a wave.
     func audience(of wave: SendWave) async throws -> Bitmap
+    /// Who is in any wave of a send, now.
+    func audienceOfWaves(ofSend send: Int64) async throws -> Bitmap
     /// Opens a wave: stores its remaining audience, later waves, counts of those left out, and broadcast parts.
     func open(
         _ wave: SendWave, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp

@@ -67,17 +67,6 @@ extension NotificationHubs {
         throw HubFault.conflict("the installation is changed by others again and again; try again later")
     }
 
-    /// Deletes everything of a person: every installation of a user id. The receipt is the ids.
-    package func erase(user: String, of hub: HubRecord) async throws -> [String] {
-        var erased: [String] = []
-        let numbers = try await store.numbers(ofUser: user.lowercased(), hub: hub.number)
-        for found in try await store.installations(numbers, hub: hub.number)
-        where try await delete(found.installation.id, of: hub) {
-            erased.append(found.installation.id)
-        }
-        return erased
-    }
-
     /// Which installations are listed.
     package struct Query: Sendable {
         /// Only those of an expression; dead ones are of none.

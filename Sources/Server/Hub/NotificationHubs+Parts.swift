@@ -17,7 +17,7 @@ extension NotificationHubs {
         guard gateway != nil, request.format != .template, request.rate == nil,
             let options = try? PushOptions(request.headers, now: now), options.expiry != .once
         else { return [] }
-        let own = audience.intersection(try await ownDevices(of: hub)).subtracting(try await registrations(of: hub))
+        let own = audience.intersection(try await ownDevices(of: hub, alone: true))
         guard own.count >= broadcastMinimum else { return [] }
         guard request.format == .content else { return [SendPartDraft(audience: own)] }
         var drafts: [SendPartDraft] = []

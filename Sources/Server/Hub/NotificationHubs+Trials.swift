@@ -1,3 +1,4 @@
+import Audience
 import CarriageWire
 import HubWire
 import PushModel

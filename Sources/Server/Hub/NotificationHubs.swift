@@ -30,6 +30,8 @@ package final class NotificationHubs: Sendable {
     let alarm = Alarm()
     /// Whoever divides a campaign of a hub does so alone.
     let doors = HubDoors()
+    /// Whoever reads the audience of a hub does so alone.
+    private let readings = HubDoors()
 
     /// Hubs whose sends go nowhere until ``run()`` runs.
     ///
@@ -77,24 +79,31 @@ package final class NotificationHubs: Sendable {
         }
     }
 
-    /// Reads the audience of a hub: once, and again when another process has changed it.
+    /// Reads the audience of a hub: once, and again when another process has changed it. Who asks meanwhile waits for the reading
+    /// under way; of many changes that came before one reading, it is the only one.
     package func prepare(_ hub: HubRecord) async throws {
-        guard generations.withLock({ $0[hub.number] ?? -1 }) < hub.generation else { return }
-        let reading = Mutex(AudienceIndex())
-        // The store calls nobody else while it reads, so nothing is missed between its last entry and the next commit.
-        try await store.audience(of: hub.number) { [self] entry in
-            if let entry {
-                reading.withLock { $0.insert(entry) }
-            } else {
-                let index = reading.withLock { index in
-                    defer { index = AudienceIndex() }
-                    return index
+        guard isBehind(hub) else { return }
+        try await readings.pass(hub.number) { [self] in
+            guard isBehind(hub) else { return }
+            let reading = Mutex(AudienceIndex())
+            // The store calls nobody else while it reads, so nothing is missed between its last entry and the next commit.
+            let generation = try await store.audience(of: hub.number) { [self] entry in
+                if let entry {
+                    reading.withLock { $0.insert(entry) }
+                } else {
+                    let index = reading.withLock { index in
+                        defer { index = AudienceIndex() }
+                        return index
+                    }
+                    indexes.withLock { $0[hub.number] = index }
                 }
-                // Whoever reads at the same time has read what is newer, or the same.
-                indexes.withLock { $0[hub.number] = index }
-                generations.withLock { $0[hub.number] = max($0[hub.number] ?? -1, hub.generation) }
             }
+            generations.withLock { $0[hub.number] = max($0[hub.number] ?? -1, generation) }
         }
+    }
+
+    private func isBehind(_ hub: HubRecord) -> Bool {
+        generations.withLock { $0[hub.number] ?? -1 } < hub.generation
     }
 
     /// Who is meant by an expression now; a snapshot.
@@ -108,65 +117,60 @@ package final class NotificationHubs: Sendable {
         var found: [TagExpression: Bitmap] = [:]
         if let expression { try await find(expression, hub, &found) }
         let now = clock()
-        return indexes.withLock { indexes in
-            guard let index = indexes[hub.number] else { return Bitmap() }
-            guard let format else { return index.audience(expression, now: now, found: found) }
-            guard format != .template else {
-                return index.audience(expression, countsTemplates: true, now: now, found: found)
-            }
-            let platforms = HubPlatform.allCases.filter(format.isNative)
-                .reduce(Bitmap()) { $0.union(index.installations(of: $1)) }
-            return index.audience(expression, now: now, found: found).intersection(platforms)
+        guard let index = indexes.withLock({ $0[hub.number]?.part(for: expression) }) else { return Bitmap() }
+        guard let format else { return index.audience(expression, now: now, found: found) }
+        guard format != .template else {
+            return index.audience(expression, countsTemplates: true, now: now, found: found)
         }
+        let platforms = HubPlatform.allCases.filter(format.isNative)
+            .reduce(Bitmap()) { $0.union(index.installations(of: $1)) }
+        return index.audience(expression, now: now, found: found).intersection(platforms)
+    }
+
+    private func divisions(of hub: HubRecord) async throws -> AudienceIndex {
+        try await prepare(hub)
+        return indexes.withLock { $0[hub.number]?.divisions } ?? AudienceIndex()
     }
 
     /// Those of a hub that this server itself reaches.
-    func ownDevices(of hub: HubRecord) async throws -> Bitmap {
+    ///
+    /// - Parameter alone: Whether those are left out whose channel others may have, too.
+    func ownDevices(of hub: HubRecord, alone: Bool = false) async throws -> Bitmap {
         try await prepare(hub)
-        return indexes.withLock { $0[hub.number]?.installations(of: .aldaba) } ?? Bitmap()
+        guard let index = indexes.withLock({ $0[hub.number]?.part(for: nil) }) else { return Bitmap() }
+        let own = index.installations(of: .aldaba)
+        return alone ? own.subtracting(index.registrations) : own
     }
 
     /// The push services by which those of an audience are reached now.
     func platforms(of audience: Bitmap, _ hub: HubRecord) async throws -> [HubPlatform] {
         try await prepare(hub)
-        return indexes.withLock { indexes in
-            guard let index = indexes[hub.number] else { return [] }
-            return HubPlatform.allCases.filter { !audience.intersection(index.installations(of: $0)).isEmpty }
-        }
-    }
-
-    /// Those of a hub whose channel others may have, too.
-    func registrations(of hub: HubRecord) async throws -> Bitmap {
-        try await prepare(hub)
-        return indexes.withLock { $0[hub.number]?.registrations } ?? Bitmap()
+        guard let index = indexes.withLock({ $0[hub.number]?.part(for: nil) }) else { return [] }
+        return HubPlatform.allCases.filter { !audience.intersection(index.installations(of: $0)).isEmpty }
     }
 
     /// Parts of an audience by the time zones that installations name now.
     func byZone(_ audience: Bitmap, of hub: HubRecord) async throws -> [(zone: String?, Bitmap)] {
-        try await prepare(hub)
-        return indexes.withLock { $0[hub.number]?.byZone(audience) } ?? []
+        try await divisions(of: hub).byZone(audience)
     }
 
     /// Parts of an audience by the languages that installations name now.
     func byLocale(_ audience: Bitmap, of hub: HubRecord) async throws -> [(locale: String?, Bitmap)] {
-        try await prepare(hub)
-        return indexes.withLock { $0[hub.number]?.byLocale(audience) } ?? []
+        try await divisions(of: hub).byLocale(audience)
     }
 
     /// Parts of an audience by the variants of an experiment, in their order.
     func byVariant(
         _ audience: Bitmap, _ experiment: CampaignExperiment, campaign: PersonNumber, of hub: HubRecord
     ) async throws -> [Bitmap] {
-        try await prepare(hub)
-        return indexes.withLock { $0[hub.number]?.byVariant(audience, experiment, campaign: campaign) } ?? []
+        try await divisions(of: hub).byVariant(audience, experiment, campaign: campaign)
     }
 
     /// Those of an audience whose part of an experiment gets nothing.
     func heldOut(
         _ audience: Bitmap, _ experiment: CampaignExperiment, campaign: PersonNumber, of hub: HubRecord
     ) async throws -> Bitmap {
-        try await prepare(hub)
-        return indexes.withLock { $0[hub.number]?.heldOut(audience, experiment, campaign: campaign) } ?? Bitmap()
+        try await divisions(of: hub).heldOut(audience, experiment, campaign: campaign)
     }
 
     /// How many installations a hub has that can be reached, and how many bytes its audiences take.

@@ -252,43 +252,12 @@ extension NotificationHubs {
         if !changed.isEmpty { try await store.note(changed, of: record.number, lookedUpAt: begin) }
     }
 
-    /// A page of those whose turn has come, brought up to date.
-    ///
-    /// - Parameter place: The last one of the page before.
-    package func recipients(
-        of record: SendRecord, hub: HubRecord, after place: (installation: UInt32, part: String)?, limit: Int,
-        by timelines: any TimelineService
-    ) async throws -> [SendRecipient] {
-        if place == nil { try await follow(record, of: hub) }
-        var page = try await store.recipients(of: record.number, after: place, limit: limit)
-        for index in page.indices where !page[index].end.isFinal && page[index].end != .pending {
-            if let found = try await timelines.timelines(
-                of: SendSlice.id(hub, record, page[index]).rawValue, team: hub.team
-            ).first {
-                page[index].follow(found)
-            }
-        }
-        return page
-    }
-
-    /// The id of what a recipient got: its `apns-id` on this server's own devices and at Apple.
-    package func notificationID(of recipient: SendRecipient, in record: SendRecord, hub: HubRecord) -> String {
-        SendSlice.id(hub, record, recipient).rawValue
-    }
-
     private func reportable(_ id: String, of hub: HubRecord) async throws -> (SendRecord, Bitmap) {
         let record = try await send(id, of: hub)
         guard record.request.format != .template, case .audience = record.request.target else {
             throw HubFault.conflict("native sends and campaigns to an audience alone can be withdrawn")
         }
         return (record, try await store.audience(ofSend: record.number))
-    }
-
-    private func timeline(
-        _ number: UInt32, _ record: SendRecord, _ hub: HubRecord, _ timelines: any TimelineService
-    ) async throws -> NotificationTimeline? {
-        let id = SendSlice.id(hub, record, "\(number)")
-        return try await timelines.timelines(of: id.rawValue, team: hub.team).first
     }
 
     /// Takes back what was sent: what waits does not arrive, and devices that may have it take it off their screens.
@@ -314,24 +283,24 @@ extension NotificationHubs {
             let numbers = audience.numbers(from: start, limit: SendSlice.largest)
             next = numbers.count < SendSlice.largest ? nil : numbers.last.flatMap { $0 < .max ? $0 + 1 : nil }
             for number in numbers where record.request.plan.isSpread || number < record.cursor {
-                if try await withdraw(number, record, hub, timelines, withdrawal) { count += 1 }
+                let id = SendSlice.id(hub, record, "\(number)").rawValue
+                let outcome = try await takeBack(id, hub, timelines, withdrawal)
+                if outcome == .withdrawn || outcome == .mayHaveArrived { count += 1 }
             }
         }
         return count
     }
 
-    /// Takes back what an installation got; whether there was something.
-    private func withdraw(
-        _ number: UInt32, _ record: SendRecord, _ hub: HubRecord, _ timelines: any TimelineService,
-        _ withdrawal: any NotificationWithdrawal
-    ) async throws -> Bool {
-        guard let found = try await timeline(number, record, hub, timelines), let device = found.device else {
-            return false
+    /// Takes back the notification of an id; `nil` where there is none.
+    func takeBack(
+        _ id: String, _ hub: HubRecord, _ timelines: any TimelineService, _ withdrawal: any NotificationWithdrawal
+    ) async throws -> WithdrawalOutcome? {
+        guard let found = try await timelines.timelines(of: id, team: hub.team).first, let device = found.device else {
+            return nil
         }
-        let outcome = await withCheckedContinuation { continuation in
+        return await withCheckedContinuation { continuation in
             withdrawal.withdraw(found.id, of: device) { continuation.resume(returning: $0) }
         }
-        return outcome == .withdrawn || outcome == .mayHaveArrived
     }
 }
 

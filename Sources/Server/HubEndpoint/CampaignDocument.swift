@@ -1,3 +1,4 @@
+import Audience
 import Hub
 import HubWire
 import PushModel

@@ -55,9 +55,10 @@ enum OpenAPISchemas {
         "InstallationPage":{"type":"object","required":["installations"],"properties":{
             "installations":{"type":"array","items":{"$ref":"#/components/schemas/Installation"}},
             "next":{"type":"string"}}},
-        "Erasure":{"type":"object","required":["user","erasedAt","installations"],"properties":{
+        "Erasure":{"type":"object","required":["user","erasedAt","installations","notifications","events"],"properties":{
             "user":{"type":"string"},"erasedAt":{"type":"string"},
-            "installations":{"type":"array","items":{"type":"string"}}}},
+            "installations":{"type":"array","items":{"type":"string"}},
+            "notifications":{"type":"integer"},"events":{"type":"integer"}}},
         "Expression":{"type":"object","properties":{"expression":{"type":"string"}}},
         "Audience":{"type":"object","required":["count","sample"],"properties":{
             "count":{"type":"integer"},"sample":{"type":"array","items":{"type":"string"}}}},
@@ -108,7 +109,7 @@ enum OpenAPISchemas {
         "Recipient":{"type":"object","required":["installationId","platform","notificationId","end","attempts","at"],
             "properties":{
             "installationId":{"type":"string"},"platform":{"type":"string"},"locale":{"type":["string","null"]},
-            "appVersion":{"type":["string","null"]},"part":{"type":["string","null"]},"notificationId":{"type":"string"},
+            "appVersion":{"type":["string","null"]},"part":{"type":["string","null"]},"notificationId":{"type":["string","null"]},
             "end":{"type":"string","enum":["pending","ineligible","refused","accepted","waiting","delivered","presented",
                 "opened","action","dismissed","expired","ended"]},
             "outcome":{"type":["string","null"]},"reason":{"type":["string","null"]},"attempts":{"type":"integer"},

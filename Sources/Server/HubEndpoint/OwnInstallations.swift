@@ -28,11 +28,14 @@ extension OwnRoutes {
         router.delete(
             "v1/hubs/:hub/users/:id",
             use: handler(.manage) { call in
-                let erased = try await hubs.erase(user: call.name, of: call.hub)
+                let erased = try await hubs.erase(
+                    user: call.name, of: call.hub, timelines: timelines, by: withdrawal)
                 return .json(
                     tree: .object([
                         .init("user", .string(call.name)), .init("erasedAt", .string(WireTime.write(hubs.now))),
-                        .init("installations", .array(erased.map { .string($0) })),
+                        .init("installations", .array(erased.installations.map { .string($0) })),
+                        .init("notifications", .number(String(erased.notifications))),
+                        .init("events", .number(String(erased.events))),
                     ]))
             })
         router.post("v1/hubs/:hub/audience", use: handler(.manage, estimate))

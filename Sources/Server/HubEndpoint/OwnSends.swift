@@ -1,3 +1,4 @@
+import Audience
 import ControlHTTP
 import HTTPTypes
 import Hub

@@ -183,8 +183,9 @@ extension SendRecipient {
 
     /// As our own API answers.
     ///
-    /// - Parameter id: The notification's id, under which there is a timeline on this server's own devices.
-    func tree(_ id: String) -> JSONTree {
+    /// - Parameter id: The notification's id, under which there is a timeline on this server's own devices; `nil` where none was
+    ///   made yet.
+    func tree(_ id: String?) -> JSONTree {
         let names: [(Reached, String)] = [
             (.delivered, "delivered"), (.presented, "presented"), (.opened, "opened"), (.action, "action"),
             (.dismissed, "dismissed"), (.expired, "expired"),
@@ -193,7 +194,7 @@ extension SendRecipient {
         return .object([
             .init("installationId", .string(name)), .init("platform", .string(platform.text)),
             .init("locale", text(locale)), .init("appVersion", text(appVersion)),
-            .init("part", text(part.isEmpty ? nil : String(part.dropFirst()))), .init("notificationId", .string(id)),
+            .init("part", text(part.isEmpty ? nil : String(part.dropFirst()))), .init("notificationId", text(id)),
             .init("end", .string(end.rawValue)), .init("outcome", text(outcome?.rawValue)),
             .init("reason", text(reason)), .init("attempts", .number(String(attempts))),
             .init("at", .string(WireTime.write(at))), .init("retryAt", text(retryAt.map(WireTime.write))),

@@ -7,8 +7,11 @@ import PushModel
 
 extension HubDatabase {
     /// Reads the columns that audiences ask, not the documents.
-    package func audience(of hub: Int64, _ body: @escaping @Sendable (AudienceEntry?) -> Void) async throws {
+    package func audience(of hub: Int64, _ body: @escaping @Sendable (AudienceEntry?) -> Void) async throws -> Int64 {
         try await pool.writeWithoutTransaction { database in
+            // What another process changes after this is read again later.
+            let generation = try Int64.fetchOne(
+                database, sql: "SELECT generation FROM hub WHERE number = ?", arguments: [hub])
             let rows = try Row.fetchCursor(
                 database,
                 sql: """
@@ -20,6 +23,7 @@ extension HubDatabase {
                 if let entry = AudienceEntry(row) { body(entry) }
             }
             body(nil)
+            return generation ?? 0
         }
     }
 
@@ -153,6 +157,21 @@ extension HubDatabase {
             return .some(true)
         }.flatMap { $0 }
     }
+
+    /// Deletes the row, and by their index the events that name it.
+    package func erase(_ id: String, hub: Int64, committed: @escaping Committed) async throws -> Int? {
+        try await change(committed) { database, changes -> Int? in
+            guard let old = try Self.one(database, hub: hub, id: id.lowercased()) else { return nil }
+            try Self.delete(Int64(old.number), database)
+            try database.execute(sql: Self.erasingEvents, arguments: [hub, old.installation.id])
+            changes.append(AudienceChange(hub: hub, before: old.entry, after: nil))
+            return database.changesCount
+        }
+    }
+
+    static let erasingEvents = """
+        DELETE FROM hub_event WHERE hub = ? AND kind = 'channel.dead' AND data ->> '$.installationId' = ?
+        """
 
     /// Deletes an installation, and what sends noted of it.
     private static func delete(_ number: Int64, _ database: Database) throws {
@@ -307,6 +326,7 @@ extension AudienceEntry {
             number: number, platform: platform, tags: tags(row["tags"]), templateTags: tags(templateTags),
             hasTemplates: templateTags != nil, locale: row["locale"], country: row["country"],
             appVersion: version.flatMap(AppVersion.init), timeZone: row["time_zone"],
-            person: PersonNumber(user ?? row["id"]), isRegistration: row["is_registration"], seenAt: Timestamp(rawValue: row["updated_at"]))
+            person: PersonNumber(user ?? row["id"]), isRegistration: row["is_registration"],
+            seenAt: Timestamp(rawValue: row["updated_at"]))
     }
 }

@@ -43,6 +43,19 @@ extension HubDatabase {
         }
     }
 
+    /// Looks through the hub's parts that make copies now.
+    package func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendPart] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    \(Self.parts) WHERE send IN (SELECT number FROM send WHERE hub = ?)
+                        AND broadcast IS NOT NULL AND withdrawn_at IS NULL AND expires_at > ?
+                    """, arguments: [hub, now.rawValue]
+            ).map(SendPart.init).filter { try self.audience(ofPart: $0.number, database).contains(installation) }
+        }
+    }
+
     private static let parts = """
         SELECT number, send, locale, variant, count, broadcast, expires_at, withdrawn_at, followed FROM send_part
         """

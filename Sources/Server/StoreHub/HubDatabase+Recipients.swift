@@ -98,6 +98,19 @@ extension HubDatabase {
         }
     }
 
+    /// Reads the rows by the index of installations.
+    package func waiting(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database, sql: "SELECT * FROM send_recipient WHERE installation = ? AND ending = ?",
+                arguments: [Int64(installation), SendReport.End.waiting.rawValue]
+            ).compactMap { row -> (send: Int64, recipient: SendRecipient)? in
+                guard let recipient = SendRecipient(row) else { return nil }
+                return (row["send"], recipient)
+            }
+        }
+    }
+
     /// Changes the rows in one transaction.
     package func note(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws {
         try await pool.write { database in

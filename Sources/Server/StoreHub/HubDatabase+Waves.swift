@@ -102,6 +102,14 @@ extension HubDatabase {
         return audience
     }
 
+    /// Unites the audiences of the send's waves.
+    package func audienceOfWaves(ofSend send: Int64) async throws -> Bitmap {
+        try await pool.read { database in
+            try Data.fetchAll(database, sql: "SELECT audience FROM send_wave WHERE send = ?", arguments: [send])
+                .reduce(Bitmap()) { $0.union(try Bitmap(stored: $1, of: "wave")) }
+        }
+    }
+
     /// Changes the wave and adds the later ones.
     package func open(
         _ wave: SendWave, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp

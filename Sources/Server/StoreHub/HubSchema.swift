@@ -41,6 +41,12 @@ enum HubSchema {
                     CREATE INDEX send_fault_of ON send_fault(send);
                     """)
         }
+        migrator.registerMigration("10 events by the installation that they name") { database in
+            try database.execute(
+                sql: """
+                    CREATE INDEX hub_event_installation ON hub_event(hub, data ->> '$.installationId') WHERE kind = 'channel.dead'
+                    """)
+        }
         return migrator
     }
 

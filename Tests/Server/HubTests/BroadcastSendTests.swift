@@ -30,6 +30,21 @@ private func ends(_ report: SendReport) -> [SendReport.End: Int] { report.ends.f
     #expect(parts.map(\.count) == [4])
     #expect(parts.allSatisfy { $0.broadcast != nil })
     #expect(ends(try await world.report(record, server)) == [.waiting: 4])
+    // Who has not connected has a row all the same, on whatever page.
+    for limit in [1, 3, 4, 10] {
+        var all: [SendRecipient] = []
+        while all.count < 9 {
+            let page = try await world.hubs.recipients(
+                of: record, hub: world.hub, after: all.last.map { (installation: $0.installation, part: $0.part) },
+                limit: limit,
+                by: server.timelines)
+            all += page
+            if page.count < limit { break }
+        }
+        #expect(all.map(\.name) == ["i1", "i2", "i3", "i4"])
+        #expect(all.allSatisfy { $0.end == .waiting && $0.attempts == 1 && $0.outcome == .success })
+        #expect(all.map { $0.notification == nil } == [false, false, false, true])
+    }
     for _ in 0..<2 { try await server.login(4) }
     try await server.login(1)
     try await server.settle()

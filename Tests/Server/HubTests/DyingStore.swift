@@ -103,9 +103,9 @@ final class DyingStore: HubStore {
     func hubs() async throws -> [HubRecord] { try await store.hubs() }
     func keys(of hub: Int64) async throws -> [HubKey] { try await store.keys(of: hub) }
     func backendKey(hash: [UInt8]) async throws -> (HubRecord, String)? { try await store.backendKey(hash: hash) }
-    func audience(of hub: Int64, _ body: @escaping @Sendable (AudienceEntry?) -> Void) async throws {
+    func audience(of hub: Int64, _ body: @escaping @Sendable (AudienceEntry?) -> Void) async throws -> Int64 {
         pages.withLock { $0.append(.max) }
-        try await store.audience(of: hub, body)
+        return try await store.audience(of: hub, body)
     }
     func put(
         _ installation: Installation, hub: Int64, condition: EntityCondition, registersChannel: Bool,
@@ -122,6 +122,15 @@ final class DyingStore: HubStore {
         _ id: String, hub: Int64, condition: EntityCondition, committed: @escaping Committed
     ) async throws -> Bool? {
         try await store.delete(id, hub: hub, condition: condition, committed: committed)
+    }
+    func erase(_ id: String, hub: Int64, committed: @escaping Committed) async throws -> Int? {
+        try await store.erase(id, hub: hub, committed: committed)
+    }
+    func waiting(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)] {
+        try await store.waiting(for: installation)
+    }
+    func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendPart] {
+        try await store.openParts(with: installation, hub: hub, at: now)
     }
     func installations(_ numbers: [UInt32], hub: Int64) async throws -> [StoredInstallation] {
         pages.withLock { $0.append(numbers.count) }
@@ -163,6 +172,9 @@ final class DyingStore: HubStore {
     func nextDue(after now: Timestamp) async throws -> Timestamp? { try await store.nextDue(after: now) }
     func audience(ofSend send: Int64) async throws -> Bitmap { try await store.audience(ofSend: send) }
     func nextWave(ofSend send: Int64) async throws -> SendWave? { try await store.nextWave(ofSend: send) }
+    func audienceOfWaves(ofSend send: Int64) async throws -> Bitmap {
+        try await store.audienceOfWaves(ofSend: send)
+    }
     func audience(of wave: SendWave) async throws -> Bitmap { try await store.audience(of: wave) }
     func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> [Bitmap] {
         try await store.reached(hub: hub, since: instant, but: send)

@@ -1,4 +1,5 @@
 import AldabaTestSupport
+import Audience
 import Foundation
 import Hub
 import HubGateway

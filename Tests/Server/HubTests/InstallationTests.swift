@@ -90,7 +90,7 @@ private func listed(_ world: HubWorld, _ expression: String? = nil, isDead: Bool
     try await world.put("one", #","userId":"Anna""#)
     try await world.put("two", #","userId":"anna""#)
     try await world.put("three", #","userId":"Ben""#)
-    #expect(try await world.hubs.erase(user: "ANNA", of: world.hub) == ["one", "two"])
+    #expect(try await world.erase("ANNA").installations == ["one", "two"])
     #expect(try await listed(world) == ["three"])
 }
 

@@ -98,7 +98,7 @@ private struct NoTimelines: TimelineService {
     try await world.put("one", #","userId":"anna""#)
     let record = try await world.send(nil)
     _ = try await world.runner.runAll()
-    _ = try await world.hubs.erase(user: "anna", of: world.hub)
+    _ = try await world.erase("anna")
     let rows = try await world.database.recipients(of: record.number, after: nil, limit: 10)
     #expect(rows.map(\.name) == [""])
     #expect(rows.map(\.end) == [.accepted])

@@ -209,7 +209,7 @@ import Testing
     let record = try await world.send(nil)
     _ = try await world.runner.runAll()
     #expect(try await world.database.faults(of: record.number, after: 0, limit: 9).count == 1)
-    _ = try await world.hubs.erase(user: "anna", of: world.hub)
+    _ = try await world.erase("anna")
     #expect(try await world.database.faults(of: record.number, after: 0, limit: 9).isEmpty)
 }
 

@@ -4,7 +4,7 @@ import PushModel
 
 extension RecipientTime {
     /// When a campaign comes to the recipients of a zone.
-    enum Due: Hashable {
+    package enum Due: Hashable {
         /// At this instant.
         case at(Timestamp)
         /// Not at all, for this reason.
@@ -17,7 +17,7 @@ extension RecipientTime {
     /// When it is that time in a zone.
     ///
     /// - Parameter accepted: When the campaign was accepted: what was over then is past, however late it begins.
-    func due(in rules: ZoneRules, accepted: Timestamp) -> Due {
+    package func due(in rules: ZoneRules, accepted: Timestamp) -> Due {
         guard let instant = instant(time, rules) else { return .never(.gap) }
         guard instant < accepted else { return .at(instant) }
         switch past {
@@ -49,7 +49,7 @@ extension RecipientTime {
 
 extension QuietHours {
     /// When the quiet hours end in which a zone is; `nil` where it is in none.
-    func end(in rules: ZoneRules, now: Timestamp) -> Timestamp? {
+    package func end(in rules: ZoneRules, now: Timestamp) -> Timestamp? {
         let local = now.rawValue / 1000 + Int64(rules.offset(at: now))
         let second = (local % 86_400 + 86_400) % 86_400
         let (first, last) = (from * 60, to * 60)

@@ -1,0 +1,91 @@
+import Audience
+import HubWire
+import PushModel
+import ServerCore
+
+/// Everybody whom a send is for, one by one.
+extension NotificationHubs {
+    /// A page of those who are meant, brought up to date; whose turn has not come is pending, and who is in a part and has no
+    /// copy yet is as the part is.
+    ///
+    /// - Parameter place: The last one of the page before.
+    package func recipients(
+        of record: SendRecord, hub: HubRecord, after place: (installation: UInt32, part: String)?, limit: Int,
+        by timelines: any TimelineService
+    ) async throws -> [SendRecipient] {
+        if place == nil { try await follow(record, of: hub) }
+        var page = try await store.recipients(of: record.number, after: place, limit: limit)
+        for index in page.indices where !page[index].end.isFinal && page[index].end != .pending {
+            if let id = notificationID(of: page[index], in: record, hub: hub),
+                let found = try await timelines.timelines(of: id, team: hub.team).first
+            {
+                page[index].follow(found)
+            }
+        }
+        page += try await silent(beside: page, of: record, hub, after: place?.installation ?? 0, limit: limit)
+        // By the bytes of the parts, as the store has them.
+        page.sort { first, second in
+            first.installation == second.installation
+                ? first.part.utf8.lexicographicallyPrecedes(second.part.utf8)
+                : first.installation < second.installation
+        }
+        return Array(page.prefix(limit))
+    }
+
+    /// The id of what a recipient got: its `apns-id` on this server's own devices and at Apple. `nil` where a part makes a copy
+    /// for them later, or none.
+    package func notificationID(of recipient: SendRecipient, in record: SendRecord, hub: HubRecord) -> String? {
+        guard recipient.list == nil || recipient.notification != nil else { return nil }
+        return SendSlice.id(hub, record, recipient).rawValue
+    }
+
+    /// Those who are meant, have no row, and belong on a page of rows.
+    private func silent(
+        beside rows: [SendRecipient], of record: SendRecord, _ hub: HubRecord, after number: UInt32, limit: Int
+    ) async throws -> [SendRecipient] {
+        guard case .audience = record.request.target, number < .max else { return [] }
+        let members = try await members(of: record, from: number + 1, limit: limit)
+        // Behind a full page there are more rows.
+        let end: UInt32 = rows.count == limit ? rows.last?.installation ?? .max : .max
+        let known = Set(rows.map(\.installation))
+        let numbers = members.keys.filter { !known.contains($0) && $0 < end }.sorted().prefix(limit)
+        let found = Dictionary(
+            try await store.installations(Array(numbers), hub: hub.number).map { ($0.number, $0) },
+            uniquingKeysWith: { $1 })
+        return numbers.compactMap { number in
+            guard let member = members[number] else { return nil }
+            var row = SendRecipient.ineligible(
+                number, found[number], why: "LeftOut", at: record.startedAt ?? record.enqueuedAt)
+            row.end = member.end
+            if member.end != .ineligible { row.reason = nil }
+            guard let list = member.list else { return row }
+            (row.list, row.attempts) = (list, 1)
+            row.outcome = .success
+            row.reason = SendOutcome.success.rawValue
+            if member.end == .expired { row.reached = .expired }
+            return row
+        }
+    }
+
+    /// The next members of a send, by number, as they count where they have no row.
+    private func members(
+        of record: SendRecord, from start: UInt32, limit: Int
+    ) async throws -> [UInt32: (end: SendReport.End, list: Int64?)] {
+        var members: [UInt32: (end: SendReport.End, list: Int64?)] = [:]
+        for part in try await store.parts(ofSend: record.number) {
+            guard let end = part.end(of: record, at: now) else { continue }
+            for number in try await store.audience(of: part).numbers(from: start, limit: limit) {
+                members[number] = (end, part.number)
+            }
+        }
+        let leavesOut = try await store.leftOut(of: record.number).contains { $0.key != .heldOut && $0.value > 0 }
+        guard leavesOut || record.state != .completed else { return members }
+        let inWaves = leavesOut ? try await store.audienceOfWaves(ofSend: record.number) : nil
+        let rest: SendReport.End = record.state.isFinal ? .ended : .pending
+        for number in try await store.audience(ofSend: record.number).numbers(from: start, limit: limit)
+        where members[number] == nil {
+            members[number] = (inWaves.map { $0.contains(number) } ?? true ? rest : .ineligible, nil)
+        }
+        return members
+    }
+}
