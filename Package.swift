@@ -319,8 +319,8 @@ let house: [Target] = [
     room(
         "Device", "DeviceRelay",
         [
-            "PushModel", "AgentWire", "RelayWire", "Observability", "DeviceModel", "DevicePorts", "AppConnections",
-            "RelayHost", "RelayedFiles", "RelayServices", "DirectRelay", nioCore, logging,
+            "PushModel", "Timestamps", "AgentWire", "RelayWire", "Observability", "DeviceModel", "DevicePorts",
+            "AppConnections", "RelayHost", "RelayedFiles", "RelayServices", "DirectRelay", nioCore, logging,
         ]),
     room("Device", "ConnectedDevices", ["AgentWire", "AppHost", "RelayWire"]),
     room("Device", "RelayedFiles", ["RelayWire", "Machine", crypto]),
@@ -628,6 +628,7 @@ let testTargets: [Target] = [
     tests("Server", "RelayWaking", ["RelayWaking", "RelayCentre", "Hub", "HubWire", "RelayWire", "PushModel"]),
     tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire", "AppHost", "AgentWire"]),
     tests("Device", "RelayHost", ["RelayHost", "RelayedFiles", "RelayWire"]),
+    tests("Device", "DeviceRelay", ["DeviceRelay", "RelayHost"]),
     tests("Device", "DirectRelay", ["DirectRelay", nioCore, nioEmbedded]),
     tests("Device", "AppHost", ["AppHost", "AgentWire", "CLinux"]),
     tests("Device", "LocalZones", ["Timestamps", "LocalZones", "LocalSchedule"]),

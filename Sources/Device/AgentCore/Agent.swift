@@ -178,6 +178,7 @@ public actor Agent {
         // No agent would take the answer to a question that stays on the screen.
         decide { engine, _ in engine.withdrawQuestions() }
         extensions.end()
+        onRelay { $0.writeLog() }
         parts.presenter.stop()
         parts.focus?.stop()
         parts.clock.stop()

@@ -39,7 +39,7 @@ extension DeviceRelay {
                 parts.presenter.withdraw(id)
             }
         case .start(let app): delegate?.startForRelay(BundleID(rawValue: app))
-        case .note(let entry): log.note(entry, name: host.name(of: entry.device), at: parts.now())
+        case .note(let entry): note(entry)
         case .tellLog(let client, let request):
             let lines = log.last(100).map { RelayValue.string($0) }
             tell(client, .managed(request: request, ["lines": .array(lines)]))
@@ -49,6 +49,14 @@ extension DeviceRelay {
             }
         }
     }
+
+    private func note(_ entry: RelayLogEntry) {
+        guard log.note(entry, name: host.name(of: entry.device), at: parts.now()) else { return }
+        loop.scheduleTask(in: .seconds(1)) { [weak self] in self?.assumeIsolated { $0.log.write() } }
+    }
+
+    /// The agent ends: what is still to be written of the log is written.
+    package func writeLog() { log.write() }
 
     private func save(_ settings: RelaySettings) {
         let isSameAccount = settings.account == seals.account

@@ -67,7 +67,7 @@ package actor DeviceRelay {
     let files = RelayFiles()
     /// Connections with the person's other devices; `nil` where there shall be none.
     nonisolated let direct: DirectRelay?
-    let log: RelayLog
+    var log: RelayLog
     let settingsFile: RelaySettingsFile
     /// The questions whether devices may call services, by the ids under which they are shown.
     var questions: [NotificationID: Int64] = [:]

@@ -1,54 +1,82 @@
 import Foundation
 import RelayHost
+import Timestamps
 
-/// What other devices did here, and what was asked of them from here, one line of JSON each, for the person to look at; of the agent's thread.
+/// What other devices did here, and what was asked of them from here, for the person to look at: one line of JSON each. A value.
 ///
-/// Guarantees: the file is 0600 and is begun anew at 1 MiB, after which the one before it is kept; no address and no content is in it.
-public final class RelayLog: Sendable {
-    private static let limit: off_t = 1 << 20
+/// Lines wait in memory until ``write()``, so that a command costs no system call.
+///
+/// Guarantees: the file is 0600 and is begun anew at 1 MiB, after which the one before it is kept; no address and no
+/// content is in it; 256 lines wait at most.
+struct RelayLog {
+    private static let fileLimit: off_t = 1 << 20
+    private static let waitingLimit = 256
     private let path: String
+    private var waiting: [UInt8] = []
+    private var waitingCount = 0
 
     /// The log in an agent's data folder.
-    public init(dataFolder: String) { path = dataFolder + "/relay-log.jsonl" }
+    init(dataFolder: String) { path = dataFolder + "/relay-log.jsonl" }
 
-    private struct Line: Codable {
-        var at: String
-        var device: String
-        var name: String?
-        var what: String
-        var status: String
-        /// The command's id, which both devices note.
-        var id: String?
-        /// The app here that asked it of the other device.
-        var asker: String?
-    }
-
-    /// Notes something. What cannot be written is lost.
+    /// Notes something.
     ///
     /// - Parameters:
     ///   - name: The device's name.
     ///   - now: In milliseconds since 1970.
-    public func note(_ entry: RelayLogEntry, name: String?, at now: Int64) {
-        let moment = Date(timeIntervalSince1970: Double(now) / 1000)
-        let line = Line(
-            at: moment.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), device: entry.device,
-            name: name, what: entry.what, status: entry.status.rawValue,
-            id: entry.id.map { $0.uuidString.lowercased() }, asker: entry.asker)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard var text = try? encoder.encode(line) else { return }
-        text.append(UInt8(ascii: "\n"))
+    /// - Returns: Whether it is the first line that waits, and ``write()`` is to be called within a second.
+    mutating func note(_ entry: RelayLogEntry, name: String?, at now: Int64) -> Bool {
+        let fields: [(name: StaticString, value: String?)] = [
+            ("asker", entry.asker), ("at", Timestamp(rawValue: now).description), ("device", entry.device),
+            ("id", entry.id?.uuidString.lowercased()), ("name", name), ("status", entry.status.rawValue),
+            ("what", entry.what),
+        ]
+        var separator = UInt8(ascii: "{")
+        for case (let field, let value?) in fields {
+            waiting.append(separator)
+            waiting += "\"\(field)\":".utf8
+            Self.append(value, to: &waiting)
+            separator = UInt8(ascii: ",")
+        }
+        waiting += "}\n".utf8
+        waitingCount += 1
+        if waitingCount == Self.waitingLimit { write() }
+        return waitingCount == 1
+    }
+
+    /// Writes the lines that wait. What cannot be written is lost.
+    mutating func write() {
+        guard waitingCount > 0 else { return }
+        defer {
+            waiting.removeAll(keepingCapacity: true)
+            waitingCount = 0
+        }
         var status = stat()
-        if stat(path, &status) == 0, status.st_size > Self.limit { rename(path, path + ".1") }
+        if stat(path, &status) == 0, status.st_size > Self.fileLimit { rename(path, path + ".1") }
         let number = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
         guard number >= 0 else { return }
         defer { close(number) }
-        _ = text.withUnsafeBytes { write(number, $0.baseAddress, $0.count) }
+        _ = waiting.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
     }
 
     /// The last lines, the oldest first.
-    public func last(_ count: Int) -> [String] {
+    mutating func last(_ count: Int) -> [String] {
+        write()
         let text = String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
         return text.split(separator: "\n").suffix(count).map(String.init)
+    }
+
+    /// Appends a string of JSON (RFC 8259, section 7).
+    private static func append(_ text: String, to line: inout [UInt8]) {
+        line.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): line += [UInt8(ascii: "\\"), byte]
+            case ..<0x20:
+                let digits = String(byte, radix: 16)
+                line += "\\u\(digits.count == 1 ? "000" : "00")\(digits)".utf8
+            default: line.append(byte)
+            }
+        }
+        line.append(UInt8(ascii: "\""))
     }
 }
