@@ -14,7 +14,7 @@ public enum RelayEncoder {
         // A piece of a file is written once, not copied as the bytes grow.
         let room = message.reduce(16) { $0 + $1.key.utf8.count + $1.value.ownSize }
         writer.bytes.reserveCapacity(min(room, limits.bytes))
-        try writer.write(message, depth: 1, path: Path())
+        try writer.write(message, depth: 1)
         guard writer.bytes.count <= limits.bytes else {
             throw RelayFault(path: "", .tooLarge(bytes: writer.bytes.count, limit: limits.bytes))
         }
@@ -23,52 +23,79 @@ public enum RelayEncoder {
 
     /// Where a value stands. It is spelled out only when something is wrong.
     struct Path {
-        indirect enum Step {
-            case root
-            case key(String, Step)
-            case index(Int, Step)
+        enum Step {
+            case key(String)
+            case index(Int)
         }
 
-        var step = Step.root
+        private var steps: [Step] = []
 
-        func key(_ name: String) -> Path { Path(step: .key(name, step)) }
-        func index(_ index: Int) -> Path { Path(step: .index(index, step)) }
+        mutating func enter(_ step: Step) { steps.append(step) }
+        mutating func leave() { steps.removeLast() }
 
         var text: String {
-            switch step {
-            case .root: return ""
-            case .key(let name, let above):
-                let front = Path(step: above).text
-                return front.isEmpty ? name : front + "." + name
-            case .index(let index, let above): return Path(step: above).text + "[\(index)]"
+            steps.reduce(into: "") { text, step in
+                switch step {
+                case .key(let name): text += text.isEmpty ? name : "." + name
+                case .index(let index): text += "[\(index)]"
+                }
             }
+        }
+    }
+
+    /// Appends a major type and its argument in the shortest form.
+    static func appendHead(_ major: UInt8, _ argument: UInt64, to bytes: inout [UInt8]) {
+        let top = major << 5
+        switch argument {
+        case ..<24: bytes.append(top | UInt8(argument))
+        case ...0xff:
+            bytes.append(top | 24)
+            append(argument, size: 1, to: &bytes)
+        case ...0xffff:
+            bytes.append(top | 25)
+            append(argument, size: 2, to: &bytes)
+        case ...0xffff_ffff:
+            bytes.append(top | 26)
+            append(argument, size: 4, to: &bytes)
+        default:
+            bytes.append(top | 27)
+            append(argument, size: 8, to: &bytes)
+        }
+    }
+
+    private static func append(_ number: UInt64, size: Int, to bytes: inout [UInt8]) {
+        for shift in stride(from: (size - 1) * 8, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
         }
     }
 
     private struct Writer {
         let limits: RelayLimits
         var bytes: [UInt8] = []
-        var entries = 0
+        private var entries = 0
+        private var path = Path()
 
         init(limits: RelayLimits) { self.limits = limits }
 
-        mutating func write(_ map: RelayMap, depth: Int, path: Path) throws(RelayFault) {
+        mutating func write(_ map: RelayMap, depth: Int) throws(RelayFault) {
             guard depth <= limits.depth else { throw RelayFault(path: path.text, .tooDeep(limit: limits.depth)) }
             head(5, UInt64(map.count))
-            // The encoded keys in their bytes' order: shorter ones first, since their heads say the length.
-            let keys = map.keys.map { (name: $0, bytes: Array($0.utf8)) }.sorted { left, right in
-                left.bytes.count == right.bytes.count
-                    ? left.bytes.lexicographicallyPrecedes(right.bytes) : left.bytes.count < right.bytes.count
+            // The encoded names in their bytes' order: shorter ones first, since their heads say the length.
+            let members = map.sorted { left, right in
+                let (first, second) = (left.key.utf8, right.key.utf8)
+                return first.count == second.count
+                    ? first.lexicographicallyPrecedes(second) : first.count < second.count
             }
-            for key in keys {
-                guard let value = map[key.name] else { continue }
-                head(3, UInt64(key.bytes.count))
-                bytes += key.bytes
-                try write(value, depth: depth, path: path.key(key.name))
+            for (name, value) in members {
+                head(3, UInt64(name.utf8.count))
+                bytes += name.utf8
+                path.enter(.key(name))
+                try write(value, depth: depth)
+                path.leave()
             }
         }
 
-        mutating func write(_ value: RelayValue, depth: Int, path: Path) throws(RelayFault) {
+        mutating func write(_ value: RelayValue, depth: Int) throws(RelayFault) {
             entries += 1
             guard entries <= limits.entries else {
                 throw RelayFault(path: path.text, .tooManyEntries(limit: limits.entries))
@@ -103,13 +130,14 @@ public enum RelayEncoder {
                 }
                 head(4, UInt64(values.count))
                 for (index, element) in values.enumerated() {
+                    path.enter(.index(index))
                     if let first = values.first?.kind, element.kind != first {
-                        throw RelayFault(
-                            path: path.index(index).text, .mixedArray(first: first, other: element.kind))
+                        throw RelayFault(path: path.text, .mixedArray(first: first, other: element.kind))
                     }
-                    try write(element, depth: depth + 1, path: path.index(index))
+                    try write(element, depth: depth + 1)
+                    path.leave()
                 }
-            case .dictionary(let map): try write(map, depth: depth + 1, path: path)
+            case .dictionary(let map): try write(map, depth: depth + 1)
             }
             // A message that is far too large is not written to its end.
             guard bytes.count <= limits.bytes else {
@@ -139,28 +167,11 @@ public enum RelayEncoder {
         }
 
         private mutating func head(_ major: UInt8, _ argument: UInt64) {
-            let top = major << 5
-            switch argument {
-            case ..<24: bytes.append(top | UInt8(argument))
-            case ...0xff:
-                bytes.append(top | 24)
-                append(argument, size: 1)
-            case ...0xffff:
-                bytes.append(top | 25)
-                append(argument, size: 2)
-            case ...0xffff_ffff:
-                bytes.append(top | 26)
-                append(argument, size: 4)
-            default:
-                bytes.append(top | 27)
-                append(argument, size: 8)
-            }
+            RelayEncoder.appendHead(major, argument, to: &bytes)
         }
 
         private mutating func append(_ number: UInt64, size: Int) {
-            for shift in stride(from: (size - 1) * 8, through: 0, by: -8) {
-                bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
-            }
+            RelayEncoder.append(number, size: size, to: &bytes)
         }
     }
 }

@@ -40,11 +40,18 @@ public enum RelayFrame: Hashable, Sendable {
     case unknown(String)
 
     /// The frame's bytes.
-    public func encoded() throws(RelayFault) -> [UInt8] { try RelayEncoder.encode(map, limits: .frame) }
+    public func encoded() throws(RelayFault) -> [UInt8] {
+        if case .route(let route) = self, let bytes = route.encoded() { return bytes }
+        return try RelayEncoder.encode(map, limits: .frame)
+    }
 
     /// Reads a frame.
-    public init(_ bytes: some Collection<UInt8>) throws(RelayFault) {
-        self = try Self.read(try RelayDecoder.decode(bytes, limits: .frame))
+    public init(_ bytes: [UInt8]) throws(RelayFault) {
+        if let route = RelayRoute(frame: bytes) {
+            self = .route(route)
+        } else {
+            self = try Self.read(try RelayDecoder.decode(bytes, limits: .frame))
+        }
     }
 
     private var map: RelayMap {
