@@ -174,7 +174,7 @@ public struct RelaySeals: Sendable {
             let count = line.session.sending.count
             let sealed = try line.session.sending.seal(route.body, context: context)
             keep(line, id)
-            return [Kind.message.rawValue] + Self.bytes(id) + Self.bytes(count) + sealed
+            return Self.body(.message, id, count: count, sealed)
         }
         var initiator = try NoiseInitiator(own: key, remote: remote, prologue: context)
         let message = try initiator.first(route.body)
@@ -182,7 +182,7 @@ public struct RelaySeals: Sendable {
         handshakes[id] = (lane, initiator)
         handshakeOrder.append(id)
         while handshakeOrder.count > Self.handshakeLimit { handshakes[handshakeOrder.removeFirst()] = nil }
-        return [Kind.begin.rawValue] + Self.bytes(id) + message
+        return Self.body(.begin, id, message)
     }
 
     // MARK: In
@@ -292,7 +292,7 @@ public struct RelaySeals: Sendable {
         add(Line(session: end.session, lane: lane, since: now), id)
         // The answer goes first, so what is said here can follow in the same session.
         if current[lane] == nil { current[lane] = id }
-        let body = [Kind.answer.rawValue] + Self.bytes(id) + end.message
+        let body = Self.body(.answer, id, end.message)
         return Incoming(
             frame: opened(route, responder.payload),
             answer: .route(RelayRoute(peer: route.peer, id: UUID.random(), deadline: nil, body: body)))
@@ -303,7 +303,7 @@ public struct RelaySeals: Sendable {
     }
 
     private func reset(_ id: UUID, _ route: RelayRoute) -> Incoming {
-        let body = [Kind.reset.rawValue] + Self.bytes(id) + Self.bytes(route.id)
+        let body = Self.body(.reset, id, withUnsafeBytes(of: route.id.uuid) { Array($0) })
         return Incoming(answer: .route(RelayRoute(peer: route.peer, id: UUID.random(), deadline: nil, body: body)))
     }
 
@@ -326,14 +326,33 @@ public struct RelaySeals: Sendable {
 
     /// What a sealed body is bound to, beside its session.
     private static func context(from: String, to: String, _ route: RelayRoute) -> [UInt8] {
-        Array("aldaba relay 1".utf8) + [0] + Array(from.utf8) + [0] + Array(to.utf8) + [0] + bytes(route.id)
-            + bytes(UInt64(bitPattern: route.deadline ?? -1))
+        var context: [UInt8] = []
+        context.reserveCapacity(64 + from.utf8.count + to.utf8.count)
+        context += "aldaba relay 1".utf8
+        context.append(0)
+        context += from.utf8
+        context.append(0)
+        context += to.utf8
+        context.append(0)
+        append(route.id, to: &context)
+        append(UInt64(bitPattern: route.deadline ?? -1), to: &context)
+        return context
     }
 
-    private static func bytes(_ id: UUID) -> [UInt8] { withUnsafeBytes(of: id.uuid) { Array($0) } }
+    private static func append(_ id: UUID, to bytes: inout [UInt8]) { withUnsafeBytes(of: id.uuid) { bytes += $0 } }
 
-    private static func bytes(_ number: UInt64) -> [UInt8] {
-        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt64($0)) }
+    private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: number.bigEndian) { bytes += $0 }
+    }
+
+    /// A body of a kind, with the ids that stand before what is sealed.
+    private static func body(_ kind: Kind, _ id: UUID, count: UInt64? = nil, _ rest: [UInt8]) -> [UInt8] {
+        var body = [kind.rawValue]
+        body.reserveCapacity(32 + rest.count)
+        append(id, to: &body)
+        if let count { append(count, to: &body) }
+        body += rest
+        return body
     }
 
     private static func uuid(_ bytes: ArraySlice<UInt8>) -> UUID? {

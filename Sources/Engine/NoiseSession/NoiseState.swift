@@ -84,7 +84,11 @@ public struct NoiseCipher: Sendable {
         }
         count += 1
         carried(message.count)
-        return Array(box.ciphertext) + Array(box.tag)
+        var sealed: [UInt8] = []
+        sealed.reserveCapacity(message.count + Self.overhead)
+        sealed += box.ciphertext
+        sealed += box.tag
+        return sealed
     }
 
     /// The message that came next, or one after it where those between were lost. One that is not authentic, or came before,
