@@ -28,7 +28,8 @@ private struct Line: Codable, Equatable {
         let folder = try TemporaryFolder()
         var log = RelayLog(dataFolder: folder.url.path)
         let name = "a \"name\" \\ with\nlines\u{1}, ü and 🔔"
-        let entry = RelayLogEntry(device: "4711", what: "call ping", status: .success, id: id, asker: "com.example.todo")
+        let entry = RelayLogEntry(
+            device: "4711", what: "call ping", status: .success, id: id, asker: "com.example.todo")
         _ = log.note(entry, name: name, at: 1_764_000_000_123)
         let line = Line(
             at: "2025-11-24T16:00:00.123Z", device: "4711", name: name, what: "call ping", status: "success",
