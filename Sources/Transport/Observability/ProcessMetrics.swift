@@ -37,6 +37,9 @@ public enum ProcessMetrics {
     }
 
     private static func openFiles() -> Double? {
+        // Since Linux 6.2 the folder's size is their number. Before, each is an entry to be read.
+        var status = stat()
+        if stat("/proc/self/fd", &status) == 0, status.st_size > 0 { return Double(status.st_size) }
         guard let folder = opendir("/proc/self/fd") else { return nil }
         defer { closedir(folder) }
         var count = 0
