@@ -627,7 +627,7 @@ let testTargets: [Target] = [
         ["RelayCentre", "StoreRelay", "RelayWire", "Relay", "ServerCore", "PushModel", logging, grdb]),
     tests("Server", "RelayWaking", ["RelayWaking", "RelayCentre", "Hub", "HubWire", "RelayWire", "PushModel"]),
     tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire", "AppHost", "AgentWire"]),
-    tests("Device", "RelayHost", ["RelayHost", "RelayedFiles", "RelayWire"]),
+    tests("Device", "RelayHost", ["RelayHost", "RelayedFiles", "RelayWire", crypto]),
     tests("Device", "DeviceRelay", ["DeviceRelay", "RelayHost"]),
     tests("Device", "DirectRelay", ["DirectRelay", nioCore, nioEmbedded]),
     tests("Device", "AppHost", ["AppHost", "AgentWire", "CLinux"]),

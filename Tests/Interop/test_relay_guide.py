@@ -54,12 +54,16 @@ def test_a_stream_goes_from_app_to_app_and_on_where_it_was(pair, opened, tmp_pat
         hears("from 5000000")
         hears(f"taken: film.mp4 {film.stat().st_size}")
         assert taken.read_bytes() == film.read_bytes()
-        # What is there of something else does.
-        taken.write_bytes(bytes(3_000_000))
+        # What is there of something else does, also where there is as much of it.
+        for size in (3_000_000, film.stat().st_size):
+            taken.write_bytes(bytes(size))
+            assert give() == "given: success"
+            hears("from 0")
+            hears(f"taken: film.mp4 {film.stat().st_size}")
+            assert taken.read_bytes() == film.read_bytes()
+        # Where all of it is there nothing comes.
         assert give() == "given: success"
-        hears("from 0")
         hears(f"taken: film.mp4 {film.stat().st_size}")
-        assert taken.read_bytes() == film.read_bytes()
         # The giver ends in the middle, and goes on when it is there again.
         film.write_bytes(random.Random(6).randbytes(24_000_000))
         taken.unlink()

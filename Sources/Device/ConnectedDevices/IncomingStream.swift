@@ -116,6 +116,7 @@ public final class IncomingStream: Sendable {
             let (position, isBegun) = state.withLock { ($0.position, $0.hasBegun) }
             guard isBegun, position.offset == size else { return }
             guard position.whole == digest else {
+                if beginsAnew() { return ask() }
                 return finish(
                     .failure(IncomingStreamError.digestMismatch),
                     RelayOutcome(.failed, detail: "what came is not what was sent"))
@@ -123,6 +124,17 @@ public final class IncomingStream: Sendable {
             finish(.success(()), RelayOutcome(.success))
         case .lost: finish(.failure(IncomingStreamError.lost), nil)
         case .pull, .taken: break
+        }
+    }
+
+    /// All that there is was there already, and is of another stream: it is asked for from the beginning, once.
+    private func beginsAnew() -> Bool {
+        state.withLock { state in
+            guard let start = state.start, start > 0, !state.isOver else { return false }
+            state.position = StreamPosition()
+            state.requested = 0
+            state.start = nil
+            return true
         }
     }
 

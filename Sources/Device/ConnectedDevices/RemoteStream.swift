@@ -132,8 +132,9 @@ final class StreamGiver: Sendable {
             while position.offset < offset {
                 position.append(try read(position.offset, until: offset))
             }
-            // What is there is of something else: from the beginning.
-            if position.prefix != prefix { position = StreamPosition() }
+            // What is there is of something else: from the beginning. Where as much is there as there is at all, nothing was asked
+            // for, and the digest of the whole says whether it is the same.
+            if position.offset < source.size, position.prefix != prefix { position = StreamPosition() }
         }
         let end = position.offset + min(length, source.size - position.offset)
         while position.offset < end {

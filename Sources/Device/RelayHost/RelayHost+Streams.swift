@@ -181,9 +181,20 @@ extension RelayHost {
         guard let file = incoming[id], file.device == device, file.isReady, digest.count == 32 else { return }
         // Pieces are missing: they are asked for again when it has been silent for a while.
         guard file.arrived == file.offer.size else { return }
+        guard file.prefix.isEmpty || file.prefix == digest else {
+            // All that there is had come earlier, and is of another file.
+            return beginAnew(id, now)
+        }
         incoming[id]?.digest = digest
         incoming[id]?.heardAt = now
         directives.append(.file(stream: id, .finish(name: file.offer.name, digest: digest)))
+    }
+
+    private mutating func beginAnew(_ id: UUID, _ now: Int64) {
+        incoming[id]?.start = 0
+        incoming[id]?.arrived = 0
+        incoming[id]?.written = 0
+        askAgain(id, now)
     }
 
     /// Forgets a file that comes; what came of it stays on the disk.

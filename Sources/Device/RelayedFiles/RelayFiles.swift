@@ -210,7 +210,8 @@ public final class RelayFiles: Sendable {
             file.hasher = SHA256()
             file.position = try Self.hash(file.descriptor, upTo: offset, into: &file.hasher, path)
         }
-        if !prefix.isEmpty, Array(file.hasher.finalize()) != prefix {
+        // Where as much is there as there is at all, the digest of the whole says whether it is the same.
+        if !prefix.isEmpty, offset < offer.size, Array(file.hasher.finalize()) != prefix {
             file.hasher = SHA256()
             file.position = 0
         }

@@ -101,6 +101,27 @@ import Testing
         #expect(other.last == .allGiven(digest: whole.whole))
     }
 
+    @Test("Where as much is there as there is, the digest says whether it is the same", arguments: [true, false])
+    func sameSize(_ isSame: Bool) async {
+        let data = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
+        var whole = StreamPosition()
+        whole.append(data)
+        var there = StreamPosition()
+        there.append(isSame ? data : Data(count: data.count))
+        let said = await steps(
+            DataStreamSource(data), [.pull(offset: 100_000, length: 0, prefix: there.prefix)]
+        ) { _ in true }
+        #expect(said == [.allGiven(digest: whole.whole)])
+        #expect((there.whole == whole.whole) == isSame)
+        let anew = await steps(
+            DataStreamSource(data),
+            [
+                .pull(offset: 100_000, length: 0, prefix: there.prefix), .pull(offset: 0, length: 100_000, prefix: []),
+            ]
+        ) { if case .piece(65_536, _) = $0 { true } else { false } }
+        #expect(begin(of: Array(anew.dropFirst())) == 0)
+    }
+
     @Test("A source that has less than it said fails, and gives no digest")
     func short() async {
         struct Short: RemoteStreamSource {

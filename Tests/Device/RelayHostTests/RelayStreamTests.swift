@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import RelayWire
 import Testing
@@ -63,6 +64,44 @@ import Testing
         #expect(orders(try arrive(.piece(stream: Self.stream, offset: 2, [3]))) == [.write(offset: 2, [3])])
         #expect(orders(try arrive(.piece(stream: Self.stream, offset: 2, [3]))).isEmpty)
         #expect(orders(try arrive(.piece(stream: Self.stream, offset: 9, [3]))).isEmpty)
+    }
+
+    @Test("A file of which all had come, but of another of its size, begins anew")
+    mutating func sameSize() throws {
+        try offer(size: 100)
+        let digest = [UInt8](repeating: 3, count: 32)
+        let whole = [UInt8](repeating: 4, count: 32)
+        #expect(
+            try said(host.filed(Self.stream, .prepared(length: 100, digest: digest), at: 0))
+                == [.pull(stream: Self.stream, offset: 100, length: 0, prefix: digest)])
+        #expect(
+            try said(arrive(.piecesEnded(stream: Self.stream, digest: whole)))
+                == [.pull(stream: Self.stream, offset: 0, length: 100, prefix: [])])
+        let bytes = [UInt8](repeating: 1, count: 100)
+        #expect(orders(try arrive(.piece(stream: Self.stream, offset: 0, bytes))) == [.write(offset: 0, bytes)])
+        #expect(
+            orders(try arrive(.piecesEnded(stream: Self.stream, digest: whole)))
+                == [.finish(name: "f", digest: whole)])
+    }
+
+    @Test("Where as much is there as the file has, its digest is told, whatever is there", arguments: [true, false])
+    func reading(_ isSame: Bool) async throws {
+        let path = FileManager.default.temporaryDirectory.path + "/aldaba-\(UUID().uuidString)"
+        let bytes = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0) })
+        #expect(FileManager.default.createFile(atPath: path, contents: bytes))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let offer = try #require(RelayFiles.offer(of: path))
+        let whole = Array(SHA256.hash(data: bytes))
+        let files = RelayFiles()
+        let (told, telling) = AsyncStream.makeStream(of: RelayFileEvent.self)
+        let prefix = isSame ? whole : [UInt8](repeating: 1, count: 32)
+        files.follow(Self.stream, .read(path: path, offer, offset: 1000, length: 0, prefix: prefix)) {
+            telling.yield($0)
+        }
+        files.follow(Self.stream, .read(path: path, offer, offset: 0, length: 1000, prefix: [])) { telling.yield($0) }
+        var events: [RelayFileEvent] = []
+        for await event in told.prefix(3) { events.append(event) }
+        #expect(events == [.ended(digest: whole), .piece(offset: 0, [UInt8](bytes)), .ended(digest: whole)])
     }
 
     @Test("Another device's pieces and asks are nothing; nor is what was not asked for")
