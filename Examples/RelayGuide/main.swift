@@ -18,11 +18,13 @@ struct PingProvider: AppServiceProvider {
         let connection = info.connection
         connection.requestReceived.subscribe { [weak connection] request in
             if request.message["Type"] as? String == "hold" {
+                request.canceled.subscribe { say("not wanted any more") }
                 held.keep(request)
                 return say("holds")
             }
             var answer = request.message
             answer["Type"] = "pong"
+            answer["Caller"] = info.callerAppId
             request.sendResponse(answer)
             guard let connection, request.message["AskBack"] as? Bool == true else { return }
             Task {
@@ -162,7 +164,8 @@ let response = await connection.sendMessage([
     "Type": "ping", "CreationDate": created, "TargetId": target, "AskBack": true,
 ])
 let isSame = response.message["CreationDate"] as? Date == created && response.message["TargetId"] as? UUID == target
-say("ping: \(response.status) \(response.message["Type"] ?? "nothing") \(isSame)")
+say(
+    "ping: \(response.status) \(response.message["Type"] ?? "nothing") \(isSame) \(response.message["Caller"] ?? "nobody")")
 
 // 6. What cannot be sent is refused at once.
 let mixed: [any Sendable] = [1, "two"]

@@ -97,12 +97,12 @@ def test_every_step_of_the_guide(pair, opened, tmp_path):  # noqa: F811
         assert lines == [
             "found: Guide available guide",
             "launch guide:hello: success",
-            "launch guide:refuse: unknown",
+            "launch guide:refuse: failure",
             "launch https://example.org/guide: appUnavailable",
             "launch file:///etc/passwd: deniedByRemoteSystem",
             "open: success",
             "open again: openedBefore",
-            "ping: success pong true",
+            "ping: success pong true com.example.relay-guide",
             "mixed: failure numbers[1] is of the kind string in an array that begins with integer; an array has values of "
             "one kind",
             "large: messageSizeTooLarge",

@@ -133,6 +133,7 @@ def test_a_stream_goes_on_where_it_was(pair, tmp_path, victim):  # noqa: F811
     install(first, tmp_path)
     install(second, tmp_path)
     film, taken = tmp_path / "film.mp4", tmp_path / "taken.mp4"
+        assert serving.stdout.readline() == "not wanted any more\n"
     film.write_bytes(random.Random(7).randbytes(48_000_000))
     taking, giving = start(second, "take", taken), None
 

@@ -56,7 +56,7 @@ package struct RelayCommand: ParsableCommand {
                             ? JSONLine.of(["event": "received", "id": id, "path": path])
                             : TerminalText.line("received   \(id)  \(path)"))
                 case .enumerationCompleted: if json { try tell(JSONLine.of(["event": "enumerationCompleted"])) }
-                case .watchFailed(let why): Terminal.complain(why)
+                case .watchFailed(_, let why): Terminal.complain(why)
                 default: break
                 }
             }
@@ -201,7 +201,7 @@ struct RelayConversation {
         while true {
             switch try client.notice(until: deadline) {
             case .added(let device): devices.append(device)
-            case .watchFailed(let why): throw CommandFailure(.unreachable, why)
+            case .watchFailed(_, let why): throw CommandFailure(.unreachable, why)
             case .enumerationCompleted: return devices
             default: break
             }

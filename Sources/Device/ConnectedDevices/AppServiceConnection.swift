@@ -34,22 +34,37 @@ public enum AppServiceConnectionError: Error, Hashable, Sendable {
 public final class AppServiceRequest: Sendable {
     /// The question.
     public let message: ValueSet
+    /// The answer is not wanted any more: the asker took the question back, or its deadline has come. Told once.
+    public let canceled = ConnectedDevicesEvent<Void>()
     private let call: Int64
     private let client: RelayClient
     private let isAnswered = Mutex(false)
+    private let isOver = Mutex(false)
 
     init(_ message: RelayMap, call: Int64, client: RelayClient) {
         self.message = ValueSetCoding.values(message)
         self.call = call
         self.client = client
+        client.whenCancelled(call) { [weak self] in self?.cancel() }
+    }
+
+    /// Whether the answer is not wanted any more.
+    public var isCanceled: Bool { isOver.withLock { $0 } }
+
+    private func cancel() {
+        isOver.withLock { $0 = true }
+        canceled.fire(())
     }
 
     deinit {
+        client.expectNoCancel(of: call)
         guard !isAnswered.withLock({ $0 }) else { return }
         client.say(.answer(call: call, RelayOutcome(.failed, detail: "the app did not answer")))
     }
 
-    /// Answers; the first answer counts. A request that nobody keeps is answered with a failure. A limit above ``AppServiceConnection/largestMessageLimit`` is that.
+    /// Answers; the first answer counts. A request that nobody keeps is answered with a failure.
+    ///
+    /// A limit above ``AppServiceConnection/largestMessageLimit`` is that.
     ///
     /// - Returns: ``AppServiceResponseStatus/messageSizeTooLarge`` or ``AppServiceResponseStatus/failure`` where the answer
     ///   cannot be sent: then the asker is told so.

@@ -100,7 +100,7 @@ public final class ConnectedDevicesPlatform: Sendable {
 public protocol LaunchUriProvider: Sendable {
     /// The schemes that it opens; `nil` for all.
     var supportedUriSchemes: [String]? { get }
-    /// Opens an address; says whether it did.
+    /// Opens an address; says whether it did. Its task is cancelled when that is not wanted any more.
     func onLaunchUri(_ uri: String, options: RemoteLauncherOptions) async -> Bool
 }
 
@@ -223,13 +223,14 @@ public final class RemoteSystemAppRegistration: Sendable {
         switch news {
         case .opened: if state.withLock({ $0.isPublished }) { Task { await send(over: client) } }
         case .ended: connections.closeAll(by: .unknown)
-        case .notice(.opened(let id, let device, let app, let service)):
+        case .notice(.opened(let id, let device, let app, let service, let caller)):
             guard let provider = provider(of: service) else {
                 return client.say(.close(request: 0, connection: id, .cancelled))
             }
             let connection = connections.open(id, AppServiceInfo(name: service, packageId: app), client: client)
             provider.connectionDidOpen(
-                AppServiceConnectionOpenedInfo(connection: connection, remoteSystemId: device, callerAppId: nil))
+                AppServiceConnectionOpenedInfo(
+                    connection: connection, remoteSystemId: device, callerAppId: caller.isEmpty ? nil : caller))
         case .notice(.closed(let id, let reason)):
             // Whoever keeps no connection hears of its end all the same.
             connections.close(id, by: reason)
@@ -268,9 +269,11 @@ public final class RemoteSystemAppRegistration: Sendable {
             return client.say(.answer(call: call, RelayOutcome(.protocolUnavailable)))
         }
         let options = RemoteLauncherOptions(fallbackUri: launch.fallback, preferredAppIds: launch.preferredApps)
-        Task {
+        let opening = Task {
             let isOpen = await launcher.onLaunchUri(launch.uri, options: options)
+            client.expectNoCancel(of: call)
             client.say(.answer(call: call, RelayOutcome(isOpen ? .success : .failed)))
         }
+        client.whenCancelled(call) { opening.cancel() }
     }
 }

@@ -36,10 +36,14 @@ final class RelayClient: Sendable {
         var waiting: [Int64: @Sendable (RelayNotice?) -> Void] = [:]
         var listeners: [Int: @Sendable (News) -> Void] = [:]
         var held: [@Sendable () -> Void] = []
+        /// Who hears that what was asked here under a number is not wanted any more.
+        var cancels: [Int64: @Sendable () -> Void] = [:]
+        /// How many watchers there are.
+        var watchers = 0
 
         /// Takes out what the connection leaves.
         mutating func rest(wasOpen: Bool) -> Rest {
-            defer { (connection, waiting, held) = (nil, [:], []) }
+            defer { (connection, waiting, held, cancels) = (nil, [:], [], [:]) }
             return Rest(connection: connection, wasOpen: wasOpen, waiting: waiting, held: held)
         }
     }
@@ -135,6 +139,26 @@ final class RelayClient: Sendable {
     /// Notes that a command has ended.
     func endCommand() { state.withLock { $0.commands -= 1 } }
 
+    /// Has somebody told, once, that what was asked of this app under a number is not wanted any more.
+    func whenCancelled(_ call: Int64, _ cancel: @escaping @Sendable () -> Void) {
+        state.withLock { $0.cancels[call] = cancel }
+    }
+
+    /// What was asked is answered, or nobody wants to hear of it.
+    func expectNoCancel(of call: Int64) { state.withLock { _ = $0.cancels.removeValue(forKey: call) } }
+
+    /// Notes that a watcher begins.
+    func beginWatching() { state.withLock { $0.watchers += 1 } }
+
+    /// Notes that a watcher has ended. The agent tells no more of devices after the last.
+    func endWatching() {
+        let isLast = state.withLock { state in
+            state.watchers -= 1
+            return state.watchers == 0
+        }
+        if isLast { say(.unwatch(request: 0)) }
+    }
+
     /// Says something that is not answered.
     func say(_ request: RelayRequest) {
         let connection = state.withLock { $0.attempts.isOpen ? $0.connection : nil }
@@ -192,6 +216,7 @@ final class RelayClient: Sendable {
             guard let notice = try? RelayNotice([UInt8](packet.frame)) else { return }
             switch notice {
             case .answered(let number, _, _), .life(let number, _, _), .managed(let number, _): settle(number, notice)
+            case .cancelled(let call): state.withLock { $0.cancels.removeValue(forKey: call) }?()
             default: tell(.notice(notice))
             }
         case .refused(_, let code, let text):

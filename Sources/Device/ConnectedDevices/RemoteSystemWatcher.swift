@@ -46,9 +46,12 @@ public final class RemoteSystemWatcher: Sendable {
             return true
         }
         guard isFirst else { return client.ignore(listener) }
+        client.beginWatching()
         client.start()
         Task { await watch() }
     }
+
+    deinit { stop() }
 
     /// Tells no more.
     public func stop() {
@@ -56,10 +59,13 @@ public final class RemoteSystemWatcher: Sendable {
             defer { state = State() }
             return state.listener
         }
-        if let listener { client.ignore(listener) }
+        guard let listener else { return }
+        client.ignore(listener)
+        client.endWatching()
     }
 
     private func watch() async {
+        guard state.withLock({ $0.listener != nil }) else { return }
         if await client.ask({ .watch(request: $0) }) == nil { errorOccurred.fire(.internetNotAvailable) }
     }
 
@@ -72,7 +78,7 @@ public final class RemoteSystemWatcher: Sendable {
         case .notice(.added(let device)), .notice(.updated(let device)): tell(RemoteSystem(device))
         case .notice(.removed(let id)): forget(id)
         case .notice(.enumerationCompleted): complete()
-        case .notice(.watchFailed): errorOccurred.fire(.internetNotAvailable)
+        case .notice(.watchFailed(let obstacle, _)): errorOccurred.fire(RemoteSystemWatcherError(obstacle))
         case .notice: break
         }
     }

@@ -29,6 +29,14 @@ public enum RemoteSystemPlatform: Int, Sendable, CaseIterable {
 public enum RemoteSystemWatcherError: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case unknown = 0, internetNotAvailable = 1, authenticationError = 2
+
+    init(_ obstacle: RelayObstacle) {
+        self =
+            switch obstacle {
+            case .noAccount, .refused: .authenticationError
+            case .notConnected: .internetNotAvailable
+            }
+    }
 }
 
 /// Whether an app may look for devices.
@@ -51,6 +59,8 @@ public enum RemoteLaunchUriStatus: Int, Sendable, CaseIterable {
     case rateLimited = 103
     /// It was taken back.
     case canceled = 105
+    /// It arrived, and the app there could not open it.
+    case failure = 106
 
     init(_ status: RelayStatus) {
         self =
@@ -65,7 +75,7 @@ public enum RemoteLaunchUriStatus: Int, Sendable, CaseIterable {
             case .expired: .expired
             case .resourceLimits: .rateLimited
             case .cancelled: .canceled
-            case .failed: .unknown
+            case .failed: .failure
             }
     }
 }
@@ -86,6 +96,8 @@ public enum AppServiceConnectionStatus: Int, Sendable, CaseIterable {
     case rateLimited = 103
     /// It was taken back.
     case canceled = 105
+    /// It arrived, and could not be opened.
+    case failure = 106
 
     init(_ status: RelayStatus) {
         self =
@@ -102,7 +114,7 @@ public enum AppServiceConnectionStatus: Int, Sendable, CaseIterable {
             case .expired: .expired
             case .resourceLimits: .rateLimited
             case .cancelled: .canceled
-            case .failed, .protocolUnavailable, .tooLarge: .unknown
+            case .failed, .protocolUnavailable, .tooLarge: .failure
             }
     }
 }

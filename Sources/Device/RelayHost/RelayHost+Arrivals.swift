@@ -73,7 +73,7 @@ extension RelayHost {
         switch content {
         case .launch(let launch): take(launch, route, now)
         case .call(let call): take(call, route, now)
-        case .open(let app, let service, _): open(app, service, route, content, now)
+        case .open(let app, let service, let caller): open(app, service, caller, route, content, now)
         case .offer(let offer): take(offer, app: offer.app ?? "", service: offer.service ?? "", route, now)
         default: break
         }
@@ -215,7 +215,7 @@ extension RelayHost {
     }
 
     mutating func open(
-        _ app: String, _ service: String, _ route: RelayRoute, _ content: RelayContent, _ now: Int64
+        _ app: String, _ service: String, _ caller: String, _ route: RelayRoute, _ content: RelayContent, _ now: Int64
     ) {
         if let refusal = refusal(of: service, app, to: route.peer) {
             return park(content, app, service, route, refusal, now)
@@ -229,7 +229,9 @@ extension RelayHost {
                 route.id,
                 Line(client: offered.client, device: route.peer, app: app, service: service, isServed: true), now)
             directives.append(
-                .tell(offered.client, .opened(connection: route.id, device: route.peer, app: app, service: service)))
+                .tell(
+                    offered.client,
+                    .opened(connection: route.id, device: route.peer, app: app, service: service, caller: caller)))
         }
         reply(route.id, route.peer, RelayOutcome(.success))
     }

@@ -11,7 +11,7 @@ extension RelayHost {
 
     mutating func find(_ device: String, _ number: Int64, _ client: Client) {
         guard isOpen, devices != nil else {
-            return answer(client, number, RelayOutcome(.networkUnavailable, detail: obstacle))
+            return answer(client, number, RelayOutcome(.networkUnavailable, detail: obstacle?.why))
         }
         guard finds.count < RelayDevice.guestLimit, finds[device, default: []].count < RelayDevice.guestLimit else {
             return answer(client, number, RelayOutcome(.resourceLimits, detail: "other devices are being looked for"))

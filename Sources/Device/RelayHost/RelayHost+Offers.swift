@@ -53,7 +53,8 @@ extension RelayHost {
         guard let known else {
             // While the server cannot be reached nothing is known; what was told stays until there is better news.
             if member.isEnumerated {
-                directives.append(.tell(client, .watchFailed("this device is not connected to its server")))
+                let (obstacle, why) = obstacle ?? (.notConnected, "this device is not connected to its server")
+                directives.append(.tell(client, .watchFailed(obstacle, why)))
             }
             member.isEnumerated = false
             members[client] = member
@@ -93,14 +94,15 @@ extension RelayHost {
     public func name(of device: String) -> String? { (known(device) ?? guests[device] ?? hosts[device])?.name }
 
     /// What keeps devices from being found; `nil` for nothing.
-    var obstacle: String? {
+    var obstacle: (kind: RelayObstacle, why: String)? {
         if settings.account == nil {
-            return
+            let why =
                 "this device belongs to no account; `aldaba relay account show` on a device of yours tells its key, and "
                 + "`aldaba relay account join KEY` joins here"
+            return (.noAccount, why)
         }
-        if let refusal { return refusal }
-        return known == nil ? "this device is not connected to its server" : nil
+        if let refusal { return (.refused, refusal) }
+        return known == nil ? (.notConnected, "this device is not connected to its server") : nil
     }
 
     /// Who offers a service of an app here.

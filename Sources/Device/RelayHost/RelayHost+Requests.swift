@@ -92,7 +92,7 @@ extension RelayHost {
         members[client]?.seen = [:]
         members[client]?.isEnumerated = false
         answer(client, number, RelayOutcome(.success))
-        if let obstacle { directives.append(.tell(client, .watchFailed(obstacle))) }
+        if let obstacle { directives.append(.tell(client, .watchFailed(obstacle.kind, obstacle.why))) }
         tellWatcher(client)
     }
 
@@ -170,7 +170,7 @@ extension RelayHost {
 
     /// What keeps an order from being given to a device; `nil` for nothing.
     private func hindrance(of order: RelayOrder, _ device: String, _ waits: Bool) -> RelayOutcome? {
-        guard known != nil else { return RelayOutcome(.networkUnavailable, detail: obstacle) }
+        guard known != nil else { return RelayOutcome(.networkUnavailable, detail: obstacle?.why) }
         guard let target = known(device) ?? hosts[device], device != ownID else {
             return RelayOutcome(.unknownDevice, detail: "none of your devices has the id \(device)")
         }

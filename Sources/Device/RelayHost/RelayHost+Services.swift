@@ -183,7 +183,7 @@ extension RelayHost {
         let route = RelayRoute(peer: task.device, id: task.id, deadline: task.deadline, body: [])
         switch content {
         case .call(let call): take(call, route, now)
-        case .open(let app, let service, _): open(app, service, route, content, now)
+        case .open(let app, let service, let caller): open(app, service, caller, route, content, now)
         case .offer(let offer): take(offer, app: offer.app ?? "", service: offer.service ?? "", route, now)
         default: break
         }

@@ -200,7 +200,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
         case .refused(let why):
             refusal = why
             for (client, member) in members where member.watches {
-                directives.append(.tell(client, .watchFailed(why)))
+                directives.append(.tell(client, .watchFailed(.refused, why)))
             }
         case .met(let device): pairingMet(device)
         case .hello, .goodbye, .dismiss, .meet, .find, .unknown: break

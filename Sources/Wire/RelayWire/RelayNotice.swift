@@ -1,5 +1,15 @@
 import Foundation
 
+/// What keeps a device from finding others.
+public enum RelayObstacle: String, Hashable, Sendable, CaseIterable {
+    /// The device belongs to no account.
+    case noAccount
+    /// The server does not take it, or it was taken from its account.
+    case refused
+    /// It has no session with the server, and reaches no device without.
+    case notConnected
+}
+
 /// What the agent tells an app, or a person's terminal, about relaying.
 public enum RelayNotice: Hashable, Sendable {
     /// What came of a request; for a command with its id.
@@ -18,14 +28,14 @@ public enum RelayNotice: Hashable, Sendable {
     case removed(device: String)
     /// All devices that there were when the watching began have been told; the watching goes on.
     case enumerationCompleted
-    /// What keeps devices from being found, in words; the watching goes on.
-    case watchFailed(String)
+    /// What keeps devices from being found, also in words; the watching goes on.
+    case watchFailed(RelayObstacle, String)
     /// Another device asks this app's service; answered by ``RelayRequest/answer(call:_:)``.
     case asked(call: Int64, id: UUID, device: String, deadline: Int64?, RelayCall)
     /// What this app was asked under this number is not wanted any more: it was taken back, or its deadline has come.
     case cancelled(call: Int64)
-    /// Another device has opened a connection to this app's service.
-    case opened(connection: UUID, device: String, app: String, service: String)
+    /// Another device has opened a connection to this app's service; `caller` is the app there.
+    case opened(connection: UUID, device: String, app: String, service: String, caller: String)
     /// A connection of this app's is closed, and why; by the other side, or because the way to it was lost.
     case closed(connection: UUID, RelayCloseReason)
     /// Another device offers a stream to this app's service; answered by a step of the request ``RelayRequest/stream(_:_:)``.
@@ -72,7 +82,8 @@ public enum RelayNotice: Hashable, Sendable {
         case .updated(let device): return ["type": "updated", "device": .dictionary(device.map)]
         case .removed(let device): return ["type": "removed", "device": .string(device)]
         case .enumerationCompleted: return ["type": "enumerationCompleted"]
-        case .watchFailed(let why): return ["type": "watchFailed", "reason": .string(why)]
+        case .watchFailed(let obstacle, let why):
+            return ["type": "watchFailed", "obstacle": .string(obstacle.rawValue), "reason": .string(why)]
         case .asked(let number, let id, let device, let deadline, let call):
             var map: RelayMap = [
                 "type": "asked", "call": .integer(number), "id": .uuid(id), "device": .string(device),
@@ -83,10 +94,10 @@ public enum RelayNotice: Hashable, Sendable {
             map.add("connection", call.connection.map(RelayValue.uuid))
             return map
         case .cancelled(let number): return ["type": "cancelled", "call": .integer(number)]
-        case .opened(let connection, let device, let app, let service):
+        case .opened(let connection, let device, let app, let service, let caller):
             return [
                 "type": "opened", "connection": .uuid(connection), "device": .string(device), "app": .string(app),
-                "service": .string(service),
+                "service": .string(service), "caller": .string(caller),
             ]
         case .closed(let connection, let reason):
             return ["type": "closed", "connection": .uuid(connection), "reason": .string(reason.rawValue)]
@@ -129,7 +140,10 @@ public enum RelayNotice: Hashable, Sendable {
         case "updated": return .updated(try RelayDevice(try fields.member("device")))
         case "removed": return .removed(device: try fields.text("device"))
         case "enumerationCompleted": return .enumerationCompleted
-        case "watchFailed": return .watchFailed(try fields.text("reason"))
+        case "watchFailed":
+            return .watchFailed(
+                try fields.optionalText("obstacle").flatMap(RelayObstacle.init) ?? .notConnected,
+                try fields.text("reason"))
         case "asked":
             return .asked(
                 call: try fields.integer("call"), id: try fields.id("id"), device: try fields.text("device"),
@@ -142,7 +156,8 @@ public enum RelayNotice: Hashable, Sendable {
         case "opened":
             return .opened(
                 connection: try fields.id("connection"), device: try fields.text("device"),
-                app: try fields.text("app"), service: try fields.text("service"))
+                app: try fields.text("app"), service: try fields.text("service"),
+                caller: try fields.optionalText("caller") ?? "")
         case "closed":
             return .closed(
                 connection: try fields.id("connection"),

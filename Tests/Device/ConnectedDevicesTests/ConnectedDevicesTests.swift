@@ -29,6 +29,12 @@ import Testing
         #expect(AppServiceResponseStatus(.notDelivered) != AppServiceResponseStatus(.outcomeUnknown))
         #expect(
             StatelessAppServiceResponseStatus(.notDelivered) != StatelessAppServiceResponseStatus(.outcomeUnknown))
+        for status in RelayStatus.allCases {
+            #expect(RemoteLaunchUriStatus(status) != .unknown)
+            #expect(AppServiceConnectionStatus(status) != .unknown)
+            #expect(AppServiceResponseStatus(status) != .unknown)
+            #expect(StatelessAppServiceResponseStatus(status) != .unknown)
+        }
         for status in RelayStatus.allCases where status != .success {
             #expect(RemoteLaunchUriStatus(status) != .success)
             #expect(AppServiceResponseStatus(status) != .success)

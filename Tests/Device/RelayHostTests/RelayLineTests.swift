@@ -152,7 +152,9 @@ import Testing
         comeBack()
         #expect(closes(0) == [.completed])
         say(.command(request: 2, id: UUID(), device: "2", deadline: 9_000, .open(app: "a.b", service: "s")), 0)
-        guard case .opened(let second, _, _, _)? = told[1].last else { return #expect(Bool(false), "it is not opened") }
+        guard case .opened(let second, _, _, _, _)? = told[1].last else {
+            return #expect(Bool(false), "it is not opened")
+        }
         cut()
         hosts[1] = Host(settings: hosts[1].settings)
         _ = hosts[1].sessionOpened(at: now)

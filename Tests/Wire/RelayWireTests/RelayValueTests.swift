@@ -168,9 +168,10 @@ import Testing
         let notices: [RelayNotice] = [
             .answered(request: 1, id: id, RelayOutcome(.success)), .life(request: 1, .executing, nil),
             .life(request: 1, nil, .success), .managed(request: 1, ["k": "v"]), .added(device), .updated(device),
-            .removed(device: "7"), .enumerationCompleted, .watchFailed("why"),
+            .removed(device: "7"), .enumerationCompleted, .watchFailed(.noAccount, "why"),
             .asked(call: 1, id: id, device: "7", deadline: 5, call),
-            .opened(connection: id, device: "7", app: "a", service: "s"), .closed(connection: id, .unknown),
+            .opened(connection: id, device: "7", app: "a", service: "s", caller: "c"),
+            .closed(connection: id, .unknown),
             .launch(call: 1, device: "7", launch), .cancelled(call: 3),
             .progress(request: 1, done: 2, size: 3), .received(device: "7", path: "/f"),
             .told(request: 1, ["k": "v"]), .unknown("later"),
