@@ -41,7 +41,7 @@ extension RelayHost {
         case .piecesEnded(let stream, let digest):
             guard !heard(.allGiven(digest: digest), of: stream, from: route.peer) else { break }
             piecesEnded(stream, digest, route.peer, now)
-        case .rekey(let text): rekeyed(text)
+        case .rekey(let text, let proof): rekeyed(text, proof, by: route.peer)
         case .list(let list, let signature): heard(list, signature, from: route.peer, now)
         case .introduction(let device): met(device, as: route.peer, now)
         case .resume(let connections): resumed(connections, by: route.peer, now)

@@ -107,7 +107,7 @@ extension RelayHost {
 
     /// Takes a device out: the others that are there get another key, which the one that is taken out never had.
     mutating func dismiss(_ device: String, _ number: Int64, _ client: Client) {
-        guard let devices, let target = devices[device], device != ownID else {
+        guard let devices, let target = devices[device], device != ownID, let account = settings.account else {
             return answer(
                 client, number, RelayOutcome(.unknownDevice, detail: "none of your devices has the id \(device)"))
         }
@@ -118,7 +118,7 @@ extension RelayHost {
                 left.append(other.name)
                 continue
             }
-            send(.rekey(key.text), to: other.id, deadline: nil)
+            send(.rekey(key.text, proof: account.proof(ofSuccessor: key)), to: other.id, deadline: nil)
         }
         directives.append(.send(.dismiss(device: device)))
         var changed = settings
@@ -136,9 +136,14 @@ extension RelayHost {
                     ["dismissed": .string(target.name), "left": .array(left.map(RelayValue.string))])))
     }
 
-    /// Another of the person's devices has taken one out. What comes here was sealed by a device that had the account's key.
-    mutating func rekeyed(_ text: String) {
-        guard let key = AccountKey(text: text), settings.account != nil else { return }
+    /// Another of the person's devices has taken one out. What comes here was sealed by a device that had the account's key, but may have
+    /// been said long ago: it counts only where this device still has the key that the account had then.
+    mutating func rekeyed(_ text: String, _ proof: [UInt8], by device: String) {
+        guard let key = AccountKey(text: text), let account = settings.account else { return }
+        guard account.isSucceeded(by: key, proof) else {
+            return directives.append(
+                .note(RelayLogEntry(device: device, what: "an account key that is not the next", status: .denied)))
+        }
         var changed = settings
         changed.account = key
         apply(changed)

@@ -173,6 +173,19 @@ extension AccountKey: Codable {
     /// Reads ``text``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
+    /// Proves to a device that has this key that the account has another after it.
+    func proof(ofSuccessor next: AccountKey) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: Self.claim(next), using: SymmetricKey(data: bytes)))
+    }
+
+    /// Whether that was proven with this key.
+    func isSucceeded(by next: AccountKey, _ proof: [UInt8]) -> Bool {
+        HMAC<SHA256>.isValidAuthenticationCode(
+            proof, authenticating: Self.claim(next), using: SymmetricKey(data: bytes))
+    }
+
+    private static func claim(_ next: AccountKey) -> [UInt8] { Array("aldaba relay next 1".utf8) + [0] + next.bytes }
+
         guard let key = AccountKey(text: try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(in: container, debugDescription: "no account key")
         }

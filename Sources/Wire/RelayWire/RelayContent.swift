@@ -27,8 +27,9 @@ public enum RelayContent: Hashable, Sendable {
     case piece(stream: UUID, offset: Int64, [UInt8])
     /// All pieces of a file were sent; the digest (SHA-256) of the whole.
     case piecesEnded(stream: UUID, digest: [UInt8])
-    /// The account has another key from now on: one of the person's devices was taken out.
-    case rekey(String)
+    /// The account has another key from now on: one of the person's devices was taken out. The proof is made with the key that it has
+    /// until then, so that this counts for no other.
+    case rekey(String, proof: [UInt8])
     /// The list of the person's devices, and the account's signature of it.
     case list(RelayDeviceList, signature: [UInt8])
     /// The sender's name, apps and services, sent over a direct connection.
@@ -81,7 +82,7 @@ public enum RelayContent: Hashable, Sendable {
             return ["type": "piece", "stream": .uuid(stream), "offset": .integer(offset), "bytes": .data(bytes)]
         case .piecesEnded(let stream, let digest):
             return ["type": "piecesEnded", "stream": .uuid(stream), "digest": .data(digest)]
-        case .rekey(let key): return ["type": "rekey", "key": .string(key)]
+        case .rekey(let key, let proof): return ["type": "rekey", "key": .string(key), "proof": .data(proof)]
         case .list(let list, let signature):
             return ["type": "list", "list": .dictionary(list.map), "signature": .data(signature)]
         case .introduction(let device): return ["type": "introduction", "device": .dictionary(device.map)]
@@ -128,7 +129,7 @@ public enum RelayContent: Hashable, Sendable {
                 stream: try fields.id("stream"), offset: try fields.integer("offset"), try fields.data("bytes"))
         case "piecesEnded":
             return .piecesEnded(stream: try fields.id("stream"), digest: try fields.data("digest"))
-        case "rekey": return .rekey(try fields.text("key"))
+        case "rekey": return .rekey(try fields.text("key"), proof: try fields.optionalData("proof", most: 32))
         case "list":
             return .list(
                 try RelayDeviceList(try fields.member("list")),

@@ -88,7 +88,7 @@ import Testing
         "Others may only ask services",
         arguments: [
             RelayContent.launch(RelayLaunch(uri: "https://example.org/", caller: "")),
-            .offer(RelayOffer(name: "f", size: 1, modified: 1)), .rekey(AccountKey().text),
+            .offer(RelayOffer(name: "f", size: 1, modified: 1)), .rekey(AccountKey().text, proof: []),
             .call(RelayCall(app: "aldaba.relay", service: "clipboard", caller: "", message: [:])),
             .call(RelayCall(app: "aldaba.relay", service: "ping", caller: "", message: [:])),
             .pathBegins(connection: UUID()),

@@ -132,4 +132,39 @@ import Testing
         #expect(
             seals.incoming(.changed(revision: 3, Self.device("9")), at: 0).frame == .removed(revision: 3, device: "9"))
     }
+
+    /// The messages that give another account key to those that stay, when one is taken out.
+    private static func dismissal(by host: inout Host) -> [RelayRoute] {
+        let directives = host.take(
+            .manage(request: 1, .dismiss(device: "5")), from: 1, app: "t", name: "T", isTerminal: true, at: 0)
+        return directives.compactMap {
+            guard case .send(.route(let route)) = $0, case .rekey? = try? RelayContent(route.body) else { return nil }
+            return route
+        }
+    }
+
+    @Test("Another account key counts once, where it follows the one that the device has")
+    mutating func successors() throws {
+        let devices = ["1", "5", "9"].map { Self.device($0) }
+        var other = Host(settings: RelaySettings(name: "there", account: Self.account))
+        func open(_ host: inout Host, _ id: String) {
+            _ = host.sessionOpened(at: 0)
+            _ = host.received(.welcome(device: id, revision: 1, devices: devices), at: 0)
+        }
+        var said: [RelayRoute] = []
+        for _ in 0..<2 {
+            open(&host, "1")
+            open(&other, "9")
+            var route = try #require(Self.dismissal(by: &host).first { $0.peer == "9" })
+            route.peer = "1"
+            said.append(route)
+            _ = other.received(.route(route), at: 0)
+            #expect(other.settings.account == host.settings.account)
+        }
+        for route in said {
+            let directives = other.received(.route(route), at: 1)
+            #expect(directives.contains { if case .note(let entry) = $0 { entry.status == .denied } else { false } })
+            #expect(other.settings.account == host.settings.account)
+        }
+    }
 }

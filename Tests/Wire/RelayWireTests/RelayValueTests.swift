@@ -134,7 +134,7 @@ import Testing
             .outcome(command: id, RelayOutcome(.denied, message: ["m": 1], detail: "d")), .cancel(command: id),
             .offer(RelayOffer(name: "f", size: 1 << 40, modified: 5, answers: "a")),
             .pull(stream: id, offset: 1 << 33, length: 7, prefix: [1]), .piece(stream: id, offset: 0, [1, 2]),
-            .piecesEnded(stream: id, digest: [3]), .rekey("k"), .resume(connections: [id]),
+            .piecesEnded(stream: id, digest: [3]), .rekey("k", proof: [4]), .resume(connections: [id]),
             .close(connection: id, .idle), .unknown("later"),
         ]
         for content in contents { #expect(try RelayContent(content.encoded()) == content) }
