@@ -331,7 +331,7 @@ let house: [Target] = [
     room(
         "Device", "RelayServices",
         [
-            "PushModel", "AgentWire", "RelayWire", "RelayHost", "RelayedFiles", "DeviceModel", "Attachments",
+            "PushModel", "AgentWire", "RelayWire", "Relay", "RelayHost", "RelayedFiles", "DeviceModel", "Attachments",
             "MessageBus",
             "Machine",
         ]),

@@ -241,12 +241,11 @@ extension RelayHost {
 
     // MARK: Addresses
 
-    private mutating func take(_ launch: RelayLaunch, _ route: RelayRoute, _ now: Int64) {
+    mutating func take(_ launch: RelayLaunch, _ route: RelayRoute, _ now: Int64) {
         let named = launch.app.map { [$0] } ?? launch.preferredApps
         let verdict = AddressRule.verdict(on: launch.uri) { scheme in
             // An app that opens everything opens it where it is named; it allows nothing to the system.
-            settings.schemes.contains(scheme)
-                || members.values.contains { $0.isPublished && $0.schemes.contains(scheme) }
+            settings.schemes.contains(scheme) || anyOpener(of: scheme) != nil
                 || named.contains { opener(of: scheme, app: $0) != nil }
         }
         guard case .allowed(let scheme) = verdict else {
@@ -254,26 +253,19 @@ extension RelayHost {
             return reply(route.id, route.peer, RelayOutcome(.denied, detail: why))
         }
         let fallback = launch.fallback.flatMap(Self.usableFallback)
-        if let app = named.first(where: { opener(of: scheme, app: $0) != nil }),
-            let client = opener(of: scheme, app: app)
-        {
-            let number = add(route, client, fallback: fallback, now)
-            return directives.append(.tell(client, .launch(call: number, device: route.peer, launch)))
-        }
-        if let app = launch.app {
-            // It may be one that the session bus starts.
-            let number = add(route, nil, fallback: fallback, now)
-            return directives.append(.open(ticket: number, uri: launch.uri, app: app))
-        }
+        var chosen = named.compactMap { opener(of: scheme, app: $0) }.first
         // Nobody was named: an app here that opens the scheme comes before the system's choice.
-        let other = members.filter { $0.value.isPublished && $0.value.schemes.contains(scheme) }
-            .min { $0.value.app < $1.value.app }
-        if let client = other?.key {
+        if chosen == nil, launch.app == nil { chosen = anyOpener(of: scheme) }
+        switch chosen {
+        case .running(let client):
             let number = add(route, client, fallback: fallback, now)
-            return directives.append(.tell(client, .launch(call: number, device: route.peer, launch)))
+            directives.append(.tell(client, .launch(call: number, device: route.peer, launch)))
+        case .remembered(let app): wait(for: app, .launch(launch), fallback: fallback, route, now)
+        case nil:
+            // One that is named may be one that the session bus starts.
+            let number = add(route, nil, fallback: fallback, now)
+            directives.append(.open(ticket: number, uri: launch.uri, app: launch.app))
         }
-        let number = add(route, nil, fallback: fallback, now)
-        directives.append(.open(ticket: number, uri: launch.uri, app: nil))
     }
 
     private static func usableFallback(_ uri: String) -> String? {
@@ -282,7 +274,7 @@ extension RelayHost {
     }
 
     /// Opens the page that the caller named, after the address could not be opened for certain.
-    private mutating func openFallback(_ number: Int64, _ outcome: RelayOutcome, _ now: Int64) {
+    mutating func openFallback(_ number: Int64, _ outcome: RelayOutcome, _ now: Int64) {
         guard let uri = tasks[number]?.fallback else { return settle(number, outcome, now) }
         tasks[number]?.client = nil
         tasks[number]?.fallback = nil

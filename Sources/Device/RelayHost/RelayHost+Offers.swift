@@ -113,12 +113,30 @@ extension RelayHost {
         return nil
     }
 
-    /// Who here opens addresses of a scheme as an app.
-    func opener(of scheme: String, app: String) -> Client? {
-        members.first { $0.value.app == app && $0.value.isPublished && Self.opens(scheme, $0.value) }?.key
+    /// Who opens addresses here: an app that has published something, or one that had and is started for it.
+    enum Opener {
+        case running(Client)
+        case remembered(app: String)
     }
 
-    static func opens(_ scheme: String, _ member: Member) -> Bool {
-        member.schemes.contains(scheme) || member.schemes.contains("*")
+    /// Who here opens addresses of a scheme as an app.
+    func opener(of scheme: String, app: String) -> Opener? {
+        let running = members.filter { $0.value.app == app && $0.value.isPublished }
+        if let client = running.first(where: { Self.opens(scheme, $0.value.schemes) })?.key { return .running(client) }
+        guard running.isEmpty, let offer = settings.offers?[app], Self.opens(scheme, offer.schemes) else { return nil }
+        return .remembered(app: app)
+    }
+
+    /// The first app here that names a scheme, of those that run where one does.
+    func anyOpener(of scheme: String) -> Opener? {
+        let running = members.filter { $0.value.isPublished && $0.value.schemes.contains(scheme) }
+        if let client = running.min(by: { $0.value.app < $1.value.app })?.key { return .running(client) }
+        return settings.offers?.filter { id, offer in
+            offer.schemes.contains(scheme) && !members.values.contains { $0.app == id && $0.isPublished }
+        }.keys.min().map { .remembered(app: $0) }
+    }
+
+    private static func opens(_ scheme: String, _ schemes: [String]) -> Bool {
+        schemes.contains(scheme) || schemes.contains("*")
     }
 }

@@ -103,14 +103,21 @@ extension RelayHost {
             {
                 return ask(content, app, service, route, notGranted(route.peer, app, service), now)
             }
-            let number = add(route, nil, now)
-            let isFirst = !tasks.values.contains { $0.awaits == app }
-            tasks[number]?.call = content
-            tasks[number]?.awaits = app
-            tasks[number]?.deadline = min(route.deadline ?? .max, now + Self.startPatience)
-            if isFirst { directives.append(.start(app: app)) }
+            wait(for: app, content, route, now)
         default: reply(route.id, route.peer, refusal)
         }
+    }
+
+    /// Has an app started that had offered something, and carries a command out when it offers that again.
+    mutating func wait(
+        for app: String, _ content: RelayContent, fallback: String? = nil, _ route: RelayRoute, _ now: Int64
+    ) {
+        let number = add(route, nil, fallback: fallback, now)
+        let isFirst = !tasks.values.contains { $0.awaits == app }
+        tasks[number]?.call = content
+        tasks[number]?.awaits = app
+        tasks[number]?.deadline = min(route.deadline ?? .max, now + Self.startPatience)
+        if isFirst { directives.append(.start(app: app)) }
     }
 
     private mutating func ask(
@@ -162,11 +169,18 @@ extension RelayHost {
     /// What waited for an app that has begun to offer something.
     mutating func resume(app: String, _ now: Int64) {
         for (number, task) in tasks where task.awaits == app {
-            guard let content = task.call, let (name, service) = Self.target(of: content),
-                provider(of: service, app: name) != nil
-            else { continue }
+            guard let content = task.call, isOffered(content, by: app) else { continue }
             carryOut(parked: number, now)
         }
+    }
+
+    private func isOffered(_ content: RelayContent, by app: String) -> Bool {
+        if case .launch(let launch) = content, let scheme = AddressRule.scheme(of: launch.uri),
+            case .running? = opener(of: scheme, app: app)
+        {
+            return true
+        }
+        return Self.target(of: content).map { provider(of: $0.service, app: $0.app) != nil } ?? false
     }
 
     private static func target(of content: RelayContent) -> (app: String, service: String)? {
@@ -182,6 +196,7 @@ extension RelayHost {
         guard let task = tasks.removeValue(forKey: number), let content = task.call else { return }
         let route = RelayRoute(peer: task.device, id: task.id, deadline: task.deadline, body: [])
         switch content {
+        case .launch(let launch): take(launch, route, now)
         case .call(let call): take(call, route, now)
         case .open(let app, let service, let caller): open(app, service, caller, route, content, now)
         case .offer(let offer): take(offer, app: offer.app ?? "", service: offer.service ?? "", route, now)
@@ -190,14 +205,15 @@ extension RelayHost {
     }
 
     /// Nobody said a word, or the app did not come, in time.
-    mutating func gaveUp(_ number: Int64, _ task: Task) {
-        tasks[number] = nil
-        if task.isAsked { directives.append(.withdraw(ticket: number)) }
-        let outcome =
-            task.isAsked
-            ? RelayOutcome(.notAuthorized, detail: "nobody at the device has answered whether this is allowed")
-            : RelayOutcome(.appUnavailable, detail: "the app was started, and did not offer the service in time")
-        reply(task.id, task.device, outcome)
+    mutating func gaveUp(_ number: Int64, _ task: Task, _ now: Int64) {
+        guard task.isAsked else {
+            tasks[number]?.awaits = nil
+            let detail = "the app was started, and did not offer the service in time"
+            return openFallback(number, RelayOutcome(.appUnavailable, detail: detail), now)
+        }
+        directives.append(.withdraw(ticket: number))
+        let detail = "nobody at the device has answered whether this is allowed"
+        settle(number, RelayOutcome(.notAuthorized, detail: detail), now)
     }
 
     /// Remembers what an app offers, so that it is started when somebody asks for it.
@@ -205,7 +221,7 @@ extension RelayHost {
         guard let member, !member.isTerminal else { return }
         let services = member.services.filter { $0.access != .off }
         var offers = settings.offers ?? [:]
-        if services.isEmpty {
+        if services.isEmpty, member.schemes.isEmpty {
             offers[member.app] = nil
         } else if offers.count < Self.offerLimit || offers[member.app] != nil {
             offers[member.app] = RelaySettings.RememberedOffer(

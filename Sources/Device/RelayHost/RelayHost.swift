@@ -288,7 +288,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
         endLines(now)
         for (number, task) in tasks {
             if task.awaits != nil || task.isAsked, let deadline = task.deadline, deadline <= now {
-                gaveUp(number, task)
+                gaveUp(number, task, now)
                 continue
             }
             if let deadline = task.deadline, deadline <= now, task.client != nil {

@@ -1,6 +1,7 @@
 import Attachments
 import Foundation
 import Machine
+import Relay
 import RelayHost
 import RelayWire
 import RelayedFiles

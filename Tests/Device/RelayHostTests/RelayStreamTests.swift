@@ -254,4 +254,48 @@ import Testing
             late.contains { if case .outcome(_, let outcome) = $0 { outcome.status == .appUnavailable } else { false } }
         )
     }
+
+    private static func launch(_ uri: String, app: String? = nil, preferred: [String] = []) -> RelayContent {
+        .launch(
+            RelayLaunch(
+                uri: uri, app: app, fallback: "https://example.org/", preferredApps: preferred, caller: "c"))
+    }
+
+    private static func publish(_ schemes: [String]) -> RelayRequest {
+        .publish(request: 1, services: [], schemes: schemes, attributes: [:])
+    }
+
+    @Test("An app that had offered to open a scheme is started for an address", arguments: [nil, "a.b"])
+    mutating func wakingForALaunch(_ app: String?) throws {
+        connect()
+        _ = host.take(Self.publish(["todo"]), from: 1, app: "a.b", name: "A", isTerminal: false, at: 0)
+        _ = host.ended(1, at: 0)
+        #expect(host.describedDevice.apps.first { $0.id == "a.b" }?.presence == .wakeable)
+        let parked = try arrive(Self.launch("todo:1", app: app), deadline: 100_000)
+        #expect(parked.contains(.start(app: "a.b")))
+        let woken = host.take(Self.publish(["todo"]), from: 2, app: "a.b", name: "A", isTerminal: false, at: 5)
+        #expect(woken.contains { if case .tell(2, .launch) = $0 { true } else { false } })
+        _ = host.ended(2, at: 6)
+        _ = try arrive(Self.launch("todo:1", app: app), deadline: 100_000, at: 10)
+        let late = host.due(at: 20_010)
+        #expect(late.contains { if case .open(_, "https://example.org/", nil) = $0 { true } else { false } })
+        #expect(try said(arrive(Self.launch("other:1", app: app))).count == 1)
+    }
+
+    @Test("The apps that an address is wanted in are asked in their order, whether they run or not")
+    mutating func preferredApps() throws {
+        connect()
+        for (client, app) in [(1, "a.a"), (2, "b.b"), (3, "c.c")] {
+            _ = host.take(Self.publish(["todo"]), from: client, app: app, name: app, isTerminal: false, at: 0)
+        }
+        func asked(_ directives: [Host.Directive]) -> Int? {
+            directives.lazy.compactMap { if case .tell(let client, .launch) = $0 { client } else { nil } }.first
+        }
+        #expect(asked(try arrive(Self.launch("todo:1", preferred: ["x.x", "c.c", "b.b"]))) == 3)
+        #expect(asked(try arrive(Self.launch("todo:1", preferred: ["b.b", "c.c"]))) == 2)
+        #expect(asked(try arrive(Self.launch("todo:1", preferred: ["x.x"]))) == 1)
+        _ = host.ended(3, at: 0)
+        let parked = try arrive(Self.launch("todo:1", preferred: ["c.c", "b.b"]), deadline: 100_000)
+        #expect(asked(parked) == nil && parked.contains(.start(app: "c.c")))
+    }
 }

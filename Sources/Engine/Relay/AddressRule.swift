@@ -39,6 +39,11 @@ public enum AddressRule {
         return .allowed(scheme: scheme)
     }
 
+    /// The scheme of an address, in lower case; `nil` for one that is never opened.
+    public static func scheme(of uri: String) -> String? {
+        if case .allowed(let scheme) = verdict(on: uri, isAllowed: { _ in true }) { scheme } else { nil }
+    }
+
     private static func isLetter(_ byte: UInt8) -> Bool { (65...90).contains(byte) || (97...122).contains(byte) }
     private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
 }
