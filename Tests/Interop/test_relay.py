@@ -291,6 +291,21 @@ def test_a_call_that_was_begun_is_taken_back_at_the_target(caller, service, seco
     assert again.value.status == "cancelled"
 
 
+def test_a_caller_that_ends_takes_back_what_it_had_asked(first, service, second, tmp_path):
+    caller = Relay(APP, first.install(tmp_path), first.socket)
+    command = caller.begin_call(second.id, APP, "echo", {"n": 1}, seconds=60)
+    asked = service.next_notice(10)
+    assert (asked["type"], asked["id"]) == ("asked", command)
+    caller.end()
+    cancelled = service.next_notice(10)
+    assert (cancelled["type"], cancelled["call"]) == ("cancelled", asked["call"])
+    for device in (first, second):
+        wait_until(
+            lambda: any(
+                (line.get("id"), line["status"]) == (str(command), "cancelled")
+                for line in map(json.loads, device.aldaba("log").stdout.splitlines())), "both note it")
+
+
 def test_whatever_ends_the_waiting_for_a_call_takes_it_back(caller, service, second, monkeypatch):
     class Enough(Exception):
         pass

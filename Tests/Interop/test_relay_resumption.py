@@ -73,18 +73,20 @@ def test_a_conversation_goes_on_after_the_way_was_lost(world, tmp_path, asker):
 def test_a_connection_that_is_not_used_is_closed_on_both_sides(world, tmp_path):
     here, behind, _, _ = world
     here.aldaba("connections", "--idle", "1")
-    with Relay(APP, behind.install(tmp_path), behind.socket) as service, \
-            Relay("com.example.caller", here.install(tmp_path, "com.example.caller"), here.socket) as caller:
-        service.publish({"echo": "sameUser"})
-        wait_until(lambda: any(APP in str(each["apps"]) for each in here.others()), "the service is listed")
-        connection = caller.open_connection(behind.id, APP, "echo")
-        assert service.next_notice(10)["type"] == "opened"
-        for relay in (caller, service):
-            closed = relay.next_notice(10)
-            assert (closed["type"], closed["connection"], closed["reason"]) == ("closed", connection, "idle")
-    told = here.aldaba("connections", "--json").stdout
-    assert json.loads(told) == {"idle": 1, "grace": 120}
-    here.aldaba("connections", "--idle", "300")
+    try:
+        with Relay(APP, behind.install(tmp_path), behind.socket) as service, \
+                Relay("com.example.caller", here.install(tmp_path, "com.example.caller"), here.socket) as caller:
+            service.publish({"echo": "sameUser"})
+            wait_until(lambda: any(APP in str(each["apps"]) for each in here.others()), "the service is listed")
+            connection = caller.open_connection(behind.id, APP, "echo")
+            assert service.next_notice(10)["type"] == "opened"
+            for relay in (caller, service):
+                closed = relay.next_notice(10)
+                assert (closed["type"], closed["connection"], closed["reason"]) == ("closed", connection, "idle")
+        told = here.aldaba("connections", "--json").stdout
+        assert json.loads(told) == {"idle": 1, "grace": 120}
+    finally:
+        here.aldaba("connections", "--idle", "300")
 
 
 def test_a_person_denies_lists_and_takes_back(world, tmp_path):

@@ -124,10 +124,10 @@ class Run:
         self.secrets["the account's key"] = key.removeprefix("aldaba-account-")
         for told in self.path["devices"]:
             settings = json.loads(open(f"{told['data']}/relay.json").read())
-            key = settings["deviceKey"]
+            own = settings["deviceKey"]
             self.secrets |= {
-                f"the device key of {told['name']}": bytes(key).hex(),
-                f"the device key of {told['name']} as Swift prints bytes": str(key)}
+                f"the device key of {told['name']}": bytes(own).hex(),
+                f"the device key of {told['name']} as Swift prints bytes": str(own)}
         self.secrets["what is asked of a service"] = "what-two-devices-say"
         other = self.path["devices"][1]["name"]
         wait_until(

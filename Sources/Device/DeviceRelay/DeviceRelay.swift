@@ -88,7 +88,8 @@ package actor DeviceRelay {
         seals = RelaySeals(key: settings.deviceKey)
         log = RelayLog(dataFolder: dataFolder)
         host = RelayHost(
-            settings: settings, ownServices: parts.services.names, filesFolder: dataFolder + "/received")
+            settings: settings, ownServices: parts.services.names, filesFolder: dataFolder + "/received",
+            firstTask: Int64.random(in: 0..<1 << 52))
         direct = parts.nearby.map { DirectRelay(loop: loop, directory: $0, now: parts.now, logger: logger) }
     }
 

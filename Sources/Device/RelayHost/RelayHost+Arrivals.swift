@@ -14,20 +14,14 @@ extension RelayHost {
         }
         switch content {
         case .executing(let id): ledger.executing(id, on: route.peer)
-        case .outcome(let id, let outcome): end(id, outcome, from: route.peer, now)
+        case .outcome(let id, var outcome):
+            if outcome.status == .connectionClosed, isAskedAgain(id) {
+                outcome = RelayOutcome(.outcomeUnknown, detail: "the connection was closed before it was asked again")
+            }
+            end(id, outcome, from: route.peer, now)
         case .close(let id, let reason):
             if lines[id]?.device == route.peer { loseLine(id, reason, "the connection is closed", now) }
-        case .cancel(let id):
-            for (number, task) in tasks where task.id == id && task.device == route.peer {
-                if task.isAsked { directives.append(.withdraw(ticket: number)) }
-                forget(number, task)
-                keep(RelayOutcome(.cancelled), of: id, from: route.peer)
-                appStreamEnded(id, isLost: true)
-            }
-            if incoming[id]?.device == route.peer {
-                keep(RelayOutcome(.cancelled), of: id, from: route.peer)
-                incomingEnded(id)
-            }
+        case .cancel(let id): takenBack(id, by: route.peer, now)
         case .launch, .call, .open: carryOut(content, route, now)
         case .offer(let offer) where offer.app != nil: carryOut(content, route, now)
         case .offer(let offer): take(offer, route, now)
@@ -51,13 +45,35 @@ extension RelayHost {
         }
     }
 
+    /// The caller does not want a command's outcome any more.
+    private mutating func takenBack(_ id: UUID, by device: String, _ now: Int64) {
+        for (number, task) in tasks where task.id == id && task.device == device {
+            if task.isAsked { directives.append(.withdraw(ticket: number)) }
+            forget(number, task)
+            keep(RelayOutcome(.cancelled), of: id, from: device)
+            appStreamEnded(id, isLost: true)
+        }
+        if incoming[id]?.device == device {
+            keep(RelayOutcome(.cancelled), of: id, from: device)
+            incomingEnded(id)
+        }
+        // It was opened here, and nobody there has heard of that.
+        if lines[id]?.device == device, lines[id]?.isServed == true {
+            loseLine(id, .cancelled, "the connection was taken back", now)
+        }
+    }
+
     /// Carries a command out, once.
     mutating func carryOut(_ content: RelayContent, _ route: RelayRoute, _ now: Int64) {
         if let deadline = route.deadline, deadline <= now {
             return reply(route.id, route.peer, RelayOutcome(.expired, detail: "it came after its deadline"))
         }
-        switch answered.arrive(route.id, from: route.peer, at: now) {
+        switch answered.arrive(route.id, from: route.peer, firstGivenAt: content.firstGivenAt, at: now) {
         case .new: break
+        case .forgotten:
+            let detail =
+                "it was given before this device's agent began, or too long ago; nobody knows whether it was done"
+            return reply(route.id, route.peer, RelayOutcome(.outcomeUnknown, detail: detail))
         case .underWay: return send(.executing(command: route.id), to: route.peer, deadline: route.deadline)
         case .answered(let body?):
             return directives.append(
@@ -149,8 +165,8 @@ extension RelayHost {
     /// Why a device may not use a service of an app here; `nil` when it may.
     func refusal(of service: String, _ app: String, to device: String) -> RelayOutcome? {
         if let guest = guests[device] { return refusal(of: service, app, toGuest: guest) }
-        if app == Self.ownApp, service == Self.pingService { return nil }
         if isDenied(device, app, service) { return Self.denied }
+        if app == Self.ownApp, service == Self.pingService { return nil }
         if app == Self.ownApp {
             guard offeredOwnServices.contains(service) else {
                 return RelayOutcome(.serviceUnavailable, detail: "this device does not offer \(service)")
@@ -186,9 +202,6 @@ extension RelayHost {
     }
 
     mutating func take(_ call: RelayCall, _ route: RelayRoute, _ now: Int64) {
-        if call.app == Self.ownApp, call.service == Self.pingService, guests[route.peer] == nil {
-            return reply(route.id, route.peer, RelayOutcome(.success, message: Self.pong(call.message)))
-        }
         let client: Client
         if let connection = call.connection {
             guard let line = lines[connection], line.device == route.peer else {
@@ -198,6 +211,9 @@ extension RelayHost {
         } else {
             if let refusal = refusal(of: call.service, call.app, to: route.peer) {
                 return park(.call(call), call.app, call.service, route, refusal, now)
+            }
+            if call.app == Self.ownApp, call.service == Self.pingService {
+                return reply(route.id, route.peer, RelayOutcome(.success, message: Self.pong(call.message)))
             }
             if call.app == Self.ownApp { return serve(call, route, now) }
             guard let offered = provider(of: call.service, app: call.app) else { return }

@@ -27,6 +27,7 @@ extension RelayHost {
     public mutating func reached(_ device: String, isDirect: Bool, at now: Int64) -> [Directive] {
         if isDirect {
             direct.insert(device)
+            answered.begin(at: now)
             introduce(to: device)
             tellList(to: device)
             if devices?[device]?.presence != .online { offerAgain(to: device) }

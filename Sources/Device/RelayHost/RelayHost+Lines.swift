@@ -19,8 +19,8 @@ extension RelayHost {
         var usedAt: Int64 = 0
         /// When the way to the other device was lost; `nil` while there is one.
         var lostAt: Int64?
-        /// What was asked from here and is not answered, in order, and how often it has left.
-        var asked: [(route: RelayRoute, sendings: Int)] = []
+        /// What was asked from here and is not answered, in order.
+        var asked: [RelayRoute] = []
     }
 
     /// How many bytes of questions are kept for connections; what is asked beyond that has an unknown outcome when the way is lost.
@@ -28,7 +28,7 @@ extension RelayHost {
     /// How often a question is asked again where the other device could not read it.
     static var sendingLimit: Int { 8 }
     /// How many closes are remembered for devices that could not be told.
-    static var unsaidLimit: Int { 256 }
+    static var untoldLimit: Int { 256 }
 
     /// After how many milliseconds without a message a connection ends; `nil` for never.
     var idleTime: Int64? {
@@ -45,12 +45,12 @@ extension RelayHost {
         line.usedAt = now
         line.isOthers = guests[line.device] != nil || known(line.device) == nil
         lines[id] = line
-        if let idleTime { look(by: now + idleTime) }
+        if let idleTime { checkConnections(by: now + idleTime) }
     }
 
     private mutating func remove(_ id: UUID) -> Line? {
         let line = lines.removeValue(forKey: id)
-        for asked in line?.asked ?? [] { askedBytes -= asked.route.body.count }
+        for asked in line?.asked ?? [] { askedBytes -= asked.body.count }
         return line
     }
 
@@ -58,8 +58,8 @@ extension RelayHost {
     mutating func closeThere(_ id: UUID, _ line: Line, _ reason: RelayCloseReason) {
         _ = remove(id)
         guard line.lostAt != nil else { return send(.close(connection: id, reason), to: line.device, deadline: nil) }
-        if unsaid.count >= Self.unsaidLimit { unsaid = [:] }
-        unsaid[id] = reason
+        if untoldCloses.count >= Self.untoldLimit { untoldCloses = [:] }
+        untoldCloses[id] = reason
     }
 
     /// A connection is over, without a word to the other device.
@@ -72,7 +72,8 @@ extension RelayHost {
     /// What was asked over a connection that does not come back has no answer any more.
     mutating func endAsked(_ line: Line, _ detail: String, _ now: Int64) {
         for asked in line.asked {
-            end(asked.route.id, RelayOutcome(asked.sendings > 0 ? .outcomeUnknown : .notDelivered, detail: detail), now)
+            let hasLeft = ledger[asked.id].map { $0.sendings > 0 } ?? false
+            end(asked.id, RelayOutcome(hasLeft ? .outcomeUnknown : .notDelivered, detail: detail), now)
         }
     }
 
@@ -97,7 +98,7 @@ extension RelayHost {
     /// - Returns: Whether it is kept; otherwise nothing was done.
     mutating func ask(_ route: RelayRoute, over connection: UUID, _ now: Int64) -> Bool {
         guard let line = lines[connection], askedBytes + route.body.count <= Self.askedLimit else { return false }
-        lines[connection]?.asked.append((route, 0))
+        lines[connection]?.asked.append(route)
         lines[connection]?.usedAt = now
         askedBytes += route.body.count
         if line.lostAt == nil { sendAsked(over: connection, from: line.asked.count) }
@@ -106,8 +107,7 @@ extension RelayHost {
 
     private mutating func sendAsked(over connection: UUID, from first: Int = 0) {
         for place in (lines[connection]?.asked.indices ?? 0..<0).dropFirst(first) {
-            guard let route = lines[connection]?.asked[place].route else { return }
-            lines[connection]?.asked[place].sendings += 1
+            guard let route = lines[connection]?.asked[place] else { return }
             ledger.sent(route.id)
             directives.append(.send(.route(route)))
         }
@@ -115,7 +115,7 @@ extension RelayHost {
 
     /// A question has its answer.
     mutating func answeredOver(_ connection: UUID, _ id: UUID, _ now: Int64) {
-        guard let place = place(of: id, over: connection), let size = lines[connection]?.asked[place].route.body.count
+        guard let place = place(of: id, over: connection), let size = lines[connection]?.asked[place].body.count
         else { return }
         lines[connection]?.asked.remove(at: place)
         lines[connection]?.usedAt = now
@@ -123,7 +123,7 @@ extension RelayHost {
     }
 
     private func place(of id: UUID, over connection: UUID) -> Int? {
-        lines[connection]?.asked.firstIndex { $0.route.id == id }
+        lines[connection]?.asked.firstIndex { $0.id == id }
     }
 
     /// Whether a command is asked again when its device is back.
@@ -132,11 +132,9 @@ extension RelayHost {
         return lines[connection]?.lostAt != nil && place(of: id, over: connection) != nil
     }
 
-    /// Whether a command has left more than once: that it did not arrive now says nothing of before.
-    func isAskedAgain(_ id: UUID) -> Bool {
-        guard let connection = ledger[id]?.connection, let place = place(of: id, over: connection) else { return false }
-        return (lines[connection]?.asked[place].sendings ?? 0) > 1
-    }
+    /// Whether a question over a connection has left more than once: that it did not arrive now, or came after the connection was closed,
+    /// says nothing of before.
+    func isAskedAgain(_ id: UUID) -> Bool { ledger[id].map { $0.connection != nil && $0.sendings > 1 } ?? false }
 
     /// A question did not arrive.
     ///
@@ -149,7 +147,7 @@ extension RelayHost {
         case .unavailable where lineGrace > 0:
             if line.lostAt == nil { suspend(connection, now) }
             return true
-        case .begunAnew where line.asked[place].sendings < Self.sendingLimit:
+        case .begunAnew where (ledger[id]?.sendings ?? 0) < Self.sendingLimit:
             // All that was asked after it, too, so that it comes in its order; what came before is known by its id.
             if line.lostAt == nil { sendAsked(over: connection, from: place) }
             return true
@@ -161,7 +159,7 @@ extension RelayHost {
 
     private mutating func suspend(_ id: UUID, _ now: Int64) {
         lines[id]?.lostAt = now
-        look(by: now + lineGrace)
+        checkConnections(by: now + lineGrace)
     }
 
     /// The way to a device was lost.
@@ -187,7 +185,7 @@ extension RelayHost {
                 lines[id]?.lostAt = nil
                 lines[id]?.usedAt = now
                 sendAsked(over: id)
-                if let idleTime { look(by: now + idleTime) }
+                if let idleTime { checkConnections(by: now + idleTime) }
             }
         }
     }
@@ -196,7 +194,8 @@ extension RelayHost {
     mutating func resumed(_ connections: [UUID], by device: String, _ now: Int64) {
         for id in connections {
             guard let line = lines[id], line.device == device else {
-                send(.close(connection: id, unsaid.removeValue(forKey: id) ?? .unknown), to: device, deadline: nil)
+                send(
+                    .close(connection: id, untoldCloses.removeValue(forKey: id) ?? .unknown), to: device, deadline: nil)
                 continue
             }
             // Where nothing was noticed of the loss here, what was on its way may be lost all the same.
@@ -208,7 +207,7 @@ extension RelayHost {
 
     // MARK: Time
 
-    private mutating func look(by moment: Int64) { linesDue = min(linesDue ?? .max, moment) }
+    private mutating func checkConnections(by moment: Int64) { linesDue = min(linesDue ?? .max, moment) }
 
     /// Ends connections over which nothing has passed, and those whose device did not come back.
     mutating func endLines(_ now: Int64) {
@@ -217,7 +216,7 @@ extension RelayHost {
         for (id, line) in lines {
             if let lostAt = line.lostAt {
                 guard lostAt + lineGrace <= now else {
-                    look(by: lostAt + lineGrace)
+                    checkConnections(by: lostAt + lineGrace)
                     continue
                 }
                 loseLine(id, .unknown, "the device did not come back in time", now)
@@ -225,7 +224,7 @@ extension RelayHost {
                 let isBusy = !line.asked.isEmpty || tasks.values.contains { $0.connection == id }
                 let end = (isBusy ? now : line.usedAt) + idleTime
                 guard end <= now else {
-                    look(by: end)
+                    checkConnections(by: end)
                     continue
                 }
                 closeThere(id, line, .idle)

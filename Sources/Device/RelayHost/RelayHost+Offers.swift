@@ -34,13 +34,13 @@ extension RelayHost {
     }
 
     /// The server tells which devices there are; not only when a session begins, but also after it could not tell what was new.
-    mutating func welcomed(_ own: String, _ all: [RelayDevice], _ rest: [String], _ now: Int64) {
+    mutating func welcomed(_ own: String, _ all: [RelayDevice], _ undescribed: [String], _ now: Int64) {
         ownID = own
         refusal = nil
         let told = Dictionary(all.map { ($0.id, $0) }) { $1 }
         for id in (devices ?? [:]).keys where told[id] == nil { gone(id, now) }
         devices = told
-        undescribed = Set(rest).intersection(told.keys).subtracting([own])
+        self.undescribed = Set(undescribed).intersection(told.keys).subtracting([own])
         offerAgain()
         joinList()
         resumeLines(now)

@@ -40,9 +40,8 @@ extension RelayHost {
     public mutating func ended(_ client: Client, at now: Int64) -> [Directive] {
         guard let member = members.removeValue(forKey: client) else { return [] }
         for id in ledger.underWay(of: client) {
-            if let file = outgoing[id] { send(.cancel(command: id), to: file.device, deadline: nil) }
+            takeBack(id)
             outgoingEnded(id)
-            if let stream = appStreams[id] { send(.cancel(command: id), to: stream.device, deadline: nil) }
             appStreamEnded(id)
             if let command = ledger.end(id, .cancelled, at: now) { note(id, command, .cancelled) }
         }
@@ -115,39 +114,17 @@ extension RelayHost {
         // What is asked over a connection whose way was lost waits for the device.
         let mayWait = connection.map { lines[$0]?.lostAt != nil } ?? false
         if !mayWait, let refusal = hindrance(of: order, device, waits) { return refuse(refusal.status, refusal.detail) }
-        let mayWake = known(device)?.presence == .wakeable && order.wakes
-        // What somebody repeats on the way must not outlive the memory of ids at the target.
-        var end = min(deadline ?? now + Self.patience, now + Self.longestPatience)
-        if waits || mayWake { end = min(end, now + Self.waitingPatience) }
-        if case .file(_, let offer) = order {
-            guard members[client]?.isTerminal == true else {
-                return refuse(.notAuthorized, "only a person at a terminal sends files")
-            }
-            guard outgoing.count < Self.streamLimit, offer.size >= 0 else {
-                return refuse(.resourceLimits, "\(Self.streamLimit) files are under way")
-            }
-            end = min(deadline ?? now + Self.filePatience, now + Self.filePatience)
-        }
-        if case .stream(let offer) = order {
-            guard appStreams.count < Self.streamLimit else {
-                return refuse(.resourceLimits, "\(Self.streamLimit) streams are under way")
-            }
-            guard offer.app != nil, offer.service != nil else {
-                return refuse(.serviceUnavailable, "a stream is for a service of an app")
-            }
-            end = min(deadline ?? now + Self.filePatience, now + Self.filePatience)
-        }
+        if let refusal = excess(of: order, client) { return refuse(refusal.status, refusal.detail) }
+        let end = end(of: order, device, deadline, waits, now)
         guard end > now else { return refuse(.expired, "the deadline has passed") }
-        let content = content(of: order, client)
+        let content = content(of: order, client, firstGivenAt: ledger.firstGiven(id, to: device))
         let body: [UInt8]
         do throws(RelayFault) { body = try content.encoded() } catch {
             return refuse(.tooLarge, error.description)
         }
         if let fault = fault(of: order) { return refuse(.tooLarge, fault) }
-        var opens: (app: String, service: String)?
-        if case .open(let app, let service) = order { opens = (app, service) }
-        var command = CommandLedger<Client>.Command(
-            client: client, request: number, device: device, deadline: end, opens: opens)
+        var command = CommandLedger<Client>.Command(client: client, request: number, device: device, deadline: end)
+        if case .open(let app, let service) = order { command.opens = (app, service) }
         command.asker = members[client]?.app ?? ""
         command.what = Self.description(of: content)
         command.givenAt = now
@@ -168,6 +145,39 @@ extension RelayHost {
         ledger.sent(id)
     }
 
+    /// When a command is given up. What somebody repeats on the way must not outlive the memory of ids at the target.
+    private func end(of order: RelayOrder, _ device: String, _ deadline: Int64?, _ waits: Bool, _ now: Int64) -> Int64 {
+        switch order {
+        case .file, .stream: return min(deadline ?? now + Self.filePatience, now + Self.filePatience)
+        case .launch, .call, .open, .send:
+            let end = min(deadline ?? now + Self.patience, now + Self.longestPatience)
+            let mayWake = known(device)?.presence == .wakeable && order.wakes
+            return waits || mayWake ? min(end, now + Self.waitingPatience) : end
+        }
+    }
+
+    /// What keeps a file or a stream from being given by a client; `nil` for nothing.
+    private func excess(of order: RelayOrder, _ client: Client) -> RelayOutcome? {
+        switch order {
+        case .launch, .call, .open, .send: return nil
+        case .file(_, let offer):
+            guard members[client]?.isTerminal == true else {
+                return RelayOutcome(.notAuthorized, detail: "only a person at a terminal sends files")
+            }
+            guard outgoing.count < Self.streamLimit, offer.size >= 0 else {
+                return RelayOutcome(.resourceLimits, detail: "\(Self.streamLimit) files are under way")
+            }
+        case .stream(let offer):
+            guard appStreams.count < Self.streamLimit else {
+                return RelayOutcome(.resourceLimits, detail: "\(Self.streamLimit) streams are under way")
+            }
+            guard offer.app != nil, offer.service != nil else {
+                return RelayOutcome(.serviceUnavailable, detail: "a stream is for a service of an app")
+            }
+        }
+        return nil
+    }
+
     /// What keeps an order from being given to a device; `nil` for nothing.
     private func hindrance(of order: RelayOrder, _ device: String, _ waits: Bool) -> RelayOutcome? {
         guard known != nil else { return RelayOutcome(.networkUnavailable, detail: obstacle?.why) }
@@ -184,22 +194,27 @@ extension RelayHost {
         return nil
     }
 
-    private func content(of order: RelayOrder, _ client: Client) -> RelayContent {
+    private func content(of order: RelayOrder, _ client: Client, firstGivenAt: Int64?) -> RelayContent {
         let caller = members[client]?.app ?? ""
         switch order {
         case .launch(let uri, let app, let fallback, let preferredApps):
-            return .launch(
-                RelayLaunch(uri: uri, app: app, fallback: fallback, preferredApps: preferredApps, caller: caller))
+            var launch = RelayLaunch(
+                uri: uri, app: app, fallback: fallback, preferredApps: preferredApps, caller: caller)
+            launch.firstGivenAt = firstGivenAt
+            return .launch(launch)
         case .call(let app, let service, let message):
-            return .call(RelayCall(app: app, service: service, caller: caller, message: message))
+            var call = RelayCall(app: app, service: service, caller: caller, message: message)
+            call.firstGivenAt = firstGivenAt
+            return .call(call)
         case .open(let app, let service): return .open(app: app, service: service, caller: caller)
         case .file(_, let offer), .stream(let offer): return .offer(offer)
         case .send(let connection, let message):
             let line = lines[connection]
-            return .call(
-                RelayCall(
-                    app: line?.app ?? "", service: line?.service ?? "", caller: caller, connection: connection,
-                    message: message))
+            var call = RelayCall(
+                app: line?.app ?? "", service: line?.service ?? "", caller: caller, connection: connection,
+                message: message)
+            call.firstGivenAt = firstGivenAt
+            return .call(call)
         }
     }
 
@@ -230,144 +245,14 @@ extension RelayHost {
         guard let command = ledger[id], command.client == client || members[client]?.isTerminal == true else {
             return answer(client, number, RelayOutcome(.failed, detail: "no command of this id is under way"))
         }
-        // Where the command may wait at the server, this comes after it.
-        send(.cancel(command: id), to: command.device, deadline: command.deadline, waits: command.waits)
+        takeBack(id)
         end(id, RelayOutcome(.cancelled), now)
         answer(client, number, RelayOutcome(.success))
     }
 
-    // MARK: A person's word
-
-    private mutating func manage(
-        _ number: Int64, _ management: RelayManagement, _ client: Client, _ now: Int64
-    ) {
-        guard members[client]?.isTerminal == true else {
-            return answer(
-                client, number, RelayOutcome(.notAuthorized, detail: "only a person at a terminal manages the account"))
-        }
-        var changed = settings
-        switch management {
-        case .status: break
-        case .showAccount: if changed.account == nil { changed.account = AccountKey() }
-        case .join(let text):
-            guard let key = AccountKey(text: text) else {
-                return answer(
-                    client, number,
-                    RelayOutcome(.failed, detail: "that is no account key; `aldaba relay account show` tells one"))
-            }
-            changed.change(account: key)
-        case .leave:
-            leaveList()
-            changed.change(account: nil)
-        case .rename(let name): changed.name = name
-        case .scheme(let scheme, let allowed):
-            let scheme = scheme.lowercased()
-            guard !allowed || !AddressRule.never.contains(scheme) else {
-                return answer(
-                    client, number, RelayOutcome(.denied, detail: "addresses of the scheme \(scheme) are never opened"))
-            }
-            if allowed { changed.schemes.insert(scheme) } else { changed.schemes.remove(scheme) }
-        case .grant(let device, let app, let service, let allowed):
-            let grant = RelaySettings.Grant(device: device, app: app, service: service)
-            if allowed { changed.grants.insert(grant) } else { changed.grants.remove(grant) }
-            changed.denials?.remove(grant)
-        case .deny(let device, let app, let service):
-            let denial = RelaySettings.Grant(device: device, app: app, service: service)
-            changed.grants.remove(denial)
-            changed.denials = (changed.denials ?? []).union([denial])
-        case .grants(let first): return directives.append(.tell(client, .managed(request: number, grants(from: first))))
-        case .commands: return directives.append(.tell(client, .managed(request: number, lastCommands)))
-        case .connections(let idle, let grace):
-            guard [idle, grace].allSatisfy({ $0.map { (0...86_400).contains($0) } ?? true }) else {
-                return answer(client, number, RelayOutcome(.failed, detail: "that is 0 to 86400 seconds"))
-            }
-            changed.connectionIdle = idle ?? changed.connectionIdle
-            changed.connectionGrace = grace ?? changed.connectionGrace
-        case .filesFolder(let path): changed.filesFolder = path
-        case .photosFolder(let path): changed.photosFolder = path
-        case .wakeBy(let channel): changed.wake = channel
-        case .program(let name, let words):
-            var programs = changed.programs ?? [:]
-            programs[name] = words.isEmpty ? nil : words
-            changed.programs = programs.isEmpty ? nil : programs
-        case .log: return directives.append(.tellLog(client, request: number))
-        case .pair(let word): return pair(word, number, client)
-        case .confirm(let areSame): return confirm(areSame, number, client)
-        case .dismiss(let device): return dismiss(device, number, client)
-        }
-        apply(changed, now)
-        var answer: RelayMap = [
-            "name": .string(settings.name), "hasAccount": .bool(settings.account != nil),
-            "isConnected": .bool(devices != nil),
-        ]
-        if let ownID { answer["device"] = .string(ownID) }
-        if let list = settings.list { answer["listCounter"] = .integer(list.counter) }
-        if case .connections = management {
-            answer["idle"] = .integer(idleTime.map { $0 / 1000 } ?? 0)
-            answer["grace"] = .integer(lineGrace / 1000)
-        }
-        if case .showAccount = management, let account = settings.account { answer["key"] = .string(account.text) }
-        directives.append(.tell(client, .managed(request: number, answer)))
-    }
-
-    /// What was granted and denied, in one order.
-    private func grants(from first: Int64) -> RelayMap {
-        let granted = settings.grants.map { ($0, true) }
-        let all = (granted + (settings.denials ?? []).map { ($0, false) }).sorted { one, other in
-            (one.0.device, one.0.app, one.0.service) < (other.0.device, other.0.app, other.0.service)
-        }
-        let page = all.dropFirst(Int(clamping: max(0, first))).prefix(RelayManagement.pageSize)
-        return [
-            "count": .integer(Int64(all.count)),
-            "grants": .array(
-                page.map { grant, isGranted in
-                    var entry: RelayMap = [
-                        "device": .string(grant.device), "app": .string(grant.app), "service": .string(grant.service),
-                        "granted": .bool(isGranted),
-                    ]
-                    if let name = name(of: grant.device) { entry["name"] = .string(name) }
-                    return .dictionary(entry)
-                }),
-        ]
-    }
-
-    /// The commands that were given here last, as a terminal shows them.
-    private var lastCommands: RelayMap {
-        [
-            "commands": .array(
-                ledger.last(100).map { entry in
-                    var told: RelayMap = [
-                        "id": .uuid(entry.id), "device": .string(entry.device), "what": .string(entry.what),
-                        "life": .string(entry.life.rawValue), "at": .date(milliseconds: entry.givenAt),
-                    ]
-                    if let status = entry.status { told["status"] = .string(status.rawValue) }
-                    if let name = name(of: entry.device) { told["name"] = .string(name) }
-                    return .dictionary(told)
-                })
-        ]
-    }
-
-    ///
-    /// - Parameter now: The time, where connections between apps may follow from it.
-    mutating func apply(_ changed: RelaySettings, _ now: Int64? = nil) {
-        guard changed != settings else { return }
-        let old = settings
-        settings = changed
-        if old.grants != changed.grants || old.denials != changed.denials { closeRefused(old) }
-        if let now, old.connectionIdle != changed.connectionIdle || old.connectionGrace != changed.connectionGrace {
-            linesDue = now
-        }
-        directives.append(.save(changed))
-        if old.account != changed.account {
-            devices = nil
-            undescribed = []
-            met = [:]
-            forgetOthers()
-            if old.account != nil, isOpen { directives.append(.send(.goodbye)) }
-            for client in members.keys { tellWatcher(client) }
-        }
-        let offers =
-            old.photosFolder != changed.photosFolder || old.programs != changed.programs || old.wake != changed.wake
-        if old.account != changed.account || old.name != changed.name || offers { sayHello() }
+    /// Tells the target that a command's outcome is not wanted any more. Where the command may wait at the server, this comes after it.
+    private mutating func takeBack(_ id: UUID) {
+        guard let command = ledger[id] else { return }
+        send(.cancel(command: id), to: command.device, deadline: command.deadline, waits: command.waits)
     }
 }

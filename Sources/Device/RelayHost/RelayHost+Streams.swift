@@ -112,7 +112,7 @@ extension RelayHost {
         case .answered(let body?):
             return directives.append(
                 .send(.route(RelayRoute(peer: route.peer, id: UUID.random(), deadline: nil, body: body))))
-        case .answered(nil):
+        case .answered(nil), .forgotten:
             return reply(route.id, route.peer, RelayOutcome(.outcomeUnknown, detail: "it came before"))
         }
         described[route.id] = "file \(offer.name)"

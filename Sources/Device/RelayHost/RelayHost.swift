@@ -87,12 +87,14 @@ public struct RelayHost<Client: Hashable & Sendable> {
     var ledger = CommandLedger<Client>()
     var answered = AnsweredCommands()
     var lines: [UUID: Line] = [:]
-    /// When to look at them next, how many bytes of questions are kept for them, and what could not be said of those that are closed.
+    /// When to look at the connections next.
     var linesDue: Int64?
+    /// How many bytes of questions are kept for connections.
     var askedBytes = 0
-    var unsaid: [UUID: RelayCloseReason] = [:]
+    /// Why connections were closed, of which their devices could not be told.
+    var untoldCloses: [UUID: RelayCloseReason] = [:]
     var tasks: [Int64: Task] = [:]
-    var lastTask: Int64 = 0
+    var lastTask: Int64
     var directives: [Directive] = []
     /// The person's devices as the server told them; `nil` while there is no session.
     var devices: [String: RelayDevice]?
@@ -137,7 +139,12 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// - Parameters:
     ///   - ownServices: The services that the agent itself answers, which need the person's word.
     ///   - filesFolder: Where files of other devices are put, unless the settings say otherwise.
-    public init(settings: RelaySettings, ownServices: Set<String> = [], filesFolder: String = "/tmp") {
+    ///   - firstTask: The number before that of the first question that an app is asked; drawn at random where there may have been another
+    ///     host before, so that an answer to what that had asked answers nothing else.
+    public init(
+        settings: RelaySettings, ownServices: Set<String> = [], filesFolder: String = "/tmp", firstTask: Int64 = 0
+    ) {
+        lastTask = firstTask
         self.settings = settings
         self.ownServices = ownServices
         self.filesFolder = settings.filesFolder ?? filesFolder
@@ -148,6 +155,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// The session with the server is open.
     public mutating func sessionOpened(at now: Int64) -> [Directive] {
         isOpen = true
+        answered.begin(at: now)
         sayHello()
         return take(now)
     }
@@ -174,7 +182,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// - Parameter isGuests: Whether a device said it that is none of the person's.
     public mutating func received(_ frame: RelayFrame, isGuests: Bool = false, at now: Int64) -> [Directive] {
         switch frame {
-        case .welcome(let device, _, let all, let rest): welcomed(device, all, rest, now)
+        case .welcome(let device, _, let all, let undescribed): welcomed(device, all, undescribed, now)
         case .changed(_, let device):
             undescribed.remove(device.id)
             let wasHere = known(device.id)?.presence == .online
@@ -280,6 +288,10 @@ public struct RelayHost<Client: Hashable & Sendable> {
         wakesAt = nil
         for id in ledger.due(at: now) {
             let isSent = ledger[id]?.life != .requesting
+            if let command = ledger[id], isSent, command.opens != nil {
+                // Opened late, it would stay open there.
+                send(.cancel(command: id), to: command.device, deadline: nil)
+            }
             end(
                 id, RelayOutcome(isSent ? .outcomeUnknown : .expired, detail: "no answer came before the deadline"),
                 now)

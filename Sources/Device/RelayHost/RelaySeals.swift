@@ -202,12 +202,12 @@ public struct RelaySeals: Sendable {
     /// Opens what another device sealed, and notes whose keys are proven.
     public mutating func incoming(_ frame: RelayFrame, at now: Int64) -> Incoming {
         switch frame {
-        case .welcome(let own, let revision, let devices, let rest):
+        case .welcome(let own, let revision, let devices, let undescribed):
             for device in devices { note(device) }
             // What the server slips in is not shown either.
             let known = devices.filter { keys[$0.id] != nil || $0.id == own }
-            let shown = rest.filter { id in known.contains { $0.id == id } }
-            return Incoming(frame: .welcome(device: own, revision: revision, devices: known, rest: shown))
+            let shown = undescribed.filter { id in known.contains { $0.id == id } }
+            return Incoming(frame: .welcome(device: own, revision: revision, devices: known, undescribed: shown))
         case .changed(let revision, let device):
             let wasKnown = keys[device.id] != nil
             note(device)

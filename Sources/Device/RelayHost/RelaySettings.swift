@@ -72,6 +72,18 @@ public struct RelaySettings: Codable, Hashable, Sendable {
         self.account = account
     }
 
+    /// Grants something, or grants it no more; a denial of it ends with either.
+    mutating func decide(_ grant: Grant, isGranted: Bool) {
+        if isGranted { grants.insert(grant) } else { grants.remove(grant) }
+        denials?.remove(grant)
+    }
+
+    /// Denies something.
+    mutating func deny(_ denial: Grant) {
+        grants.remove(denial)
+        denials = (denials ?? []).union([denial])
+    }
+
     /// Whether a device was denied a service. What is said of this device alone counts before what is said of all.
     func isDenied(_ device: String, _ app: String, _ service: String) -> Bool {
         guard let denials else { return false }
@@ -161,18 +173,6 @@ public struct AccountKey: Hashable, Sendable {
                 for: Array("aldaba relay nearby 1".utf8), using: SymmetricKey(data: bytes)))
     }
 
-    /// What the server is shown: it proves that the device has the key, and does not tell the key.
-    var accessToken: [UInt8] {
-        Array(
-            HMAC<SHA256>.authenticationCode(
-                for: Array("aldaba relay access 1".utf8), using: SymmetricKey(data: bytes)))
-    }
-}
-
-extension AccountKey: Codable {
-    /// Reads ``text``.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
     /// Proves to a device that has this key that the account has another after it.
     func proof(ofSuccessor next: AccountKey) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: Self.claim(next), using: SymmetricKey(data: bytes)))
@@ -186,6 +186,18 @@ extension AccountKey: Codable {
 
     private static func claim(_ next: AccountKey) -> [UInt8] { Array("aldaba relay next 1".utf8) + [0] + next.bytes }
 
+    /// What the server is shown: it proves that the device has the key, and does not tell the key.
+    var accessToken: [UInt8] {
+        Array(
+            HMAC<SHA256>.authenticationCode(
+                for: Array("aldaba relay access 1".utf8), using: SymmetricKey(data: bytes)))
+    }
+}
+
+extension AccountKey: Codable {
+    /// Reads ``text``.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
         guard let key = AccountKey(text: try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(in: container, debugDescription: "no account key")
         }

@@ -2,7 +2,8 @@ import Foundation
 
 /// The commands that a device has taken from others, so that one which comes twice is carried out once: a value.
 ///
-/// An id is remembered for ten minutes; at most 1,024 of them, and 4 MiB of answers.
+/// An id is remembered for ten minutes; at most 1,024 of them, and 4 MiB of answers. Nothing is remembered of the time before the device's
+/// agent began: a command that says it was given then, too, is not taken for a new one.
 public struct AnsweredCommands: Sendable {
     /// How long an id is remembered, in milliseconds.
     public static let age: Int64 = 600_000
@@ -10,6 +11,8 @@ public struct AnsweredCommands: Sendable {
     public static let limit = 1024
     /// How many bytes of answers are kept.
     public static let answerLimit = 4 << 20
+    /// By how much the clocks of two devices may differ, in milliseconds.
+    public static let clockDifference: Int64 = 5_000
 
     /// What is known of a command that comes.
     public enum Arrival: Hashable, Sendable {
@@ -19,6 +22,8 @@ public struct AnsweredCommands: Sendable {
         case underWay
         /// It was carried out, with this answer; `nil` where that is not kept any more.
         case answered([UInt8]?)
+        /// It was given before, at a time of which not all is remembered: nobody knows whether it was carried out.
+        case forgotten
     }
 
     private struct Key: Hashable {
@@ -38,21 +43,45 @@ public struct AnsweredCommands: Sendable {
     /// Those whose answers are kept, the oldest first.
     private var kept: [Key] = []
     private var size = 0
+    /// From when on every command is remembered; `nil` while none can have come.
+    private var rememberedSince: Int64?
 
     /// Nothing has come.
     public init() {}
 
+    /// Commands can come from now on; what is said again changes nothing.
+    public mutating func begin(at now: Int64) { rememberedSince = rememberedSince ?? now }
+
     /// A command has come.
-    public mutating func arrive(_ id: UUID, from device: String, at now: Int64) -> Arrival {
+    ///
+    /// - Parameter firstGivenAt: When it was given for the first time, by its sender's clock, where it is given again.
+    public mutating func arrive(
+        _ id: UUID, from device: String, firstGivenAt: Int64? = nil, at now: Int64
+    ) -> Arrival {
         let key = Key(device: device, id: id)
         if let entry = entries[key], entry.at > now - Self.age {
             return entry.isAnswered ? .answered(entry.answer) : .underWay
         }
+        begin(at: now)
         forget(before: now - Self.age)
+        let isForgotten = isForgotten(firstGivenAt)
         entries[key] = Entry(at: now)
         order.append(key)
-        while order.count > Self.limit { forget(order.removeFirst()) }
-        return .new
+        while order.count > Self.limit {
+            let oldest = order.removeFirst()
+            noteForgotten(entries[oldest]?.at)
+            forget(oldest)
+        }
+        return isForgotten ? .forgotten : .new
+    }
+
+    private func isForgotten(_ firstGivenAt: Int64?) -> Bool {
+        guard let firstGivenAt, let rememberedSince else { return false }
+        return firstGivenAt < rememberedSince + Self.clockDifference
+    }
+
+    private mutating func noteForgotten(_ moment: Int64?) {
+        if let moment { rememberedSince = max(rememberedSince ?? moment, moment + 1) }
     }
 
     /// A command was carried out, with this answer.
@@ -69,6 +98,7 @@ public struct AnsweredCommands: Sendable {
     private mutating func forget(before limit: Int64) {
         while let first = order.first, let entry = entries[first], entry.at <= limit {
             order.removeFirst()
+            noteForgotten(entry.at)
             forget(first)
         }
     }

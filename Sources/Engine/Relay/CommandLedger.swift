@@ -26,6 +26,8 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
         public var deadline: Int64
         /// Where it stands.
         public var life: RelayLife = .requesting
+        /// How often it has left this device.
+        public internal(set) var sendings = 0
         /// Whether it opens a connection.
         public var opens: (app: String, service: String)?
         /// The connection over which it asks; `nil` for a command by itself.
@@ -36,6 +38,8 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
         public var what = ""
         /// When it was given, in milliseconds since 1970.
         public var givenAt: Int64 = 0
+        /// When it was given for the first time, where it may have been carried out then; `nil` for one that is new.
+        public internal(set) var firstGivenAt: Int64?
         /// Whether the server keeps it for a device that is away.
         public var waits = false
 
@@ -80,6 +84,16 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
         public var status: RelayStatus?
         /// When it ended.
         var endedAt: Int64 = 0
+        /// When it was given for the first time, where it may have been carried out then.
+        var firstGivenAt: Int64?
+
+        /// From when on it may have been carried out; `nil` where it was not, for certain.
+        var mayBeDoneSince: Int64? {
+            switch status {
+            case .success, .failed, .outcomeUnknown, .cancelled: firstGivenAt ?? givenAt
+            default: firstGivenAt
+            }
+        }
     }
 
     private var open: [UUID: Command] = [:]
@@ -116,10 +130,17 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
             return RelayOutcome(
                 .resourceLimits, detail: "\(Self.deviceLimit) commands are under way to this device")
         }
+        var command = command
+        command.firstGivenAt = firstGiven(id, to: command.device)
         open[id] = command
         countOfClient[command.client, default: 0] += 1
         countOfDevice[command.device, default: 0] += 1
         return nil
+    }
+
+    /// When a command of this id was given to a device for the first time, where it has ended and may have been carried out.
+    public func firstGiven(_ id: UUID, to device: String) -> Int64? {
+        ended[id].flatMap { $0.device == device ? $0.mayBeDoneSince : nil }
     }
 
     /// The command of an id that is under way.
@@ -127,6 +148,7 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
 
     /// It has left this device.
     public mutating func sent(_ id: UUID) {
+        open[id]?.sendings += 1
         if open[id]?.life == .requesting { open[id]?.life = .sent }
     }
 
@@ -150,9 +172,10 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
             case .cancelled: .cancelled
             default: .failed
             }
+        if ended[id] != nil { order.removeAll { $0 == id } }
         ended[id] = Entry(
             id: id, device: command.device, what: command.what, givenAt: command.givenAt, life: life, status: status,
-            endedAt: now)
+            endedAt: now, firstGivenAt: command.firstGivenAt)
         order.append(id)
         while let oldest = order.first,
             order.count > Self.historyLimit || (ended[oldest]?.endedAt ?? .min) <= now - Self.historyAge

@@ -27,7 +27,7 @@ extension RelayDirectory {
         for index in rest { devices[index] = devices[index].withoutApps }
         let ids = (here + others).filter(rest.contains).map { devices[$0].id }
         let frame = RelayFrame.welcome(
-            device: session.device, revision: account.revision, devices: devices, rest: ids)
+            device: session.device, revision: account.revision, devices: devices, undescribed: ids)
         return [.send(frame, to: session)] + (ids.isEmpty ? [] : [.describe(ids, to: session)])
     }
 

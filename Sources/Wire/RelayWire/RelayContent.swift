@@ -52,6 +52,15 @@ public enum RelayContent: Hashable, Sendable {
         self = try Self.read(try RelayDecoder.decode(bytes, limits: .frame))
     }
 
+    /// When the command was given for the first time, where it is given again, and must not be carried out twice.
+    public var firstGivenAt: Int64? {
+        switch self {
+        case .launch(let launch): launch.firstGivenAt
+        case .call(let call): call.firstGivenAt
+        default: nil
+        }
+    }
+
     private var map: RelayMap {
         switch self {
         case .launch(let launch): return launch.map.merging(["type": "launch"]) { $1 }
@@ -61,6 +70,7 @@ public enum RelayContent: Hashable, Sendable {
                 "caller": .string(call.caller), "message": .dictionary(call.message),
             ]
             map.add("connection", call.connection.map(RelayValue.uuid))
+            map.add("firstGivenAt", call.firstGivenAt.map(RelayValue.integer))
             return map
         case .open(let app, let service, let caller):
             return ["type": "open", "app": .string(app), "service": .string(service), "caller": .string(caller)]
@@ -102,11 +112,12 @@ public enum RelayContent: Hashable, Sendable {
         switch type {
         case "launch": return .launch(try RelayLaunch(fields))
         case "call":
-            return .call(
-                RelayCall(
-                    app: try fields.text("app"), service: try fields.text("service"),
-                    caller: try fields.text("caller"), connection: try fields.optionalID("connection"),
-                    message: try fields.member("message")))
+            var call = RelayCall(
+                app: try fields.text("app"), service: try fields.text("service"),
+                caller: try fields.text("caller"), connection: try fields.optionalID("connection"),
+                message: try fields.member("message"))
+            call.firstGivenAt = try fields.optionalInteger("firstGivenAt")
+            return .call(call)
         case "open":
             return .open(
                 app: try fields.text("app"), service: try fields.text("service"), caller: try fields.text("caller"))
@@ -157,6 +168,8 @@ public struct RelayLaunch: Hashable, Sendable {
     public var preferredApps: [String]
     /// The app that asks.
     public var caller: String
+    /// When it was given for the first time, where it is given again; in milliseconds since 1970.
+    public var firstGivenAt: Int64?
 
     /// Describes a launch; whether it is allowed is for the target to say.
     public init(uri: String, app: String? = nil, fallback: String? = nil, preferredApps: [String] = [], caller: String)
@@ -173,6 +186,7 @@ public struct RelayLaunch: Hashable, Sendable {
         map.add("app", app.map(RelayValue.string))
         map.add("fallback", fallback.map(RelayValue.string))
         map.add("preferredApps", texts: preferredApps)
+        map.add("firstGivenAt", firstGivenAt.map(RelayValue.integer))
         return map
     }
 
@@ -182,6 +196,7 @@ public struct RelayLaunch: Hashable, Sendable {
         fallback = try fields.optionalText("fallback", most: 8192)
         preferredApps = try fields.texts("preferredApps", most: 16)
         caller = try fields.text("caller")
+        firstGivenAt = try fields.optionalInteger("firstGivenAt")
     }
 }
 
@@ -197,6 +212,8 @@ public struct RelayCall: Hashable, Sendable {
     public var connection: UUID?
     /// The question.
     public var message: RelayMap
+    /// When it was asked for the first time, where it is asked again; in milliseconds since 1970.
+    public var firstGivenAt: Int64?
 
     /// Describes a call.
     public init(app: String, service: String, caller: String, connection: UUID? = nil, message: RelayMap) {

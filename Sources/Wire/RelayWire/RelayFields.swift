@@ -35,6 +35,8 @@ struct RelayFields {
         map[key] == nil ? plain : try integer(key)
     }
 
+    func optionalInteger(_ key: String) throws(RelayFault) -> Int64? { map[key] == nil ? nil : try integer(key) }
+
     func flag(_ key: String) throws(RelayFault) -> Bool {
         guard let value = map[key] else { return false }
         guard case .bool(let isTrue) = value else { throw fault(key, "true or false") }

@@ -8,8 +8,8 @@ public enum RelayFrame: Hashable, Sendable {
     /// A device leaves its person's devices.
     case goodbye
     /// The answer to a hello, and what a device is told again that missed something: its id, all devices that there are, and
-    /// the number of this state. The apps of those in `rest` are not in it: each follows as ``changed(revision:_:)``.
-    case welcome(device: String, revision: Int64, devices: [RelayDevice], rest: [String] = [])
+    /// the number of this state. The apps of those in `undescribed` are not in it: each follows as ``changed(revision:_:)``.
+    case welcome(device: String, revision: Int64, devices: [RelayDevice], undescribed: [String] = [])
     /// A device is new or another.
     case changed(revision: Int64, RelayDevice)
     /// A device is none of them any more.
@@ -58,8 +58,8 @@ public enum RelayFrame: Hashable, Sendable {
         switch self {
         case .hello(let token, let device, let wake): Self.hello(token, device, wake)
         case .goodbye: ["type": "goodbye"]
-        case .welcome(let device, let revision, let devices, let rest):
-            Self.welcome(device, revision, devices, rest)
+        case .welcome(let device, let revision, let devices, let undescribed):
+            Self.welcome(device, revision, devices, undescribed)
         case .changed(let revision, let device):
             ["type": "changed", "revision": .integer(revision), "device": .dictionary(device.map)]
         case .removed(let revision, let device):
@@ -87,13 +87,13 @@ public enum RelayFrame: Hashable, Sendable {
     }
 
     private static func welcome(
-        _ device: String, _ revision: Int64, _ devices: [RelayDevice], _ rest: [String]
+        _ device: String, _ revision: Int64, _ devices: [RelayDevice], _ undescribed: [String]
     ) -> RelayMap {
         var map: RelayMap = [
             "type": "welcome", "device": .string(device), "revision": .integer(revision),
             "devices": .array(devices.map { .dictionary($0.map) }),
         ]
-        map.add("rest", texts: rest)
+        map.add("rest", texts: undescribed)
         return map
     }
 
@@ -113,7 +113,7 @@ public enum RelayFrame: Hashable, Sendable {
             for map in try fields.maps("devices", most: 256) { devices.append(try RelayDevice(map)) }
             return .welcome(
                 device: try fields.text("device"), revision: try fields.integer("revision"), devices: devices,
-                rest: try fields.texts("rest", most: 256))
+                undescribed: try fields.texts("rest", most: 256))
         case "changed":
             return .changed(revision: try fields.integer("revision"), try RelayDevice(try fields.member("device")))
         case "removed":
@@ -177,7 +177,7 @@ public struct RelayRoute: Hashable, Sendable {
     init(_ fields: RelayFields) throws(RelayFault) {
         peer = try fields.text("peer", most: 64)
         id = try fields.id("id")
-        deadline = fields.map["deadline"] == nil ? nil : try fields.integer("deadline")
+        deadline = try fields.optionalInteger("deadline")
         body = try fields.data("body")
         isBulk = try fields.flag("bulk")
         waits = try fields.flag("waits")

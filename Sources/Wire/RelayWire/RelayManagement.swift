@@ -87,8 +87,8 @@ public enum RelayManagement: Hashable, Sendable {
         switch try fields.text("what") {
         case "connections":
             self = .connections(
-                idle: fields.map["idle"] == nil ? nil : try fields.integer("idle"),
-                grace: fields.map["grace"] == nil ? nil : try fields.integer("grace"))
+                idle: try fields.optionalInteger("idle"),
+                grace: try fields.optionalInteger("grace"))
         case "status": self = .status
         case "showAccount": self = .showAccount
         case "join": self = .join(key: try fields.text("key"))

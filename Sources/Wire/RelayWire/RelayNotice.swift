@@ -147,7 +147,7 @@ public enum RelayNotice: Hashable, Sendable {
         case "asked":
             return .asked(
                 call: try fields.integer("call"), id: try fields.id("id"), device: try fields.text("device"),
-                deadline: fields.map["deadline"] == nil ? nil : try fields.integer("deadline"),
+                deadline: try fields.optionalInteger("deadline"),
                 RelayCall(
                     app: try fields.text("app"), service: try fields.text("service"),
                     caller: try fields.text("caller"), connection: try fields.optionalID("connection"),

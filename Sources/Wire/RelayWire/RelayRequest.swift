@@ -94,7 +94,7 @@ public enum RelayRequest: Hashable, Sendable {
             return .command(
                 request: try fields.integer("request"), id: try fields.optionalID("id"),
                 device: try fields.text("device", most: 64),
-                deadline: fields.map["deadline"] == nil ? nil : try fields.integer("deadline"),
+                deadline: try fields.optionalInteger("deadline"),
                 waits: try fields.flag("waits"), try RelayOrder(try fields.member("order")))
         case "find":
             return .find(request: try fields.integer("request"), device: try fields.text("device", most: 64))

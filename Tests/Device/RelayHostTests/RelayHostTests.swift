@@ -56,14 +56,14 @@ import Testing
         var other = RelayDevice(id: "5", name: "other", kind: "phone")
         var there = Self.there
         let again = host.received(
-            .welcome(device: "1", revision: 4, devices: [here, other, there], rest: ["5", "9"]), at: 0)
+            .welcome(device: "1", revision: 4, devices: [here, other, there], undescribed: ["5", "9"]), at: 0)
         #expect(heard(again).isEmpty)
         there.apps = [RelayApp(id: "a.b", name: "A")]
         #expect(heard(host.received(.changed(revision: 4, there), at: 0)) == [.updated(Self.reached(there))])
         _ = host.sessionClosed(at: 0)
         _ = host.sessionOpened(at: 0)
         let anew = host.received(
-            .welcome(device: "1", revision: 4, devices: [here, other, Self.there], rest: ["5"]), at: 0)
+            .welcome(device: "1", revision: 4, devices: [here, other, Self.there], undescribed: ["5"]), at: 0)
         #expect(heard(anew) == [.updated(Self.reached(Self.there))])
         other.apps = there.apps
         #expect(

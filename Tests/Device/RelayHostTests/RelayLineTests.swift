@@ -163,6 +163,54 @@ import Testing
         #expect(told[0].contains(.closed(connection: second, .unknown)))
     }
 
+    @Test("What had left before the other device began anew may have been done; what had not, was not")
+    mutating func restart() {
+        begin()
+        _ = ask(1)
+        cut()
+        _ = ask(2)
+        hosts[1] = Host(settings: hosts[1].settings)
+        follow(hosts[1].sessionOpened(at: now), 1)
+        follow(hosts[1].received(.welcome(device: "2", revision: 1, devices: Self.devices), at: now), 1)
+        comeBack()
+        #expect(closes(0) == [.unknown])
+        #expect(outcomes() == [101: .outcomeUnknown, 102: .connectionClosed])
+    }
+
+    @Test("A connection is closed there where its opening is taken back here, or comes too late", arguments: [0, 1, 2])
+    mutating func openingTakenBack(_ way: Int) {
+        begin()
+        let second = UUID()
+        // The answer is lost.
+        let order = RelayOrder.open(app: "a.b", service: "s")
+        let asked = hosts[0].take(
+            .command(request: 7, id: second, device: "2", deadline: 5_000, order), from: 1, app: "a.b", name: "A",
+            isTerminal: false, at: now)
+        for case .send(.route(var route)) in asked {
+            route.peer = "1"
+            _ = hosts[1].received(.route(route), at: now)
+        }
+        #expect(hosts[1].lines[second] != nil && hosts[0].lines[second] == nil)
+        switch way {
+        case 0: say(.cancel(request: 8, id: second), 0)
+        case 1: follow(hosts[0].ended(1, at: now), 0)
+        default:
+            now = 5_000
+            follow(hosts[0].due(at: now), 0)
+        }
+        #expect(hosts[1].lines[second] == nil)
+        #expect(told[1].contains(.closed(connection: second, .cancelled)))
+    }
+
+    @Test("The app that opened a connection is told to the one that is asked")
+    mutating func callerOfAConnection() {
+        begin()
+        say(.command(request: 2, id: UUID(), device: "2", deadline: 9_000, .open(app: "a.b", service: "s")), 0)
+        guard case .opened(_, "1", "a.b", "s", "a.b")? = told[1].last else {
+            return #expect(Bool(false), "it is not opened")
+        }
+    }
+
     @Test("What the other device could not read is asked again, with all that came after it")
     mutating func begunAnew() {
         begin()

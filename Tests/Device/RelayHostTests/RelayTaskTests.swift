@@ -79,6 +79,83 @@ import Testing
         #expect(notes(try arrive(.cancel(command: id), id: UUID())) == [.cancelled])
     }
 
+    @Test("What a caller that goes away had asked is taken back there", arguments: [false, true])
+    mutating func callersThatGo(_ waits: Bool) throws {
+        connect()
+        let id = UUID()
+        ask(
+            .command(
+                request: 1, id: id, device: "9", deadline: 500, waits: waits,
+                .call(app: "x", service: "s", message: [:])))
+        let sent = host.ended(1, at: 1).compactMap { if case .send(.route(let route)) = $0 { route } else { nil } }
+        #expect(try sent.map { try RelayContent($0.body) } == [.cancel(command: id)])
+        #expect(sent.map(\.waits) == [waits] && sent.map(\.deadline) == [500])
+    }
+
+    private static func again(_ firstGivenAt: Int64) -> RelayContent {
+        var call = RelayCall(app: "a.b", service: "s", caller: "c", message: [:])
+        call.firstGivenAt = firstGivenAt
+        return .call(call)
+    }
+
+    @Test("What may have been done before this device's agent began is not done again")
+    mutating func repetitionsAfterARestart() throws {
+        connect(at: 10_000)
+        ask(.publish(request: 1, services: [Self.service], schemes: [], attributes: [:]), at: 10_000)
+        let (before, after) = (UUID(), UUID())
+        #expect(
+            try replies(arrive(Self.again(9_000), id: before, deadline: 90_000, at: 20_000)).map(\.status)
+                == [.outcomeUnknown])
+        #expect(
+            try replies(arrive(Self.again(9_000), id: before, deadline: 90_000, at: 20_001)).map(\.status)
+                == [.outcomeUnknown])
+        _ = try number(of: arrive(Self.again(16_000), id: after, deadline: 90_000, at: 20_000))
+    }
+
+    @Test("A command that is given again says since when it may have been done")
+    mutating func repetitions() throws {
+        connect()
+        let id = UUID()
+        func firstGiven(_ directives: [Host.Directive]) throws -> [Int64?] {
+            try directives.compactMap { directive -> Int64?? in
+                guard case .send(.route(let route)) = directive else { return nil }
+                return .some(try RelayContent(route.body).firstGivenAt)
+            }
+        }
+        let request = RelayRequest.command(
+            request: 1, id: id, device: "9", deadline: nil, .call(app: "x", service: "s", message: [:]))
+        #expect(try firstGiven(ask(request, at: 5)) == [nil])
+        _ = host.received(.undelivered(id: id, .unavailable), at: 6)
+        #expect(try firstGiven(ask(request, at: 7)) == [nil])
+        _ = host.received(.interrupted(device: "9"), at: 8)
+        #expect(try firstGiven(ask(request, at: 9)) == [7])
+        _ = host.received(.undelivered(id: id, .unavailable), at: 10)
+        #expect(try firstGiven(ask(request, at: 11)) == [7])
+    }
+
+    @Test("The ping can be denied, too")
+    mutating func denyingThePing() throws {
+        connect()
+        let ping = RelayContent.call(RelayCall(app: Host.ownApp, service: "ping", caller: "c", message: [:]))
+        #expect(try replies(arrive(ping, id: UUID())).map(\.status) == [.success])
+        _ = host.take(
+            .manage(request: 1, .deny(device: "9", app: Host.ownApp, service: "ping")), from: 2, app: "t", name: "T",
+            isTerminal: true, at: 0)
+        #expect(try replies(arrive(ping, id: UUID())).map(\.status) == [.notAuthorized])
+    }
+
+    @Test("A watcher is told what kind of obstacle there is")
+    mutating func obstacles() {
+        func told(_ directives: [Host.Directive]) -> RelayObstacle? {
+            directives.lazy.compactMap { if case .tell(_, .watchFailed(let kind, _)) = $0 { kind } else { nil } }.first
+        }
+        #expect(told(ask(.watch(request: 1))) == .notConnected)
+        #expect(told(host.received(.refused("no"), at: 0)) == .refused)
+        #expect(told(ask(.watch(request: 1))) == .refused)
+        host = Host(settings: RelaySettings(name: "here"))
+        #expect(told(ask(.watch(request: 1))) == .noAccount)
+    }
+
     @Test("An app that opens every scheme allows the system to open none")
     mutating func anAppForEverySchemeAllowsNothing() throws {
         connect()

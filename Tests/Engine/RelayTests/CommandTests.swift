@@ -110,4 +110,33 @@ import Testing
         #expect(answered.arrive(ids[2], from: "a", at: 0) == .answered(large))
         #expect(answered.arrive(ids[0], from: "a", at: 0) == .new)
     }
+
+    @Test("What is said to have been given before the memory of ids begins is not new")
+    func beforeTheMemory() {
+        var answered = AnsweredCommands()
+        answered.begin(at: 100_000)
+        answered.begin(at: 200_000)
+        #expect(answered.arrive(UUID(), from: "a", firstGivenAt: 104_999, at: 110_000) == .forgotten)
+        #expect(answered.arrive(UUID(), from: "a", firstGivenAt: 105_000, at: 110_000) == .new)
+        // Once one has been forgotten, what was given then is not new either.
+        for _ in 0...1024 { _ = answered.arrive(UUID(), from: "a", at: 120_000) }
+        #expect(answered.arrive(UUID(), from: "a", firstGivenAt: 120_000, at: 130_000) == .forgotten)
+        #expect(answered.arrive(UUID(), from: "a", firstGivenAt: 126_000, at: 130_000) == .new)
+    }
+
+    @Test("A command that is given again is remembered from its last end on")
+    func givenAgain() {
+        var ledger = CommandLedger<Int>()
+        let id = UUID()
+        for round in 0..<3 {
+            var command = Self.command(0)
+            command.givenAt = Int64(round)
+            _ = ledger.begin(id, command)
+            _ = ledger.end(id, .outcomeUnknown, at: Int64(round) * 80_000_000)
+        }
+        #expect(ledger.life(of: id)?.status == .outcomeUnknown)
+        #expect(ledger.firstGiven(id, to: "b") == 0)
+        #expect(ledger.firstGiven(id, to: "c") == nil)
+        #expect(ledger.last(9).count == 1)
+    }
 }

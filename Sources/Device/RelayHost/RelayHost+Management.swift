@@ -1,0 +1,150 @@
+import Foundation
+import Relay
+import RelayWire
+
+/// A person's word at a terminal.
+extension RelayHost {
+    mutating func manage(
+        _ number: Int64, _ management: RelayManagement, _ client: Client, _ now: Int64
+    ) {
+        guard members[client]?.isTerminal == true else {
+            return answer(
+                client, number, RelayOutcome(.notAuthorized, detail: "only a person at a terminal manages the account"))
+        }
+        switch management {
+        case .grants(let first): directives.append(.tell(client, .managed(request: number, grants(from: first))))
+        case .commands: directives.append(.tell(client, .managed(request: number, lastCommands)))
+        case .log: directives.append(.tellLog(client, request: number))
+        case .pair(let word): pair(word, number, client)
+        case .confirm(let areSame): confirm(areSame, number, client)
+        case .dismiss(let device): dismiss(device, number, client)
+        default:
+            var changed = settings
+            if let refusal = change(&changed, by: management) { return answer(client, number, refusal) }
+            apply(changed, now)
+            directives.append(.tell(client, .managed(request: number, status(after: management))))
+        }
+    }
+
+    /// Changes settings as a person says.
+    ///
+    /// - Returns: Why they are not changed; `nil` where they may be.
+    private mutating func change(_ changed: inout RelaySettings, by management: RelayManagement) -> RelayOutcome? {
+        switch management {
+        case .showAccount: if changed.account == nil { changed.account = AccountKey() }
+        case .join(let text):
+            guard let key = AccountKey(text: text) else {
+                return RelayOutcome(
+                    .failed, detail: "that is no account key; `aldaba relay account show` tells one")
+            }
+            changed.change(account: key)
+        case .leave:
+            leaveList()
+            changed.change(account: nil)
+        case .rename(let name): changed.name = name
+        case .scheme(let scheme, let allowed):
+            let scheme = scheme.lowercased()
+            guard !allowed || !AddressRule.never.contains(scheme) else {
+                return RelayOutcome(.denied, detail: "addresses of the scheme \(scheme) are never opened")
+            }
+            if allowed { changed.schemes.insert(scheme) } else { changed.schemes.remove(scheme) }
+        case .grant(let device, let app, let service, let allowed):
+            changed.decide(RelaySettings.Grant(device: device, app: app, service: service), isGranted: allowed)
+        case .deny(let device, let app, let service):
+            changed.deny(RelaySettings.Grant(device: device, app: app, service: service))
+        case .connections(let idle, let grace):
+            guard [idle, grace].allSatisfy({ $0.map { (0...86_400).contains($0) } ?? true }) else {
+                return RelayOutcome(.failed, detail: "that is 0 to 86400 seconds")
+            }
+            changed.connectionIdle = idle ?? changed.connectionIdle
+            changed.connectionGrace = grace ?? changed.connectionGrace
+        case .filesFolder(let path): changed.filesFolder = path
+        case .photosFolder(let path): changed.photosFolder = path
+        case .wakeBy(let channel): changed.wake = channel
+        case .program(let name, let words):
+            var programs = changed.programs ?? [:]
+            programs[name] = words.isEmpty ? nil : words
+            changed.programs = programs.isEmpty ? nil : programs
+        case .status, .grants, .commands, .log, .pair, .confirm, .dismiss: break
+        }
+        return nil
+    }
+
+    /// What a terminal is told after its word.
+    private func status(after management: RelayManagement) -> RelayMap {
+        var answer: RelayMap = [
+            "name": .string(settings.name), "hasAccount": .bool(settings.account != nil),
+            "isConnected": .bool(devices != nil),
+        ]
+        if let ownID { answer["device"] = .string(ownID) }
+        if let list = settings.list { answer["listCounter"] = .integer(list.counter) }
+        if case .connections = management {
+            answer["idle"] = .integer(idleTime.map { $0 / 1000 } ?? 0)
+            answer["grace"] = .integer(lineGrace / 1000)
+        }
+        if case .showAccount = management, let account = settings.account { answer["key"] = .string(account.text) }
+        return answer
+    }
+
+    /// What was granted and denied, in one order.
+    private func grants(from first: Int64) -> RelayMap {
+        let granted = settings.grants.map { ($0, true) }
+        let all = (granted + (settings.denials ?? []).map { ($0, false) }).sorted { one, other in
+            (one.0.device, one.0.app, one.0.service) < (other.0.device, other.0.app, other.0.service)
+        }
+        let page = all.dropFirst(Int(clamping: max(0, first))).prefix(RelayManagement.pageSize)
+        return [
+            "count": .integer(Int64(all.count)),
+            "grants": .array(
+                page.map { grant, isGranted in
+                    var entry: RelayMap = [
+                        "device": .string(grant.device), "app": .string(grant.app), "service": .string(grant.service),
+                        "granted": .bool(isGranted),
+                    ]
+                    if let name = name(of: grant.device) { entry["name"] = .string(name) }
+                    return .dictionary(entry)
+                }),
+        ]
+    }
+
+    /// The commands that were given here last, as a terminal shows them.
+    private var lastCommands: RelayMap {
+        [
+            "commands": .array(
+                ledger.last(100).map { entry in
+                    var told: RelayMap = [
+                        "id": .uuid(entry.id), "device": .string(entry.device), "what": .string(entry.what),
+                        "life": .string(entry.life.rawValue), "at": .date(milliseconds: entry.givenAt),
+                    ]
+                    if let status = entry.status { told["status"] = .string(status.rawValue) }
+                    if let name = name(of: entry.device) { told["name"] = .string(name) }
+                    return .dictionary(told)
+                })
+        ]
+    }
+
+    /// Takes settings into use, and does what follows from them.
+    ///
+    /// - Parameter now: The time, where connections between apps may follow from it.
+    mutating func apply(_ changed: RelaySettings, _ now: Int64? = nil) {
+        guard changed != settings else { return }
+        let old = settings
+        settings = changed
+        if old.grants != changed.grants || old.denials != changed.denials { closeRefused(old) }
+        if let now, old.connectionIdle != changed.connectionIdle || old.connectionGrace != changed.connectionGrace {
+            linesDue = now
+        }
+        directives.append(.save(changed))
+        if old.account != changed.account {
+            devices = nil
+            undescribed = []
+            met = [:]
+            forgetOthers()
+            if old.account != nil, isOpen { directives.append(.send(.goodbye)) }
+            for client in members.keys { tellWatcher(client) }
+        }
+        let offers =
+            old.photosFolder != changed.photosFolder || old.programs != changed.programs || old.wake != changed.wake
+        if old.account != changed.account || old.name != changed.name || offers { sayHello() }
+    }
+}
