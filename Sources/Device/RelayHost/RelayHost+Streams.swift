@@ -37,6 +37,7 @@ extension RelayHost {
         var arrived: Int64 = 0
         var written: Int64 = 0
         var digest: [UInt8]?
+        var window = PieceWindow()
         /// When something came last.
         var heardAt: Int64
         var tries = 0
@@ -45,7 +46,7 @@ extension RelayHost {
     /// How many files come, and go, at a time.
     static var streamLimit: Int { 16 }
     /// How many bytes are under way to this device at most, of all files together.
-    static var window: Int64 { 1 << 20 }
+    static var window: Int64 { PieceWindow.range.upperBound }
     /// After how many milliseconds without a piece they are asked for again, and how often.
     static var pieceSilence: Int64 { 10_000 }
     static var pieceTries: Int { 3 }
@@ -133,9 +134,10 @@ extension RelayHost {
             .file(stream: route.id, .prepare(folder: filesFolder, part: ".aldaba-\(digest.joined()).part")))
     }
 
-    private mutating func ask(_ id: UUID) {
+    private mutating func ask(_ id: UUID, _ now: Int64) {
         guard var file = incoming[id], file.isReady, file.digest == nil else { return }
-        let share = max(Int64(RelayFiles.pieceSize), Self.window / Int64(max(1, incoming.count)))
+        let share = min(
+            file.window.bytes, max(Int64(RelayFiles.pieceSize), Self.window / Int64(max(1, incoming.count))))
         let end = min(file.offer.size, file.written + share)
         let length = end - file.requested
         // Not for every piece, and at once for the last.
@@ -143,6 +145,7 @@ extension RelayHost {
         let content = RelayContent.pull(
             stream: id, offset: file.requested, length: max(0, length), prefix: file.hasAsked ? [] : file.prefix)
         file.hasAsked = true
+        if length > 0 { file.window.asked(from: file.requested, arrived: file.arrived, at: now) }
         file.requested = max(file.requested, end)
         incoming[id] = file
         send(content, to: file.device, deadline: nil)
@@ -153,9 +156,10 @@ extension RelayHost {
         incoming[id]?.heardAt = now
         incoming[id]?.requested = file.arrived
         incoming[id]?.hasAsked = false
+        incoming[id]?.window.forgetSample()
         // What is there was written here: its beginning need not be compared again.
         incoming[id]?.prefix = []
-        ask(id)
+        ask(id, now)
     }
 
     mutating func pieceCame(_ id: UUID, _ offset: Int64, _ bytes: [UInt8], _ device: String, _ now: Int64) {
@@ -167,10 +171,12 @@ extension RelayHost {
             file.arrived = 0
             file.written = 0
             file.requested = min(file.offer.size, file.requested - file.start)
+            file.window.forgetSample()
         }
         guard offset == file.arrived, offset + Int64(bytes.count) <= file.requested else { return }
         file.prefix = []
         file.arrived += Int64(bytes.count)
+        file.window.arrived(upTo: file.arrived, at: now)
         file.heardAt = now
         file.tries = 0
         incoming[id] = file
@@ -240,10 +246,10 @@ extension RelayHost {
             incoming[id]?.requested = isUsable ? length : 0
             incoming[id]?.prefix = isUsable ? digest : []
             incoming[id]?.heardAt = now
-            ask(id)
+            ask(id, now)
         case .written(let upTo):
             incoming[id]?.written = upTo
-            ask(id)
+            ask(id, now)
         case .finished(let path):
             guard let file = incoming.removeValue(forKey: id) else { break }
             reply(id, file.device, RelayOutcome(.success, detail: path.split(separator: "/").last.map(String.init)))
@@ -251,7 +257,7 @@ extension RelayHost {
                 directives.append(.tell(client, .received(device: file.device, path: path)))
             }
             // Others may have more under way now.
-            for other in incoming.keys { ask(other) }
+            for other in incoming.keys { ask(other, now) }
         case .piece(let offset, let bytes): sendPiece(id, offset, bytes)
         case .ended(let digest):
             guard let file = outgoing[id] else { break }

@@ -44,13 +44,13 @@ import Testing
     mutating func window() throws {
         try offer(size: 4 << 20)
         let first = try said(host.filed(Self.stream, .prepared(length: 0, digest: []), at: 0))
-        #expect(first == [.pull(stream: Self.stream, offset: 0, length: 1 << 20, prefix: [])])
+        #expect(first == [.pull(stream: Self.stream, offset: 0, length: 262_144, prefix: [])])
         let piece = [UInt8](repeating: 1, count: RelayFiles.pieceSize)
         #expect(orders(try arrive(.piece(stream: Self.stream, offset: 0, piece))) == [.write(offset: 0, piece)])
-        #expect(try said(host.filed(Self.stream, .written(upTo: 65536), at: 0)).isEmpty)
+        #expect(try said(host.filed(Self.stream, .written(upTo: 65_535), at: 0)).isEmpty)
         #expect(
-            try said(host.filed(Self.stream, .written(upTo: 262_144), at: 0))
-                == [.pull(stream: Self.stream, offset: 1 << 20, length: 262_144, prefix: [])])
+            try said(host.filed(Self.stream, .written(upTo: 65_536), at: 0))
+                == [.pull(stream: Self.stream, offset: 262_144, length: 65_536, prefix: [])])
     }
 
     @Test("What came earlier is named by its digest, and a file that is another begins anew")

@@ -1,0 +1,34 @@
+/// How many bytes of a file may be under way at a time. A value.
+///
+/// It is twice what comes in the shortest time from a question to its first piece: enough that the way never rests, and so little
+/// that what else the devices say to each other waits behind few pieces. It begins small and grows by what it finds.
+struct PieceWindow {
+    /// The least and the most that is under way, in bytes.
+    static let range: ClosedRange<Int64> = 256 << 10...1 << 20
+
+    /// The bytes that may be under way.
+    private(set) var bytes = range.lowerBound
+    /// A question whose answer is awaited: where it begins, when it was asked, and how much had come by then.
+    private var sample: (position: Int64, askedAt: Int64, arrived: Int64)?
+    /// The shortest time from a question to its first piece, in milliseconds.
+    private var shortest = Int64.max
+
+    /// Pieces from this position on are asked for.
+    mutating func asked(from position: Int64, arrived: Int64, at now: Int64) {
+        if sample == nil { sample = (position, now, arrived) }
+    }
+
+    /// All up to this position has come.
+    mutating func arrived(upTo position: Int64, at now: Int64) {
+        guard let (asked, askedAt, before) = sample, position > asked else { return }
+        sample = nil
+        // The clock may have been set back. Less than a millisecond counts as one.
+        let elapsed = max(1, now - askedAt)
+        shortest = min(shortest, elapsed)
+        let (product, overflow) = (position - before).multipliedReportingOverflow(by: 2 * shortest)
+        bytes = overflow ? Self.range.upperBound : min(max(product / elapsed, Self.range.lowerBound), Self.range.upperBound)
+    }
+
+    /// What was asked for will not come.
+    mutating func forgetSample() { sample = nil }
+}
