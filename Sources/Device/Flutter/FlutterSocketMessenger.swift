@@ -17,6 +17,10 @@ public final class FlutterSocketMessenger: NSObject, FlutterBinaryMessenger {
     private var host: ChannelConnection?
     /// What hosts did while the app was launched; `nil` when that is over.
     private var held: [ChannelConnection.Notice]?
+    private var hasLaunched = false
+
+    /// Whether what hosts do is kept for later.
+    var isHolding: Bool { held != nil }
 
     /// Listens at a path. Where that is not possible, standard error says why, and no host will ever connect.
     ///
@@ -56,9 +60,9 @@ public final class FlutterSocketMessenger: NSObject, FlutterBinaryMessenger {
     /// Takes a handler away.
     public func cleanUpConnection(_ connection: FlutterBinaryMessengerConnection) { handlers.remove(connection) }
 
-    /// Keeps what hosts do until the app's launch is over, in which the handlers are set.
+    /// Keeps what hosts do until the app's launch is over, in which the handlers are set. After that it does nothing.
     func holdUntilLaunched() {
-        guard held == nil else { return }
+        guard held == nil, !hasLaunched else { return }
         held = []
         _ = NotificationCenter.default.addObserver(
             forName: UIApplication.didFinishLaunchingNotification, object: nil, queue: nil
@@ -66,6 +70,7 @@ public final class FlutterSocketMessenger: NSObject, FlutterBinaryMessenger {
     }
 
     private func release() {
+        hasLaunched = true
         let notices = held ?? []
         held = nil
         for notice in notices { take(notice) }

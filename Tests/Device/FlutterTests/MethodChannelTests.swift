@@ -192,3 +192,18 @@ private final class BatteryService {
         #expect(lost.count == 64 && lost.last == 99)
     }
 }
+
+@Suite struct LaunchTests {
+    @Test("what hosts do is kept until the launch is over, and not when a delegate is made after it")
+    @MainActor func launch() {
+        let messenger = FlutterSocketMessenger(path: nil)
+        #expect(!messenger.isHolding)
+        messenger.holdUntilLaunched()
+        messenger.holdUntilLaunched()
+        #expect(messenger.isHolding)
+        NotificationCenter.default.post(name: UIApplication.didFinishLaunchingNotification, object: nil)
+        #expect(!messenger.isHolding)
+        messenger.holdUntilLaunched()
+        #expect(!messenger.isHolding)
+    }
+}
