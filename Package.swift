@@ -550,8 +550,9 @@ let testTargets: [Target] = [
         "Server", "Hub",
         [
             "Hub", "StoreHub", "HubWire", "Audience", "LocalSchedule", "RegisterCore", "ServerCore", "PushModel", grdb,
-            logging, "HubEndpoint", "HubWebhooks", "UpstreamDelivery", "ControlHTTP", hummingbird, "APNsWire", "Fanout",
-            "HubGateway", "Mailbox", "StoreMemory", "Topics", nioCore, nioPosix,
+            logging, "HubEndpoint", "HubSenders", "HubWebhooks", "UpstreamDelivery", "ControlHTTP", hummingbird,
+            "APNsWire",
+            "Fanout", "HubGateway", "Mailbox", "StoreMemory", "Topics", nioCore, nioPosix,
         ]),
     tests(
         "Server", "HubSenders",

@@ -68,13 +68,8 @@ struct HubService: Service, CustomStringConvertible {
     var description: String { "notification hubs" }
 
     func run() async throws {
-        for hub in try await parts.hubs.store.hubs() {
-            try await parts.hubs.prepare(hub)
-            for credential in try await parts.hubs.store.credentials(of: hub.number) {
-                guard let words = credential.warning(at: presentTime()) else { continue }
-                logger.warning("hub \(hub.name): \(words); `aldaba hub credential add` takes its successor")
-            }
-        }
+        for hub in try await parts.hubs.store.hubs() { try await parts.hubs.prepare(hub) }
+        let credentials = CredentialWatch(store: parts.database, clock: presentTime, logger: logger)
         let runner = SendRunner(parts.hubs, logger: logger)
         runner.ring()
         let courier = HubWebhookCourier(
@@ -85,6 +80,7 @@ struct HubService: Service, CustomStringConvertible {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await courier.run() }
+                group.addTask { await credentials.run { try await Task.sleep(for: $0) } }
                 group.addTask { await runner.run { try await Task.sleep(for: $0) } }
             }
         }
