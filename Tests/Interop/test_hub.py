@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from datetime import datetime, timedelta, timezone
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -14,7 +15,7 @@ from azure_notification_hub.notifications import (
 
 from aldaba_process import AldabaUp, run_aldaba
 from control_client import ControlClient
-from hub_clients import Hub, OwnHub, apple, backend
+from hub_clients import Hub, OwnHub, RawAzure, apple, backend
 from waiting import kill, wait_for_lines, wait_until
 
 
@@ -193,6 +194,27 @@ def test_the_tutorials_backend(path, control):
     assert backend(control, key, "DELETE", "installations/demo")[0] == 401
 
 
+def test_the_backends_key_may_stand_in_the_address(path, control):
+    key = run_aldaba("hub", "key", "create", path["hubName"], "query", "--backend", "--data", path["data"]).stdout.strip()
+
+    def put(query):
+        return control.request(
+            "PUT", f"/api/notifications/installations{query}", json.dumps(installation(path)),
+            {"content-type": "application/json"})[0]
+
+    assert put(f"?apikey={key}") == put(f"?apikey={quote(key, safe='')}") == 200
+    assert [put(query) for query in ("", "?apikey=", "?apikey=wrong", f"?other={key}")] == [401] * 4
+    run_aldaba("hub", "key", "revoke", path["hubName"], "query", "--data", path["data"])
+    assert put(f"?apikey={key}") == 401
+
+
+def test_the_address_of_feedback_is_told_as_each_client_reads_it(path, hub, control):
+    rest = f"/v1/hubs/{path['hubName']}/installations?state=dead"
+    secured = path["hub"].split("Endpoint=sb:")[1].split("/;")[0]
+    assert hub.full.get_feedback_container_url() == f"https:{secured}{rest}"
+    assert RawAzure(path).ask("GET", "feedbackcontainer").text == path["http"] + rest
+
+
 def test_a_campaign_in_the_recipients_language_and_its_report(path, control):
     own = OwnHub(path, control)
     status, made = own.ask("PUT", "/installations/demo", {
@@ -286,6 +308,9 @@ def test_registrations_in_atom(path, hub, control):
     shown(path, before + 2)
     assert ask("PUT", "registrations/template-1", other, {"If-Match": 'W/"9"'})[0] == 412
     assert ask("PUT", "registrations/template-1", other, {"If-Match": '"1"'})[0] == 200
+    assert ask("DELETE", "registrations/template-1", None, {"If-Match": 'W/"1"'})[0] == 412
+    assert ask("DELETE", "registrations/template-1", None, {"If-Match": 'W/"2"'})[0] == 200
+    assert ask("PUT", "registrations/template-1", other)[0] == 200
     for registration in (first, "template-1"):
         hub.full.delete_registration(registration)
     with pytest.raises(AzureNHError):

@@ -48,9 +48,17 @@ extension AzureRoutes {
             ":hub/feedbackcontainer",
             use: handler(.send) { call in
                 let root = call.address.dropLast(call.hub.name.count)
-                return .text(
-                    "\(root)v1/hubs/\(call.hub.name)/installations?state=dead", type: "text/plain; charset=utf-8")
+                let address = "\(root)v1/hubs/\(call.hub.name)/installations?state=dead"
+                guard !Self.readsFeedbackAsJSON(call.request) else {
+                    return .json(tree: .object([.init("url", .string(address))]))
+                }
+                return .text(address, type: "text/plain; charset=utf-8")
             })
+    }
+
+    /// Azure answers an address as plain text. One client expects a JSON object, and does not say so by `Accept`.
+    private static func readsFeedbackAsJSON(_ request: Request) -> Bool {
+        request.field("x-ms-azsdk-telemetry")?.lowercased().contains("method=python") ?? false
     }
 
     private static func wantsJSON(_ request: Request) -> Bool {

@@ -31,7 +31,7 @@ extension AzureRoutes {
         router.delete(
             ":hub/registrations/:id",
             use: handler(.listen) { call in
-                guard try await hubs.delete(call.name, of: call.hub, condition: .none) else {
+                guard try await hubs.delete(call.name, of: call.hub, condition: try condition(call)) else {
                     throw HubFault.missing("the registration \(call.name)")
                 }
                 return Response(status: .ok)

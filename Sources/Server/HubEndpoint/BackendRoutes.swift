@@ -35,8 +35,7 @@ struct BackendRoutes: Sendable {
     ) -> @Sendable (Request, ControlContext) async throws -> Response {
         { request, context in
             do {
-                let key =
-                    request.field("apikey") ?? request.uri.query.flatMap { FormFields($0).first("apikey") } ?? ""
+                let key = request.field("apikey") ?? Self.key(inQuery: request.uri.query ?? "")
                 guard !key.isEmpty, let hub = try await access.hub(backendKey: key) else {
                     throw ControlError.notAuthorized("the key of a backend is missing or wrong: apikey: KEY")
                 }
@@ -50,6 +49,11 @@ struct BackendRoutes: Sendable {
                 throw ControlError(status: .unprocessableContent, code: "unprocessable", message: fault.description)
             }
         }
+    }
+
+    /// The key of the query; empty where there is none. Keys are Base64: a plus that was not escaped is a plus.
+    private static func key(inQuery query: String) -> String {
+        FormFields(query).first("apikey")?.replacing(" ", with: "+") ?? ""
     }
 
     /// A document that lacks a member is malformed; one that the hub does not take is not.
