@@ -143,26 +143,52 @@ def test_the_action_that_started_the_app_is_told_once(app):
     assert app.host.call(ACTIONS, "getLaunchAction") is None
 
 
-def test_it_registers_at_the_backend_and_a_request_triggers_its_action(up, app):
+class Backend:
+    """The tutorial's backend over a hub of the app's own."""
+
+    def __init__(self, up, app):
+        self.app, hub = app, f"hub-{uuid.uuid4().hex[:8]}"
+        run_aldaba("hub", "create", hub, "--app", app.id, "--data", up.data)
+        self.key = run_aldaba("hub", "key", "create", hub, "phones", "--backend", "--data", up.data).stdout.strip()
+        self.control = ControlClient(up.ready["http"])
+
+    def register(self):
+        """Puts what the app tells over its method channel."""
+        told = {
+            name: self.app.host.call(f"{PREFIX}/deviceinstallation", name)
+            for name in ("getDeviceId", "getDevicePlatform")}
+        installation = {
+            "installationId": told["getDeviceId"], "platform": told["getDevicePlatform"],
+            "pushChannel": self.app.token(), "tags": ["example"]}
+        assert backend(self.control, self.key, "PUT", "installations", installation) == (200, b"")
+
+    def request(self, action, silent):
+        request = {"text": "Hello", "action": action, "silent": silent, "tags": ["example"]}
+        assert backend(self.control, self.key, "POST", "requests", request) == (200, b"")
+
+
+@pytest.fixture
+def server_half(up, request):
+    made = []
+
+    def of(app):
+        made.append(Backend(up, app))
+        made[-1].register()
+        return made[-1]
+
+    yield of
+    for each in made:
+        each.control.close()
+
+
+def test_it_registers_at_the_backend_and_a_request_triggers_its_action(app, server_half):
     """The whole way of a course: over the method channel to the backend, and from the backend to the app's action."""
-    hub = f"hub-{uuid.uuid4().hex[:8]}"
-    run_aldaba("hub", "create", hub, "--app", app.id, "--data", up.data)
-    key = run_aldaba("hub", "key", "create", hub, "phones", "--backend", "--data", up.data).stdout.strip()
-    told = {name: app.host.call(f"{PREFIX}/deviceinstallation", name) for name in ("getDeviceId", "getDevicePlatform")}
-    installation = {
-        "installationId": told["getDeviceId"], "platform": told["getDevicePlatform"], "pushChannel": app.token(),
-        "tags": ["example"]}
-    control = ControlClient(up.ready["http"])
-    try:
-        assert backend(control, key, "PUT", "installations", installation) == (200, b"")
-        request = {"text": "Hello", "action": "action_b", "silent": True, "tags": ["example"]}
-        assert backend(control, key, "POST", "requests", request) == (200, b"")
-        wait_until(lambda: app.triggered == ["action_b"], "the silent request's action")
-        assert backend(control, key, "POST", "requests", request | {"silent": False, "action": "action_a"})[0] == 200
-        app.open()
-        wait_until(lambda: app.triggered[-1] == "action_a", "the shown request's action, when it is opened")
-    finally:
-        control.close()
+    half = server_half(app)
+    half.request("action_b", silent=True)
+    wait_until(lambda: app.triggered == ["action_b"], "the silent request's action")
+    half.request("action_a", silent=False)
+    app.open()
+    wait_until(lambda: app.triggered[-1] == "action_a", "the shown request's action, when it is opened")
 
 
 @pytest.fixture
@@ -187,6 +213,15 @@ def test_services_of_an_apps_own_serve_the_channels_as_on_ios(own_services):
     app.send({"aps": {"alert": "Hello"}, "action": "action_a"})
     wait_until(lambda: app.triggered[-1] == "action_a", "its action")
     assert app.agent.listed() == []
+
+
+def test_an_app_with_services_of_its_own_registers_at_the_backend_and_a_request_triggers_its_action(
+        own_services, server_half):
+    half = server_half(own_services)
+    half.request("action_b", silent=True)
+    wait_until(lambda: own_services.triggered == ["action_b"], "the silent request's action")
+    half.request("action_a", silent=False)
+    wait_until(lambda: own_services.triggered[-1] == "action_a", "the shown request's action")
 
 
 def test_an_apps_own_service_tells_the_action_that_started_the_app(own_services):
