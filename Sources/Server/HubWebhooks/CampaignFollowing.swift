@@ -12,6 +12,8 @@ struct CampaignFollowing {
 
     private struct Told {
         var report: [JSONTree.Member]?
+        /// When its report was last asked for; `nil` before.
+        var askedAt: Timestamp?
         /// `nil` while it runs.
         var endedAt: Timestamp?
     }
@@ -24,10 +26,10 @@ struct CampaignFollowing {
     private var campaigns: [Campaign: Told] = [:]
     private var nextAt: Timestamp?
 
-    /// Whether a minute is over.
+    /// Whether it is to be looked which campaigns run: once a minute.
     func isDue(at now: Timestamp) -> Bool { nextAt.map { $0 <= now } ?? true }
 
-    /// Begins a minute.
+    /// Takes in which campaigns run.
     ///
     /// - Parameter running: The campaigns that run.
     mutating func begin(_ running: [Campaign], at now: Timestamp) {
@@ -39,9 +41,19 @@ struct CampaignFollowing {
         for campaign in running where campaigns[campaign] == nil { campaigns[campaign] = Told() }
     }
 
-    /// The campaigns of a hub that are followed, with what was told of each.
-    func followed(of hub: Int64) -> [(id: String, report: [JSONTree.Member]?)] {
-        campaigns.filter { $0.key.hub == hub }.map { ($0.key.id, $0.value.report) }.sorted { $0.0 < $1.0 }
+    /// The campaign of a hub whose report is to be asked for now, with what was told of it: one at a time, who waits longest
+    /// first, so that reports hold up no events.
+    mutating func next(of hub: Int64, at now: Timestamp) -> (id: String, report: [JSONTree.Member]?)? {
+        let due = campaigns.filter { campaign, told in
+            campaign.hub == hub && told.askedAt.map { now.milliseconds(since: $0) >= Self.pause } ?? true
+        }
+        let first = due.min { one, other in
+            let (left, right) = (one.value.askedAt?.rawValue ?? .min, other.value.askedAt?.rawValue ?? .min)
+            return left == right ? one.key.id < other.key.id : left < right
+        }
+        guard let (campaign, told) = first else { return nil }
+        campaigns[campaign]?.askedAt = now
+        return (campaign.id, told.report)
     }
 
     /// Notes what was told.
@@ -49,7 +61,7 @@ struct CampaignFollowing {
     /// - Parameter isEnd: Whether it was told with the campaign's end.
     mutating func note(_ report: [JSONTree.Member], of campaign: Campaign, isEnd: Bool, at now: Timestamp) {
         var told = campaigns[campaign] ?? Told()
-        told.report = report
+        (told.report, told.askedAt) = (report, now)
         if isEnd { told.endedAt = now }
         campaigns[campaign] = told
         let ended = campaigns.filter { $0.key.hub == campaign.hub }.compactMap { campaign, told in

@@ -18,7 +18,7 @@ package actor HubWebhookCourier {
     private struct Served {
         var hub: Int64
         /// Whether the receiver took everything.
-        var isWell = true
+        var tookEverything = true
         /// The numbers that were told, by their campaigns' ids.
         var told: [(id: String, report: [JSONTree.Member], isEnd: Bool)] = []
     }
@@ -61,8 +61,7 @@ package actor HubWebhookCourier {
         let due = webhooks.filter { pauses[$0.hub].map { $0.until <= now } ?? true }
         guard !due.isEmpty else { return }
         let hubs = Dictionary(try await store.hubs().map { ($0.number, $0) }, uniquingKeysWith: { $1 })
-        let isMinute = following.isDue(at: now)
-        if isMinute {
+        if following.isDue(at: now) {
             let running = try await store.runningCampaigns(
                 begunBefore: now.adding(milliseconds: -CampaignFollowing.pause), limit: CampaignFollowing.mostOfHub)
             following.begin(running.map { .init(hub: $0.hub, id: $0.id) }, at: now)
@@ -70,8 +69,8 @@ package actor HubWebhookCourier {
         let outcomes = await withTaskGroup(of: Served.self, returning: [Served].self) { group in
             for webhook in due {
                 guard let hub = hubs[webhook.hub] else { continue }
-                let campaigns = isMinute ? following.followed(of: hub.number) : []
-                group.addTask { [self] in await serve(webhook, hub, campaigns) }
+                let campaign = following.next(of: hub.number, at: now)
+                group.addTask { [self] in await serve(webhook, hub, campaign) }
             }
             var outcomes: [Served] = []
             for await served in group { outcomes.append(served) }
@@ -82,7 +81,7 @@ package actor HubWebhookCourier {
                 following.note(report, of: .init(hub: served.hub, id: id), isEnd: isEnd, at: now)
             }
             let hub = served.hub
-            guard !served.isWell else {
+            guard !served.tookEverything else {
                 pauses[hub] = nil
                 continue
             }
@@ -93,13 +92,13 @@ package actor HubWebhookCourier {
         }
     }
 
-    /// Sends a hub's events in their order, and then the numbers of campaigns where they are others than before.
+    /// Sends a hub's events in their order, and then the numbers of a campaign where they are others than before.
     private nonisolated func serve(
-        _ webhook: HubWebhook, _ hub: HubRecord, _ campaigns: [(id: String, report: [JSONTree.Member]?)]
+        _ webhook: HubWebhook, _ hub: HubRecord, _ campaign: (id: String, report: [JSONTree.Member]?)?
     ) async -> Served {
         var served = Served(hub: hub.number)
         do {
-            let address = try WebhookAddress(webhook.url)
+            let address = try address(of: webhook)
             let events = try await store.events(of: webhook.hub, limit: Self.pageLimit)
             for var event in events {
                 let ended = try await report(of: event, hub)
@@ -108,27 +107,29 @@ package actor HubWebhookCourier {
                 try await store.endEvent(event.number)
                 if let (id, report) = ended { served.told.append((id, report, true)) }
             }
-            // Behind a page there may be ends of them.
-            guard events.count < Self.pageLimit else { return served }
-            for campaign in campaigns where !served.told.contains(where: { $0.id == campaign.id }) {
-                guard let report = try await report(campaign.id, hub), report != campaign.report else { continue }
-                let data = JSONTree.object([.init("send", .string(campaign.id))] + report)
-                try await tell(
-                    HubEvent(number: 0, hub: hub.number, kind: .campaignReport, data: data, at: clock()), webhook, hub,
-                    address)
-                served.told.append((campaign.id, report, false))
-            }
+            // Behind a page there may be its end.
+            guard events.count < Self.pageLimit, let campaign, !served.told.contains(where: { $0.id == campaign.id }),
+                let report = try await report(campaign.id, hub), report != campaign.report
+            else { return served }
+            let data = JSONTree.object([.init("send", .string(campaign.id))] + report)
+            try await tell(
+                HubEvent(number: 0, hub: hub.number, kind: .campaignReport, data: data, at: clock()), webhook, hub,
+                address)
+            served.told.append((campaign.id, report, false))
         } catch {
             logger.warning("the webhook of the hub \(hub.name) could not be told: \(error)")
-            served.isWell = false
+            served.tookEverything = !(error is Untold)
         }
         return served
     }
 
-    /// The receiver answered with something else than 2xx.
-    private struct Refused: Error, CustomStringConvertible {
-        var status: Int
-        var description: String { "it answered \(status)" }
+    /// The receiver did not take an event: it is left alone for a while.
+    private struct Untold: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private nonisolated func address(of webhook: HubWebhook) throws -> WebhookAddress {
+        do { return try WebhookAddress(webhook.url) } catch { throw Untold(description: "\(error)") }
     }
 
     private nonisolated func tell(
@@ -136,8 +137,11 @@ package actor HubWebhookCourier {
     ) async throws {
         let body = event.body(hub: hub.name)
         let signature = WebhookSignature.value(secret: webhook.secret, body: body, at: clock())
-        let status = try await sender.send(body, signature: signature, to: address)
-        guard (200..<300).contains(status) else { throw Refused(status: status) }
+        let status: Int
+        do { status = try await sender.send(body, signature: signature, to: address) } catch {
+            throw Untold(description: "\(error)")
+        }
+        guard (200..<300).contains(status) else { throw Untold(description: "it answered \(status)") }
     }
 
     /// The report of a campaign whose end an event tells.
@@ -148,8 +152,12 @@ package actor HubWebhookCourier {
         return (id, report)
     }
 
-    /// The report of a campaign; `nil` where the campaign is gone.
+    /// The report of a campaign; `nil` where the campaign is gone, or cannot be read: its end is told without numbers then.
     private nonisolated func report(_ id: String, _ hub: HubRecord) async throws -> [JSONTree.Member]? {
-        do { return try await reports(id, hub) } catch HubFault.missing { return nil }
+        do { return try await reports(id, hub) } catch HubFault.missing { return nil } catch {
+            try Task.checkCancellation()
+            logger.error("the webhook of the hub \(hub.name) is told nothing of the numbers of \(id): \(error)")
+            return nil
+        }
     }
 }
