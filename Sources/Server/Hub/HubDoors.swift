@@ -1,6 +1,7 @@
 /// Lets one at a time through for each hub, in the order in which they came.
 ///
-/// Who waits is bounded by the slices that a hub has under way (``SendTurns/ofOneHub``).
+/// Of those who divide campaigns as many wait as a hub has slices under way (``SendTurns/ofOneHub``), of those who read its
+/// audience as many as there are requests.
 actor HubDoors {
     private var waiting: [Int64: [CheckedContinuation<Void, Never>]] = [:]
 

@@ -57,12 +57,17 @@ package protocol HubStore: Sendable {
     func delete(
         _ id: String, hub: Int64, condition: EntityCondition, committed: @escaping Committed
     ) async throws -> Bool?
-    /// Deletes an installation and the events that name it.
+    /// Takes installations out of every audience and list, before they are erased: nothing is handed over to them from now on.
+    /// They keep their channels, by which copies of theirs are found.
+    func retire(_ installations: [StoredInstallation], hub: Int64, at now: Timestamp, committed: @escaping Committed)
+        async throws
+    /// Deletes an installation and the events that name it; what sends wait to hear of its notifications has ended.
     ///
     /// - Returns: How many events; `nil` where there is no installation.
     func erase(_ id: String, hub: Int64, committed: @escaping Committed) async throws -> Int?
-    /// The rows of an installation that waited for its device when they were looked at last, with the sends' numbers.
-    func waiting(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)]
+    /// The rows of an installation that waited for its device, or were on it, when they were looked at last, with the sends'
+    /// numbers.
+    func openRecipients(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)]
     /// The parts in which an installation is and that make copies now.
     func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendPart]
     /// Reads installations by number, those that are gone left out.
@@ -158,7 +163,7 @@ package protocol HubStore: Sendable {
     /// Has a send wait for an instant, or for an earlier one at which something is tried again.
     func rest(_ send: Int64, until instant: Timestamp) async throws
     /// Whom each campaign of a hub reached, or is going to reach, whose turn is after an instant; but for one campaign.
-    func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> [Bitmap]
+    func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> CampaignReach
     /// How many are left out of a send, by ``LeftOut``.
     func leftOut(of send: Int64) async throws -> [LeftOut: Int]
     /// How many got which variant of a send.
@@ -183,6 +188,9 @@ package protocol HubStore: Sendable {
     func note(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws
     /// Recipients whose end is not final and that were looked up before `instant`, the least recent look-up first.
     func openRecipients(of send: Int64, lookedUpBefore instant: Timestamp, limit: Int) async throws -> [SendRecipient]
+    /// Makes one row of each two of a part, so many times at most: of a member whose installation was gone, and of a copy whose
+    /// installation is not known. Which copy was whose is not known either, and neither row names anybody.
+    func joinGone(_ count: Int, of part: SendPart) async throws
     /// Counts of a send's recipients by their common properties, of their installations, and of the rows of each part.
     func recipientCounts(
         of send: Int64

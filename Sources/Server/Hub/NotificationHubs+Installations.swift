@@ -69,7 +69,7 @@ extension NotificationHubs {
 
     /// Which installations are listed.
     package struct Query: Sendable {
-        /// Only those of an expression; dead ones are of none.
+        /// Only those of an expression. Dead ones are of none, unless they alone are asked for.
         package var expression: String?
         /// Only those whose channel is dead, or is not.
         package var isDead: Bool?
@@ -93,10 +93,26 @@ extension NotificationHubs {
             return try await store.installations(
                 hub: hub.number, after: query.after, isDead: query.isDead, limit: query.limit)
         }
+        guard query.isDead != true else { return try await dead(query, of: hub) }
         let audience = try await audience(text, of: hub, for: nil, readsFields: true)
         let (start, overflow) = query.after.addingReportingOverflow(1)
-        guard !overflow, query.isDead != true else { return [] }
+        guard !overflow else { return [] }
         return try await store.installations(audience.numbers(from: start, limit: query.limit), hub: hub.number)
+    }
+
+    /// Looks through the dead ones: they stand in no index.
+    private func dead(_ query: Query, of hub: HubRecord) async throws -> [StoredInstallation] {
+        let expression = try expression(query.expression, of: hub, readsFields: true)
+        var found: [StoredInstallation] = []
+        var after = query.after
+        while found.count < query.limit {
+            let page = try await store.installations(hub: hub.number, after: after, isDead: true, limit: 1000)
+            let now = clock()
+            found += page.filter { each in expression?.holds { each.holds($0, now: now) } ?? true }
+            guard page.count == 1000, let last = page.last else { break }
+            after = last.number
+        }
+        return Array(found.prefix(query.limit))
     }
 
     /// How long a send is kept after its end: 30 days.

@@ -52,7 +52,10 @@ extension NotificationHubs {
         let request = record.request
         var audience = "a send"
         if let campaign = request.campaign { audience = "the campaign \(campaign)" }
-        if case .audience(let text?) = request.target, !text.isEmpty { audience += " to \(text)" }
+        // What names a person stays in the hub's own store, where it can be erased.
+        if case .audience(let text?) = request.target, !text.isEmpty, !text.lowercased().contains("id:{") {
+            audience += " to \(text)"
+        }
         let taken = try await gateway?.broadcast(
             HubBroadcast(
                 name: "\(record.id)/\(part.number)", list: part.number, audience: "\(audience), hub \(hub.name)",
@@ -75,19 +78,27 @@ extension NotificationHubs {
     /// How many copies one look takes in, at most.
     private static let mostFollowed = 10_240
 
-    /// Makes rows of the report for copies that were made since the last look.
+    /// Who is in a part; `nil` where that cannot be read.
+    func readableAudience(of part: SendPart) async throws -> Bitmap? {
+        do { return try await store.audience(of: part) } catch is UnreadableSend { return nil }
+    }
+
+    /// Makes rows of the report for copies that were made since the last look. Where it cannot be read who is in a part, a copy
+    /// counts as theirs who has its token.
     func follow(_ record: SendRecord, of hub: HubRecord) async throws {
         guard let gateway else { return }
         var left = Self.mostFollowed
         for var part in try await store.parts(ofSend: record.number) {
             guard let broadcast = part.broadcast else { continue }
-            let audience = try await store.audience(of: part)
+            let audience = try await readableAudience(of: part)
             while left > 0 {
                 let copies = try await gateway.copies(of: broadcast, after: part.followed, limit: Self.followed)
                 guard let last = copies.last else { break }
                 let owners = try await store.owners(copies.flatMap(\.tokens), hub: hub.number)
                 let rows = copies.map { copy in
-                    let owner = copy.tokens.lazy.compactMap { owners[$0] }.first { audience.contains($0.number) }
+                    let owner = copy.tokens.lazy.compactMap { owners[$0] }.first {
+                        audience?.contains($0.number) ?? true
+                    }
                     return row(copy.id, part, owner)
                 }
                 try await store.note(rows, of: part, upTo: last.id)
@@ -109,6 +120,21 @@ extension NotificationHubs {
         row.list = part.number
         row.notification = copy
         return row
+    }
+
+    /// Joins rows of parts that have more of them than members: whose installation was deleted after their copy was made has
+    /// one for the copy, and one that says that they were gone.
+    ///
+    /// - Returns: Whether there were any.
+    func joinRepeated(_ record: SendRecord, rows: [Int64: Int]) async throws -> Bool {
+        var found = false
+        for part in try await store.parts(ofSend: record.number) {
+            let excess = rows[part.number, default: 0] - part.count
+            guard excess > 0 else { continue }
+            try await store.joinGone(excess, of: part)
+            found = true
+        }
+        return found
     }
 
     /// Counts members of broadcast parts that have no row in the report, by their end.

@@ -22,7 +22,8 @@ extension NotificationHubs {
                 page[index].follow(found)
             }
         }
-        page += try await silent(beside: page, of: record, hub, after: place?.installation ?? 0, limit: limit)
+        page += try await membersWithoutRow(
+            beside: page, of: record, hub, after: place?.installation ?? 0, limit: limit)
         // By the bytes of the parts, as the store has them.
         page.sort { first, second in
             first.installation == second.installation
@@ -32,15 +33,17 @@ extension NotificationHubs {
         return Array(page.prefix(limit))
     }
 
-    /// The id of what a recipient got: its `apns-id` on this server's own devices and at Apple. `nil` where a part makes a copy
-    /// for them later, or none.
+    /// The id of what a recipient got: its `apns-id` on this server's own devices and at Apple. `nil` where nothing was handed over:
+    /// their turn has not come, they get nothing, or a part makes a copy for them later.
     package func notificationID(of recipient: SendRecipient, in record: SendRecord, hub: HubRecord) -> String? {
-        guard recipient.list == nil || recipient.notification != nil else { return nil }
+        guard recipient.notification != nil || recipient.list == nil && recipient.attempts > 0,
+            recipient.end != .ineligible
+        else { return nil }
         return SendSlice.id(hub, record, recipient).rawValue
     }
 
     /// Those who are meant, have no row, and belong on a page of rows.
-    private func silent(
+    private func membersWithoutRow(
         beside rows: [SendRecipient], of record: SendRecord, _ hub: HubRecord, after number: UInt32, limit: Int
     ) async throws -> [SendRecipient] {
         guard case .audience = record.request.target, number < .max else { return [] }

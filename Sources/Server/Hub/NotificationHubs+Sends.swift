@@ -133,9 +133,12 @@ extension NotificationHubs {
                 resumesAt: now.adding(milliseconds: Self.testPatience), at: now)
         else { throw HubFault.keyReused }
         guard isNew else { return (record, []) }
-        let slice = SendSlice(hubs: self, hub: hub, record: record)
-        let (progress, results) = try await slice.run(picked, collects: true)
-        try await store.advance(record.number, hub: hub.number, progress, committed: committed)
+        let results = try await slices.run(of: hub.number) { [self] in
+            let slice = SendSlice(hubs: self, hub: hub, record: record)
+            let (progress, results) = try await slice.run(picked, collects: true)
+            try await store.advance(record.number, hub: hub.number, progress, committed: committed)
+            return results
+        }
         return (record, results)
     }
 }

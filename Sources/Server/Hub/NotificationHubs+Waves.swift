@@ -65,17 +65,21 @@ extension NotificationHubs {
     }
 
     /// Takes those out of a wave who have had their number of campaigns, and those who are in quiet hours.
-    func open(_ wave: SendWave, of record: SendRecord, _ hub: HubRecord) async throws {
+    ///
+    /// - Returns: The numbers of campaigns that the cap counts whole, since it cannot be read whom they reached.
+    func open(_ wave: SendWave, of record: SendRecord, _ hub: HubRecord) async throws -> [Int64] {
         let plan = record.request.plan
         let audience = try await store.audience(of: wave)
         var handed = Bitmap()
         if wave.openedAt != nil { handed = audience.intersection(try await handedOver(record)) }
         var rest = audience.subtracting(handed)
         var change = WaveChange()
+        var unreadable: [Int64] = []
         if wave.openedAt == nil, let cap = plan.cap {
             let since = now.adding(milliseconds: -cap.hours * 3_600_000)
             let others = try await store.reached(hub: hub.number, since: since, but: record.number)
-            let full = Self.reached(cap.most, others)
+            unreadable = others.unreadable
+            let full = Self.reached(cap.most, others.audiences)
             change.leave(rest.intersection(full), .capped)
             rest = rest.subtracting(full)
         }
@@ -93,6 +97,7 @@ extension NotificationHubs {
         }
         let parts = try await wave.openedAt == nil ? self.parts(of: rest, record, hub) : []
         try await store.open(wave, audience: handed.union(rest), change, parts: parts, at: now)
+        return unreadable
     }
 
     /// Those of a send whose turn was: in a slice, or as one.

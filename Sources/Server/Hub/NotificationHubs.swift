@@ -32,6 +32,8 @@ package final class NotificationHubs: Sendable {
     let doors = HubDoors()
     /// Whoever reads the audience of a hub does so alone.
     private let readings = HubDoors()
+    /// Each slice from its reading of installations to the note of what became of it.
+    let slices = SlicesUnderWay()
 
     /// Hubs whose sends go nowhere until ``run()`` runs.
     ///

@@ -1,3 +1,4 @@
+import Audience
 import HubWire
 import PushModel
 
@@ -38,26 +39,8 @@ package struct SendRecipient: Hashable, Sendable {
     /// The copy of the broadcast that is theirs; `nil` where none was made.
     package var notification: NotificationID?
 
-    /// What is known to have happened to a notification, by the device's word or a person's.
-    package struct Reached: OptionSet, Hashable, Sendable {
-        /// The bits.
-        package let rawValue: Int
-        /// Takes bits as they are.
-        package init(rawValue: Int) { self.rawValue = rawValue }
-
-        /// The device has it.
-        package static let delivered = Reached(rawValue: 1)
-        /// It was shown.
-        package static let presented = Reached(rawValue: 2)
-        /// A person opened it.
-        package static let opened = Reached(rawValue: 4)
-        /// A person chose an action.
-        package static let action = Reached(rawValue: 8)
-        /// A person dismissed it.
-        package static let dismissed = Reached(rawValue: 16)
-        /// Its time was over before it arrived.
-        package static let expired = Reached(rawValue: 32)
-    }
+    /// What is known to have happened to it.
+    package typealias Reached = RecipientReached
 
     /// Brings the parts together.
     package init(

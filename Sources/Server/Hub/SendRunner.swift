@@ -144,7 +144,9 @@ package struct SendRunner: Sendable {
         guard let hub = all[record.hub] else { return desk.state.withLock { $0.turns.end(record.number) } }
         var rest: Timestamp?
         do {
-            do { try await step(record, hub) } catch let fault as HubFault {
+            do {
+                try await hubs.slices.run(of: hub.number) { try await step(record, hub) }
+            } catch let fault as HubFault {
                 try await abandon(record, "\(fault)")
             } catch let fault as InstallationFault {
                 try await abandon(record, "\(fault)")
@@ -241,7 +243,11 @@ package struct SendRunner: Sendable {
         guard !hubs.isToBeOpened(wave, record.request.plan) else {
             // What a cap counts is the waves of the hub's other campaigns, so that one is opened after the other.
             return try await hubs.doors.pass(slice.hub.number) {
-                try await hubs.open(wave, of: record, slice.hub)
+                for other in try await hubs.open(wave, of: record, slice.hub) {
+                    logger.error(
+                        "it cannot be read whom the send \(other) reached: all whom it meant count for the cap of \(record.id)"
+                    )
+                }
             }
         }
         var (progress, _) = try await slice.run(try await hubs.store.audience(of: wave))

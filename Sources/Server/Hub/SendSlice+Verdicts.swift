@@ -1,4 +1,5 @@
 import APNsWire
+import Audience
 import Crypto
 import HubWire
 import PushModel

@@ -18,6 +18,20 @@ package struct SendWave: Hashable, Sendable {
     }
 }
 
+/// Whom campaigns reached, or are going to reach.
+package struct CampaignReach: Hashable, Sendable {
+    /// Whom each of them reached.
+    package var audiences: [Bitmap]
+    /// The numbers of those of which something cannot be read: all who were meant count as reached.
+    package var unreadable: [Int64]
+
+    /// Brings the parts together.
+    package init(audiences: [Bitmap], unreadable: [Int64] = []) {
+        self.audiences = audiences
+        self.unreadable = unreadable
+    }
+}
+
 /// How a send is divided, to be noted in one transaction.
 package struct WaveChange: Sendable {
     /// Who has a turn at which instant.

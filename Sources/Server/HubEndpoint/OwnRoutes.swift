@@ -162,6 +162,7 @@ struct HubProblem {
         case let found as HubFault where found == .conditionFailed:
             parts = (.preconditionFailed, "conditionFailed", found.description, nil)
         case let found as HubFault: parts = (.conflict, "conflict", found.description, nil)
+        case let found as UnreadableSend: parts = (.conflict, "unreadable", found.description, nil)
         case HubAccess.Refusal.unauthorized(let why): parts = (.unauthorized, "notAuthorized", why, nil)
         case HubAccess.Refusal.forbidden: parts = (.forbidden, "forbidden", "the key lacks a right", nil)
         case let found as ControlError: parts = (found.status, found.code, found.message, nil)

@@ -1,3 +1,4 @@
+import Audience
 import ControlHTTP
 import Foundation
 import HTTPTypes
@@ -65,6 +66,8 @@ extension OwnRoutes {
         default: throw InstallationFault("format", "a format is jsonl or csv")
         }
         let (hubs, hub, timelines) = (hubs, call.hub, timelines)
+        // What cannot be read is refused before the answer begins.
+        let first = try await hubs.recipients(of: record, hub: hub, after: nil, limit: Self.exportPage, by: timelines)
         return Response(
             status: .ok,
             headers: [
@@ -73,10 +76,8 @@ extension OwnRoutes {
             ],
             body: ResponseBody { writer in
                 if isCSV { try await writer.write(ByteBuffer(string: CSVField.line(SendRecipient.columns))) }
-                var place: (installation: UInt32, part: String)?
+                var page = first
                 while true {
-                    let page = try await hubs.recipients(
-                        of: record, hub: hub, after: place, limit: Self.exportPage, by: timelines)
                     var buffer = ByteBuffer()
                     for recipient in page {
                         let tree = recipient.tree(hubs.notificationID(of: recipient, in: record, hub: hub))
@@ -89,7 +90,9 @@ extension OwnRoutes {
                     }
                     try await writer.write(buffer)
                     guard page.count == Self.exportPage, let last = page.last else { break }
-                    place = (last.installation, last.part)
+                    page = try await hubs.recipients(
+                        of: record, hub: hub, after: (last.installation, last.part), limit: Self.exportPage,
+                        by: timelines)
                 }
                 try await writer.finish(nil)
             })
@@ -97,13 +100,13 @@ extension OwnRoutes {
 
     /// The report as server-sent events, one whenever it is another, until the send is over and nothing more can come.
     private func live(_ call: Call) async throws -> Response {
-        let record = try await hubs.send(call.name, of: call.hub)
+        let first = try await hubs.report(call.name, of: call.hub, by: timelines)
         guard let slot = slots.take() else {
             throw ControlError(
                 status: .serviceUnavailable, code: "tooManyStreams",
                 message: "all \(slots.limit) streams are taken; try again later")
         }
-        let (hubs, hub, timelines) = (hubs, call.hub, timelines)
+        let (hubs, hub, id, timelines) = (hubs, call.hub, call.name, timelines)
         var headers: HTTPFields = [.contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store"]
         if let name = HTTPField.Name("X-Accel-Buffering") { headers[name] = "no" }
         return Response(
@@ -111,10 +114,10 @@ extension OwnRoutes {
             body: ResponseBody { writer in
                 defer { slot.giveBack() }
                 try await writer.write(ByteBuffer(string: "retry: 2000\n\n"))
+                var report = first
                 var last: SendReport?
                 var silent = 0
                 while !Task.isShuttingDownGracefully {
-                    let report = try await hubs.report(record.id, of: hub, by: timelines)
                     if report != last {
                         try await writer.write(ByteBuffer(string: "event: report\ndata: \(report.tree.json)\n\n"))
                         (last, silent) = (report, 0)
@@ -125,6 +128,7 @@ extension OwnRoutes {
                     if report.isOver { break }
                     let pause: Void? = try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(1)) }
                     guard pause != nil else { break }
+                    report = try await hubs.report(id, of: hub, by: timelines)
                 }
                 try await writer.finish(nil)
             })

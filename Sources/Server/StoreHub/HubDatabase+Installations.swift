@@ -162,24 +162,49 @@ extension HubDatabase {
     package func erase(_ id: String, hub: Int64, committed: @escaping Committed) async throws -> Int? {
         try await change(committed) { database, changes -> Int? in
             guard let old = try Self.one(database, hub: hub, id: id.lowercased()) else { return nil }
+            // What becomes of a person's notifications is not looked at any more.
+            try database.execute(
+                sql: """
+                    UPDATE send_recipient SET ending = 'ended', looked_up_at = NULL
+                    WHERE installation = ? AND ending IN ('waiting', 'delivered', 'presented')
+                    """, arguments: [Int64(old.number)])
             try Self.delete(Int64(old.number), database)
-            try database.execute(sql: Self.erasingEvents, arguments: [hub, old.installation.id])
+            try database.execute(sql: Self.erasingEvents, arguments: [hub, old.installation.foldedID])
+            let count = database.changesCount
             changes.append(AudienceChange(hub: hub, before: old.entry, after: nil))
-            return database.changesCount
+            return count
         }
     }
 
     static let erasingEvents = """
-        DELETE FROM hub_event WHERE hub = ? AND kind = 'channel.dead' AND data ->> '$.installationId' = ?
+        DELETE FROM hub_event WHERE hub = ? AND kind = 'channel.dead' AND lower(data ->> '$.installationId') = ?
         """
 
-    /// Deletes an installation, and what sends noted of it.
+    /// Marks the channels as dead, and tells nobody.
+    package func retire(
+        _ installations: [StoredInstallation], hub: Int64, at now: Timestamp, committed: @escaping Committed
+    ) async throws {
+        try await change(committed) { database, changes in
+            for installation in installations {
+                guard let old = try Self.one(database, hub: hub, id: installation.installation.foldedID),
+                    old.fault == nil
+                else { continue }
+                try database.execute(
+                    sql:
+                        "UPDATE installation SET fault = 'Erased', fault_at = ?, version = version + 1 WHERE number = ?",
+                    arguments: [now.rawValue, Int64(old.number)])
+                changes.append(AudienceChange(hub: hub, before: old.entry, after: nil))
+            }
+        }
+    }
+
+    /// Deletes an installation, and what sends noted of who it was; what becomes of its notifications is noted further on.
     private static func delete(_ number: Int64, _ database: Database) throws {
         try database.execute(sql: "DELETE FROM send_fault WHERE installation = ?", arguments: [number])
         // The counts of a report stay; who it was does not.
         try database.execute(
             sql: """
-                UPDATE send_recipient SET name = '', locale = NULL, looked_up_at = NULL, retry_at = NULL,
+                UPDATE send_recipient SET name = '', locale = NULL, retry_at = NULL,
                     ending = CASE WHEN retry_at IS NULL THEN ending ELSE 'ineligible' END
                 WHERE installation = ?
                 """, arguments: [number])
@@ -215,19 +240,22 @@ extension HubDatabase {
         }
     }
 
-    /// Finds the one that has the channel now.
+    /// Finds the one that has the channel now, in whichever spelling.
     package func installations(hub: Int64, channel: String) async throws -> [StoredInstallation] {
         try await pool.read { database in
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT * FROM installation WHERE hub = ?1 AND channel = ?2
+                    SELECT * FROM installation WHERE hub = ?1 AND channel IN (?2, ?3)
                     UNION ALL
                     SELECT * FROM installation
-                    WHERE hub = ?1 AND \(HubSchema.handle) = ?2 AND instr(channel, ' ') > 0 AND channel <> ?2
+                    WHERE hub = ?1 AND \(HubSchema.handle) IN (?2, ?3) AND instr(channel, ' ') > 0
+                        AND channel NOT IN (?2, ?3)
                     ORDER BY number LIMIT 1000
-                    """, arguments: [hub, channel]
-            ).compactMap(StoredInstallation.init)
+                    """, arguments: [hub, channel, HubPlatform.apns.spelling(ofChannel: channel)]
+            ).compactMap(StoredInstallation.init).filter { found in
+                found.installation.channelHandle == found.installation.platform.spelling(ofChannel: channel)
+            }
         }
     }
 
@@ -240,7 +268,7 @@ extension HubDatabase {
             let statement = try database.cachedStatement(sql: Self.earlier)
             var found: [UInt32: [UInt32]] = [:]
             for registration in registrations {
-                guard let channel = registration.installation.channel?.key else { continue }
+                guard let channel = registration.installation.channelHandle else { continue }
                 let numbers = try Int64.fetchAll(
                     statement, arguments: [hub, channel, Int64(registration.number), now.rawValue])
                 if !numbers.isEmpty { found[registration.number] = numbers.compactMap { UInt32(exactly: $0) } }

@@ -43,7 +43,7 @@ extension HubDatabase {
         }
     }
 
-    /// Looks through the hub's parts that make copies now.
+    /// Looks through the hub's parts that make copies now. Of a part that cannot be read anybody may be a member.
     package func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendPart] {
         try await pool.read { database in
             try Row.fetchAll(
@@ -52,7 +52,11 @@ extension HubDatabase {
                     \(Self.parts) WHERE send IN (SELECT number FROM send WHERE hub = ?)
                         AND broadcast IS NOT NULL AND withdrawn_at IS NULL AND expires_at > ?
                     """, arguments: [hub, now.rawValue]
-            ).map(SendPart.init).filter { try self.audience(ofPart: $0.number, database).contains(installation) }
+            ).map(SendPart.init).filter { part in
+                do {
+                    return try self.audience(ofPart: part.number, database).contains(installation)
+                } catch is UnreadableSend { return true }
+            }
         }
     }
 

@@ -1,3 +1,4 @@
+import Audience
 import Foundation
 import GRDB
 import Hub
@@ -99,11 +100,14 @@ extension HubDatabase {
     }
 
     /// Reads the rows by the index of installations.
-    package func waiting(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)] {
+    package func openRecipients(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)] {
         try await pool.read { database in
             try Row.fetchAll(
-                database, sql: "SELECT * FROM send_recipient WHERE installation = ? AND ending = ?",
-                arguments: [Int64(installation), SendReport.End.waiting.rawValue]
+                database,
+                sql: """
+                    SELECT * FROM send_recipient
+                    WHERE installation = ? AND ending IN ('waiting', 'delivered', 'presented')
+                    """, arguments: [Int64(installation)]
             ).compactMap { row -> (send: Int64, recipient: SendRecipient)? in
                 guard let recipient = SendRecipient(row) else { return nil }
                 return (row["send"], recipient)
@@ -125,6 +129,29 @@ extension HubDatabase {
                         recipient.end.rawValue, recipient.reached.rawValue, recipient.end.isFinal ? nil : now.rawValue,
                         send, Int64(recipient.installation), recipient.part,
                     ])
+            }
+        }
+    }
+
+    /// Pairs the rows with the word that slices have for whom they do not find, and those of copies that nobody has.
+    package func joinGone(_ count: Int, of part: SendPart) async throws {
+        let ofPart = "FROM send_recipient WHERE send = ? AND list = ? AND"
+        try await pool.write { database in
+            let gone = try Int64.fetchAll(
+                database,
+                sql: "SELECT installation \(ofPart) installation <> 0 AND reason = 'Gone' AND attempts = 0 LIMIT ?",
+                arguments: [part.send, part.number, count])
+            let copies = try String.fetchAll(
+                database, sql: "SELECT part \(ofPart) installation = 0 ORDER BY part LIMIT ?",
+                arguments: [part.send, part.number, count])
+            for (installation, copy) in zip(gone, copies) {
+                try database.execute(
+                    sql: "DELETE FROM send_recipient WHERE send = ? AND installation = ? AND part = ''",
+                    arguments: [part.send, installation])
+                try database.execute(
+                    sql: """
+                        UPDATE send_recipient SET installation = ?, part = '' WHERE send = ? AND installation = 0 AND part = ?
+                        """, arguments: [installation, part.send, copy])
             }
         }
     }
@@ -168,6 +195,15 @@ extension HubDatabase {
 }
 
 extension SendRecipient {
+    /// The row without what tells who it was, where the installation is gone.
+    func nameless(_ gone: Set<UInt32>) -> SendRecipient {
+        guard gone.contains(installation) else { return self }
+        var row = self
+        (row.name, row.locale) = ("", nil)
+        if row.retryAt != nil { (row.end, row.reason, row.retryAt) = (.ineligible, "Gone", nil) }
+        return row
+    }
+
     /// Reads a row; `nil` for one that was not written here.
     init?(_ row: Row) {
         guard let number = UInt32(exactly: row["installation"] as Int64),

@@ -196,8 +196,13 @@ extension HubDatabase {
             try database.execute(
                 sql: "UPDATE send SET cursor = ?, next_at = ? WHERE number = ?",
                 arguments: [Int64(progress.cursor), progress.nextAt?.rawValue, send])
-            try Self.write(progress.recipients, of: send, database)
-            try Self.write(progress.unreachable, of: send, keeps: true, database)
+            let gone = try Self.gone(progress, database)
+            try Self.write(progress.recipients.map { $0.nameless(gone) }, of: send, database)
+            try Self.write(progress.unreachable.map { $0.nameless(gone) }, of: send, keeps: true, database)
+            // Of a send that was ended while a slice was under way nothing is tried again.
+            let ended = try String.fetchOne(
+                database, sql: "SELECT state FROM send WHERE number = ? AND ended_at IS NOT NULL", arguments: [send])
+            if let ended { try Self.endRetries(of: send, word: ended, database) }
             for (name, count) in progress.variants { try Self.add(count, to: "variant \(name)", of: send, database) }
             try Self.note(progress.evidence, progress.fault, of: send, database)
             if progress.isEnd, let wave = progress.wave {
@@ -219,7 +224,7 @@ extension HubDatabase {
                         """,
                     arguments: [send, count.platform.rawValue, count.outcome.rawValue, count.count])
             }
-            for fault in progress.faults {
+            for fault in progress.faults where !gone.contains(fault.installation) {
                 try database.execute(
                     sql: "INSERT INTO send_fault(send, installation, name, outcome, at) VALUES (?, ?, ?, ?, ?)",
                     arguments: [
@@ -228,6 +233,18 @@ extension HubDatabase {
             }
             for dead in progress.deadChannels { try Self.bury(dead, hub: hub, database, &changes) }
         }
+    }
+
+    /// Those of a slice who were deleted while it was under way: nothing is noted of who they were.
+    private static func gone(_ progress: SendProgress, _ database: Database) throws -> Set<UInt32> {
+        let statement = try database.cachedStatement(sql: "SELECT 1 FROM installation WHERE number = ?")
+        var gone: Set<UInt32> = []
+        for row in progress.recipients + progress.unreachable where row.installation != 0 && !row.name.isEmpty {
+            if try Int.fetchOne(statement, arguments: [Int64(row.installation)]) == nil {
+                gone.insert(row.installation)
+            }
+        }
+        return gone
     }
 
     /// Marks a dead channel, unless it was registered again after its death.

@@ -182,7 +182,7 @@ extension HubDatabase {
 
     /// Reads the waves by their instants. Of a campaign that was ended, those count whose turn had come, and all who were handed
     /// over as one: they may have it.
-    package func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> [Bitmap] {
+    package func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> CampaignReach {
         try await pool.read { database in
             let rows = try Row.fetchCursor(
                 database,
@@ -193,21 +193,38 @@ extension HubDatabase {
                         AND (send.ended_at IS NULL OR opened_at IS NOT NULL)
                     """, arguments: [instant.rawValue, hub, send])
             var found: [Int64: Bitmap] = [:]
+            var unreadable: Set<Int64> = []
             while let row = try rows.next() {
-                guard var audience = Bitmap(portable: Array(row["audience"] as Data)) else { continue }
                 let number: Int64 = row["send"]
-                if row["cut"] {
-                    let parts = try Int64.fetchAll(
-                        database, sql: "SELECT number FROM send_part WHERE send = ? AND broadcast IS NOT NULL",
-                        arguments: [number])
-                    let before = Bitmap(below: UInt32(truncatingIfNeeded: row["cursor"] as Int64))
-                    audience = audience.intersection(
-                        try parts.reduce(before) { $0.union(try self.audience(ofPart: $1, database)) })
+                let audience: Bitmap
+                do {
+                    audience = try self.reached(row, number, database)
+                } catch is UnreadableSend {
+                    unreadable.insert(number)
+                    guard let whole = try Self.whole(row["audience"], of: number, database) else { continue }
+                    audience = whole
                 }
                 found[number] = found[number].map { $0.union(audience) } ?? audience
             }
-            return Array(found.values)
+            return CampaignReach(audiences: Array(found.values), unreadable: unreadable.sorted())
         }
+    }
+
+    /// Whom a wave reached, or is going to reach.
+    private func reached(_ row: Row, _ send: Int64, _ database: Database) throws -> Bitmap {
+        let audience = try Bitmap(stored: row["audience"], of: "wave")
+        guard row["cut"] else { return audience }
+        let parts = try Int64.fetchAll(
+            database, sql: "SELECT number FROM send_part WHERE send = ? AND broadcast IS NOT NULL", arguments: [send])
+        let before = Bitmap(below: UInt32(truncatingIfNeeded: row["cursor"] as Int64))
+        return audience.intersection(try parts.reduce(before) { $0.union(try self.audience(ofPart: $1, database)) })
+    }
+
+    /// Everybody of a wave, else everybody of its send; `nil` where neither can be read.
+    private static func whole(_ wave: Data, of send: Int64, _ database: Database) throws -> Bitmap? {
+        if let audience = Bitmap(portable: Array(wave)) { return audience }
+        let stored = try Data.fetchOne(database, sql: "SELECT audience FROM send WHERE number = ?", arguments: [send])
+        return stored.flatMap { Bitmap(portable: Array($0)) }
     }
 
     /// Reads the counts of those who are left out.

@@ -41,14 +41,39 @@ enum HubSchema {
                     CREATE INDEX send_fault_of ON send_fault(send);
                     """)
         }
-        migrator.registerMigration("10 events by the installation that they name") { database in
+        migrator.registerMigration("10 events by the installation that they name, one spelling of channels") {
+            database in
             try database.execute(
                 sql: """
-                    CREATE INDEX hub_event_installation ON hub_event(hub, data ->> '$.installationId') WHERE kind = 'channel.dead'
+                    CREATE INDEX hub_event_installation ON hub_event(hub, lower(data ->> '$.installationId'))
+                        WHERE kind = 'channel.dead';
+                    \(spellings)
                     """)
         }
         return migrator
     }
+
+    /// Device tokens of this server and of Apple's get lower case. Of those that had one in two spellings the one that was
+    /// registered last keeps it.
+    private static let spellings = """
+        UPDATE installation SET channel = NULL, fault = 'TakenOver', fault_at = updated_at, version = version + 1
+        WHERE number IN (
+            SELECT number FROM (
+                SELECT number, ROW_NUMBER() OVER (
+                    PARTITION BY hub, lower(channel) ORDER BY COALESCE(registered_at, updated_at) DESC, number DESC) AS place
+                FROM installation
+                WHERE (hub, lower(channel)) IN (SELECT hub, lower(channel) FROM installation WHERE \(isSpelled))
+                    AND (\(isSpelled) OR channel = lower(channel)))
+            WHERE place > 1);
+        UPDATE installation SET channel = lower(channel) WHERE \(isSpelled);
+        """
+
+    /// Whether a device token is in another spelling.
+    private static let isSpelled = """
+        (platform IN ('aldaba', 'apns') AND channel IS NOT NULL AND channel <> lower(channel)
+            AND \(handle) NOT GLOB '*[^0-9A-Fa-f]*'
+            AND (instr(channel, ' ') = 0 OR substr(channel, 1, length(id) + 1) = id || ' '))
+        """
 
     private static let waves = """
         ALTER TABLE hub ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;

@@ -33,6 +33,25 @@ package enum HubPlatform: String, Sendable, CaseIterable {
     /// How an installation names it: .NET writes `fcmV1`.
     package var text: String { self == .fcmv1 ? "fcmV1" : rawValue }
 
+    /// The one spelling of a channel: device tokens of this server and of Apple's are hexadecimal digits in either case.
+    package func spelling(ofChannel channel: String) -> String {
+        switch self {
+        case .aldaba, .apns: Self.isHexadecimal(channel) ? channel.lowercased() : channel
+        default: channel
+        }
+    }
+
+    private static func isHexadecimal(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                UInt8(ascii: "A")...UInt8(ascii: "F"):
+                true
+            default: false
+            }
+        }
+    }
+
     /// The name in the lists of a send's details.
     package var detailName: String {
         switch self {

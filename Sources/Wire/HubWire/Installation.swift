@@ -42,8 +42,11 @@ package struct Installation: Hashable, Sendable {
 
     /// What no two installations share: the channel, and of registrations the id before it.
     package var channelKey: String? {
-        channel.map { isRegistration ? "\(foldedID) \($0.key)" : $0.key }
+        channelHandle.map { isRegistration ? "\(foldedID) \($0)" : $0 }
     }
+
+    /// What tells the channel from others, in one spelling.
+    package var channelHandle: String? { channel.map { platform.spelling(ofChannel: $0.key) } }
 
     /// Whether native sends are for it: a registration with a template has that alone.
     package var takesNative: Bool { !isRegistration || templates.isEmpty }

@@ -29,7 +29,8 @@ CREATE TABLE hub_event(
     at INTEGER NOT NULL
 );
 CREATE INDEX hub_event_at ON hub_event(at);
-CREATE INDEX hub_event_installation ON hub_event(hub, data ->> '$.installationId') WHERE kind = 'channel.dead';
+CREATE INDEX hub_event_installation ON hub_event(hub, lower(data ->> '$.installationId'))
+    WHERE kind = 'channel.dead';
 CREATE INDEX hub_event_of ON hub_event(hub, number);
 CREATE TABLE hub_key(
     hub INTEGER NOT NULL REFERENCES hub(number) ON DELETE CASCADE,

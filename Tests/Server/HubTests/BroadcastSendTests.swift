@@ -260,3 +260,26 @@ private func ends(_ report: SendReport) -> [SendReport.End: Int] { report.ends.f
     #expect(try await payloads(2, server) == [[hello], [hello]])
     try await server.stop()
 }
+
+@Test func `who is deleted between their copy and the slice counts once`() async throws {
+    let (world, server) = try await HubWorld.withDevices(3)
+    for number in 1...3 { try await server.login(UInt64(number)) }
+    let record = try await world.send(nil, body: hello)
+    let audience = Bitmap([1, 2, 3])
+    try await world.hubs.store.begin(
+        record.number, audience: audience, targeted: 3, waves: nil, parts: [SendPartDraft(audience: audience)],
+        at: world.clock.now)
+    let begun = try await world.now(record)
+    try await world.hubs.handOver(
+        try #require(try await world.hubs.store.nextPart(ofSend: record.number)), of: begun, world.hub)
+    try await server.settle()
+    #expect(try await payloads(3, server) == [[hello], [hello], [hello]])
+    _ = try await world.hubs.delete("i1", of: world.hub)
+    _ = try await world.runner.runAll()
+    let report = try await world.report(record, server)
+    #expect(ends(report) == [.waiting: 3])
+    let rows = try await world.hubs.recipients(
+        of: try await world.now(record), hub: world.hub, after: nil, limit: 9, by: server.timelines)
+    #expect(rows.count == 3)
+    try await server.stop()
+}

@@ -1,5 +1,6 @@
 import APNsWire
 import AldabaTestSupport
+import Audience
 import Fanout
 import Hub
 import HubGateway

@@ -78,6 +78,9 @@ final class DyingStore: HubStore {
     func note(_ recipients: [SendRecipient], of part: SendPart, upTo copy: NotificationID) async throws {
         try await write { try await store.note(recipients, of: part, upTo: copy) }
     }
+    func joinGone(_ count: Int, of part: SendPart) async throws {
+        try await write { try await store.joinGone(count, of: part) }
+    }
     func endWaves(ofSend send: Int64, at now: Timestamp) async throws -> Bool {
         try await write { try await store.endWaves(ofSend: send, at: now) }
     }
@@ -124,10 +127,15 @@ final class DyingStore: HubStore {
         try await store.delete(id, hub: hub, condition: condition, committed: committed)
     }
     func erase(_ id: String, hub: Int64, committed: @escaping Committed) async throws -> Int? {
-        try await store.erase(id, hub: hub, committed: committed)
+        try await write { try await store.erase(id, hub: hub, committed: committed) }
     }
-    func waiting(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)] {
-        try await store.waiting(for: installation)
+    func retire(
+        _ installations: [StoredInstallation], hub: Int64, at now: Timestamp, committed: @escaping Committed
+    ) async throws {
+        try await write { try await store.retire(installations, hub: hub, at: now, committed: committed) }
+    }
+    func openRecipients(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)] {
+        try await store.openRecipients(for: installation)
     }
     func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendPart] {
         try await store.openParts(with: installation, hub: hub, at: now)
@@ -176,7 +184,7 @@ final class DyingStore: HubStore {
         try await store.audienceOfWaves(ofSend: send)
     }
     func audience(of wave: SendWave) async throws -> Bitmap { try await store.audience(of: wave) }
-    func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> [Bitmap] {
+    func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> CampaignReach {
         try await store.reached(hub: hub, since: instant, but: send)
     }
     func leftOut(of send: Int64) async throws -> [LeftOut: Int] { try await store.leftOut(of: send) }

@@ -2,22 +2,11 @@ import GRDB
 import HubWire
 import PushModel
 import ServerCore
+import Synchronization
 import Testing
 
 @testable import Hub
 @testable import StoreHub
-
-/// Nothing is known of any notification.
-private struct NoTimelines: TimelineService {
-    func timelines(of reference: String, team: TeamID?) async throws -> [NotificationTimeline] { [] }
-}
-
-/// Nothing can be taken back.
-private struct NoWithdrawal: NotificationWithdrawal {
-    func withdraw(
-        _ id: NotificationID, of device: DeviceID, then complete: @escaping @Sendable (WithdrawalOutcome) -> Void
-    ) { complete(.unknown) }
-}
 
 extension HubWorld {
     /// Erases a person of whom nothing waits.
@@ -71,4 +60,112 @@ extension HubWorld {
         ).map { $0["detail"] as String }
     }
     #expect(plan.contains { $0.contains("INDEX hub_event_installation (hub=? AND <expr>=?)") }, "\(plan)")
+}
+
+/// A push service beside which somebody else acts while a slice is with it.
+private struct Beside: PushSender {
+    let sender: RecordingSender
+    let act: @Sendable () async -> Void
+
+    func deliver(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?] {
+        await act()
+        var verdict = PushVerdict(.success)
+        verdict.isTraced = true
+        _ = await sender.deliver(pushes, of: hub)
+        return pushes.map { _ in verdict }
+    }
+}
+
+@Test
+func `what a slice hands over that was under way when a person was erased is taken back, and nothing of them is kept`()
+    async throws
+{
+    let meanwhile = Mutex<(@Sendable () async -> Void)?>(nil)
+    let sender = RecordingSender()
+    let world = try await HubWorld(senders: [
+        .aldaba: Beside(sender: sender) { await meanwhile.withLock { $0 }?() }
+    ])
+    try await world.put("one", #","userId":"anna","locale":"de""#, platform: "aldaba")
+    let devices = KnownDevices(sender)
+    let record = try await world.send(nil)
+    let (hubs, hub, database) = (world.hubs, world.hub, world.database)
+    let erasing = Mutex<Task<Erasure, any Error>?>(nil)
+    meanwhile.withLock {
+        $0 = {
+            let task = Task { try await hubs.erase(user: "anna", of: hub, timelines: devices, by: devices) }
+            erasing.withLock { $0 = task }
+            // The slice goes on when the installation is out of every audience, and is still there.
+            while try! await database.installation("one", hub: hub.number)?.fault == nil { await Task.yield() }
+        }
+    }
+    _ = try await world.runner.runAll()
+    let erasure = try await erasing.withLock { $0 }?.value
+    #expect(erasure == Erasure(installations: ["one"], notifications: 1, events: 0))
+    #expect(devices.taken == sender.pushes.map(\.id))
+    let rows = try await world.database.recipients(of: record.number, after: nil, limit: 9)
+    #expect(rows.map(\.name) == [""])
+    #expect(rows.map(\.locale) == [nil])
+    #expect(rows.map(\.end) == [.ended])
+}
+
+@Test func `an erasure that cannot take everything back finds the person again`() async throws {
+    let sender = RecordingSender()
+    let world = try await HubWorld(senders: [.aldaba: Beside(sender: sender) {}])
+    try await world.put("one", #","userId":"anna""#, platform: "aldaba")
+    _ = try await world.send(nil)
+    _ = try await world.runner.runAll()
+    let devices = KnownDevices(sender)
+    devices.answer(.failed)
+    await #expect(throws: HubFault.self) {
+        try await world.hubs.erase(user: "anna", of: world.hub, timelines: devices, by: devices)
+    }
+    // Nothing is sent to who is about to be erased.
+    let meanwhile = try await world.send(nil)
+    _ = try await world.runner.runAll()
+    #expect(try await world.now(meanwhile).state == .noTargetFound)
+    devices.answer(.mayHaveArrived)
+    let erasure = try await world.hubs.erase(user: "anna", of: world.hub, timelines: devices, by: devices)
+    #expect(erasure == Erasure(installations: ["one"], notifications: 1, events: 0))
+}
+
+@Test func `what is on an erased person's screens is taken off, and a report waits for nothing more of theirs`()
+    async throws
+{
+    let sender = RecordingSender()
+    let world = try await HubWorld(senders: [.aldaba: Beside(sender: sender) {}])
+    for id in ["one", "two"] { try await world.put(id, #","userId":"anna""#, platform: "aldaba") }
+    let record = try await world.send(nil)
+    _ = try await world.runner.runAll()
+    let devices = KnownDevices(sender)
+    devices.tell([.accepted, .acked, .presented])
+    #expect(try await world.hubs.report(record.id, of: world.hub, by: devices).ends == [.presented: 2])
+    devices.answer(.mayHaveArrived)
+    #expect(
+        try await world.hubs.erase(user: "anna", of: world.hub, timelines: devices, by: devices).notifications == 2)
+    #expect(try await world.hubs.report(record.id, of: world.hub, by: devices).ends == [.ended: 2])
+}
+
+@Test func `what becomes of a notification is looked at also when its installation was deleted`() async throws {
+    let sender = RecordingSender()
+    let world = try await HubWorld(senders: [.aldaba: Beside(sender: sender) {}])
+    try await world.put("one", platform: "aldaba")
+    let record = try await world.send(nil)
+    _ = try await world.runner.runAll()
+    _ = try await world.hubs.delete("one", of: world.hub)
+    let devices = KnownDevices(sender)
+    devices.tell([.accepted, .expired])
+    #expect(try await world.hubs.report(record.id, of: world.hub, by: devices).ends == [.expired: 1])
+}
+
+@Test func `events are erased in whichever spelling they name the installation`() async throws {
+    let world = try await HubWorld()
+    try await world.database.setWebhook(
+        HubWebhook(hub: world.hub.number, url: "https://example.com/a", secret: "s", setAt: world.clock.now),
+        of: world.hub.number)
+    try await world.put("One", channel: "c")
+    world.sender.refuse("c", PushVerdict(.expiredChannel))
+    _ = try await world.send(nil)
+    _ = try await world.runner.runAll()
+    try await world.put("oNE", #","userId":"anna""#, channel: "d")
+    #expect(try await world.erase("anna").events == 1)
 }

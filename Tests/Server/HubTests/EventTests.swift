@@ -193,16 +193,6 @@ private func funnel(_ event: JSONTree?) -> [String: Int64] {
     #expect(try await world.database.apiKeys(of: world.hub.number).isEmpty)
 }
 
-private struct NoTimelines: TimelineService {
-    func timelines(of reference: String, team: TeamID?) async throws -> [NotificationTimeline] { [] }
-}
-
-private struct NoWithdrawal: NotificationWithdrawal {
-    func withdraw(
-        _ id: NotificationID, of device: DeviceID, then done: @escaping @Sendable (WithdrawalOutcome) -> Void
-    ) {}
-}
-
 @Test func `the document describes every route of hubs, and no other`() async throws {
     let world = try await HubWorld()
     let router = Router(context: ControlContext.self)
@@ -218,4 +208,63 @@ private struct NoWithdrawal: NotificationWithdrawal {
         for operation in path.value.members ?? [] { described.insert("\(operation.name) \(path.name)") }
     }
     #expect(served == described)
+}
+
+@Test func `a campaign that cannot be read ends without numbers, and holds up no other event`() async throws {
+    let world = try await HubWorld()
+    let receiver = RecordingReceiver()
+    let unreadable = Mutex("")
+    let courier = HubWebhookCourier(
+        store: world.database, sender: receiver,
+        reports: { [hubs = world.hubs] id, hub in
+            if id == unreadable.withLock({ $0 }) { throw UnreadableSend("part") }
+            return try await hubs.report(id, of: hub, by: NoTimelines()).members
+        }, clock: world.clock.function, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    try await setWebhook(world)
+    try await world.put("one")
+    let first = try await world.campaign("{}", key: "1")
+    unreadable.withLock { $0 = first.id }
+    _ = try await world.runner.runAll()
+    let second = try await world.campaign("{}", key: "2")
+    _ = try await world.runner.runAll()
+    try await courier.round()
+    #expect(receiver.told.map { $0["data"]?["send"]?.text } == [first.id, second.id])
+    #expect(receiver.told[0]["data"]?["ends"] == nil)
+    #expect(receiver.told[1]["data"]?["ends"]?["accepted"]?.integer == 1)
+    // The receiver took both: it is not left alone.
+    _ = try await world.send(nil)
+    _ = try await world.runner.runAll()
+    try await courier.round()
+    #expect(receiver.told.count == 3)
+}
+
+@Test func `one report a round is asked for of each hub, who waits longest first`() async throws {
+    let world = try await HubWorld()
+    let receiver = RecordingReceiver()
+    let asked = Mutex<[String]>([])
+    let courier = HubWebhookCourier(
+        store: world.database, sender: receiver,
+        reports: { id, _ in
+            asked.withLock { $0.append(id) }
+            return []
+        }, clock: world.clock.function, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    try await setWebhook(world)
+    try await world.put("one")
+    world.sender.refuse("token of one", PushVerdict(.unavailable, retryAfter: 600_000))
+    var ids: [String] = []
+    for key in ["a", "b", "c"] { ids.append(try await world.campaign("{}", key: key).id) }
+    _ = try await world.runner.runAll()
+    world.clock.advance(milliseconds: 61_000)
+    for count in 1...3 {
+        try await courier.round()
+        #expect(asked.withLock { $0.count } == count)
+        world.clock.advance(milliseconds: 1000)
+    }
+    try await courier.round()
+    #expect(asked.withLock { $0 }.sorted() == ids.sorted())
+    world.clock.advance(milliseconds: 57_000)
+    try await courier.round()
+    let all = asked.withLock { $0 }
+    #expect(all.count == 4)
+    #expect(all.last == all.first)
 }

@@ -29,3 +29,31 @@ func `each landed schema of the hub is the one of its fixture`(migration: String
     #expect(mode == 0o600)
     try database.close()
 }
+
+@Test func `of a device token in two spellings the installation keeps it that was registered last`() throws {
+    let database = try DatabaseQueue()
+    let migrator = HubSchema.migrator
+    try migrator.migrate(database, upTo: try #require(migrator.migrations.first { $0.hasPrefix("9 ") }))
+    let rows: [(id: String, channel: String, platform: String, at: Int64)] = [
+        ("a", "ABCDEF01", "apns", 5), ("b", "abcdef01", "aldaba", 9), ("c", "FFEE", "aldaba", 3),
+        ("d", "FFee", "apns", 1), ("e", "e AB", "apns", 1), ("f", "ABCD", "wns", 1), ("g", "token of AB", "apns", 1),
+    ]
+    try database.write { database in
+        try database.execute(
+            sql: "INSERT INTO hub(name, team, topic, is_strict, created_at) VALUES ('todo', 'T', 'x', 0, 0)")
+        for row in rows {
+            try database.execute(
+                sql: """
+                    INSERT INTO installation(hub, id, channel, document, platform, tags, version, created_at, updated_at)
+                    VALUES (1, ?, ?, '{}', ?, '', 1, 0, ?)
+                    """, arguments: [row.id, row.channel, row.platform, row.at])
+        }
+    }
+    try migrator.migrate(database)
+    let channels = try database.read { database in
+        try Row.fetchAll(database, sql: "SELECT channel, fault FROM installation ORDER BY id").map { row in
+            (row["fault"] as String?) ?? (row["channel"] as String?)
+        }
+    }
+    #expect(channels == ["TakenOver", "abcdef01", "ffee", "TakenOver", "e ab", "ABCD", "token of AB"])
+}

@@ -7,6 +7,7 @@ import HubWire
 import LocalSchedule
 import Logging
 import PushModel
+import ServerCore
 import StoreHub
 import Synchronization
 import Testing
@@ -132,4 +133,16 @@ final class RecordingSender: PushSender {
             return pushes.map { state.verdicts[$0.channel.key] ?? PushVerdict(.success) }
         }
     }
+}
+
+/// Nothing is known of any notification.
+struct NoTimelines: TimelineService {
+    func timelines(of reference: String, team: TeamID?) async throws -> [NotificationTimeline] { [] }
+}
+
+/// Nothing can be taken back.
+struct NoWithdrawal: NotificationWithdrawal {
+    func withdraw(
+        _ id: NotificationID, of device: DeviceID, then complete: @escaping @Sendable (WithdrawalOutcome) -> Void
+    ) { complete(.unknown) }
 }

@@ -132,3 +132,43 @@ private func listed(_ world: HubWorld, _ expression: String? = nil, isDead: Bool
     // A key that is not there is not one with an empty text.
     await #expect(throws: HubAccess.Refusal.self) { try await check("") }
 }
+
+@Test func `the dead are found by what they are, page by page`() async throws {
+    let world = try await HubWorld()
+    for number in 0..<3 { try await world.put("a\(number)", #","tags":["a"],"userId":"Anna""#, channel: "c\(number)") }
+    try await world.put("b", #","tags":["b"]"#, channel: "c3", platform: "gcm")
+    try await world.put("thief", channel: "c0")
+    try await world.put("thief", channel: "c2")
+    try await world.put("thief", channel: "c3")
+    #expect(try await listed(world, "a", isDead: true) == ["a0", "a2"])
+    #expect(try await listed(world, "a", isDead: false) == ["a1"])
+    #expect(try await listed(world, "$UserId:{anna}", isDead: true) == ["a0", "a2"])
+    #expect(try await listed(world, "$Platform:{gcm}", isDead: true) == ["b"])
+    #expect(try await listed(world, "!a", isDead: true) == ["b"])
+    let first = try await world.hubs.list(.init(expression: "a", isDead: true, limit: 1), of: world.hub)
+    #expect(first.map(\.installation.id) == ["a0"])
+    let rest = try await world.hubs.list(
+        .init(expression: "a", isDead: true, after: try #require(first.last).number), of: world.hub)
+    #expect(rest.map(\.installation.id) == ["a2"])
+}
+
+@Test(arguments: ["apns", "aldaba"])
+func `a device token in another spelling is the same channel`(platform: String) async throws {
+    let world = try await HubWorld()
+    try await world.put("old", channel: "0A1B2C", platform: "apns")
+    try await world.put("new", channel: "0a1b2c", platform: platform)
+    #expect(try await listed(world, isDead: true) == ["old"])
+    try await world.put("other", channel: "AB:Cd", platform: "gcm")
+    try await world.put("another", channel: "ab:cd", platform: "gcm")
+    #expect(try await listed(world, isDead: true) == ["old"])
+    for spelling in ["0A1B2C", "0a1b2c"] {
+        #expect(
+            try await world.database.installations(hub: world.hub.number, channel: spelling).map(\.installation.id)
+                == ["new"])
+    }
+    #expect(
+        try await world.database.installations(hub: world.hub.number, channel: "ab:cd").map(\.installation.id)
+            == ["another"])
+    // As it was written.
+    #expect(try await world.hubs.installation("old", of: world.hub).installation.channel == .handle("0A1B2C"))
+}

@@ -4,11 +4,6 @@ import PushModel
 import ServerCore
 import Testing
 
-/// Nothing is known of any notification.
-private struct NoTimelines: TimelineService {
-    func timelines(of reference: String, team: TeamID?) async throws -> [NotificationTimeline] { [] }
-}
-
 @Test func `what a push service cannot take now is tried again by its own wish, and counted once`() async throws {
     let world = try await HubWorld()
     try await world.put("one")
@@ -123,4 +118,28 @@ private struct NoTimelines: TimelineService {
     #expect("\(found)".contains("<redacted>"))
     #expect(try await world.database.removeCredential(last, of: world.hub.number))
     #expect(try await world.database.removeCredential(last, of: world.hub.number) == false)
+}
+
+@Test func `who got nothing has no id of a notification, and the others have the one that they got`() async throws {
+    let world = try await HubWorld()
+    let template = #","templates":{"a":{"body":"{\"x\":\"$(y)\"}"}}"#
+    for id in ["one", "two"] { try await world.put(id, template) }
+    try await world.put("other", template)
+    func ids(_ record: SendRecord) async throws -> [String?] {
+        try await world.hubs.recipients(of: record, hub: world.hub, after: nil, limit: 9, by: NoTimelines())
+            .map { world.hubs.notificationID(of: $0, in: record, hub: world.hub) }
+    }
+    let record = try await world.hubs.accept(
+        SendRequest(format: .template, body: Array(#"{"y":"1"}"#.utf8), target: .audience(nil), rate: 1),
+        for: world.hub)
+    _ = try await world.runner.runAll()
+    let first = try #require(world.sender.pushes.first).id.rawValue
+    #expect(try await ids(try await world.now(record)) == [first, nil, nil])
+    _ = try await world.hubs.delete("two", of: world.hub)
+    while let due = try await world.runner.runAll() {
+        world.clock.advance(milliseconds: due.milliseconds(since: world.clock.now))
+    }
+    let last = try #require(world.sender.pushes.last).id.rawValue
+    #expect(world.sender.pushes.count == 2)
+    #expect(try await ids(try await world.now(record)) == [first, nil, last])
 }

@@ -1,13 +1,10 @@
+import Audience
 import Hub
 import HubWire
 import PushModel
 import ServerCore
+import Synchronization
 import Testing
-
-/// Nothing is known of any notification.
-private struct NoTimelines: TimelineService {
-    func timelines(of reference: String, team: TeamID?) async throws -> [NotificationTimeline] { [] }
-}
 
 private let busy = PushVerdict(.unavailable, reason: "HTTP 503", retryAfter: 0)
 
@@ -129,4 +126,36 @@ extension HubWorld {
     #expect(Set(world.sender.pushes.map(\.id)).count == 6)
     #expect(try await world.now(record).state == .completed)
     #expect(try await world.ends(record) == [.accepted: 6])
+}
+
+/// A push service beside which somebody else acts while a slice is with it.
+private struct InterruptedSender: PushSender {
+    let verdict: PushVerdict
+    let act: @Sendable () async -> Void
+
+    func deliver(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?] {
+        await act()
+        return pushes.map { _ in verdict }
+    }
+}
+
+@Test(arguments: [false, true])
+func `what a slice brings that was under way when its send was cancelled is not tried again`(
+    isCampaign: Bool
+) async throws {
+    let meanwhile = Mutex<(@Sendable () async -> Void)?>(nil)
+    let world = try await HubWorld(senders: [
+        .apns: InterruptedSender(verdict: busy) { await meanwhile.withLock { $0 }?() }
+    ])
+    for id in ["one", "two"] { try await world.put(id) }
+    let record = try await isCampaign ? world.campaign("{}") : world.send(nil)
+    let (hubs, hub) = (world.hubs, world.hub)
+    meanwhile.withLock {
+        $0 = { _ = try? await hubs.cancel(record.id, of: hub) }
+    }
+    #expect(try await world.runner.runAll() == nil)
+    #expect(try await world.now(record).state == .canceled)
+    #expect(try await world.ends(record) == [.ended: 2])
+    let rows = try await world.database.recipients(of: record.number, after: nil, limit: 9)
+    #expect(rows.map(\.retryAt) == [nil, nil])
 }

@@ -37,7 +37,7 @@ package struct EnvironmentEvidence: Hashable, Sendable {
     }
 
     /// Takes in what an answer says.
-    mutating func add(_ sign: EnvironmentSign?) {
+    package mutating func add(_ sign: EnvironmentSign?) {
         switch sign {
         case .right?: right += 1
         case .doubtful(let environment, let isProven)?:
@@ -51,10 +51,10 @@ package struct EnvironmentEvidence: Hashable, Sendable {
 
     /// Whether bad answers are a fault of the send: no token was right in it, and those that are bad are too many, or the
     /// credential was never right for any.
-    var isFault: Bool { bad > 0 && right == 0 && (bad >= Self.tooMany || !isProven) }
+    package var isFault: Bool { bad > 0 && right == 0 && (bad >= Self.tooMany || !isProven) }
 
     /// What is to be said of the send; `nil` where nothing is wrong with it.
-    var words: String? {
+    package var words: String? {
         if isFault {
             let name = environment?.rawValue ?? "one"
             return

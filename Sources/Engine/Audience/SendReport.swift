@@ -1,7 +1,4 @@
-import Audience
 import HubWire
-import PushModel
-import ServerCore
 
 /// How many recipients of a send have something in common.
 package struct RecipientCount: Hashable, Sendable {
@@ -18,7 +15,7 @@ package struct RecipientCount: Hashable, Sendable {
     /// How it ended, or how far it is.
     package var end: SendReport.End
     /// What is known to have happened.
-    package var reached: SendRecipient.Reached
+    package var reached: RecipientReached
     /// Whether it was handed over at least once.
     package var isTried: Bool
     /// How many they are.
@@ -27,7 +24,7 @@ package struct RecipientCount: Hashable, Sendable {
     /// Brings the parts together.
     package init(
         platform: HubPlatform, locale: String?, appVersion: String?, outcome: SendOutcome?, reason: String?,
-        end: SendReport.End, reached: SendRecipient.Reached, isTried: Bool, count: Int
+        end: SendReport.End, reached: RecipientReached, isTried: Bool, count: Int
     ) {
         self.platform = platform
         self.locale = locale
@@ -168,12 +165,18 @@ package struct SendReport: Hashable, Sendable {
     /// Those whose turn has not come are not in it.
     package var parts: [Dimension: [String: SendFunnel]] = [:]
 
-    /// - Parameter unreached: Counts of members of broadcast parts that have no row, by their end.
-    init(
-        _ record: SendRecord, _ counts: [RecipientCount], installations: Int, leftOut: Int,
+    /// Adds up what is known.
+    ///
+    /// - Parameters:
+    ///   - targeted: How many were meant.
+    ///   - seen: How many of them have a row.
+    ///   - leftOut: How many of them get nothing, by the send's own wish.
+    ///   - unreached: Counts of members of broadcast parts that have no row, by their end.
+    package init(
+        _ state: SendState, targeted: Int, _ counts: [RecipientCount], seen: Int, leftOut: Int,
         unreached: [(end: End, count: Int)] = []
     ) {
-        state = record.state
+        self.state = state
         for count in counts {
             funnel.add(count)
             ends[count.end, default: 0] += count.count
@@ -189,11 +192,6 @@ package struct SendReport: Hashable, Sendable {
                 parts[dimension, default: [:]][value ?? "", default: SendFunnel()].add(count)
             }
         }
-        let seen =
-            switch record.request.target {
-            case .channels: counts.reduce(0) { $0 + $1.count }
-            case .audience: installations
-            }
         if leftOut > 0 {
             funnel.add(waiting: leftOut)
             ends[.ineligible, default: 0] += leftOut
@@ -206,133 +204,30 @@ package struct SendReport: Hashable, Sendable {
             ends[end, default: 0] += count
             parts[.platform, default: [:]][HubPlatform.aldaba.text, default: SendFunnel()].add(some)
         }
-        let left = max(0, record.targeted - seen - leftOut - unreached.reduce(0) { $0 + $1.count })
+        let left = max(0, targeted - seen - leftOut - unreached.reduce(0) { $0 + $1.count })
         guard left > 0 else { return }
         funnel.add(waiting: left)
-        ends[record.state.isFinal ? .ended : .pending, default: 0] += left
+        ends[state.isFinal ? .ended : .pending, default: 0] += left
     }
 }
 
-extension NotificationHubs {
-    /// How many recipients a report looks up, at most; those that were looked up longest ago come first.
-    private static let mostLookedUp = 2000
+/// What is known to have happened to a notification, by the device's word or a person's.
+package struct RecipientReached: OptionSet, Hashable, Sendable {
+    /// The bits.
+    package let rawValue: Int
+    /// Takes bits as they are.
+    package init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// What became of a send.
-    ///
-    /// - Parameter timelines: Knows what became of each notification on this server's own devices.
-    /// - Throws: ``HubFault`` where there is none.
-    package func report(
-        _ id: String, of hub: HubRecord, by timelines: any TimelineService
-    ) async throws -> SendReport {
-        let record = try await send(id, of: hub)
-        try await follow(record, of: hub)
-        try await lookUp(record, of: hub, by: timelines)
-        let (counts, installations, byPart) = try await store.recipientCounts(of: record.number)
-        let unreached = try await self.unreached(record, rows: byPart)
-        // Those whom an experiment gives nothing are not meant.
-        let leftOut = try await store.leftOut(of: record.number).filter { $0.key != .heldOut }.values.reduce(0, +)
-        return SendReport(record, counts, installations: installations, leftOut: leftOut, unreached: unreached)
-    }
-
-    /// Updates the rows of recipients whose end is not final, from their timelines.
-    private func lookUp(_ record: SendRecord, of hub: HubRecord, by timelines: any TimelineService) async throws {
-        let begin = clock()
-        let open = try await store.openRecipients(
-            of: record.number, lookedUpBefore: begin, limit: Self.mostLookedUp)
-        var changed: [SendRecipient] = []
-        for recipient in open {
-            var recipient = recipient
-            if let found = try await timelines.timelines(
-                of: SendSlice.id(hub, record, recipient).rawValue, team: hub.team
-            ).first {
-                recipient.follow(found)
-            }
-            changed.append(recipient)
-        }
-        if !changed.isEmpty { try await store.note(changed, of: record.number, lookedUpAt: begin) }
-    }
-
-    private func reportable(_ id: String, of hub: HubRecord) async throws -> (SendRecord, Bitmap) {
-        let record = try await send(id, of: hub)
-        guard record.request.format != .template, case .audience = record.request.target else {
-            throw HubFault.conflict("native sends and campaigns to an audience alone can be withdrawn")
-        }
-        return (record, try await store.audience(ofSend: record.number))
-    }
-
-    /// Takes back what was sent: what waits does not arrive, and devices that may have it take it off their screens.
-    ///
-    /// What was handed over as one is taken back at once, everybody else's one by one.
-    ///
-    /// - Returns: How many notifications were taken back.
-    package func withdraw(
-        _ id: String, of hub: HubRecord, timelines: any TimelineService, by withdrawal: any NotificationWithdrawal
-    ) async throws -> Int {
-        var (record, audience) = try await reportable(id, of: hub)
-        if !record.state.isFinal { record = try await cancel(id, of: hub) }
-        var count = 0
-        for part in try await store.parts(ofSend: record.number) {
-            guard let broadcast = part.broadcast, part.withdrawnAt == nil else { continue }
-            try await gateway?.withdraw(broadcast)
-            try await store.noteWithdrawn(part, at: now)
-            audience = audience.subtracting(try await store.audience(of: part))
-            count += part.count
-        }
-        var next: UInt32? = 0
-        while let start = next {
-            let numbers = audience.numbers(from: start, limit: SendSlice.largest)
-            next = numbers.count < SendSlice.largest ? nil : numbers.last.flatMap { $0 < .max ? $0 + 1 : nil }
-            for number in numbers where record.request.plan.isSpread || number < record.cursor {
-                let id = SendSlice.id(hub, record, "\(number)").rawValue
-                let outcome = try await takeBack(id, hub, timelines, withdrawal)
-                if outcome == .withdrawn || outcome == .mayHaveArrived { count += 1 }
-            }
-        }
-        return count
-    }
-
-    /// Takes back the notification of an id; `nil` where there is none.
-    func takeBack(
-        _ id: String, _ hub: HubRecord, _ timelines: any TimelineService, _ withdrawal: any NotificationWithdrawal
-    ) async throws -> WithdrawalOutcome? {
-        guard let found = try await timelines.timelines(of: id, team: hub.team).first, let device = found.device else {
-            return nil
-        }
-        return await withCheckedContinuation { continuation in
-            withdrawal.withdraw(found.id, of: device) { continuation.resume(returning: $0) }
-        }
-    }
-}
-
-extension SendRecipient {
-    /// Takes in what this server knows of the notification by now.
-    mutating func follow(_ timeline: NotificationTimeline) {
-        var last = end
-        for state in timeline.entries.map(\.state) {
-            switch state {
-            case .acked, .handed:
-                reached.insert(.delivered)
-                if last == .waiting { last = .delivered }
-            case .presented:
-                reached.formUnion([.delivered, .presented])
-                if last == .waiting || last == .delivered { last = .presented }
-            case .opened:
-                reached.formUnion([.delivered, .opened])
-                last = .opened
-            case .action:
-                reached.formUnion([.delivered, .action])
-                last = .action
-            case .dismissed:
-                reached.formUnion([.delivered, .dismissed])
-                if last != .opened, last != .action { last = .dismissed }
-            case .expired where !last.isFinal:
-                reached.insert(.expired)
-                last = .expired
-            case .replaced, .withdrawn, .dropped, .suppressed, .failed, .undecryptable:
-                if !last.isFinal { last = .ended }
-            default: break
-            }
-        }
-        end = last
-    }
+    /// The device has it.
+    package static let delivered = RecipientReached(rawValue: 1)
+    /// It was shown.
+    package static let presented = RecipientReached(rawValue: 2)
+    /// A person opened it.
+    package static let opened = RecipientReached(rawValue: 4)
+    /// A person chose an action.
+    package static let action = RecipientReached(rawValue: 8)
+    /// A person dismissed it.
+    package static let dismissed = RecipientReached(rawValue: 16)
+    /// Its time was over before it arrived.
+    package static let expired = RecipientReached(rawValue: 32)
 }

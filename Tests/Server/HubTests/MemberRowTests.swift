@@ -1,14 +1,10 @@
+import Audience
 import HubWire
 import PushModel
 import ServerCore
 import Testing
 
 @testable import Hub
-
-/// Nothing is known of any notification.
-private struct NoTimelines: TimelineService {
-    func timelines(of reference: String, team: TeamID?) async throws -> [NotificationTimeline] { [] }
-}
 
 /// The ends of the rows, page by page, which are those of the report.
 private func ends(_ record: SendRecord, _ world: HubWorld) async throws -> [SendReport.End: Int] {
