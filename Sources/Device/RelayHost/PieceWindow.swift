@@ -26,7 +26,8 @@ struct PieceWindow {
         let elapsed = max(1, now - askedAt)
         shortest = min(shortest, elapsed)
         let (product, overflow) = (position - before).multipliedReportingOverflow(by: 2 * shortest)
-        bytes = overflow ? Self.range.upperBound : min(max(product / elapsed, Self.range.lowerBound), Self.range.upperBound)
+        let wanted = overflow ? Int64.max : product / elapsed
+        bytes = min(max(wanted, Self.range.lowerBound), Self.range.upperBound)
     }
 
     /// What was asked for will not come.

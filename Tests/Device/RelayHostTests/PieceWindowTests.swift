@@ -21,7 +21,8 @@ import Testing
         return window.bytes
     }
 
-    @Test("A short way keeps little under way", arguments: [(1, 190_000), (1, 10_000), (2, 50_000)] as [(Int64, Int64)])
+    @Test(
+        "A short way keeps little under way", arguments: [(1, 190_000), (1, 10_000), (2, 50_000)] as [(Int64, Int64)])
     func short(milliseconds: Int64, bytesEach: Int64) {
         #expect(window(after: 100, milliseconds: milliseconds, bytesEach: bytesEach) <= 512 << 10)
     }
