@@ -151,6 +151,44 @@ def test_a_call_waits_for_a_device_that_is_away(devices):
     assert here.relay("life", command).stdout.startswith("completed")
 
 
+def test_a_call_that_waits_is_taken_back_with_its_caller(devices):
+    here, away = devices("here", "away")
+    away.kill()
+    here.sees("away", "offline")
+    commands = [str(uuid.uuid4()) for _ in range(2)]
+    first, second = (
+        here.start_relay("call", "ping", "--on", "away", "--wait", "--id", command, "--within", "60") for command in commands)
+    for command in commands:
+        wait_until(lambda: "sent" in here.relay("life", command, check=False).stdout, "the call is on its way")
+    first.send_signal(signal.SIGINT)
+    first.communicate(timeout=20)
+    wait_until(lambda: here.relay("life", commands[0]).stdout.startswith("cancelled"), "it is taken back")
+    away.start()
+    told, complaint = second.communicate(timeout=30)
+    assert second.returncode == 0, complaint
+    noted = [json.loads(line).get("id") for line in away.relay("log").stdout.splitlines()]
+    assert commands[1] in noted and commands[0] not in noted
+
+
+def test_a_call_that_the_server_keeps_ends_with_it(up, devices):
+    here, away = devices("here", "away")
+    away.kill()
+    here.sees("away", "offline")
+    command = str(uuid.uuid4())
+    waiting = here.start_relay("call", "ping", "--on", "away", "--wait", "--id", command, "--within", "120")
+    wait_until(lambda: "sent" in here.relay("life", command, check=False).stdout, "the call is on its way")
+    old = up.pids()["serve"]
+    os.kill(old, signal.SIGKILL)
+    _, complaint = waiting.communicate(timeout=30)
+    assert waiting.returncode == 7, complaint
+    assert here.relay("life", command).stdout == "failed: nobody knows what came of it\n"
+    up.wait_for_new_pid("serve", old)
+    away.start()
+    here.sees("away")
+    assert "pong" in here.relay("call", "ping", "--on", "away").stdout
+    assert command not in away.relay("log").stdout
+
+
 def test_an_app_that_does_not_run_is_started_by_a_call(devices, tmp_path):
     here, other = devices("here", "other")
     script = tmp_path / "service"

@@ -250,9 +250,12 @@ extension RelayHost {
         answer(client, number, RelayOutcome(.success))
     }
 
-    /// Tells the target that a command's outcome is not wanted any more. Where the command may wait at the server, this comes after it.
+    /// A command's outcome is not wanted any more: it waits no longer at the server, and the target is told where it has come there.
     private mutating func takeBack(_ id: UUID) {
         guard let command = ledger[id] else { return }
-        send(.cancel(command: id), to: command.device, deadline: command.deadline, waits: command.waits)
+        if isOpen, command.waits || known(command.device)?.presence == .wakeable {
+            directives.append(.send(.withdraw(device: command.device, id: id)))
+        }
+        send(.cancel(command: id), to: command.device, deadline: nil)
     }
 }

@@ -211,7 +211,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
                 directives.append(.tell(client, .watchFailed(.refused, why)))
             }
         case .met(let device): pairingMet(device)
-        case .hello, .goodbye, .dismiss, .meet, .find, .unknown: break
+        case .hello, .goodbye, .dismiss, .meet, .find, .withdraw, .unknown: break
         }
         return take(now)
     }
@@ -357,14 +357,14 @@ public struct RelayHost<Client: Hashable & Sendable> {
 
     /// Sends something to another device, without a command of its own.
     mutating func send(
-        _ content: RelayContent, to device: String, deadline: Int64?, isBulk: Bool = false, waits: Bool = false
+        _ content: RelayContent, to device: String, deadline: Int64?, isBulk: Bool = false
     ) {
         guard hasWay(to: device), let body = try? content.encoded() else { return }
         directives.append(
             .send(
                 .route(
                     RelayRoute(
-                        peer: device, id: UUID.random(), deadline: deadline, body: body, isBulk: isBulk, waits: waits)))
+                        peer: device, id: UUID.random(), deadline: deadline, body: body, isBulk: isBulk)))
         )
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import RelayWire
 
 /// A push that is to wake a device.
@@ -67,6 +68,11 @@ extension RelayDirectory {
         }
         accounts[id]?.entries[entry.device.id]?.pushedAt = now
         return .push(RelayPush(device: entry.device.id, account: id, channel: channel, until: deadline))
+    }
+
+    /// A device takes back what waits for another one.
+    public mutating func withdraw(_ id: UUID, for device: String, by session: RelaySession) {
+        waiting.withdraw(id, for: device, from: session.device)
     }
 
     /// A device could not be woken.

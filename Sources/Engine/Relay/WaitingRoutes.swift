@@ -1,3 +1,4 @@
+import Foundation
 import RelayWire
 
 /// What waits for devices that are away, until its deadline: a value.
@@ -51,6 +52,14 @@ struct WaitingRoutes: Sendable {
             guard waiting.account == account, waiting.until > now else { return Self.ended(waiting, .expired) }
             return .forward(waiting.route, to: session, from: waiting.sender)
         }
+    }
+
+    /// A device takes back what waits for another.
+    mutating func withdraw(_ id: UUID, for device: String, from sender: String) {
+        guard let all = routes[device] else { return }
+        let rest = all.filter { $0.route.id != id || $0.sender.device != sender }
+        total -= all.reduce(0) { $0 + $1.route.body.count } - rest.reduce(0) { $0 + $1.route.body.count }
+        routes[device] = rest.isEmpty ? nil : rest
     }
 
     /// What has waited in vain.

@@ -108,6 +108,8 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
             }
         case .dismiss(let device):
             state.withLock { follow($0.directory.dismiss(device, by: sender), &$0) }
+        case .withdraw(let device, let id):
+            state.withLock { $0.directory.withdraw(id, for: device, by: sender) }
         case .meet(let place):
             state.withLock { follow($0.directory.meet(sender, at: place, now: now), &$0) }
         case .find(let device): state.withLock { follow($0.directory.find(device, by: sender), &$0) }

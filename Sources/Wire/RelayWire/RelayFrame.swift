@@ -32,6 +32,8 @@ public enum RelayFrame: Hashable, Sendable {
     case interrupted(device: String)
     /// A message from one device to another.
     case route(RelayRoute)
+    /// A device takes back what waits at the server for another that is away; nothing where that does not wait any more.
+    case withdraw(device: String, id: UUID)
     /// A message did not reach the device, for certain.
     case undelivered(id: UUID, RelayUndelivered)
     /// The server does not take what was said; why, in words.
@@ -73,6 +75,7 @@ public enum RelayFrame: Hashable, Sendable {
         case .visited(let device): ["type": "visited", "device": .dictionary(device.map)]
         case .interrupted(let device): ["type": "interrupted", "device": .string(device)]
         case .route(let route): route.map
+        case .withdraw(let device, let id): ["type": "withdraw", "device": .string(device), "id": .uuid(id)]
         case .undelivered(let id, let reason):
             ["type": "undelivered", "id": .uuid(id), "reason": .string(reason.rawValue)]
         case .refused(let why): ["type": "refused", "reason": .string(why)]
@@ -130,6 +133,7 @@ public enum RelayFrame: Hashable, Sendable {
         case "visited": return .visited(try RelayDevice(try fields.member("device")))
         case "interrupted": return .interrupted(device: try fields.text("device"))
         case "route": return .route(try RelayRoute(fields))
+        case "withdraw": return .withdraw(device: try fields.text("device", most: 64), id: try fields.id("id"))
         case "undelivered":
             return .undelivered(
                 id: try fields.id("id"), RelayUndelivered(rawValue: try fields.text("reason")) ?? .unavailable)

@@ -87,9 +87,10 @@ import Testing
             .command(
                 request: 1, id: id, device: "9", deadline: 500, waits: waits,
                 .call(app: "x", service: "s", message: [:])))
-        let sent = host.ended(1, at: 1).compactMap { if case .send(.route(let route)) = $0 { route } else { nil } }
+        let ended = host.ended(1, at: 1)
+        let sent = ended.compactMap { if case .send(.route(let route)) = $0 { route } else { nil } }
         #expect(try sent.map { try RelayContent($0.body) } == [.cancel(command: id)])
-        #expect(sent.map(\.waits) == [waits] && sent.map(\.deadline) == [500])
+        #expect(ended.contains(.send(.withdraw(device: "9", id: id))) == waits)
     }
 
     private static func again(_ firstGivenAt: Int64) -> RelayContent {

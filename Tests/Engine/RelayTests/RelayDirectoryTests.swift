@@ -288,6 +288,23 @@ import Testing
         #expect(directory.due(at: 30_000).isEmpty)
     }
 
+    @Test("What waits is taken back by its sender, and by nobody else")
+    mutating func withdrawing() {
+        for device in ["a", "b", "c"] { join(device) }
+        _ = directory.closed(Self.session("b"), at: 0)
+        var (taken, kept) = (Self.route("b", deadline: 20_000), Self.route("b", deadline: 20_000))
+        taken.waits = true
+        kept.waits = true
+        for route in [taken, kept] { _ = directory.route(route, from: Self.session("a"), at: 1) }
+        directory.withdraw(kept.id, for: "b", by: Self.session("c"))
+        directory.withdraw(taken.id, for: "b", by: Self.session("a", 2))
+        directory.withdraw(UUID(), for: "x", by: Self.session("a"))
+        let forwarded = join("b", epoch: 2, at: 2).compactMap {
+            if case .forward(let route, _, _) = $0 { route.id } else { nil }
+        }
+        #expect(forwarded == [kept.id])
+    }
+
     @Test("For one device 32 messages wait at most, and none longer than five minutes")
     mutating func waitingBounds() {
         join("a")

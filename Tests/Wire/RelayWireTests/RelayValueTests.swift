@@ -119,6 +119,7 @@ import Testing
                 token: [UInt8](repeating: 7, count: 32), device, wake: RelayWakeChannel(service: .fcm, token: "t")),
             .welcome(device: "7", revision: 3, devices: [device]),
             .welcome(device: "7", revision: 3, devices: [device], undescribed: ["1"]), .changed(revision: 4, device),
+            .withdraw(device: "7", id: id),
             .removed(revision: 5, device: "7"), .interrupted(device: "7"),
             .route(RelayRoute(peer: "8", id: id, deadline: 9, body: [1])), .undelivered(id: id, .overloaded),
             .route(RelayRoute(peer: "8", id: id, deadline: nil, body: [1], isBulk: true, waits: true)),
