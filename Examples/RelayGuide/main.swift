@@ -1,6 +1,7 @@
 // Each step of Rome's guide for iOS: `RelayGuide serve` on one device, `RelayGuide call` on another. And streams, which the guide has not:
 // `RelayGuide take FILE` on one device, `RelayGuide give FILE` on another. `RelayGuide hold` asks what is never answered, to show the life of
-// a command: with the line `cancel` it is taken back.
+// a command: with the line `cancel` it is taken back. `RelayGuide values` asks with values of every kind, and tells which came back as they
+// were. `RelayGuide find ID` finds a device of another person's.
 
 import ConnectedDevices
 import Foundation
@@ -81,12 +82,33 @@ struct StreamTaker: AppServiceProvider {
 
 @Sendable func say(_ line: String) { try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8)) }
 
-// 1. Start the platform.
+// 1. Say who answers questions for tokens and hears of the registration, start the platform, add the account, and register for being woken.
+// The agent has its own credential and wakes apps itself: no token is asked for, and a push that comes to the app is the app's own.
 let platform = ConnectedDevicesPlatform.shared
+let registered = Mutex<[ConnectedDevicesNotificationRegistrationState]>([])
+platform.accountManager.accessTokenRequested.subscribe { $0.complete(withErrorMessage: "nobody signs in here") }
+platform.accountManager.accessTokenInvalidated.subscribe { say("a token for \($0.scopes) is of no use any more") }
+platform.notificationRegistrationManager.registrationStateChanged.subscribe { state in
+    registered.withLock { $0.append(state) }
+}
 platform.start()
 guard await platform.accountManager.add(.device) == .success else {
     say("no agent answers")
     exit(1)
+}
+let pushes = ConnectedDevicesNotificationRegistration(type: .polling, appId: app, appDisplayName: "Guide")
+let registering = await platform.notificationRegistrationManager.register(pushes)
+guard registering == .success else {
+    say("registered: \(registering)")
+    exit(1)
+}
+
+/// What the guide does with each push: the library's are handed to the platform.
+@MainActor func receive(_ push: [AnyHashable: Any]) async -> Bool {
+    guard let notification = ConnectedDevicesNotification.tryParse(push) else { return false }
+    let operation = platform.processNotification(notification)
+    await operation.waitForCompletion()
+    return operation.isConnectedDevicesNotification
 }
 
 if CommandLine.arguments.dropFirst().first == "serve" {
@@ -104,6 +126,12 @@ if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "take" {
     registration.appServiceProviders = [StreamTaker(file: URL(fileURLWithPath: CommandLine.arguments[2]))]
     say("published: \(await registration.publish())")
     while true { try await Task.sleep(for: .seconds(3600)) }
+}
+
+if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "find" {
+    let other = await RemoteSystem.find(id: CommandLine.arguments[2])
+    say("found: \(other?.apps.flatMap(\.appServices).map { "\($0.packageId)/\($0.name)" } ?? [])")
+    exit(0)
 }
 
 // 3. Discover devices, until one with this app is there.
@@ -147,7 +175,37 @@ if CommandLine.arguments.dropFirst().first == "hold" {
     exit(0)
 }
 
-// 4. Open addresses there.
+if CommandLine.arguments.dropFirst().first == "values" {
+    let date = Date(timeIntervalSince1970: 1_790_000_000.125)
+    let id = UUID()
+    let sent: ValueSet = [
+        "text": "añ\u{0}😀", "large": Int64(1) << 53 + 1, "least": Int64.min, "whole": 1.0, "third": 1.0 / 3,
+        "yes": true,
+        "no": false, "date": date, "id": id, "data": Data([0, 1, 255]), "numbers": [1, 2, 3], "words": ["a", "b"],
+        "nested": ["deep": ["list": [1.5, 2.0]]],
+    ]
+    let response = await AppServiceConnection.sendStatelessMessage(
+        sent, to: AppServiceInfo(name: service, packageId: app), request: request)
+    let back = response.message
+    let nested = ((back["nested"] as? ValueSet)?["deep"] as? ValueSet)?["list"]
+    let isSame: [String: Bool] = [
+        "text": back["text"] as? String == "añ\u{0}😀", "large": back["large"] as? Int == 1 << 53 + 1,
+        "least": back["least"] as? Int == .min, "whole": back["whole"] as? Double == 1,
+        "yes": back["yes"] as? Bool == true,
+        "third": back["third"] as? Double == 1.0 / 3, "no": back["no"] as? Bool == false,
+        "date": back["date"] as? Date == date,
+        "id": back["id"] as? UUID == id, "data": back["data"] as? Data == Data([0, 1, 255]),
+        "numbers": back["numbers"] as? [Int] == [1, 2, 3], "words": back["words"] as? [String] == ["a", "b"],
+        "nested": nested as? [Double] == [1.5, 2], "whole is no integer": !(back["whole"] is Int),
+    ]
+    say("values: \(response.status), others: \(isSame.filter { !$0.value }.keys.sorted())")
+    exit(0)
+}
+
+// 4. What stands of the registration, and what becomes of a push; open addresses there.
+say(
+    "registered: \(registered.withLock { $0.map { "\($0)" } }), the push is the library's: \(await receive(["aps": ["alert": "hello"]]))"
+)
 let launcher = RemoteLauncher()
 for uri in ["guide:hello", "guide:refuse", "https://example.org/guide", "file:///etc/passwd"] {
     say("launch \(uri): \(await launcher.launchUri(uri, with: request))")
@@ -165,7 +223,8 @@ let response = await connection.sendMessage([
 ])
 let isSame = response.message["CreationDate"] as? Date == created && response.message["TargetId"] as? UUID == target
 say(
-    "ping: \(response.status) \(response.message["Type"] ?? "nothing") \(isSame) \(response.message["Caller"] ?? "nobody")")
+    "ping: \(response.status) \(response.message["Type"] ?? "nothing") \(isSame) \(response.message["Caller"] ?? "nobody")"
+)
 
 // 6. What cannot be sent is refused at once.
 let mixed: [any Sendable] = [1, "two"]

@@ -443,9 +443,15 @@ def test_a_device_of_another_person_asks_what_is_open_to_anyone(pair, first, sec
         assert stranger.aldaba("relay", "open", "https://example.org/", "--on", second.id, check=False).returncode == 3
         assert ask("ping").returncode == 3
         secret = stranger.install(id=APP, name="Relay", team="ALDABADEMO", executable=sys.executable, provesBySecret=True)
+        stranger.install(
+            id="com.example.relay-guide", name="Guide", team="ALDABADEMO", executable=str((BINARY.parent / "RelayGuide").resolve()))
         with Relay(APP, secret, stranger.socket) as guest:
             assert guest.find(second.id)["apps"][0]["services"] == ["echo"]
             assert guest.call(second.id, APP, "echo", {"b": 3}) == {"b": 3}
+            swift = subprocess.run(
+                [BINARY.parent / "RelayGuide", "find", second.id], stdout=subprocess.PIPE, text=True, timeout=60,
+                env=clean_environment(ALDABA_APP_ID="com.example.relay-guide", ALDABA_AGENT_SOCKET=stranger.socket))
+            assert swift.stdout == f'found: ["{APP}/echo"]\n'
             with pytest.raises(RelayError) as absent:
                 guest.find(first.id)
             assert absent.value.status == "unknownDevice"

@@ -3,9 +3,12 @@
 import json
 import random
 import subprocess
+import threading
+import uuid
+from datetime import datetime, timezone
 
 from aldaba_process import BINARY, clean_environment, run_aldaba
-from test_relay import Device, opened, pair  # noqa: F401
+from test_relay import Device, Relay, opened, pair  # noqa: F401
 from waiting import wait_until
 
 GUIDE = BINARY.parent / "RelayGuide"
@@ -96,6 +99,7 @@ def test_every_step_of_the_guide(pair, opened, tmp_path):  # noqa: F811
         lines = [line for line in told.splitlines() if line != "enumerated"]
         assert lines == [
             "found: Guide available guide",
+            'registered: ["registered"], the push is the library\'s: false',
             "launch guide:hello: success",
             "launch guide:refuse: failure",
             "launch https://example.org/guide: appUnavailable",
@@ -116,3 +120,26 @@ def test_every_step_of_the_guide(pair, opened, tmp_path):  # noqa: F811
     finally:
         serving.kill()
         serving.wait(10)
+
+
+def test_swifts_values_become_pythons_and_come_back(pair, opened, tmp_path):  # noqa: F811
+    _, first, second = pair
+    install(first, tmp_path)
+    heard = []
+    with Relay(APP, second.install(tmp_path, APP), second.socket) as service:
+        service.publish({"guide": "sameUser"})
+        serving = threading.Thread(target=service.serve, args=(lambda question: heard.append(question) or question.message, 1))
+        serving.start()
+        told, _ = start(first, "values").communicate(timeout=60)
+        serving.join(10)
+    assert told.splitlines()[-1] == "values: success, others: []"
+    message = heard[0].message
+    date, drawn = message.pop("date"), message.pop("id")
+    assert date == datetime.fromtimestamp(1_790_000_000.125, timezone.utc) and isinstance(drawn, uuid.UUID)
+    expected = {
+        "text": "añ\0😀", "large": (1 << 53) + 1, "least": -(1 << 63), "whole": 1.0, "third": 1 / 3, "yes": True, "no": False,
+        "data": bytes([0, 1, 255]), "numbers": [1, 2, 3], "words": ["a", "b"], "nested": {"deep": {"list": [1.5, 2.0]}},
+    }
+    assert message == expected
+    assert {name: type(value) for name, value in message.items()} == {name: type(value) for name, value in expected.items()}
+    assert heard[0].caller == APP

@@ -136,6 +136,9 @@ public struct AppServiceConnectionOpenedInfo: Sendable {
     public let remoteSystemId: String
     /// The bundle id of the app that opened it; `nil` where it is not told.
     public let callerAppId: String?
+
+    /// The app that opened it, for asking it in turn; of what it offers nothing is known. `nil` where it is not told.
+    public var remoteSystemApp: RemoteSystemApp? { callerAppId.map { RemoteSystemApp(id: $0, on: remoteSystemId) } }
 }
 
 /// What this app offers to this person's other devices.

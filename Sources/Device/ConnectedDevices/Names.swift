@@ -103,6 +103,8 @@ public typealias MCDRemoteSystemLocalVisibilityKindFilter = RemoteSystemLocalVis
 /// The name with the prefix.
 public typealias MCDRemoteSystemLocalVisibilityKind = RemoteSystemLocalVisibilityKind
 /// The name with the prefix.
+public typealias MCDRemoteSystemAccountFilter = RemoteSystemAccountFilter
+/// The name with the prefix.
 public typealias MCDRemoteSystemPlatformFilter = RemoteSystemPlatformFilter
 
 /// The guide's older name.

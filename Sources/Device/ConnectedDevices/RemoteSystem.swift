@@ -50,6 +50,17 @@ public struct RemoteSystem: Hashable, Sendable {
         await RelayClient.shared.ask { .life(request: $0, id: UUID()) } == nil ? .unspecified : .allowed
     }
 
+    /// Finds a device of another person's, by its id: one that offers something to anyone. It has those apps and services alone, and can
+    /// be asked from now on; its owner is asked at the first question.
+    ///
+    /// - Returns: `nil` where there is none of this id that does, or the server cannot be reached.
+    public static func find(id: String) async -> RemoteSystem? { await find(id: id, by: .shared) }
+
+    static func find(id: String, by client: RelayClient) async -> RemoteSystem? {
+        guard case .found(_, let device)? = await client.ask({ .find(request: $0, device: id) }) else { return nil }
+        return RemoteSystem(device)
+    }
+
     /// The iOS library's name of ``id``.
     public var systemId: String { id }
     /// The guide's name of ``apps``.
@@ -66,6 +77,13 @@ public struct RemoteSystemApp: Hashable, Sendable {
         self.app = app
         self.device = device.id
         isNear = device.reach == .direct
+    }
+
+    /// An app of which no more than its id is known.
+    init(id: String, on device: String) {
+        app = RelayApp(id: id, name: id)
+        self.device = device
+        isNear = false
     }
 
     /// The app's bundle id.

@@ -77,6 +77,19 @@ public final class RemoteSystemLocalVisibilityKindFilter: RemoteSystemFilter, @u
     }
 }
 
+/// Devices of an account.
+public final class RemoteSystemAccountFilter: RemoteSystemFilter, @unchecked Sendable {
+    /// The account.
+    public let account: ConnectedDevicesAccount
+
+    /// Devices of this account. A watcher tells of those that belong to ``ConnectedDevicesAccount/device``, and of no other's.
+    public init(_ account: ConnectedDevicesAccount) {
+        self.account = account
+        let isDevices = account.accountId == ConnectedDevicesAccount.device.accountId
+        super.init { _ in isDevices }
+    }
+}
+
 /// Devices with some systems.
 public final class RemoteSystemPlatformFilter: RemoteSystemFilter, @unchecked Sendable {
     /// The systems.
@@ -107,6 +120,10 @@ extension RemoteSystemFilter {
     /// Whether the app on this very device counts.
     public static func localVisibilityKind(_ kind: RemoteSystemLocalVisibilityKind) -> RemoteSystemFilter {
         RemoteSystemLocalVisibilityKindFilter(kind)
+    }
+    /// Devices of this account.
+    public static func account(_ account: ConnectedDevicesAccount) -> RemoteSystemFilter {
+        RemoteSystemAccountFilter(account)
     }
     /// Devices with these systems.
     public static func platform(_ platforms: [RemoteSystemPlatform]) -> RemoteSystemFilter {

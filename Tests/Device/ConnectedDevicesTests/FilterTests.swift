@@ -22,7 +22,8 @@ import Testing
         arguments: [
             ([], true), ([.kind(["Phone", "tablet"])], true), ([.kind(["desktop"])], false), ([.kind([])], false),
             ([.statusType(.available)], true), ([.discoveryType(.proximal)], false), ([.discoveryType(.cloud)], true),
-            ([.platform([.linux]), .kind(["desktop"])], false),
+            ([.platform([.linux]), .kind(["desktop"])], false), ([.account(.device)], true),
+            ([.account(.anonymousAccount)], false),
             ([RemoteSystemKindFilter(["phone"]), RemoteSystemPlatformFilter([.linux])], true),
             (
                 [RemoteSystemAuthorizationKindFilter(.sameUser), RemoteSystemLocalVisibilityKindFilter(.hideLocalApp)],

@@ -76,6 +76,7 @@ import Testing
             "RemoteSystemLocalVisibilityKind", RemoteSystemLocalVisibilityKind.self,
             MCDRemoteSystemLocalVisibilityKind.self
         ),
+        ("RemoteSystemAccountFilter", RemoteSystemAccountFilter.self, MCDRemoteSystemAccountFilter.self),
         ("RemoteSystemPlatformFilter", RemoteSystemPlatformFilter.self, MCDRemoteSystemPlatformFilter.self),
         ("RemoteLauncher", RemoteLauncher.self, MCDRemoteLauncher.self),
         ("RemoteLauncherOptions", RemoteLauncherOptions.self, MCDRemoteLauncherOptions.self),
@@ -146,12 +147,25 @@ import Testing
     }
 }
 
+@Suite struct OlderNamesTests {
+    @available(*, deprecated)
+    @Test("The numbers of the guide's generation are kept")
+    func numbers() {
+        #expect(MCDCloudRegistrationStatus.allCases.map(\.rawValue) == [0, 1, 2, 3])
+        #expect(MCDAccessTokenRequestStatus.allCases.map(\.rawValue) == [0, 1])
+    }
+}
+
 // That it compiles is the test.
 @available(*, deprecated) private func olderNames(_ app: RemoteSystemApp, _ system: RemoteSystem) async {
     let types: [Any.Type] = [
         MCDPlatform.self, MCDRemoteSystemApplication.self, MCDAppServiceDescription.self, MCDNotificationReceiver.self,
-        MCDEvent<Int>.self, MCDEventSubscription.self,
+        MCDEvent<Int>.self, MCDEventSubscription.self, MCDCloudRegistrationStatus.self,
+        MCDAccessTokenRequestStatus.self, (any MCDUserAccountProvider).self, MCDAccessTokenResult.self,
     ]
+    let watcher = MCDRemoteSystemWatcher()
+    watcher.removeRemoteSystemAddedListener(watcher.addRemoteSystemAddedListener { _ in })
+    watcher.removeEnumerationCompletedListener(watcher.addEnumerationCompletedListener {})
     let request = MCDRemoteSystemConnectionRequest(remoteSystemApplication: app)
     let service = MCDAppServiceDescription(name: "s", packageId: app.applicationId)
     _ = (types, system.applications, system.systemId, app.appId)
