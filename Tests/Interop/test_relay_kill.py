@@ -177,3 +177,63 @@ def test_a_stream_goes_on_where_it_was(pair, tmp_path, victim):  # noqa: F811
             if process:
                 process.kill()
                 process.communicate()
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_a_connection_ends_with_an_agent_and_outlives_the_server(pair, tmp_path, victim):  # noqa: F811
+    up, first, second = pair
+    with Relay(APP, second.install(tmp_path), second.socket) as service, \
+            Relay(APP, first.install(tmp_path), first.socket) as caller:
+        service.publish({"echo": "sameUser"})
+        wait_until(lambda: any(APP in str(each["apps"]) for each in first.others()), "the service is listed")
+        connection = caller.open_connection(second.id, APP, "echo")
+        opened = service.next_notice(10)
+        assert (opened["type"], opened["connection"], opened["caller"]) == ("opened", connection, APP)
+        old = kill(up, victim)
+        ended, left = (caller, service) if victim == "caller" else (service, caller)
+        wait_for_both(up, victim, old, first, second)
+        if victim == "server":
+            answering = threading.Thread(target=service.serve, args=(lambda question: question.message, 1))
+            answering.start()
+            assert caller.send(connection, {"n": 1}) == {"n": 1}
+            answering.join(10)
+            return
+        with pytest.raises(ConnectionError):
+            ended.next_notice(10)
+        closed = left.next_notice(20)
+        assert (closed["type"], closed["connection"], closed["reason"]) == ("closed", connection, "unknown")
+        with pytest.raises(RelayError) as end:
+            left.send(connection, {"n": 1})
+        assert end.value.status == "connectionClosed"
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_whoever_waits_for_an_address_to_be_opened_hears_that_nobody_knows(pair, tmp_path, victim):  # noqa: F811
+    up, first, second = pair
+    with Relay(APP, second.install(tmp_path), second.socket) as opener, \
+            Relay(APP, first.install(tmp_path), first.socket) as caller:
+        opener.publish({}, schemes=["todo"])
+        ends, command, target = [], uuid.uuid4(), second.id
+
+        def launch():
+            try:
+                caller.launch(target, "todo:1", app=APP, seconds=60, command=command)
+            except RelayError as end:
+                ends.append(end.status)
+
+        launching = threading.Thread(target=launch)
+        launching.start()
+        asked = opener.next_notice(10)
+        assert (asked["type"], asked["uri"]) == ("launch", "todo:1")
+        old = kill(up, victim)
+        launching.join(30)
+        assert ends == ["outcomeUnknown"]
+        wait_for_both(up, victim, old, first, second)
+        if victim == "server":
+            # It was opened meanwhile: whoever asks again under the same id hears of that.
+            opener.settle_launch(asked)
+            launch()
+            assert ends == ["outcomeUnknown"]
+        elif victim == "target":
+            launch()
+            assert ends == ["outcomeUnknown", "outcomeUnknown"]
