@@ -120,6 +120,50 @@ def test_a_registration_is_deleted(path, send, value):
     assert library.register3(subtype(path, 9), delete=value) == (400, "Error=INVALID_SENDER")
 
 
+def scoped(value):
+    """A scope as a library tells it: twice."""
+    return {"scope": value, "X-scope": value}
+
+
+def test_all_names_for_messages_are_one_scope(path, send):
+    library = Library(path)
+    token = library.token(subtype(path, 1))
+    for scope in ("FCM", "GCM", "*", ""):
+        assert library.token(subtype(path, 1), **scoped(scope)) == token, scope
+    status, _, reason = send(token, {"aps": {"alert": "x"}})
+    assert status == 200, reason
+
+
+@pytest.mark.parametrize("scope", ["storage", "fcm", "/topics/a", "FCM,storage"])
+def test_another_scope_has_no_token_and_its_deletion_ends_none(path, send, scope):
+    library = Library(path)
+    token = library.token(subtype(path, 1), **scoped("FCM"))
+    for form in (scoped(scope), {"X-scope": scope}, {"scope": scope}, {"scope": "FCM", "X-scope": scope}):
+        assert library.register3(subtype(path, 1), **form) == (400, "Error=INVALID_PARAMETERS")
+        for value in ("true", "1"):
+            assert library.register3(subtype(path, 1), delete=value, **form) == (400, "Error=INVALID_PARAMETERS")
+    status, _, reason = send(token, {"aps": {"alert": "x"}})
+    assert status == 200, reason
+
+
+@pytest.mark.parametrize("scope", ["*", "FCM", "GCM"])
+def test_a_deletion_in_the_scope_of_messages_ends_the_token(path, send, scope):
+    library = Library(path)
+    token = library.token(subtype(path, 1), **scoped("FCM"))
+    assert library.register3(subtype(path, 1), sender="*", delete="true", **scoped(scope))[1].startswith("token=")
+    assert send(token, {"aps": {"alert": "x"}})[0] == 410
+
+
+def test_a_topic_is_left_without_ending_the_token(path, send):
+    library = Library(path)
+    token = library.token(subtype(path, 1), **scoped("FCM"))
+    form = {"app": path["topic"], "sender": token, "X-gcm.topic": "/topics/scoped"} | scoped("/topics/scoped")
+    for change in ({}, {"delete": "true"}):
+        assert library.register3(token, **form, **change)[1].startswith("token=")
+    status, _, reason = send(token, {"aps": {"alert": "x"}})
+    assert status == 200, reason
+
+
 @pytest.mark.parametrize("change, code", [
     ({"subtype": "wp:org.example.unknown#1"}, "INVALID_SENDER"), ({"subtype": "x" * 2000}, "INVALID_SENDER"),
     ({"sender": ""}, "INVALID_SENDER"), ({"sender": "s" * 2000}, "INVALID_SENDER"), ({"app": ""}, "INVALID_PARAMETERS"),

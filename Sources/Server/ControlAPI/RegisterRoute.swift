@@ -16,6 +16,8 @@ import ServerCore
 /// The form's `app` is the topic, `sender` the team, `X-environment` the environment (`production` if absent).
 /// `X-p256dh` and `X-auth` publish the app's public key, to which senders may encrypt; without them an earlier one goes.
 /// With `X-gcm.topic` the app whose registration token is the `sender` joins that topic, or leaves it.
+/// `scope` and `X-scope` are for what the token is good: here it is for messages, under each name that libraries have for
+/// that. Another scope has no tokens, and giving one up ends nothing: both are refused.
 /// A form with `X-subtype` is a browser's, or that of another of FCM's libraries (``WebEnrolment`` says of which app).
 /// The answer is `token=…` or `Error=CODE`, as the clients of that interface read it.
 struct RegisterRoute: Sendable {
@@ -49,7 +51,9 @@ struct RegisterRoute: Sendable {
             return Code.authenticationFailed.response
         }
         let form = FormFields(String(buffer: body))
-        if let web, let subtype = form.first("X-subtype"), !subtype.isEmpty, form.first("X-gcm.topic") == nil {
+        let topic = form.first("X-gcm.topic")
+        guard topic == nil ? Self.isForMessages(form) : topics != nil else { return Code.invalidParameters.response }
+        if let web, let subtype = form.first("X-subtype"), !subtype.isEmpty, topic == nil {
             return await respond(form, subtype: subtype, credentials, web, logger)
         }
         let environmentName = form.first("X-environment") ?? PushEnvironment.production.rawValue
@@ -57,7 +61,7 @@ struct RegisterRoute: Sendable {
             let environment = PushEnvironment(rawValue: environmentName.lowercased())
         else { return Code.invalidParameters.response }
         do {
-            if let topic = form.first("X-gcm.topic"), let topics {
+            if let topic, let topics {
                 return try await change(topic, form, credentials, topics)
             }
             if Self.isDeletion(form) {
@@ -80,6 +84,15 @@ struct RegisterRoute: Sendable {
             logger.error("a registration could not be answered", metadata: [LogKey.error: "\(error)"])
             return Code.internalServerError.response
         }
+    }
+
+    /// What libraries call the scope of tokens that can be sent to; all mean the one token of the app on the device.
+    private static let messageScopes: Set<String> = ["", "*", "FCM", "GCM"]
+
+    /// Whether the token that a form is about is one for messages. Libraries write the scope twice, some of them once or
+    /// not at all.
+    private static func isForMessages(_ form: FormFields) -> Bool {
+        ["scope", "X-scope"].allSatisfy { messageScopes.contains(form.first($0) ?? "") }
     }
 
     /// Libraries write `true`, some of them `1`.

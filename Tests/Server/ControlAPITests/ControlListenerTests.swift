@@ -89,6 +89,10 @@ func `a new device enrols with the key only`(authorization: String?, status: Int
     ("AidLogin 77:4711", "sender=TEAM000001", 400, "Error=INVALID_PARAMETERS"),
     ("AidLogin 77:4711", "app=a%20b&sender=TEAM000001", 400, "Error=INVALID_PARAMETERS"),
     ("AidLogin 77:4711", "app=com.example.todo&sender=TEAM000001&X-environment=moon", 400, "Error=INVALID_PARAMETERS"),
+    ("AidLogin 77:4711", "app=com.example.todo&delete=true&scope=%2A&X-scope=%2A", 200, "token=com.example.todo"),
+    ("AidLogin 77:4711", "app=com.example.todo&delete=true&X-scope=storage", 400, "Error=INVALID_PARAMETERS"),
+    ("AidLogin 77:4711", "app=com.example.todo&delete=true&X-gcm.topic=/topics/a", 400, "Error=INVALID_PARAMETERS"),
+    ("AidLogin 77:4711", "app=com.example.todo&sender=TEAM000001&scope=fcm", 400, "Error=INVALID_PARAMETERS"),
 ])
 func `a registration is answered as the interface's clients read it`(
     authorization: String, form: String, status: Int, body: String
