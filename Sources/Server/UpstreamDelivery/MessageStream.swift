@@ -2,6 +2,7 @@ import Hummingbird
 import Metrics
 import NIOCore
 import ServiceLifecycle
+import Synchronization
 
 /// One stream of server-sent events: reads what waits, writes it, and waits for the bell. A reader that is slow holds up
 /// its own stream: the next page is read when the last one was written.
@@ -11,7 +12,7 @@ struct MessageStream: Sendable {
     /// The last event that the reader has.
     var cursor: Int64
     let heartbeat: Duration
-    /// Whether the reader may still read; asked with each heartbeat.
+    /// Whether the reader may still read; asked before each page, and with each heartbeat.
     let isAllowed: @Sendable () async -> Bool
 
     /// Writes until the reader is gone, may no longer read, or the server stops.
@@ -21,17 +22,18 @@ struct MessageStream: Sendable {
         // Heard before the first reading, so that nothing comes in between.
         let wakes = Wakes(feed.bell, every: heartbeat)
         defer { wakes.end() }
-        for await wake in wakes.stream.cancelOnGracefulShutdown() {
-            if wake == .heartbeat, await !isAllowed() { break }
+        for await _ in wakes.stream.cancelOnGracefulShutdown() {
+            let isHeartbeat = wakes.takeHeartbeat()
             var wrote = false
-            while true {
+            while !Task.isShuttingDownGracefully {
+                guard await isAllowed() else { return }
                 let page = try await feed.page(scope, after: cursor)
                 guard let last = page.last else { break }
                 try await writer.write(Self.events(page))
                 Counter(label: "aldaba_app_messages_streamed_total").increment(by: page.count)
                 (cursor, wrote) = (last.number, true)
             }
-            if wake == .heartbeat, !wrote { try await writer.write(ByteBuffer(string: ": still here\n\n")) }
+            if isHeartbeat, !wrote { try await writer.write(ByteBuffer(string: ": still here\n\n")) }
         }
     }
 
@@ -48,23 +50,37 @@ struct MessageStream: Sendable {
 
 /// What wakes a stream: the bell, and a heartbeat. Begins with one waking.
 private struct Wakes {
-    enum Wake: Sendable {
-        case bell
-        case heartbeat
+    /// A heartbeat that nobody has seen yet. It stands beside the stream, so that no ring takes its place.
+    private final class Heartbeat: Sendable {
+        let isDue = Mutex(false)
     }
 
-    let stream: AsyncStream<Wake>
+    let stream: AsyncStream<Void>
+    private let heartbeat = Heartbeat()
     private let tasks: [Task<Void, Never>]
 
-    init(_ bell: MessageBell, every heartbeat: Duration) {
-        let (stream, continuation) = AsyncStream.makeStream(of: Wake.self, bufferingPolicy: .bufferingNewest(2))
+    init(_ bell: MessageBell, every pause: Duration) {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.stream = stream
         let rings = bell.listen()
-        continuation.yield(.bell)
+        continuation.yield()
         tasks = [
-            Task { for await _ in rings { continuation.yield(.bell) } },
-            Task { while (try? await Task.sleep(for: heartbeat)) != nil { continuation.yield(.heartbeat) } },
+            Task { for await _ in rings { continuation.yield() } },
+            Task { [heartbeat] in
+                while (try? await Task.sleep(for: pause)) != nil {
+                    heartbeat.isDue.withLock { $0 = true }
+                    continuation.yield()
+                }
+            },
         ]
+    }
+
+    /// Whether the stream woke for a heartbeat; once for each.
+    func takeHeartbeat() -> Bool {
+        heartbeat.isDue.withLock { isDue in
+            defer { isDue = false }
+            return isDue
+        }
     }
 
     func end() { for task in tasks { task.cancel() } }

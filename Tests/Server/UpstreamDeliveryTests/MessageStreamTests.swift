@@ -17,6 +17,19 @@ private struct RecordingWriter: ResponseBodyWriter {
     consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }
 
+/// Takes the right to read away with the first page that it is given.
+private struct RevokingWriter: ResponseBodyWriter {
+    let mayRead: Flag
+    let written: Inbox<String>
+
+    mutating func write(_ buffer: ByteBuffer) async throws {
+        let text = String(buffer: buffer)
+        written.put(text)
+        if text.hasPrefix("id: ") { mayRead.store(false) }
+    }
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}
+
 /// Finds every credential to be of an age.
 private struct Ageing: ProviderAuthentication {
     let isExpired: Bool
@@ -57,6 +70,43 @@ private struct Ageing: ProviderAuthentication {
         #expect(await writer.written.next { $0.contains("\"id\":\"after\"") } != nil)
         mayRead.store(false)
         try await writing.value
+    }
+
+    @Test func `a reader whose right ends in the middle of a backlog gets no further page`() async throws {
+        let world = try await MessageWorld()
+        for number in 1...2 * MessageFeed.pageLimit { #expect(try await world.say("\(number)") == .durable()) }
+        let mayRead = Flag()
+        mayRead.store(true)
+        let written = Inbox<String>()
+        let stream = MessageStream(
+            feed: feed(world), scope: MessageScope(), cursor: 0, heartbeat: .seconds(3600)
+        ) { mayRead.load() }
+        var body: any ResponseBodyWriter = RevokingWriter(mayRead: mayRead, written: written)
+        try await stream.write(to: &body)
+        written.finish()
+        var pages: [String] = []
+        while let text = await written.next(where: { $0.hasPrefix("id: ") }) { pages.append(text) }
+        #expect(pages.map { $0.ranges(of: "event: message\n").count } == [MessageFeed.pageLimit])
+    }
+
+    @Test func `a reader whose right ends while nothing comes does not get the next message`() async throws {
+        let world = try await MessageWorld()
+        #expect(try await world.say("before") == .durable())
+        let mayRead = Flag()
+        mayRead.store(true)
+        let written = Inbox<String>()
+        let stream = MessageStream(
+            feed: feed(world), scope: MessageScope(), cursor: 0, heartbeat: .seconds(3600)
+        ) { mayRead.load() }
+        let writing = Task {
+            var body: any ResponseBodyWriter = RevokingWriter(mayRead: mayRead, written: written)
+            try await stream.write(to: &body)
+        }
+        #expect(await written.next { $0.contains("\"id\":\"before\"") } != nil)
+        #expect(try await world.say("after") == .durable())
+        try await writing.value
+        written.finish()
+        #expect(await written.next() == nil)
     }
 
     @Test func `whoever reaches the development listener may read, and an expired token may not`() async {
