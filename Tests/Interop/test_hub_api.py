@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from aldaba_process import run_aldaba
+from h2_client import verified_context
 from hub_clients import OwnHub
 from push_service import PushService
 from secured_control import SecuredControl
@@ -211,6 +212,26 @@ def test_the_report_is_told_as_it_grows(own, path):
         if report["state"] != "Enqueued":
             assert sum(report["ends"].values()) == report["funnel"][0]["count"] == 40
     assert (reports[-1]["state"], reports[-1]["ends"]) == ("Completed", {"refused": 40})
+
+
+def test_a_key_that_is_revoked_reads_its_live_report_no_longer(own, path):
+    put(own, 60, "revoked")
+    campaign = send(own, "revoked", rate=1)
+    bearer = json.loads(run_aldaba(
+        "hub", "key", "create", path["hubName"], "watcher", "--api", "--rights", "Report", "--json", "--data",
+        path["data"]).stdout)["bearer"]
+    secured = urlsplit("https://" + re.search(r"Endpoint=\w+://([^/;]+)", path["hub"]).group(1))
+    connection = http.client.HTTPSConnection(
+        secured.hostname, secured.port, timeout=20, context=verified_context(path["ca"]))
+    connection.request(
+        "GET", f"/v1/hubs/{path['hubName']}/campaigns/{campaign}/live", headers={"authorization": f"Bearer {bearer}"})
+    answer = connection.getresponse()
+    assert answer.status == 200 and answer.readline() == b"retry: 2000\n"
+    run_aldaba("hub", "key", "revoke", path["hubName"], "watcher", "--data", path["data"])
+    reports = [line for line in answer.read().splitlines() if line.startswith(b"data: ")]
+    assert all(b"Completed" not in report for report in reports), "the stream ends with the key, not with the send"
+    assert own.ask("GET", f"/campaigns/{campaign}/report")[1]["state"] != "Completed"
+    assert own.ask("POST", f"/campaigns/{campaign}/withdraw")[0] == 200
 
 
 def test_the_webhook_is_told_and_its_signature_holds(own, path):

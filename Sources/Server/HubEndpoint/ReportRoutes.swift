@@ -17,7 +17,16 @@ extension OwnRoutes {
         router.get("\(root)/report", use: handler([.send, .report], report))
         router.get("\(root)/recipients", use: handler([.send, .report], recipients))
         router.get("\(root)/export", use: handler([.send, .report], export))
-        router.get("\(root)/live", use: handler([.send, .report], live))
+        let isAdmitted = handler([.send, .report]) { _ in Response(status: .noContent) }
+        router.get("\(root)/live") { request, context in
+            try await handler([.send, .report]) { call in
+                try await live(call) {
+                    do { return try await isAdmitted(request, context).status == .noContent } catch is ControlError {
+                        return false
+                    }
+                }
+            }(request, context)
+        }
     }
 
     private func report(_ call: Call) async throws -> Response {
@@ -99,7 +108,9 @@ extension OwnRoutes {
     }
 
     /// The report as server-sent events, one whenever it is another, until the send is over and nothing more can come.
-    private func live(_ call: Call) async throws -> Response {
+    ///
+    /// - Parameter mayStill: Whether the caller's credential is good now. It is asked before every report.
+    private func live(_ call: Call, mayStill: @escaping @Sendable () async throws -> Bool) async throws -> Response {
         let first = try await hubs.report(call.name, of: call.hub, by: timelines)
         guard let slot = slots.take() else {
             throw ControlError(
@@ -117,7 +128,7 @@ extension OwnRoutes {
                 var report = first
                 var last: SendReport?
                 var silent = 0
-                while !Task.isShuttingDownGracefully {
+                while !Task.isShuttingDownGracefully, try await mayStill() {
                     if report != last {
                         try await writer.write(ByteBuffer(string: "event: report\ndata: \(report.tree.json)\n\n"))
                         (last, silent) = (report, 0)
