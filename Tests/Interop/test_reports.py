@@ -104,6 +104,7 @@ def test_ends_have_their_reasons(path, send, phone):
     assert ends == {"droppedOffline": 1, "expired": 1, "replaced": 1, "withdrawn": 1, "pending": 1}
     message = requests.get(path["http"] + f"/v1/reports/messages/{name}", timeout=10).json()
     assert message["counts"]["accepted"] == 1 and message["counts"]["ends"]["withdrawn"] == 1
+    assert "notifications" not in message["counts"], "what is not known is not told as none"
 
 
 def test_the_command_shows_and_exports(path, send, phone):

@@ -142,7 +142,7 @@ enum OpenAPIServer {
             "topic":{"type":"string"},"condition":{"type":"string"},"team":{"type":"string"},
             "expiration":{"type":"integer"},"collapseID":{"type":"string"},"payload":{"type":"object"}}},
         "BroadcastTaken":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}},
-        "Counts":{"type":"object","required":["accepted","notifications","sent","received","presented","opened","dismissed",
+        "Counts":{"type":"object","required":["accepted","sent","received","presented","opened","dismissed",
             "suppressed","ends"],"properties":{"accepted":{"type":"integer"},"notifications":{"type":"integer"},
             "sent":{"type":"integer"},"received":{"type":"integer"},"presented":{"type":"integer"},
             "opened":{"type":"integer"},"dismissed":{"type":"integer"},"suppressed":{"type":"integer"},

@@ -3,7 +3,8 @@ import PushModel
 /// Counts as the API writes them.
 struct CountsAnswer: Encodable {
     var accepted: Int
-    var notifications: Int
+    /// How many have an alert; `nil` where that is not known, and the answer has no such member.
+    var notifications: Int?
     var sent: Int
     var received: Int
     var presented: Int
@@ -13,9 +14,9 @@ struct CountsAnswer: Encodable {
     /// The one end of each; their sum is ``accepted``.
     var ends: [String: Int]
 
-    init(_ counts: ReportCounts) {
+    init(_ counts: ReportCounts, knowsAlerts: Bool = true) {
         accepted = counts.accepted
-        notifications = counts.notifications
+        notifications = knowsAlerts ? counts.notifications : nil
         sent = counts[.sent]
         received = counts[.received]
         presented = counts[.presented]
@@ -70,6 +71,7 @@ struct MessageReportAnswer: Encodable {
         self.counts = CountsAnswer(counts)
     }
 
+    /// Adds up timelines. They do not say what had an alert, and a payload that a device has is not kept.
     init(_ id: String, _ timelines: [(acceptedAt: Timestamp, lines: [TimelineEntry])]) {
         self.id = id
         var sum = ReportCounts()
@@ -77,7 +79,7 @@ struct MessageReportAnswer: Encodable {
             sum.accept(hasAlert: false)
             sum.count(DeliveryOutcome(acceptedAt: timeline.acceptedAt, lines: timeline.lines))
         }
-        counts = CountsAnswer(sum)
+        counts = CountsAnswer(sum, knowsAlerts: false)
     }
 }
 
