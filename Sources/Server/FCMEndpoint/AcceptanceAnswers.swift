@@ -12,21 +12,50 @@ final class AcceptanceAnswers: AcceptanceSink {
 
     private let state: Mutex<State>
 
-    private init(_ count: Int, _ continuation: CheckedContinuation<[NotificationID?], Never>) {
-        state = Mutex(State(ids: Array(repeating: nil, count: count), missing: count, continuation: continuation))
+    private init(_ count: Int) {
+        state = Mutex(State(ids: Array(repeating: nil, count: count), missing: count))
     }
 
     /// Has acceptances made durable, together.
     ///
-    /// - Parameter acceptances: Their tickets are their places in the list.
-    /// - Returns: An id for each; `nil` for what could not be made durable, or was too much.
+    /// What was made durable stays so. Where others of the list have no room, they wait for it; where the store has failed,
+    /// they are asked for once more. So a list of which nothing was accepted may be sent again, and another one need not.
+    ///
+    /// - Returns: An id for each, in the order of the list; `nil` for what could not be made durable, or was too much.
     static func of(_ acceptances: [Acceptance], by acceptor: any NotificationAcceptor) async -> [NotificationID?] {
-        guard !acceptances.isEmpty else { return [] }
-        return await withCheckedContinuation { continuation in
-            let answers = AcceptanceAnswers(acceptances.count, continuation)
-            for acceptance in acceptances where !acceptor.accept(acceptance, sink: answers) {
-                answers.completed([AcceptanceResult(ticket: acceptance.ticket, id: nil, apnsID: nil)])
+        let first = AcceptanceAnswers(acceptances.count)
+        for acceptance in numbered(acceptances) where !acceptor.accept(acceptance, sink: first) {
+            first.completed([AcceptanceResult(ticket: acceptance.ticket, id: nil, apnsID: nil)])
+        }
+        var ids = await first.all()
+        let left = ids.indices.filter { ids[$0] == nil }
+        guard !left.isEmpty, left.count < ids.count else { return ids }
+        let others = numbered(left.map { acceptances[$0] })
+        let second = AcceptanceAnswers(others.count)
+        let taken = await acceptor.acceptAll(others, sink: second)
+        second.completed(others.dropFirst(taken).map { AcceptanceResult(ticket: $0.ticket, id: nil, apnsID: nil) })
+        for (place, id) in zip(left, await second.all()) { ids[place] = id }
+        return ids
+    }
+
+    /// The same acceptances, whose tickets are their places in the list.
+    private static func numbered(_ acceptances: [Acceptance]) -> [Acceptance] {
+        acceptances.enumerated().map { place, acceptance in
+            var acceptance = acceptance
+            acceptance.ticket = Int32(clamping: place)
+            return acceptance
+        }
+    }
+
+    /// Waits until there is an answer to each.
+    private func all() async -> [NotificationID?] {
+        await withCheckedContinuation { continuation in
+            let ids = state.withLock { state -> [NotificationID?]? in
+                guard state.missing > 0 else { return state.ids }
+                state.continuation = continuation
+                return nil
             }
+            if let ids { continuation.resume(returning: ids) }
         }
     }
 

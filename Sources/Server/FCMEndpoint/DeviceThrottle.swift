@@ -74,20 +74,38 @@ final class DeviceThrottles: Sendable {
     /// - Parameter perMinute: 0 for no throttle.
     init(perMinute: Int) { self.perMinute = perMinute }
 
-    /// As ``DeviceThrottle/take(_:isCollapsible:at:)``.
-    func take(_ subject: TokenSubject, isCollapsible: Bool, at now: Timestamp) -> Int? {
+    /// Takes the places of one message for some devices in the limits of all of them, or in none.
+    ///
+    /// - Returns: `nil` when it may be sent; else the place in the list of a device for which it may not, and the seconds after
+    ///   which it may.
+    func take(
+        _ asked: [(subject: TokenSubject, isCollapsible: Bool)], at now: Timestamp
+    ) -> (place: Int, seconds: Int)? {
         guard perMinute > 0 else { return nil }
         return state.withLock { state in
             if state.current.count >= Self.capacity {
                 state.older = state.current
                 state.current = [:]
             }
-            let older = state.older.removeValue(forKey: subject.device)
-            var throttle =
-                state.current.removeValue(forKey: subject.device) ?? older
-                ?? DeviceThrottle(perMinute: perMinute, now: now)
-            defer { state.current[subject.device] = throttle }
-            return throttle.take(subject.app, isCollapsible: isCollapsible, at: now)
+            // A device is remembered while it is asked for, also where it has to wait.
+            for each in asked {
+                let device = each.subject.device
+                let older = state.older.removeValue(forKey: device)
+                if state.current[device] == nil {
+                    state.current[device] = older ?? DeviceThrottle(perMinute: perMinute, now: now)
+                }
+            }
+            var changed: [DeviceID: DeviceThrottle] = [:]
+            for (place, each) in asked.enumerated() {
+                let device = each.subject.device
+                guard var throttle = changed[device] ?? state.current[device] else { continue }
+                if let seconds = throttle.take(each.subject.app, isCollapsible: each.isCollapsible, at: now) {
+                    return (place, seconds)
+                }
+                changed[device] = throttle
+            }
+            state.current.merge(changed) { _, new in new }
+            return nil
         }
     }
 }

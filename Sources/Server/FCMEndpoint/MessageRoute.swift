@@ -88,14 +88,21 @@ struct MessageRoute: Sendable {
             let readers: FCMReaders = isBrowser ? .browsers : .agents
             let delivery = FCMDelivery(message, isShown: content.isShown, now: acceptor.now, readers: readers)
             let bytes = content.bytes(team: team, delivery: delivery, readers: readers)
-            acceptances.append(acceptance(addressee, delivery, bytes, ticket: Int32(acceptances.count)))
+            acceptances.append(acceptance(addressee, delivery, bytes))
         }
         try throttle(acceptances)
         for each in refused { _ = note(each, team) }
         let ids = await AcceptanceAnswers.of(acceptances, by: acceptor)
-        guard let first = ids.first, let first, ids.allSatisfy({ $0 != nil }) else { throw FCMRefusal.notNow }
+        guard let first = ids.lazy.compactMap({ $0 }).first else { throw FCMRefusal.notNow }
+        // Some have theirs: were it refused, the library would send it again, and they would have it twice.
+        for (each, id) in zip(acceptances, ids) where id == nil {
+            _ = note(MessageGate.Refused(refusal: Self.notStored, topic: each.app.topic.rawValue), team)
+        }
         return name(of: first, team)
     }
+
+    private static let notStored = FCMRefusal(
+        .unavailable, "the message was stored for other devices of those that it names, and could not be for this one")
 
     private static let packageField = "message.android.restricted_package_name"
 
@@ -109,15 +116,13 @@ struct MessageRoute: Sendable {
     }
 
     private func throttle(_ acceptances: [Acceptance]) throws {
-        for each in acceptances {
-            let seconds = throttles.take(
-                each.subject, isCollapsible: each.notification.collapseID != nil, at: acceptor.now)
-            guard let seconds else { continue }
-            throw MessageGate.Refused(
-                refusal: FCMRefusal(
-                    .quotaExceeded, "the device was sent too many messages; send again after the time of Retry-After",
-                    retryAfter: seconds), topic: each.app.topic.rawValue)
-        }
+        let full = throttles.take(
+            acceptances.map { ($0.subject, $0.notification.collapseID != nil) }, at: acceptor.now)
+        guard let full else { return }
+        throw MessageGate.Refused(
+            refusal: FCMRefusal(
+                .quotaExceeded, "the device was sent too many messages; send again after the time of Retry-After",
+                retryAfter: full.seconds), topic: acceptances[full.place].app.topic.rawValue)
     }
 
     /// Counts a message that was taken.
@@ -133,14 +138,14 @@ struct MessageRoute: Sendable {
     }
 
     private func acceptance(
-        _ addressee: MessageGate.Addressee, _ delivery: FCMDelivery, _ content: [UInt8], ticket: Int32
+        _ addressee: MessageGate.Addressee, _ delivery: FCMDelivery, _ content: [UInt8]
     ) -> Acceptance {
         var acceptance = Acceptance(
             app: addressee.app, subject: addressee.subject,
             notification: Notification(
                 apnsID: delivery.apnsID, topic: addressee.app.topic, pushType: delivery.pushType,
                 priority: delivery.priority, expiry: delivery.expiry, collapseID: delivery.collapseID,
-                content: .fcm(content)), ticket: ticket,
+                content: .fcm(content)), ticket: 0,
             note: addressee.group.map { "to the device group \($0)" })
         acceptance.namesItself = true
         return acceptance

@@ -250,11 +250,6 @@ import WebPushWire
         #expect(Set(accepted.map(\.subject.device)) == [first.device, second.device])
         #expect(accepted.allSatisfy { $0.note == "to the device group home" })
 
-        world.acceptor.state.withLock { $0.mode = .takesOnly($0.accepted.count + 1) }
-        let part = try await world.send(#"{"token":"\#(key)"}"#)
-        #expect(part.status == 503, "one member's is not stored: all is to be sent again")
-        world.acceptor.state.withLock { $0.mode = .takes }
-
         try await world.end(first.device)
         #expect(try await world.send(#"{"token":"\#(key)"}"#).status == 200, "one member is left")
         #expect(world.acceptor.state.withLock { $0.refused.map(\.code) } == ["UNREGISTERED"])
@@ -262,6 +257,62 @@ import WebPushWire
         #expect(try await world.send(#"{"token":"\#(key)"}"#).code == "UNREGISTERED")
         #expect(try await change("remove", first.token) == 200)
         #expect(try await world.findGroup("home").status == 400, "a group without members is gone")
+    }
+
+    /// A group of three devices of the app; its key.
+    private func group(_ world: FCMWorld) async throws -> String {
+        var tokens: [String] = []
+        for device in 5...7 as ClosedRange<UInt64> {
+            tokens.append(try await world.register(world.app, device: device).token)
+        }
+        let list = tokens.map { "\"\($0)\"" }.joined(separator: ",")
+        let made = try await world.changeGroup(
+            #"{"operation":"create","notification_key_name":"home","registration_ids":[\#(list)]}"#)
+        return try #require(made.json["notification_key"]?.text)
+    }
+
+    @Test func `members for whom there is no room at once wait for it, and each has the message once`() async throws {
+        let world = try await FCMWorld()
+        let key = try await group(world)
+        world.acceptor.state.withLock { $0.mode = .takesOnly(1) }
+        #expect(try await world.send(#"{"token":"\#(key)"}"#).status == 200)
+        let accepted = world.acceptor.state.withLock { $0.accepted }
+        #expect(accepted.map(\.subject.device.rawValue).sorted() == [5, 6, 7])
+        #expect(world.acceptor.state.withLock { $0.refused.isEmpty })
+    }
+
+    @Test func `what cannot be stored for some members is noted, and not sent to the others again`() async throws {
+        let world = try await FCMWorld()
+        let key = try await group(world)
+        world.acceptor.state.withLock { $0.mode = .storesOnly(1) }
+        let part = try await world.send(#"{"token":"\#(key)"}"#)
+        #expect(part.status == 200 && part.json["name"]?.text == "projects/team123456/messages/101")
+        let noted = world.acceptor.state.withLock { $0.refused }
+        #expect(noted.map(\.code) == ["UNAVAILABLE", "UNAVAILABLE"])
+        #expect(noted.allSatisfy { $0.topic == "com.example.todo" })
+    }
+
+    @Test(arguments: [RecordingAcceptor.Mode.isFull, .fails])
+    func `what can be stored for no member may be sent again`(mode: RecordingAcceptor.Mode) async throws {
+        let world = try await FCMWorld()
+        let key = try await group(world)
+        world.acceptor.state.withLock { $0.mode = mode }
+        #expect(try await world.send(#"{"token":"\#(key)"}"#).status == 503)
+        #expect(world.acceptor.state.withLock { $0.refused.isEmpty && $0.accepted.isEmpty })
+    }
+
+    @Test(arguments: [5, 6, 7] as [UInt64])
+    func `a member that has to wait costs the others nothing`(waiting: UInt64) async throws {
+        var world = try await FCMWorld()
+        world.throttles = DeviceThrottles(perMinute: 1)
+        let key = try await group(world)
+        let full = try await world.register(world.app, device: waiting).token
+        #expect(try await world.send(#"{"token":"\#(full)"}"#).status == 200)
+        #expect(try await world.send(#"{"token":"\#(key)"}"#).status == 429)
+        for device in [5, 6, 7] as [UInt64] where device != waiting {
+            let token = try await world.register(world.app, device: device).token
+            #expect(try await world.send(#"{"token":"\#(token)"}"#).status == 200, "device \(device)")
+        }
     }
 
     @Test func `what cannot be a member, and more than twenty, are refused`() async throws {

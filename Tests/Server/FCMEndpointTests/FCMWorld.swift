@@ -27,8 +27,10 @@ final class RecordingAcceptor: NotificationAcceptor {
         case isFull
         /// The store fails.
         case fails
-        /// There is room for so many.
+        /// There is room for so many at once.
         case takesOnly(Int)
+        /// The store fails after so many.
+        case storesOnly(Int)
     }
 
     struct Refused: Hashable, Sendable {
@@ -53,7 +55,8 @@ final class RecordingAcceptor: NotificationAcceptor {
             case .takesOnly(let count) where state.accepted.count >= count: return nil
             case .isFull: return nil
             case .fails: return .some(nil)
-            case .takes, .takesOnly:
+            case .storesOnly(let count) where state.accepted.count >= count: return .some(nil)
+            case .takes, .takesOnly, .storesOnly:
                 state.accepted.append(acceptance)
                 return NotificationID(rawValue: Int64(100 + state.accepted.count))
             }
@@ -63,7 +66,11 @@ final class RecordingAcceptor: NotificationAcceptor {
         return true
     }
 
-    func acceptAll(_ acceptances: [Acceptance], sink: any AcceptanceSink) async -> Int { 0 }
+    /// Makes room where there is only too little.
+    func acceptAll(_ acceptances: [Acceptance], sink: any AcceptanceSink) async -> Int {
+        state.withLock { if case .takesOnly = $0.mode { $0.mode = .takes } }
+        return acceptances.prefix { accept($0, sink: sink) }.count
+    }
 
     func noteRefusal(code: String, note: String?, team: TeamID, topic: String, apnsID: APNsID?) -> NotificationID? {
         state.withLock { state in
