@@ -7,7 +7,6 @@ import NIOCore
 import Observability
 import PushModel
 import ServerCore
-import Synchronization
 import WebPushWire
 
 /// What all connections of an endpoint share.
@@ -24,7 +23,7 @@ final class DeviceConnectionSurroundings: Sendable {
     let metrics: DeviceEndpointMetrics
     let logger: Logger
     let doubts = UpstreamDoubts()
-    private let logins: Mutex<LoginRate>
+    let logins: LoginGate
 
     init(
         gateway: any DeviceGateway, upstream: UpstreamRegistry,
@@ -43,20 +42,9 @@ final class DeviceConnectionSurroundings: Sendable {
         self.registry = registry
         self.limiter = limiter
         self.calls = calls
-        self.logins = Mutex(logins)
+        self.logins = LoginGate(logins)
         self.metrics = metrics
         self.logger = logger
-    }
-
-    /// Judges a connection that was just admitted, before its handshake; as ``LoginRate/turnAway(at:waiting:random:)``.
-    func turnAway(at uptime: Int64) -> Int64? {
-        let waiting = limiter.unproven - 1
-        return logins.withLock { $0.turnAway(at: uptime, waiting: waiting, random: .random(in: 0...UInt64.max)) }
-    }
-
-    /// Counts a login; `nil` when it is let in, else after how many milliseconds the device is to come again.
-    func admitLogin(at uptime: Int64) -> Int64? {
-        logins.withLock { $0.admit(at: uptime, random: .random(in: 0...UInt64.max)) }
     }
 }
 
@@ -403,7 +391,8 @@ extension DeviceConnectionShell {
     }
 
     private func authenticate(_ login: MCSLogin) {
-        if let pause = surroundings.admitLogin(at: SessionTime.now().uptime) {
+        channel?.channel?.pipeline.fireUserInboundEventTriggered(ArrivalHandler.LoggedIn())
+        if let pause = surroundings.logins.admit(at: SessionTime.now().uptime) {
             surroundings.metrics.login(.busy(retryAfter: pause))
             return perform(session.loginAnswered(.busy(retryAfter: pause), at: .now()))
         }

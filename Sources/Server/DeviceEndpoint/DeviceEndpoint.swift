@@ -136,7 +136,7 @@ public actor DeviceEndpoint {
         _ channel: any Channel, tls: () -> NIOSSLContext, _ surroundings: DeviceConnectionSurroundings
     ) throws {
         guard surroundings.limiter.admit(channel) else { throw ChannelError.operationUnsupported }
-        if let pause = surroundings.turnAway(at: SessionTime.now().uptime) {
+        if let pause = surroundings.logins.turnAway(at: SessionTime.now().uptime) {
             surroundings.limiter.turnedAway()
             return try channel.pipeline.syncOperations.addHandler(TurnAwayHandler(retryAfter: pause))
         }
@@ -146,8 +146,9 @@ public actor DeviceEndpoint {
         let shell = DeviceConnectionShell(surroundings, port: port)
         port.attach(shell)
         do {
+            let arrival = ArrivalHandler(surroundings.logins, sentAway: surroundings.limiter.turnedAway)
             try channel.pipeline.syncOperations.addHandlers([
-                NIOSSLServerHandler(context: tls()), MCSChannelHandler(peer: shell),
+                arrival, NIOSSLServerHandler(context: tls()), MCSChannelHandler(peer: shell),
             ])
         } catch {
             port.detach(nil)

@@ -43,8 +43,8 @@ struct LoginRate: Sendable {
 
     /// Judges a connection before its handshake, at an uptime in milliseconds; nothing is counted.
     ///
-    /// - Parameter waiting: How many connections are between their beginning and their login. They take all places of the burst but
-    ///   one at most: who connects and says nothing keeps nobody out while the rate is free.
+    /// - Parameter waiting: How many connections are between their first bytes and their login. They take all places of the burst but
+    ///   one at most: who begins a handshake and goes no further keeps nobody out while the rate is free.
     /// - Returns: `nil` when it may go on; else after how many milliseconds the device is to come again.
     mutating func turnAway(at uptime: Int64, waiting: Int, random: UInt64) -> Int64? {
         let now = Self.microseconds(uptime)

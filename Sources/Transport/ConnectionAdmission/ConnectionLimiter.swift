@@ -50,9 +50,6 @@ public final class ConnectionLimiter: Sendable {
     /// How many connections are open.
     public var count: Int { state.withLock { $0.slots.count } }
 
-    /// How many of them have not proven themselves.
-    public var unproven: Int { state.withLock { $0.slots.unproven } }
-
     /// Counts a connection that its protocol sends away, because more come than it takes at the moment.
     public func turnedAway() { report.refused(.busy) }
 

@@ -1,6 +1,8 @@
 import DeviceSession
+import MCSWire
 import NIOCore
 import NIOEmbedded
+import NIOPosix
 import PushModel
 import ServerCore
 import Synchronization
@@ -54,6 +56,67 @@ import Testing
         for waiting in [0, 3, 4, 1_000_000, .max, -1] {
             #expect(rate.turnAway(at: 60_000, waiting: waiting, random: 0) == nil, "silence keeps nobody out")
         }
+    }
+
+    /// A connection without a socket, at whose beginning stands a gate.
+    private func arriving(_ gate: LoginGate, at uptime: Int64) throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel(handler: ArrivalHandler(gate, uptime: { uptime }, sentAway: {}))
+        channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 1), promise: nil)
+        return channel
+    }
+
+    @Test func `a connection counts from its first bytes to its login, and who is silent or sent away never`() throws {
+        // Of two places a login takes one, and whoever waits the other.
+        let gate = LoginGate(LoginRate(.init(perSecond: 1, burst: 2)))
+        #expect(gate.admit(at: 1000) == nil)
+        let silent = try (0..<1000).map { _ in try arriving(gate, at: 1000) }
+        #expect(gate.turnAway(at: 1000) == nil, "silence has no place")
+        let first = try arriving(gate, at: 1000)
+        try first.writeInbound(ByteBuffer(string: "\u{16}"))
+        try first.writeInbound(ByteBuffer(string: "\u{3}"))
+        #expect(try first.readInbound(as: ByteBuffer.self) == ByteBuffer(string: "\u{16}"))
+        #expect(try first.readInbound(as: ByteBuffer.self) == ByteBuffer(string: "\u{3}"))
+        #expect(gate.turnAway(at: 1000) != nil, "it has the last place")
+
+        let second = try arriving(gate, at: 1000)
+        try second.writeInbound(ByteBuffer(string: "\u{16}"))
+        try second.writeInbound(ByteBuffer(string: "\u{3}"))
+        #expect(try second.readInbound(as: ByteBuffer.self) == nil)
+        let words = try #require(try second.readOutbound(as: ByteBuffer.self))
+        guard case .retryAfter = MCSTurnAway.read(words.readableBytesView) else {
+            Issue.record("the connection does not hear when to come again: \(words)")
+            return
+        }
+
+        first.pipeline.fireUserInboundEventTriggered(ArrivalHandler.LoggedIn())
+        #expect(gate.turnAway(at: 1000) == nil, "the login was judged, and who was sent away has no place")
+        let third = try arriving(gate, at: 1000)
+        try third.writeInbound(ByteBuffer(string: "\u{16}"))
+        #expect(gate.turnAway(at: 1000) != nil)
+        third.close(promise: nil)
+        third.embeddedEventLoop.run()
+        #expect(gate.turnAway(at: 1000) == nil, "it is closed")
+        for channel in silent + [first, second] { _ = try channel.finish(acceptAlreadyClosed: true) }
+    }
+
+    @Test func `connections that say nothing send no device away`() async throws {
+        let world = try await World {
+            $0.loginsPerSecond = 1
+            $0.loginBurst = 20
+        }
+        var silent: [any Channel] = []
+        for _ in 0..<100 {
+            let bootstrap = ClientBootstrap(group: world.group)
+            silent.append(try await bootstrap.connect(host: "127.0.0.1", port: world.port).get())
+        }
+        for _ in 0..<10 {
+            let device = RecordingDevice()
+            let connection = world.logIn(device)
+            #expect(await device.state.wait { $0.isLoggedIn || $0.closed != nil }.closed == nil)
+            connection.close()
+        }
+        for channel in silent { try await channel.close() }
+        await world.endpoint.stop()
     }
 
     private final class Count: Sendable {
