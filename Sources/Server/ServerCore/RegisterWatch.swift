@@ -9,14 +9,12 @@ import Synchronization
 /// Requests need no watch: the directories ask for the version each time. The watch also reads keys and apps anew every
 /// 30 seconds, for changes that did not raise the version.
 public final class RegisterWatch: Sendable {
-    private struct State {
+    private struct Look {
         var version: UInt64?
-        var lookedAt: Timestamp
-        var readAt: Timestamp
+        var at: Timestamp
     }
 
-    /// How far back beyond the last look revocations are asked for. Another process takes the instant of a revocation
-    /// before the revocation is durable.
+    /// How far before the last look revocations are asked for: another process dates one before it is durable.
     static let overlap = Duration.seconds(60)
     /// How often keys and apps are read anew although nothing was told.
     static let readingInterval = Duration.seconds(30)
@@ -27,7 +25,7 @@ public final class RegisterWatch: Sendable {
     private let reloadOthers: @Sendable () async throws -> Void
     private let mailboxes: MailboxService
     private let logger: Logger
-    private let state: Mutex<State>
+    private let last: Mutex<Look>
 
     /// A watch that has looked at nothing yet; ``look()`` does it.
     ///
@@ -42,27 +40,29 @@ public final class RegisterWatch: Sendable {
         self.mailboxes = mailboxes
         self.reloadOthers = reloadOthers
         self.logger = logger
-        state = Mutex(State(lookedAt: mailboxes.now, readAt: mailboxes.now))
+        last = Mutex(Look(at: mailboxes.now))
     }
 
-    /// Looks once; call it when the register's version has changed, and about once a second, one call at a time. What cannot be read is looked at again next time.
-    public func look() async {
-        let now = mailboxes.now
-        let version = store.registerVersion
-        let (hasChanged, isDue, since) = state.withLock { state in
-            (
-                state.version != version, now.duration(since: state.readAt) >= Self.readingInterval,
-                state.lookedAt
-            )
+    /// Looks at once whenever something comes, and pauses after each look; until the stream ends.
+    public func follow(_ changes: AsyncStream<Void>, pause: @Sendable () async -> Void) async {
+        for await _ in changes {
+            await look()
+            await pause()
         }
-        guard hasChanged || isDue else { return }
+    }
+
+    /// Reads the register where it has changed, or it is time; one call at a time. What cannot be read is next time.
+    public func look() async {
+        let (now, version) = (mailboxes.now, store.registerVersion)
+        let last = last.withLock { $0 }
+        guard last.version != version || now.duration(since: last.at) >= Self.readingInterval else { return }
         do {
             try await credentials.reload()
             try await reloadOthers()
             try await apps.reload()
-            let revoked = try await store.devicesRevoked(since: since - Self.overlap)
+            let revoked = try await store.devicesRevoked(since: last.at - Self.overlap)
             if !revoked.isEmpty { mailboxes.endSessions(of: revoked) }
-            state.withLock { $0 = State(version: version, lookedAt: now, readAt: now) }
+            self.last.withLock { $0 = Look(version: version, at: now) }
         } catch {
             logger.warning("the register could not be read", metadata: [LogKey.error: "\(error)"])
         }

@@ -1,5 +1,4 @@
 import AldabaTestSupport
-import Logging
 import PushModel
 import RegisterCore
 import Testing
@@ -98,27 +97,6 @@ import Testing
             let later = Timelines(store: server.store, mailboxes: server.service)
             let found = try #require(try await later.timelines(of: id.description, team: nil).first)
             #expect(found.entries.map(\.state) == [.accepted, .stored])
-        }
-    }
-
-    @Test func `a revoked device's session ends, and its next login is refused`() async throws {
-        try await withServer { server in
-            let connection = RecordingConnection()
-            _ = try await server.login(connection)
-            let credentials = CredentialDirectory(store: server.store.base, clock: server.clock.function)
-            let apps = AppDirectory(store: server.store.base, clock: server.clock.function)
-            let watch = RegisterWatch(
-                store: server.store.base, credentials: credentials, apps: apps, mailboxes: server.service,
-                logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-            await watch.look()
-            #expect(try await server.store.base.revokeDevice(server.credentials.device, at: server.clock.now))
-            await watch.look()
-            guard case .refused = await server.loginVerdict(RecordingConnection()) else {
-                Issue.record("a revoked device was let in")
-                return
-            }
-            await server.released()
-            #expect(connection.wasRevoked.load())
         }
     }
 }
