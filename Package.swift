@@ -272,7 +272,7 @@ let house: [Target] = [
         "Device", "AppConnections",
         ["CLinux", "Machine", "AgentWire", "DeviceModel", nioCore, nioPosix]),
     room(
-        "Device", "AppConversation", ["AgentWire", "DeviceModel", "AppConnections", "Attachments"]),
+        "Device", "AppConversation", ["PushModel", "AgentWire", "DeviceModel", "AppConnections", "Attachments"]),
     room(
         "Device", "InstalledApps",
         ["Machine", "PushModel", "AgentWire", "DeviceModel", "DevicePorts", "AppConnections"]),

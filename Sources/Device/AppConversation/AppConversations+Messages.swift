@@ -1,13 +1,14 @@
 import AgentWire
 import AppConnections
 import DeviceModel
+import PushModel
 
 /// What a connection says first: in whose name it is, and what proves that.
 package struct AppHello: Hashable, Sendable {
     /// The role that it asks for.
     package let sender: AppRole
     /// The app's secret, where it has one.
-    package let secret: String?
+    @Secret package private(set) var secret: String?
     /// The name of the app's run, at most ``RequestMark/longestRun`` bytes.
     package let run: String?
 }

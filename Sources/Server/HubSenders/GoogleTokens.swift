@@ -73,7 +73,7 @@ actor GoogleTokens {
     }
 
     private struct Made {
-        var token: String
+        @Secret var token: String
         var until: Timestamp
     }
 

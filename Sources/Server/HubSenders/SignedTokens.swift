@@ -20,7 +20,7 @@ enum ES256 {
 /// The provider tokens of Apple's keys: one for each, for 45 minutes.
 final class ProviderTokens: Sendable {
     private struct Made {
-        var token: String
+        @Secret var token: String
         var at: Timestamp
     }
 
@@ -62,7 +62,7 @@ final class VAPIDTokens: Sendable {
         var origin: String
     }
 
-    private let made = Mutex<[Key: (value: String, at: Timestamp)]>([:])
+    private let made = Mutex<[Key: (value: Secret<String>, at: Timestamp)]>([:])
     private let clock: @Sendable () -> Timestamp
     private static let lifetime: Int64 = 6 * 3_600_000
     private static let most = 1024
@@ -74,7 +74,7 @@ final class VAPIDTokens: Sendable {
         let now = clock()
         let key = Key(credential: credential.number, origin: origin)
         if let found = made.withLock({ $0[key] }), now.milliseconds(since: found.at) < Self.lifetime {
-            return found.value
+            return found.value.wrappedValue
         }
         let secret = try P256.Signing.PrivateKey(pemRepresentation: credential.secret)
         let token = try ES256.token(
@@ -86,7 +86,7 @@ final class VAPIDTokens: Sendable {
         let value = "vapid t=\(token),k=\(Base64URL.encode(Array(secret.publicKey.x963Representation)))"
         made.withLock { made in
             if made.count >= Self.most { made.removeAll() }
-            made[key] = (value, now)
+            made[key] = (Secret(value), now)
         }
         return value
     }

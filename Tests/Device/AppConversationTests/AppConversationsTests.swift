@@ -1,10 +1,19 @@
 import AgentWire
+import AldabaTestSupport
 import AppConnections
 import DeviceModel
 import Testing
 
 @testable import AppConversation
 @testable import Attachments
+
+@Test func `an app's secret is not shown with what it says first`() {
+    let hello = AppHello(sender: AppRole(app: "todo", role: .app), secret: "secret-of-todo", run: "one")
+    #expect(hello.secret == "secret-of-todo")
+    for text in [shown(hello), shown(Talk.Conversations.Directive.admit(hello))] {
+        #expect(text.contains("one") && text.contains("<redacted>") && !text.contains("secret-of-todo"))
+    }
+}
 
 /// Connections that talk, and an agent that does at once what it is told, in words.
 private struct Talk {
