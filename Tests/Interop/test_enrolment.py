@@ -99,6 +99,19 @@ def test_an_android_library_gets_its_message_in_pairs(path, send):
         assert (came.app_data["k"], came.app_data["gcm.notification.title"]) == ("v", "Milk")
 
 
+def test_the_instance_id_service_tells_what_has_a_registration(path, control):
+    library, number = Library(path), str(int(path["teamId"], 36))
+
+    def platform(token):
+        status, told = control.request("GET", f"/iid/info/{token}")
+        assert status == 200, told
+        return json.loads(told)["platform"]
+
+    assert platform(library.token(subtype(path, 1))) == "CHROME"
+    assert platform(library.token(number, app=path["topic"], sender=number)) == "ANDROID"
+    assert platform(path["deviceToken"]) == "IOS"
+
+
 def test_the_same_subtype_keeps_its_token_and_another_one_ends_it(path, send):
     library = Library(path)
     first = library.token(subtype(path, 1))

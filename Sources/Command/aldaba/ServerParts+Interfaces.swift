@@ -66,7 +66,7 @@ extension ServerParts {
             FCMEnrolmentInterface(store: store, enrolment: web, admission: admission, clock: presentTime),
             TopicInterface(
                 subscriptions: topics, sender: broadcasts, authentication: access,
-                quotas: SubscriptionQuotas(perSecond: values.number(.topicQuota), clock: presentTime)),
+                quotas: SubscriptionQuotas(perSecond: values.number(.topicQuota), clock: presentTime), web: store),
         ]
     }
 }

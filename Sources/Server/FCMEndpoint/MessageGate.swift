@@ -60,7 +60,7 @@ struct MessageGate: Sendable {
     /// - Throws: ``Refused`` when that is nothing; or when the store cannot be read.
     func addressees(ofInstallation id: String, team: TeamID) async throws -> [Addressee] {
         guard let register else {
-            throw Refused(refusal: .invalid("message.fid", "this server sends to tokens, topics and conditions"))
+            throw Refused(refusal: .invalid("message.fid", "this server knows no Firebase installations"))
         }
         var found: [Addressee] = []
         for kept in try await register.webRegistrations(ofInstallation: id, team: team) {
@@ -91,7 +91,7 @@ struct MessageGate: Sendable {
         guard let register else { return false }
         return try await register.webRegistrations(of: addressee.subject.device).contains {
             $0.app == addressee.subject.app && $0.environment == addressee.subject.environment
-                && $0.registration.category != addressee.app.topic.rawValue
+                && $0.isOfBrowser(addressee.app)
         }
     }
 

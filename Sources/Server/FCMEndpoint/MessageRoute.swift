@@ -64,9 +64,8 @@ struct MessageRoute: Sendable {
         let (addressees, refused): ([MessageGate.Addressee], [MessageGate.Refused])
         switch message.target {
         case .token(let token): (addressees, refused) = try await gate.addressees(of: token, team: team)
-        case .fid(let id) where gate.register != nil:
-            (addressees, refused) = (try await gate.addressees(ofInstallation: id, team: team), [])
-        case .topic, .condition, .fid:
+        case .fid(let id): (addressees, refused) = (try await gate.addressees(ofInstallation: id, team: team), [])
+        case .topic, .condition:
             guard let audiences else {
                 throw FCMRefusal.invalid("message", "this server sends to tokens and device groups alone")
             }

@@ -28,7 +28,7 @@ package struct TopicAudience: AudienceSender {
             case .topic(let name): (target, topic) = (try .topic(named: name), name)
             case .condition(let text): (target, topic) = (try .condition(parsing: text), nil)
             case .token, .fid:
-                throw FCMRefusal.invalid("message.fid", "this server sends to tokens, topics and conditions")
+                throw FCMRefusal.invalid("message", "it names a device, and neither a topic nor a condition")
             }
         } catch let fault as TopicNameFault {
             throw FCMRefusal.invalid("message.topic", "\(fault)")

@@ -50,6 +50,9 @@ public struct KeptWebRegistration: Hashable, Sendable {
         self.environment = environment
         self.registration = registration
     }
+
+    /// Whether a browser has it, and not a library that registers the app itself, as Android's do.
+    public func isOfBrowser(_ app: RegisteredApp) -> Bool { registration.category != app.topic.rawValue }
 }
 
 /// One installation of an app, as FCM's libraries make them before they register.

@@ -6,6 +6,7 @@ import Hummingbird
 import Logging
 import Observability
 import PushModel
+import RegisterCore
 import Topics
 
 /// The Instance ID service's routes. Refusals are `{"error": "…"}`, of one token a code in its result.
@@ -13,6 +14,7 @@ struct InstanceRoutes: Sendable {
     let subscriptions: TopicSubscriptions
     let access: any ProjectAuthentication
     let quotas: SubscriptionQuotas
+    let web: any FCMRegister
 
     private static let tokenLimit = 1000
     private static let importLimit = 100
@@ -113,17 +115,27 @@ struct InstanceRoutes: Sendable {
             var application: String
             var applicationVersion = ""
             var authorizedEntity: String
-            var platform = "IOS"
+            var platform: String
             var rel: Relation?
         }
         var answer = Answer(
             application: found.app.topic.rawValue,
-            authorizedEntity: ProjectNumber(found.app.team)?.description ?? found.app.team.rawValue)
+            authorizedEntity: ProjectNumber(found.app.team)?.description ?? found.app.team.rawValue,
+            platform: try await platform(of: found.subject, found.app))
         if request.query("details") == "true" {
             let dates = found.topics.map { ($0.topic.text, ["addDate": String($0.since.description.prefix(10))]) }
             answer.rel = .init(topics: Dictionary(dates, uniquingKeysWith: { $1 }))
         }
         return .json(answer)
+    }
+
+    /// The service's name of what has the registration: an agent counts as an iOS device.
+    private func platform(of subject: TokenSubject, _ app: RegisteredApp) async throws -> String {
+        let kept = try await web.webRegistrations(of: subject.device).first {
+            $0.app == subject.app && $0.environment == subject.environment
+        }
+        guard let kept else { return "IOS" }
+        return kept.isOfBrowser(app) ? "CHROME" : "ANDROID"
     }
 
     private struct ImportRequest: Decodable {

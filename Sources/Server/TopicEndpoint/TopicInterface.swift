@@ -6,6 +6,7 @@ import Logging
 import NIOFoundationCompat
 import Observability
 import PushModel
+import RegisterCore
 import Topics
 
 /// The routes by which providers manage topics: the Instance ID service's, and the newer ones under `v1/projects`.
@@ -16,6 +17,7 @@ package struct TopicInterface: ControlInterface {
     private let sender: any TopicSender
     private let authentication: any ProjectAuthentication
     private let quotas: SubscriptionQuotas
+    private let web: any FCMRegister
 
     /// Serves topics.
     ///
@@ -23,11 +25,13 @@ package struct TopicInterface: ControlInterface {
     ///   - authentication: Judges callers of the secured listener; on the development listener everybody may act for
     ///     every team.
     ///   - quotas: How many requests may change subscriptions, on all listeners together.
+    ///   - web: Knows which registrations are browsers', or Android libraries'.
     package init(
         subscriptions: TopicSubscriptions, sender: any TopicSender, authentication: any ProjectAuthentication,
-        quotas: SubscriptionQuotas
+        quotas: SubscriptionQuotas, web: any FCMRegister
     ) {
         self.quotas = quotas
+        self.web = web
         self.sender = sender
         self.subscriptions = subscriptions
         self.authentication = authentication
@@ -36,7 +40,7 @@ package struct TopicInterface: ControlInterface {
     /// Adds the routes of topics.
     package func add(to router: Router<ControlContext>, isSecured: Bool) {
         let access: any ProjectAuthentication = isSecured ? authentication : ProviderAccess(authentication: nil)
-        let instances = InstanceRoutes(subscriptions: subscriptions, access: access, quotas: quotas)
+        let instances = InstanceRoutes(subscriptions: subscriptions, access: access, quotas: quotas, web: web)
         let projects = ProjectTopicRoutes(subscriptions: subscriptions, access: access, quotas: quotas)
         let broadcasts = BroadcastRoute(sender: sender, access: access)
         router.post("v1/broadcasts") { request, _ in try await broadcasts.send(request) }

@@ -119,9 +119,9 @@ public struct TopicSubscriptions: Sendable {
     /// What is known of a registration; `nil` with the reason where there is none for whoever asks.
     package func info(
         of token: String, team: TeamID?
-    ) async throws -> (app: RegisteredApp, topics: [TopicSubscription])? {
+    ) async throws -> (subject: TokenSubject, app: RegisteredApp, topics: [TopicSubscription])? {
         guard case .active(let subject, let app) = try await registration(of: token, team: team) else { return nil }
-        return (app, try await store.subscriptions(of: subject))
+        return (subject, app, try await store.subscriptions(of: subject))
     }
 }
 

@@ -178,6 +178,16 @@ import WebPushWire
         #expect(audiences.apps.withLock { $0 } == [world.app.id, nil])
     }
 
+    @Test func `a server without installations says so of each, with topics or without`() async throws {
+        for world in [try await FCMWorld(), try await FCMWorld(audiences: Topics())] {
+            var alone = world
+            alone.register = nil
+            let refused = try await alone.send(#"{"fid":"f"}"#)
+            #expect(refused.status == 400 && refused.code == "INVALID_ARGUMENT")
+            #expect(refused.json["error"]?["message"]?.text?.contains("knows no Firebase installations") == true)
+        }
+    }
+
     @Test func `a message names itself`() async throws {
         let world = try await FCMWorld()
         let (token, _) = try await world.register(world.app)

@@ -95,6 +95,8 @@ struct FCMWorld {
     let app: RegisteredApp
     let foreign: RegisteredApp
     let accessToken: String
+    /// Where installations stand.
+    var register: MemoryStore?
     var throttles = DeviceThrottles(perMinute: 0)
 
     init(messagesPerMinute: Int = 100, audiences: (any AudienceSender)? = nil) async throws {
@@ -103,6 +105,7 @@ struct FCMWorld {
             let accessTokens = AccessTokenSealer(secrets: [[1]])
         else { throw CancellationError() }
         self.sealer = sealer
+        register = store
         app = try await store.addApp(
             topic: Topic(rawValue: "com.example.todo"), team: Self.team, policy: MailboxPolicy(), at: now)
         foreign = try await store.addApp(
@@ -157,7 +160,7 @@ struct FCMWorld {
         let route = MessageRoute(
             access: access,
             gate: MessageGate(
-                apps: services.apps, tokens: services.tokens, groups: services.groups, register: store),
+                apps: services.apps, tokens: services.tokens, groups: services.groups, register: register),
             quotas: SendQuotas(perMinute: services.messagesPerMinute), throttles: throttles, acceptor: acceptor,
             audiences: services.audiences, metrics: FCMMetrics())
         return try await read(
