@@ -11,6 +11,7 @@ import time
 import pytest
 import requests
 
+from aldaba_process import run_aldaba
 from mcs_client import (
     CLOSE, DATA, IQ, LOGIN, LOGIN_RESPONSE, PING, PONG, SELECTIVE_ACK, STREAM_ERROR, Device, Message,
     Notification, checkin, encode, register3, varint,
@@ -249,6 +250,25 @@ def test_send_message_no_rmq(world):
     assert world.heard() == ["now"]
 
 
+def cut_within(world, device, name, *fields):
+    """A message whose last byte does not come any more, since the connection is lost."""
+    body = encode(
+        (2, name), (4, project_number(world.path["teamId"]) + "@gcm.googleapis.com"), (5, world.path["topic"]),
+        (7, encode((1, "text"), (2, name))), *fields)
+    device.send_raw((bytes([DATA]) + varint(len(body)) + body)[:-1])
+    device.cut()
+
+
+def test_send_message_no_rmq_while_disconnected(world):
+    """With TTL 0 it fails at once where there is no connection: the server has nothing of it, also where it was on the way."""
+    with world.logged_in() as device:
+        cut_within(world, device, "never", (17, 0))
+    with world.logged_in() as device:
+        assert device.known == [], "the login names nothing"
+        device.wait_confirmed(world.say(device, "later"))
+    assert world.heard() == ["later"]
+
+
 def test_send_message_rmq(world):
     with world.logged_in() as device:
         device.wait_confirmed(world.say(device, "rmq"))
@@ -336,6 +356,28 @@ def test_expired_ttl_on_send(world):
     assert world.heard() == ["late"]
 
 
+def test_expired_ttl_on_restart(world):
+    """What has expired when the client begins anew is not sent any more, and the rest goes on without it."""
+    with world.logged_in() as device:
+        cut_within(world, device, "expired", (9, "p-expired"), (17, 1))
+    with world.logged_in() as device:
+        assert device.known == [], "what did not come whole did not come"
+        device.wait_confirmed(world.say(device, "fresh", queued=1))
+    with world.logged_in() as device:
+        assert device.known == ["p-fresh"]
+    assert world.heard() == ["fresh"]
+
+
+def test_a_notification_that_expires_while_its_device_is_away_does_not_come(world):
+    with world.logged_in():
+        pass
+    world.push(1, apns_expiration=int(time.time()) + 1)
+    world.push(2)
+    time.sleep(2)  # An expiration is a second of the clock's.
+    with world.logged_in() as device:
+        assert waiting(world, device) == [2]
+
+
 def test_send_error(world):
     """What the server refuses for good is told in FCM's words, too."""
     with world.logged_in() as device:
@@ -369,6 +411,19 @@ def test_collapse_keys_different_user(world, path, send):
             assert waiting(each, device) == [1]
 
 
+def test_collapse_keys_different_app(world, path, send):
+    """CollapseKeysDifferentApp: the same key of another app on the device is another message."""
+    other = f"{path['topic']}.collapse"
+    run_aldaba("app", "create", other, "--team", path["teamId"], "--data", path["data"])
+    token = register3(path["http"], world.identity, other, path["teamId"])
+    world.push(1, apns_collapse_id="same")
+    payload = {"aps": {"alert": "x"}, "number": 2}
+    assert send(token, payload, apns_topic=other, apns_collapse_id="same")[0] == 200
+    world.push(3, apns_collapse_id="same")
+    with world.logged_in() as device:
+        assert waiting(world, device) == [2, 3]
+
+
 # --- connection_handler_impl_unittest -------------------------------------------------------------------------------
 
 
@@ -395,6 +450,15 @@ def test_init_incomplete(world):
             device.receive(0.2)
         device.send_raw(packet[20:])
         assert device.receive().tag == LOGIN_RESPONSE
+
+
+def test_init_timeout_and_init_incomplete_timeout(world):
+    """Who says nothing, and who says half a login, is let go after fifteen seconds and one for the goodbye."""
+    with world.connected() as silent, world.connected() as half:
+        body = half.login_body(world.identity)
+        half.send_raw((bytes([41, LOGIN]) + varint(len(body)) + body)[:20])
+        for device in (silent, half):
+            assert device.closed_by_server(timeout=25) == []
 
 
 def test_re_init(world):
