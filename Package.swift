@@ -402,12 +402,14 @@ let commands: [Target] = [
     .executableTarget(
         name: "PushDemo", dependencies: ["AldabaFlutterPush", "Flutter"], path: "Examples/PushDemo",
         exclude: ["host.py"], swiftSettings: strict),
-    // In Swift 5, as the code of apps is that was written for iOS; some of its names are old.
+    // In Swift 5, as the code of apps is that was written for iOS; some of its names are old. The flag stands for the bridging
+    // header by which such apps import Flutter in files that do not say so.
     .executableTarget(
         name: "PushDemoServices", dependencies: ["Flutter"], path: "Examples/PushDemoServices",
         swiftSettings: [
             .swiftLanguageMode(.v5), .treatAllWarnings(as: .error),
             .treatWarning("DeprecatedDeclaration", as: .warning),
+            .unsafeFlags(["-Xfrontend", "-import-module", "-Xfrontend", "Flutter"]),
         ]),
     .target(
         name: "Course", dependencies: ["UserNotifications", "UIKit", "CoreLocation"], path: "Examples/Course",

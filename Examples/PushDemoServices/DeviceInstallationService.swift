@@ -1,5 +1,4 @@
-import Flutter
-import UIKit
+import Foundation
 
 /// Answers the Dart half: who this device is for the app, its token, and its push service.
 class DeviceInstallationService {

@@ -1,4 +1,4 @@
-import Flutter
+import Foundation
 
 /// Passes the actions of notifications to the Dart half.
 class NotificationActionService {

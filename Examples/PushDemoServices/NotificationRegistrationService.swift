@@ -1,4 +1,4 @@
-import Flutter
+import Foundation
 
 /// Tells the Dart half that the token is another.
 class NotificationRegistrationService {
