@@ -135,7 +135,7 @@ extension HubDatabase {
             ], hub: hub, at: fault.at, database)
     }
 
-    private static func one(_ database: Database, hub: Int64, id: String) throws -> StoredInstallation? {
+    static func one(_ database: Database, hub: Int64, id: String) throws -> StoredInstallation? {
         try database.cachedStatement(sql: "SELECT * FROM installation WHERE hub = ? AND id = ?")
             .fetchOne(arguments: [hub, id])
     }
@@ -158,48 +158,8 @@ extension HubDatabase {
         }.flatMap { $0 }
     }
 
-    /// Deletes the row, and by their index the events that name it.
-    package func erase(_ id: String, hub: Int64, committed: @escaping Committed) async throws -> Int? {
-        try await change(committed) { database, changes -> Int? in
-            guard let old = try Self.one(database, hub: hub, id: id.lowercased()) else { return nil }
-            // What becomes of a person's notifications is not looked at any more.
-            try database.execute(
-                sql: """
-                    UPDATE send_recipient SET ending = 'ended', looked_up_at = NULL
-                    WHERE installation = ? AND ending IN ('waiting', 'delivered', 'presented')
-                    """, arguments: [Int64(old.number)])
-            try Self.delete(Int64(old.number), database)
-            try database.execute(sql: Self.erasingEvents, arguments: [hub, old.installation.foldedID])
-            let count = database.changesCount
-            changes.append(AudienceChange(hub: hub, before: old.entry, after: nil))
-            return count
-        }
-    }
-
-    static let erasingEvents = """
-        DELETE FROM hub_event WHERE hub = ? AND kind = 'channel.dead' AND lower(data ->> '$.installationId') = ?
-        """
-
-    /// Marks the channels as dead, and tells nobody.
-    package func retire(
-        _ installations: [StoredInstallation], hub: Int64, at now: Timestamp, committed: @escaping Committed
-    ) async throws {
-        try await change(committed) { database, changes in
-            for installation in installations {
-                guard let old = try Self.one(database, hub: hub, id: installation.installation.foldedID),
-                    old.fault == nil
-                else { continue }
-                try database.execute(
-                    sql:
-                        "UPDATE installation SET fault = 'Erased', fault_at = ?, version = version + 1 WHERE number = ?",
-                    arguments: [now.rawValue, Int64(old.number)])
-                changes.append(AudienceChange(hub: hub, before: old.entry, after: nil))
-            }
-        }
-    }
-
     /// Deletes an installation, and what sends noted of who it was; what becomes of its notifications is noted further on.
-    private static func delete(_ number: Int64, _ database: Database) throws {
+    static func delete(_ number: Int64, _ database: Database) throws {
         try database.execute(sql: "DELETE FROM send_fault WHERE installation = ?", arguments: [number])
         // The counts of a report stay; who it was does not.
         try database.execute(

@@ -169,3 +169,30 @@ func `what a slice hands over that was under way when a person was erased is tak
     try await world.put("oNE", #","userId":"anna""#, channel: "d")
     #expect(try await world.erase("anna").events == 1)
 }
+
+@Test func `what names an erased person in sends names nobody any more, and means the same others`() async throws {
+    let world = try await HubWorld()
+    try await world.put("one", #","userId":"Anna""#, channel: "ABCD")
+    try await world.put("two", #","tags":["x"]"#)
+    let record = try await world.hubs.accept(
+        SendRequest(
+            format: .native(.apns), body: Array("{}".utf8),
+            target: .audience("x || ( $UserId:{ANNA} && !$installationid:{one} ) || $UserId:{anna-lena}")),
+        for: world.hub)
+    let direct = try await world.hubs.accept(
+        SendRequest(
+            format: .native(.apns), body: Array("{}".utf8),
+            headers: ["auth": "a", "p256dh": "b", "apns-priority": "5"],
+            target: .channels(["abcd", "token of two"])), for: world.hub)
+    _ = try await world.runner.runAll()
+    _ = try await world.erase("anna")
+    guard case .audience(let text?) = try await world.now(record).request.target else { throw HubFault.missing("it") }
+    let name = try #require(text.split(separator: "{").dropFirst().first?.prefix { $0 != "}" })
+    #expect(name.hasPrefix("erased-"))
+    #expect(text == "x || ( $UserId:{\(name)} && !$InstallationId:{\(name)} ) || $UserId:{anna-lena}")
+    let audience = try await world.hubs.audience(text, of: world.hub, for: nil, readsFields: false)
+    #expect(audience.numbers() == [2])
+    let request = try await world.now(direct).request
+    #expect(request.target == .channels(["", "token of two"]))
+    #expect(request.headers == ["apns-priority": "5"])
+}
