@@ -170,10 +170,10 @@ package struct SendReport: Hashable, Sendable {
     /// - Parameters:
     ///   - targeted: How many were meant.
     ///   - seen: How many of them have a row.
-    ///   - leftOut: How many of them get nothing, by the send's own wish.
+    ///   - leftOut: How many of them get nothing by the send's own wish, and why.
     ///   - unreached: Counts of members of broadcast parts that have no row, by their end.
     package init(
-        _ state: SendState, targeted: Int, _ counts: [RecipientCount], seen: Int, leftOut: Int,
+        _ state: SendState, targeted: Int, _ counts: [RecipientCount], seen: Int, leftOut: [LeftOut: Int],
         unreached: [(end: End, count: Int)] = []
     ) {
         self.state = state
@@ -192,9 +192,10 @@ package struct SendReport: Hashable, Sendable {
                 parts[dimension, default: [:]][value ?? "", default: SendFunnel()].add(count)
             }
         }
-        if leftOut > 0 {
-            funnel.add(waiting: leftOut)
-            ends[.ineligible, default: 0] += leftOut
+        for (why, count) in leftOut where count > 0 {
+            funnel.add(waiting: count)
+            ends[.ineligible, default: 0] += count
+            parts[.reason, default: [:]][why.rawValue, default: SendFunnel()].add(waiting: count)
         }
         for (end, count) in unreached {
             let some = RecipientCount(
@@ -204,7 +205,7 @@ package struct SendReport: Hashable, Sendable {
             ends[end, default: 0] += count
             parts[.platform, default: [:]][HubPlatform.aldaba.text, default: SendFunnel()].add(some)
         }
-        let left = max(0, targeted - seen - leftOut - unreached.reduce(0) { $0 + $1.count })
+        let left = max(0, targeted - seen - leftOut.values.reduce(0, +) - unreached.reduce(0) { $0 + $1.count })
         guard left > 0 else { return }
         funnel.add(waiting: left)
         ends[state.isFinal ? .ended : .pending, default: 0] += left

@@ -23,7 +23,7 @@ extension NotificationHubs {
         }
         let unreached = try await self.unreached(record, rows: byPart)
         // Those whom an experiment gives nothing are not meant.
-        let leftOut = try await store.leftOut(of: record.number).filter { $0.key != .heldOut }.values.reduce(0, +)
+        let leftOut = try await store.leftOut(of: record.number).filter { $0.key != .heldOut }
         if case .channels = record.request.target { installations = counts.reduce(0) { $0 + $1.count } }
         return SendReport(
             record.state, targeted: record.targeted, counts, seen: installations, leftOut: leftOut, unreached: unreached

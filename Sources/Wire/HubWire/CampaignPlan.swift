@@ -46,9 +46,6 @@ package struct CampaignPlan: Hashable, Sendable {
     /// Whether it has any wish.
     package var isEmpty: Bool { self == CampaignPlan() }
 
-    /// Whether recipients have their turns in another order than that of their numbers.
-    package var isSpread: Bool { local != nil || quiet != nil }
-
     /// The plan as a document, every choice spelled out.
     package var tree: JSONTree {
         var members: [JSONTree.Member] = []

@@ -196,3 +196,20 @@ func `what a slice hands over that was under way when a person was erased is tak
     #expect(request.target == .channels(["", "token of two"]))
     #expect(request.headers == ["apns-priority": "5"])
 }
+
+@Test func `a slice that was under way when an installation was deleted notes nothing of who it was`() async throws {
+    let meanwhile = Mutex<(@Sendable () async -> Void)?>(nil)
+    let sender = RecordingSender()
+    let world = try await HubWorld(senders: [
+        .aldaba: Beside(sender: sender) { await meanwhile.withLock { $0 }?() }
+    ])
+    for id in ["one", "two"] { try await world.put(id, #","locale":"de""#, platform: "aldaba") }
+    let (hubs, hub) = (world.hubs, world.hub)
+    meanwhile.withLock { $0 = { _ = try? await hubs.delete("one", of: hub) } }
+    let record = try await world.send(nil)
+    _ = try await world.runner.runAll()
+    let rows = try await world.database.recipients(of: record.number, after: nil, limit: 9)
+    #expect(rows.map(\.name) == ["", "two"])
+    #expect(rows.map(\.locale) == [nil, "de"])
+    #expect(rows.map(\.end) == [.waiting, .waiting])
+}

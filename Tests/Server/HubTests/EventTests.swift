@@ -268,3 +268,10 @@ private func funnel(_ event: JSONTree?) -> [String: Int64] {
     #expect(all.count == 4)
     #expect(all.last == all.first)
 }
+
+@Test func `what cannot be read is told as such`() {
+    let problem = HubProblem(UnreadableSend("part"))
+    #expect(problem?.status == .conflict)
+    #expect(problem?.code == "unreadable")
+    #expect(problem?.detail.contains("part") == true)
+}
