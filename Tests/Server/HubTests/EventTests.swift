@@ -229,8 +229,7 @@ private func funnel(_ event: JSONTree?) -> [String: Int64] {
     _ = try await world.runner.runAll()
     try await courier.round()
     #expect(receiver.told.map { $0["data"]?["send"]?.text } == [first.id, second.id])
-    #expect(receiver.told[0]["data"]?["ends"] == nil)
-    #expect(receiver.told[1]["data"]?["ends"]?["accepted"]?.integer == 1)
+    #expect(receiver.told.map { $0["data"]?["ends"]?["accepted"]?.integer } == [nil, 1])
     // The receiver took both: it is not left alone.
     _ = try await world.send(nil)
     _ = try await world.runner.runAll()
