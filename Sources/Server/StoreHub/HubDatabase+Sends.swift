@@ -237,14 +237,12 @@ extension HubDatabase {
 
     /// Those of a slice who were deleted while it was under way: nothing is noted of who they were.
     private static func gone(_ progress: SendProgress, _ database: Database) throws -> Set<UInt32> {
-        let statement = try database.cachedStatement(sql: "SELECT 1 FROM installation WHERE number = ?")
-        var gone: Set<UInt32> = []
-        for row in progress.recipients + progress.unreachable where row.installation != 0 && !row.name.isEmpty {
-            if try Int.fetchOne(statement, arguments: [Int64(row.installation)]) == nil {
-                gone.insert(row.installation)
-            }
-        }
-        return gone
+        let named = (progress.recipients + progress.unreachable).filter { $0.installation != 0 && !$0.name.isEmpty }
+        let numbers = Set(named.map(\.installation))
+        guard !numbers.isEmpty else { return [] }
+        let list = numbers.map(String.init).joined(separator: ",")
+        let found = try Int64.fetchAll(database, sql: "SELECT number FROM installation WHERE number IN (\(list))")
+        return numbers.subtracting(found.compactMap { UInt32(exactly: $0) })
     }
 
     /// Marks a dead channel, unless it was registered again after its death.
