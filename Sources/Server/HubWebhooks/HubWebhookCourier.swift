@@ -101,6 +101,8 @@ package actor HubWebhookCourier {
             let address = try address(of: webhook)
             let events = try await store.events(of: webhook.hub, limit: Self.pageLimit)
             for var event in events {
+                // One report a round: all hubs' events wait for the slowest.
+                if Self.isEndOfCampaign(event), !served.told.isEmpty { return served }
                 let ended = try await report(of: event, hub)
                 for member in ended?.1 ?? [] { event.data.set(member.name, member.value) }
                 try await tell(event, webhook, hub, address)
@@ -108,7 +110,7 @@ package actor HubWebhookCourier {
                 if let (id, report) = ended { served.told.append((id, report, true)) }
             }
             // Behind a page there may be its end.
-            guard events.count < Self.pageLimit, let campaign, !served.told.contains(where: { $0.id == campaign.id }),
+            guard events.count < Self.pageLimit, let campaign, served.told.isEmpty,
                 let report = try await report(campaign.id, hub), report != campaign.report
             else { return served }
             let data = JSONTree.object([.init("send", .string(campaign.id))] + report)
@@ -146,10 +148,13 @@ package actor HubWebhookCourier {
 
     /// The report of a campaign whose end an event tells.
     private nonisolated func report(of event: HubEvent, _ hub: HubRecord) async throws -> (String, [JSONTree.Member])? {
-        guard event.kind == .sendEnded, event.data["campaign"]?.text != nil, let id = event.data["send"]?.text,
-            let report = try await report(id, hub)
+        guard Self.isEndOfCampaign(event), let id = event.data["send"]?.text, let report = try await report(id, hub)
         else { return nil }
         return (id, report)
+    }
+
+    private static func isEndOfCampaign(_ event: HubEvent) -> Bool {
+        event.kind == .sendEnded && event.data["campaign"]?.text != nil
     }
 
     /// The report of a campaign; `nil` where the campaign is gone, or cannot be read: its end is told without numbers then.

@@ -266,6 +266,13 @@ private func funnel(_ event: JSONTree?) -> [String: Int64] {
     let all = asked.withLock { $0 }
     #expect(all.count == 4)
     #expect(all.last == all.first)
+    // So it is where they end together.
+    for id in ids { _ = try await world.hubs.cancel(id, of: world.hub) }
+    for count in 1...3 {
+        try await courier.round()
+        #expect(receiver.told.filter { $0["type"]?.text == "send.ended" }.count == count)
+    }
+    #expect(asked.withLock { $0.count } == 7)
 }
 
 @Test func `what cannot be read is told as such`() {
