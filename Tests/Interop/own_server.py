@@ -94,7 +94,8 @@ class OwnServer:
         return self
 
     def _limit_descriptors(self):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (self._open_files, self._open_files))
+        # The server raises its own limit to the hard one.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (self._open_files // 4, self._open_files))
 
     def _read_addresses(self):
         deadline = time.monotonic() + READY_SECONDS
@@ -189,6 +190,10 @@ class OwnServer:
             if line.startswith("RssAnon:"):
                 return int(line.split()[1]) * 1024
         raise AssertionError("the process tells no RssAnon")
+
+    def open_files_limit(self):
+        """How many descriptors the process may have now (RLIMIT_NOFILE)."""
+        return resource.prlimit(self.process.pid, resource.RLIMIT_NOFILE)[0]
 
     def open_descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))

@@ -121,6 +121,33 @@ def settled(server, seconds=20):
         time.sleep(1)
 
 
+def test_the_limit_of_open_files_is_raised_as_far_as_it_may_be(server):
+    assert server.open_files_limit() == OPEN_FILES
+    with Flood(server.addresses["devicePort"], OPEN_FILES // 2):
+        settled(server)
+        assert server.open_descriptors() > OPEN_FILES // 4, "the listeners' shares are those of the raised limit"
+
+
+@pytest.mark.parametrize("flags, served", [
+    ((), True), (("--connections-per-address=2", "--proxies=none"), False),
+    (("--connections-per-address=2", "--proxies=127.0.0.0/8"), True),
+    (("--connections-per-address=2", "--proxies=10.0.0.0/8"), False),
+])
+@pytest.mark.parametrize("listener", ["device", "apns", "control"])
+def test_one_address_has_as_many_connections_as_it_may_and_a_proxy_more(tmp_path, listener, flags, served):
+    with OwnServer(tmp_path, "test_floods_of_one_address", *flags) as server:
+        port = server.addresses[f"{listener}Port"]
+        with Flood(port, 2) as first:
+            settled(server)
+            with Flood(port, 1) as more:
+                if served:
+                    settled(server)
+                    assert not more.ended()
+                else:
+                    wait_until(more.ended, "one too many is closed at once", 5)
+                assert not first.ended()
+
+
 @pytest.mark.parametrize("listener", ["device", "apns", "control"])
 def test_a_server_without_a_descriptor_left_rests_tells_and_serves_again(server, listener):
     world, log = World(server), Log(server.log)

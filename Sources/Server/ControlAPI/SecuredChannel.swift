@@ -21,6 +21,8 @@ struct SecuredChannel: ServerChildChannel {
             guard limiter.admit(channel) else { throw ChannelError.operationUnsupported }
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls()))
         }.flatMap { base.setup(channel: channel, logger: logger) }
+            // The server lets go of a connection that was not set up, and closes none.
+            .always { if case .failure = $0 { channel.close(promise: nil) } }
     }
 
     func handle(value: AcceptedConnection, logger: Logger) async { await base.handle(value: value, logger: logger) }

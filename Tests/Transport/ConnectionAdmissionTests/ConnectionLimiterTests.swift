@@ -6,17 +6,20 @@ import NIOPosix
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ConnectionLimiterTests {
-    private func limiter(total: Int, proofTimeout: TimeAmount = .seconds(30)) -> ConnectionLimiter {
+    private func limiter(
+        total: Int, perAddress: Int = 10, exempt: [AddressRange] = [], proofTimeout: TimeAmount = .seconds(30)
+    ) -> ConnectionLimiter {
         ConnectionLimiter(
             listener: "test",
             ConnectionLimiter.Configuration(
-                limits: .init(total: total, perAddress: 10, unproven: 10), proofTimeout: proofTimeout),
+                limits: .init(total: total, perAddress: perAddress, unproven: 10), exempt: exempt,
+                proofTimeout: proofTimeout),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     }
 
-    private func connected() throws -> EmbeddedChannel {
+    private func connected(from address: String = "192.0.2.1") throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
-        channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 1), promise: nil)
+        channel.connect(to: try SocketAddress(ipAddress: address, port: 1), promise: nil)
         return channel
     }
 
@@ -30,6 +33,17 @@ import Testing
         second.close(promise: nil)
         second.embeddedEventLoop.run()
         #expect(limiter.count == 0)
+    }
+
+    @Test func `an address has as many connections as it may, and one that is exempt as many as it likes`() throws {
+        let proxies = [AddressRange("192.0.2.0/25"), AddressRange("2001:db8::7")].compactMap { $0 }
+        #expect(proxies.count == 2)
+        let limiter = limiter(total: 100, perAddress: 1, exempt: proxies)
+        for address in ["192.0.2.1", "2001:db8::7", "192.0.2.200", "2001:db8::8"] {
+            let isExempt = ["192.0.2.1", "2001:db8::7"].contains(address)
+            #expect(limiter.admit(try connected(from: address)))
+            #expect(limiter.admit(try connected(from: address)) == isExempt, "\(address)")
+        }
     }
 
     @Test func `a connection that has proven itself outlives its deadline and keeps its slot`() throws {
