@@ -26,11 +26,11 @@ public enum PowerCuts {
             if made > 0 { disk.make(recording[made - 1]) }
             // Other tests have their turn on few cores.
             await Task.yield()
-            var looked: [[String: [UInt8]]] = []
+            var alreadyChecked: [[String: [UInt8]]] = []
             for fate in Disk.Fate.allCases {
                 let left = disk.cut(fate, random: &random)
-                guard !looked.contains(left) else { continue }
-                looked.append(left)
+                guard !alreadyChecked.contains(left) else { continue }
+                alreadyChecked.append(left)
                 let folder = try TemporaryFolder(under: memory)
                 for (path, bytes) in left {
                     try Data(bytes).write(to: folder.url.appendingPathComponent((path as NSString).lastPathComponent))

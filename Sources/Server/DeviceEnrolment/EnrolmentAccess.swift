@@ -73,7 +73,8 @@ public struct EnrolmentAdmission: Sendable {
         }
     }
 
-    /// The hash under which the register may have a key that is shown; `nil` where the configuration lets in without one of the register's.
+    /// The hash under which the register may have a key that is shown; `nil` where the configuration lets in without one
+    /// of the register's.
     public func registerHash(of shown: String?) -> [UInt8]? {
         guard !access.admits(shown), let shown, keys != nil, shown.utf8.count <= Self.longestKey else { return nil }
         return Array(SHA256.hash(data: Array(shown.utf8)))

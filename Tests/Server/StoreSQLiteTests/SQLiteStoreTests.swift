@@ -133,7 +133,9 @@ import Testing
         try store.close()
     }
 
-    @Test func `a change of the register wakes who waits for one, through another mapping`() async throws {
+    // A wake that is lost would hang the run.
+    @Test(.timeLimit(.minutes(1)))
+    func `a change of the register wakes who waits for one, through another mapping`() async throws {
         let path = folder.path("counter")
         let (waiting, raising) = (try SharedCounter(path: path), try SharedCounter(path: path))
         for round in 0..<20 as Range<UInt64> {
