@@ -629,7 +629,7 @@ let testTargets: [Target] = [
         "Server", "RelayCentre",
         ["RelayCentre", "StoreRelay", "RelayWire", "Relay", "ServerCore", "PushModel", logging, grdb]),
     tests("Server", "RelayWaking", ["RelayWaking", "RelayCentre", "Hub", "HubWire", "RelayWire", "PushModel"]),
-    tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire", "AppHost", "AgentWire"]),
+    tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire", "AppHost", "AgentWire", "AgentDouble"]),
     tests("Device", "RelayHost", ["RelayHost", "RelayedFiles", "RelayWire", crypto]),
     tests("Device", "DeviceRelay", ["DeviceRelay", "RelayHost"]),
     tests("Device", "DirectRelay", ["DirectRelay", nioCore, nioEmbedded]),

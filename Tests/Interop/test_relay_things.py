@@ -189,6 +189,33 @@ def test_a_call_that_the_server_keeps_ends_with_it(up, devices):
     assert command not in away.relay("log").stdout
 
 
+def test_an_app_that_does_not_run_is_started_by_an_address(devices, tmp_path):
+    here, other = devices("here", "other")
+    script, opened = tmp_path / "opener", tmp_path / "opened"
+    script.write_text(
+        f"#!{sys.executable}\nimport os, sys\nsys.path.insert(0, {str(REPOSITORY / 'Examples/PythonRelay')!r})\n"
+        "from aldaba_relay import Relay\n"
+        f"with Relay('com.example.opener', open({str(tmp_path / 'secret')!r}).read(), os.environ['ALDABA_AGENT_SOCKET']) as relay:\n"
+        "    relay.publish({}, schemes=['todo'])\n"
+        "    launch = relay.next_notice()\n"
+        f"    open({str(opened)!r}, 'w').write(launch['uri'])\n"
+        "    relay.settle_launch(launch)\n")
+    script.chmod(0o755)
+    secret = other.install(
+        id="com.example.opener", name="Opener", team="ALDABADEMO", executable=str(script), provesBySecret=True)
+    (tmp_path / "secret").write_text(secret)
+    with Relay("com.example.opener", secret, other.socket) as relay:
+        relay.publish({}, schemes=["todo"])
+
+    def listed():
+        device = json.loads(here.relay("devices", "--json").stdout)[0]
+        return {app["id"]: app["presence"] for app in device["apps"]}.get("com.example.opener")
+
+    wait_until(lambda: listed() == "wakeable", "the app is listed as one that can be started")
+    here.relay("open", "todo:buy-milk", "--on", "other")
+    assert opened.read_text() == "todo:buy-milk"
+
+
 def test_an_app_that_does_not_run_is_started_by_a_call(devices, tmp_path):
     here, other = devices("here", "other")
     script = tmp_path / "service"

@@ -134,6 +134,16 @@ import Testing
         #expect(try firstGiven(ask(request, at: 11)) == [7])
     }
 
+    @Test("An answer to what an earlier host had asked answers nothing else")
+    mutating func earlierQuestions() throws {
+        host = Host(settings: host.settings, firstTask: 70)
+        connect()
+        ask(.publish(request: 1, services: [Self.service], schemes: [], attributes: [:]))
+        let first = try number(of: arrive(Self.call, id: UUID()))
+        #expect(first == 71)
+        #expect(try replies(ask(.answer(call: 1, RelayOutcome(.success)))).isEmpty)
+    }
+
     @Test("The ping can be denied, too")
     mutating func denyingThePing() throws {
         connect()
