@@ -320,14 +320,16 @@ let house: [Target] = [
         "Device", "DeviceRelay",
         [
             "PushModel", "Timestamps", "AgentWire", "RelayWire", "Observability", "DeviceModel", "DevicePorts",
-            "AppConnections", "RelayHost", "RelayedFiles", "RelayServices", "DirectRelay", nioCore, logging,
+            "AppConnections", "RelayHost", "RelayTrust", "RelayedFiles", "RelayServices", "DirectRelay", nioCore,
+            logging,
         ]),
     room("Device", "ConnectedDevices", ["AgentWire", "AppHost", "RelayWire"]),
     room("Device", "RelayedFiles", ["RelayWire", "Machine", crypto]),
-    room("Device", "RelayHost", ["RelayWire", "Relay", "RelayedFiles", "NoiseSession", crypto]),
+    room("Device", "RelayTrust", ["RelayWire", "NoiseSession", crypto]),
+    room("Device", "RelayHost", ["RelayWire", "Relay", "RelayedFiles", "RelayTrust", crypto]),
     room(
         "Device", "DirectRelay",
-        ["RelayWire", "Relay", "RelayHost", "MessageBus", "Machine", "Observability", nioCore, nioPosix, logging]),
+        ["RelayWire", "Relay", "RelayTrust", "MessageBus", "Machine", "Observability", nioCore, nioPosix, logging]),
     room(
         "Device", "RelayServices",
         [
@@ -384,7 +386,8 @@ let commands: [Target] = [
             "DevicePorts", "DeviceStore", "DevicePrograms", "InstalledApps", "AgentWire", "LocalSchedule", "LocalZones",
             "AppHost", "Desktop", "WindowFocus", "SystemClock", "MessageBus", "Positions", "TodoList", "CommandCore",
             "RegisterCommands", "Machine", "PushEncryption", "LegacyEndpoint", "FCMWire", "ControlHTTP", "FCMEndpoint",
-            "FCMEnrolment", "UpstreamDelivery", "RelayCommands", "RelayHost", "DeviceRelay", "RelayCentre", "Topics",
+            "FCMEnrolment", "UpstreamDelivery", "RelayCommands", "RelayHost", "RelayTrust", "DeviceRelay",
+            "RelayCentre", "Topics",
             "TopicEndpoint", "HubWire", "Hub", "HubGateway", "StoreHub", "StoreRelay", "HubEndpoint", "HubSenders",
             "HubWebhooks",
             "OutboundHTTP", "RelayWaking", "RelayWire", "Reports", "Inventory",
@@ -631,6 +634,7 @@ let testTargets: [Target] = [
     tests("Server", "RelayWaking", ["RelayWaking", "RelayCentre", "Hub", "HubWire", "RelayWire", "PushModel"]),
     tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire", "AppHost", "AgentWire", "AgentDouble"]),
     tests("Device", "RelayHost", ["RelayHost", "RelayedFiles", "RelayWire", crypto]),
+    tests("Device", "RelayTrust", ["RelayTrust", "RelayWire", "NoiseSession", crypto]),
     tests("Device", "DeviceRelay", ["DeviceRelay", "RelayHost"]),
     tests("Device", "DirectRelay", ["DirectRelay", nioCore, nioEmbedded]),
     tests("Device", "AppHost", ["AppHost", "AgentWire", "CLinux"]),

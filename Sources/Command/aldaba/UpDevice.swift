@@ -2,6 +2,7 @@ import CommandCore
 import DeviceRelay
 import Foundation
 import RelayHost
+import RelayTrust
 
 /// One of the devices that `up` runs: an agent with a data folder and a socket of its own. All belong to one person.
 struct UpDevice: Sendable {

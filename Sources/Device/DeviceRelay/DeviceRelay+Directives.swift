@@ -6,6 +6,7 @@ import Observability
 import PushModel
 import RelayHost
 import RelayServices
+import RelayTrust
 import RelayWire
 
 /// What follows from what the host decides.

@@ -9,6 +9,7 @@ import Observability
 import PushModel
 import RelayHost
 import RelayServices
+import RelayTrust
 import RelayWire
 import RelayedFiles
 

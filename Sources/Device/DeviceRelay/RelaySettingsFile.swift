@@ -1,5 +1,6 @@
 import Foundation
 import RelayHost
+import RelayTrust
 
 /// The settings of relaying on the disk: a file of JSON that only its owner may read.
 public struct RelaySettingsFile: Sendable {

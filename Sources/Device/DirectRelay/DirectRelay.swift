@@ -4,7 +4,7 @@ import Machine
 import NIOCore
 import Observability
 import Relay
-import RelayHost
+import RelayTrust
 import RelayWire
 
 /// What the agent is told. Called on the agent's event loop.

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import RelayTrust
 import RelayWire
 
 /// The list of the person's devices, which they tell each other, signed as a whole by the account's key. The server neither keeps nor

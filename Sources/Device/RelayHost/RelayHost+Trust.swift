@@ -1,4 +1,5 @@
 import Foundation
+import RelayTrust
 import RelayWire
 
 /// Devices that become a person's, and that are not any more.

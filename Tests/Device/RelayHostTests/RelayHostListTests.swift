@@ -3,6 +3,7 @@ import RelayWire
 import Testing
 
 @testable import RelayHost
+@testable import RelayTrust
 
 @Suite struct RelayHostListTests {
     typealias Host = RelayHost<Int>

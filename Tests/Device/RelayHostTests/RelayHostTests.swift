@@ -1,5 +1,6 @@
 import Foundation
 import RelayHost
+import RelayTrust
 import RelayWire
 import Testing
 

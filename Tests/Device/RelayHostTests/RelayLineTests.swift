@@ -1,4 +1,5 @@
 import Foundation
+import RelayTrust
 import RelayWire
 import Testing
 

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import RelayTrust
 import RelayWire
 import Testing
 

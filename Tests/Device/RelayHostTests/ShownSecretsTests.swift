@@ -1,6 +1,7 @@
 import AldabaTestSupport
 import Foundation
 import RelayHost
+import RelayTrust
 import Testing
 
 @Test func `a device's key and its account's are not shown with its settings`() throws {

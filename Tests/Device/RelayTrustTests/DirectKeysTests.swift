@@ -3,7 +3,7 @@ import NoiseSession
 import RelayWire
 import Testing
 
-@testable import RelayHost
+@testable import RelayTrust
 
 @Suite struct DirectKeysTests {
     private func keys(_ pair: RelaySealsTests.Pair) throws -> (a: DirectKeys, b: DirectKeys) {

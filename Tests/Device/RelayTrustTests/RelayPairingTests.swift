@@ -1,6 +1,6 @@
 import Testing
 
-@testable import RelayHost
+@testable import RelayTrust
 
 @Suite struct RelayPairingTests {
     /// Two sides at a place; what one says the other hears, unless somebody between says something else.

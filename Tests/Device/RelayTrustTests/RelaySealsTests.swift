@@ -3,7 +3,7 @@ import NoiseSession
 import RelayWire
 import Testing
 
-@testable import RelayHost
+@testable import RelayTrust
 
 @Suite struct RelaySealsTests {
     /// Two devices of one account that know of each other, and what the server sees between them.

@@ -9,7 +9,7 @@ import RelayWire
 /// said so on the device that has it, and is taken only after the person has said so on the other.
 public struct RelayPairing: Sendable {
     /// The first byte of what devices say to be paired, which no sealed message begins with.
-    static let mark: UInt8 = 0x50
+    package static let mark: UInt8 = 0x50
     private static let name = "aldaba relay pair 1"
 
     /// What follows.
