@@ -167,7 +167,9 @@ class Agent:
                 self._answer(message)
             if is_wanted(message):
                 return message
-            self._waiting.append(message)
+            # Nobody waits for the confirmation of an answer: kept, they would grow with every notification.
+            if not message["type"].endswith("Confirmed"):
+                self._waiting.append(message)
 
     def _answer(self, message):
         answer = {"type": "handled", "notification": message["notification"]["id"]}
