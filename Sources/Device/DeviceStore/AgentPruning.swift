@@ -77,27 +77,27 @@ private struct PruningPass {
 
     mutating func deleteFinished(of app: BundleID, keep: Int) throws {
         let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT sequence, id FROM notification AS n
-                WHERE app = ? AND handed_at IS NOT NULL AND presentation <> 1
-                    AND (sequence <= ? OR received_at < ?) AND \(Self.noTap)
-                ORDER BY sequence LIMIT ?
-                """, arguments: [app, try boundary(app, "TRUE", keep), oldest.rawValue, rest])
+            database.cachedStatement(
+                sql: """
+                    SELECT sequence, id FROM notification AS n
+                    WHERE app = ? AND handed_at IS NOT NULL AND presentation <> 1
+                        AND (sequence <= ? OR received_at < ?) AND \(Self.noTap)
+                    ORDER BY sequence LIMIT ?
+                    """), arguments: [app, try boundary(app, "TRUE", keep), oldest.rawValue, rest])
         for row in rows { try delete(row[0], NotificationID(rawValue: row[1])) }
     }
 
     mutating func endWaiting(of app: BundleID, keep: Int) throws {
         let boundary = try boundary(app, "handed_at IS NULL", keep)
         let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT sequence, id, received_at < ?1 OR expires_at <= ?2 FROM notification AS n
-                WHERE app = ?3 AND handed_at IS NULL AND \(Self.noTap)
-                    AND (sequence <= ?4 OR received_at < ?1
-                        OR expires_at <= ?2 AND handle IS NULL AND listed_at IS NULL AND presentation <> 1)
-                ORDER BY sequence LIMIT ?5
-                """, arguments: [oldest.rawValue, now.rawValue, app, boundary, rest])
+            database.cachedStatement(
+                sql: """
+                    SELECT sequence, id, received_at < ?1 OR expires_at <= ?2 FROM notification AS n
+                    WHERE app = ?3 AND handed_at IS NULL AND \(Self.noTap)
+                        AND (sequence <= ?4 OR received_at < ?1
+                            OR expires_at <= ?2 AND handle IS NULL AND listed_at IS NULL AND presentation <> 1)
+                    ORDER BY sequence LIMIT ?5
+                    """), arguments: [oldest.rawValue, now.rawValue, app, boundary, rest])
         let ledger = ChangeApplier(database: database)
         for row in rows {
             let (sequence, id, isOld): (Int64, NotificationID, Bool?) = (row[0], .init(rawValue: row[1]), row[2])
@@ -112,11 +112,11 @@ private struct PruningPass {
     /// The sequence of the newest notification that is one too many: `keep` newer ones are there. 0 when there is none.
     private func boundary(_ app: BundleID, _ condition: String, _ keep: Int) throws -> Int64 {
         try Int64.fetchOne(
-            database,
-            sql: """
-                SELECT sequence FROM notification WHERE app = ? AND \(condition)
-                ORDER BY sequence DESC LIMIT 1 OFFSET ?
-                """, arguments: [app, keep]) ?? 0
+            database.cachedStatement(
+                sql: """
+                    SELECT sequence FROM notification WHERE app = ? AND \(condition)
+                    ORDER BY sequence DESC LIMIT 1 OFFSET ?
+                    """), arguments: [app, keep]) ?? 0
     }
 
     private mutating func delete(_ sequence: Int64, _ id: NotificationID) throws {

@@ -5,21 +5,23 @@ import GRDB
 import LocalSchedule
 import PushModel
 
-/// The queries of the agent's store. Used within the transaction that it was made for.
+/// The queries of the agent's store. Used within the reading or the transaction that it was made for.
 ///
 /// Every query throws when the database cannot be read.
 package struct AgentReader {
-    /// The connection to the database, in a transaction.
+    /// The connection to the database.
     package let database: Database
 
-    /// Reads in the transaction that this connection is in.
+    /// Reads by this connection, in its transaction where it is in one.
     package init(database: Database) {
         self.database = database
     }
 
     /// This device's id and secret; `nil` while it is not enrolled.
     package func identity() throws -> DeviceIdentity? {
-        guard let row = try Row.fetchOne(database, sql: "SELECT device, secret FROM identity") else { return nil }
+        guard let row = try Row.fetchOne(database.cachedStatement(sql: "SELECT device, secret FROM identity")) else {
+            return nil
+        }
         let (device, secret): (Int64, Int64) = (row[0], row[1])
         return DeviceID(UInt64(bitPattern: device)).map {
             DeviceIdentity(device: $0, secret: UInt64(bitPattern: secret))
@@ -29,7 +31,7 @@ package struct AgentReader {
     /// What is known of an app's registration in an environment.
     package func registration(app: BundleID, environment: PushEnvironment) throws -> Registration {
         let row = try Row.fetchOne(
-            database, sql: "SELECT token FROM registration WHERE app = ? AND environment = ?",
+            database.cachedStatement(sql: "SELECT token FROM registration WHERE app = ? AND environment = ?"),
             arguments: [app, environment.rawValue])
         guard let row else { return .unknown }
         let token: String? = row[0]
@@ -39,7 +41,8 @@ package struct AgentReader {
     /// The apps that have device tokens in an environment, with their teams where these are known.
     package func registeredApps(environment: PushEnvironment) throws -> [(app: BundleID, team: TeamID?)] {
         try Row.fetchAll(
-            database, sql: "SELECT app, team FROM registration WHERE environment = ? AND token IS NOT NULL",
+            database.cachedStatement(
+                sql: "SELECT app, team FROM registration WHERE environment = ? AND token IS NOT NULL"),
             arguments: [environment.rawValue]
         ).map { row in (row[0], (row[1] as String?).map(TeamID.init(rawValue:))) }
     }
@@ -47,7 +50,8 @@ package struct AgentReader {
     /// The team for which the server gave an app a token; `nil` where it has none, or the team is not known.
     package func registeredTeam(app: BundleID, environment: PushEnvironment) throws -> TeamID? {
         try String.fetchOne(
-            database, sql: "SELECT team FROM registration WHERE app = ? AND environment = ? AND token IS NOT NULL",
+            database.cachedStatement(
+                sql: "SELECT team FROM registration WHERE app = ? AND environment = ? AND token IS NOT NULL"),
             arguments: [app, environment.rawValue]
         ).map(TeamID.init(rawValue:))
     }
@@ -56,12 +60,12 @@ package struct AgentReader {
     package func knownApps() throws -> Set<BundleID> {
         Set(
             try BundleID.fetchAll(
-                database,
-                sql: """
-                    SELECT app FROM pending UNION SELECT app FROM standing UNION SELECT app FROM done
-                    UNION SELECT app FROM extending UNION SELECT app FROM data_message
-                    UNION SELECT app FROM upstream UNION SELECT app FROM topic_wish
-                    """)
+                database.cachedStatement(
+                    sql: """
+                        SELECT app FROM pending UNION SELECT app FROM standing UNION SELECT app FROM done
+                        UNION SELECT app FROM extending UNION SELECT app FROM data_message
+                        UNION SELECT app FROM upstream UNION SELECT app FROM topic_wish
+                        """))
         ).union(try appsWithNotifications())
     }
 
@@ -69,19 +73,20 @@ package struct AgentReader {
     package func appsWithNotifications() throws -> Set<BundleID> {
         Set(
             try BundleID.fetchAll(
-                database,
-                sql: """
-                    WITH RECURSIVE each(app) AS (
-                        SELECT min(app) FROM notification
-                        UNION ALL
-                        SELECT (SELECT min(app) FROM notification WHERE app > each.app) FROM each WHERE app IS NOT NULL)
-                    SELECT app FROM each WHERE app IS NOT NULL
-                    """))
+                database.cachedStatement(
+                    sql: """
+                        WITH RECURSIVE each(app) AS (
+                            SELECT min(app) FROM notification
+                            UNION ALL
+                            SELECT (SELECT min(app) FROM notification WHERE app > each.app) FROM each WHERE app IS NOT NULL)
+                        SELECT app FROM each WHERE app IS NOT NULL
+                        """)))
     }
 
     /// The ids of notifications that are stored here and whose ack the server has not confirmed, ascending.
     package func unconfirmed() throws -> [NotificationID] {
-        try Int64.fetchAll(database, sql: "SELECT id FROM unconfirmed ORDER BY id").map(NotificationID.init(rawValue:))
+        try Int64.fetchAll(database.cachedStatement(sql: "SELECT id FROM unconfirmed ORDER BY id")).map(
+            NotificationID.init(rawValue:))
     }
 
     /// The notifications that wait to be handed to an app: the first `limit` after a place in the order of arrival.
@@ -116,11 +121,11 @@ package struct AgentReader {
         -> [WaitingResponse]
     {
         let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT sequence, notification, action, text FROM response
-                WHERE app = ? AND handled_at IS NULL AND NOT held AND sequence > ? ORDER BY sequence LIMIT ?
-                """, arguments: [app, sequence, limit])
+            database.cachedStatement(
+                sql: """
+                    SELECT sequence, notification, action, text FROM response
+                    WHERE app = ? AND handled_at IS NULL AND NOT held AND sequence > ? ORDER BY sequence LIMIT ?
+                    """), arguments: [app, sequence, limit])
         return try rows.compactMap { row in
             let id: Int64 = row[1]
             return try WaitingNotification.fetch(database, "id = ?", [id], limit: 1).first.map {
@@ -132,27 +137,27 @@ package struct AgentReader {
     /// Whether a notification is in its app's list; `false` where it is not stored.
     package func isListed(_ id: NotificationID) throws -> Bool {
         try Bool.fetchOne(
-            database, sql: "SELECT listed_at IS NOT NULL FROM notification WHERE id = ?", arguments: [id.rawValue])
+            database.cachedStatement(sql: "SELECT listed_at IS NOT NULL FROM notification WHERE id = ?"),
+            arguments: [id.rawValue])
             ?? false
     }
 
     /// Whether a notification has arrived before: it is stored, or its ack is not confirmed.
     package func isKnown(_ id: NotificationID) throws -> Bool {
         try Bool.fetchOne(
-            database,
-            sql:
-                """
-                SELECT EXISTS (SELECT 1 FROM unconfirmed WHERE id = ?1)
-                    OR EXISTS (SELECT 1 FROM notification WHERE id = ?1)
-                    OR EXISTS (SELECT 1 FROM extending WHERE id = ?1)
-                """,
-            arguments: [id.rawValue]) ?? false
+            database.cachedStatement(
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM unconfirmed WHERE id = ?1)
+                        OR EXISTS (SELECT 1 FROM notification WHERE id = ?1)
+                        OR EXISTS (SELECT 1 FROM extending WHERE id = ?1)
+                    """), arguments: [id.rawValue]) ?? false
     }
 
     /// Whether a notification waits for its app to handle it; `false` where it is not stored.
     package func isUnhandled(_ id: NotificationID) throws -> Bool {
         try Bool.fetchOne(
-            database, sql: "SELECT handed_at IS NULL FROM notification WHERE id = ?", arguments: [id.rawValue]) ?? false
+            database.cachedStatement(sql: "SELECT handed_at IS NULL FROM notification WHERE id = ?"),
+            arguments: [id.rawValue]) ?? false
     }
 
     /// The notification with this id; `nil` where it is not stored.
@@ -164,11 +169,11 @@ package struct AgentReader {
     package func listed(app: BundleID, limit: Int) throws -> [WaitingNotification] {
         let first =
             try Int64.fetchOne(
-                database,
-                sql: """
-                    SELECT sequence FROM notification WHERE app = ? AND listed_at IS NOT NULL
-                    ORDER BY sequence DESC LIMIT 1 OFFSET ?
-                    """, arguments: [app, limit - 1]) ?? 0
+                database.cachedStatement(
+                    sql: """
+                        SELECT sequence FROM notification WHERE app = ? AND listed_at IS NOT NULL
+                        ORDER BY sequence DESC LIMIT 1 OFFSET ?
+                        """), arguments: [app, limit - 1]) ?? 0
         return try WaitingNotification.fetch(
             database, "app = ? AND listed_at IS NOT NULL AND sequence >= ?", [app, first], limit: limit)
     }
@@ -176,7 +181,7 @@ package struct AgentReader {
     /// How many notifications are in an app's list.
     package func listedCount(app: BundleID) throws -> Int {
         try Int.fetchOne(
-            database, sql: "SELECT count(*) FROM notification WHERE app = ? AND listed_at IS NOT NULL",
+            database.cachedStatement(sql: "SELECT count(*) FROM notification WHERE app = ? AND listed_at IS NOT NULL"),
             arguments: [app]) ?? 0
     }
 
@@ -191,7 +196,9 @@ package struct AgentReader {
 
     /// The keys of the requests that wait, of one app or of all.
     package func pendingKeys(app: BundleID? = nil) throws -> Set<RequestKey> {
-        guard let app else { return Set(try RequestKey.fetchAll(database, sql: "SELECT key FROM pending")) }
+        guard let app else {
+            return Set(try RequestKey.fetchAll(database.cachedStatement(sql: "SELECT key FROM pending")))
+        }
         let statement = try database.cachedStatement(sql: "SELECT key FROM pending WHERE app = ?")
         return Set(try RequestKey.fetchAll(statement, arguments: [app]))
     }
@@ -205,7 +212,8 @@ package struct AgentReader {
     package func done(app: BundleID, run: String) throws -> Set<Int64> {
         Set(
             try Int64.fetchAll(
-                database, sql: "SELECT request FROM done WHERE app = ? AND run = ?", arguments: [app, run]))
+                database.cachedStatement(sql: "SELECT request FROM done WHERE app = ? AND run = ?"),
+                arguments: [app, run]))
     }
 
     /// The paths of the attachments that are still needed: those of requests that wait, and of notifications that are
@@ -213,36 +221,39 @@ package struct AgentReader {
     package func attachmentPaths() throws -> Set<String> {
         let contents: [NotificationContent] =
             try String.fetchAll(
-                database,
-                sql:
-                    """
-                    SELECT content FROM notification AS n WHERE content LIKE '%"attachments"%' AND (
-                        listed_at IS NOT NULL OR handed_at IS NULL OR handle IS NOT NULL OR presentation = 1
-                        OR EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL))
-                    """
+                database.cachedStatement(
+                    sql: """
+                        SELECT content FROM notification AS n WHERE content LIKE '%"attachments"%' AND (
+                            listed_at IS NOT NULL OR handed_at IS NULL OR handle IS NOT NULL OR presentation = 1
+                            OR EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL))
+                        """)
             ).compactMap { JSONText.read($0) }
         let requests: [NotificationRequest] =
-            try String.fetchAll(database, sql: "SELECT request FROM pending WHERE request LIKE '%\"attachments\"%'")
+            try String.fetchAll(
+                database.cachedStatement(sql: "SELECT request FROM pending WHERE request LIKE '%\"attachments\"%'")
+            )
             .compactMap { JSONText.read($0) }
         return Set((contents + requests.map(\.content)).flatMap(\.attachments).map(\.path))
     }
 
     /// What a person set for all apps under this name, such as ``QuietHours/name``; `nil` where nobody set it.
     package func preference(_ name: String) throws -> String? {
-        try String.fetchOne(database, sql: "SELECT value FROM preference WHERE name = ?", arguments: [name])
+        try String.fetchOne(
+            database.cachedStatement(sql: "SELECT value FROM preference WHERE name = ?"), arguments: [name])
     }
 
     /// What a person and an app have settled; what every app begins with, where nothing is stored.
     ///
     /// Throws where what is stored cannot be decoded, too: the next change would overwrite it.
     package func standing(app: BundleID) throws -> AppNotificationRecord {
-        let text = try String.fetchOne(database, sql: "SELECT standing FROM standing WHERE app = ?", arguments: [app])
+        let text = try String.fetchOne(
+            database.cachedStatement(sql: "SELECT standing FROM standing WHERE app = ?"), arguments: [app])
         return try JSONText.decoded(text, what: "what is settled for \(app)") ?? AppNotificationRecord()
     }
 
     /// The questions for authorization that were open when this store was last used: the app, and the presenter's handle.
     package func questions() throws -> [(app: BundleID, handle: String)] {
-        try Row.fetchAll(database, sql: "SELECT app, handle FROM question").map { ($0[0], $0[1]) }
+        try Row.fetchAll(database.cachedStatement(sql: "SELECT app, handle FROM question")).map { ($0[0], $0[1]) }
     }
 
     /// The oldest intents, at most `limit` of them, in order of arrival.
@@ -252,7 +263,7 @@ package struct AgentReader {
 
     /// The ids of all intents.
     package func wantedIDs() throws -> [NotificationID] {
-        try Int64.fetchAll(database, sql: "SELECT id FROM notification WHERE presentation = 1")
+        try Int64.fetchAll(database.cachedStatement(sql: "SELECT id FROM notification WHERE presentation = 1"))
             .map(NotificationID.init(rawValue:))
     }
 
@@ -260,10 +271,10 @@ package struct AgentReader {
     package func shown(limit: Int) throws -> [WaitingNotification] {
         let first =
             try Int64.fetchOne(
-                database,
-                sql:
-                    "SELECT sequence FROM notification WHERE handle IS NOT NULL ORDER BY sequence DESC LIMIT 1 OFFSET ?",
-                arguments: [limit - 1]) ?? 0
+                database.cachedStatement(
+                    sql:
+                        "SELECT sequence FROM notification WHERE handle IS NOT NULL ORDER BY sequence DESC LIMIT 1 OFFSET ?"
+                ), arguments: [limit - 1]) ?? 0
         return try WaitingNotification.fetch(database, "handle IS NOT NULL AND sequence >= ?", [first], limit: limit)
     }
 

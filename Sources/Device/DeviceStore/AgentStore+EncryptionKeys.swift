@@ -20,11 +20,11 @@ extension AgentStore {
         try write { database in
             let reader = AgentReader(database: database)
             let newest = try Row.fetchOne(
-                database,
-                sql: """
-                    SELECT published_at FROM encryption_key WHERE app = ? AND environment = ?
-                    ORDER BY sequence DESC LIMIT 1
-                    """, arguments: [app, environment.rawValue])
+                database.cachedStatement(
+                    sql: """
+                        SELECT published_at FROM encryption_key WHERE app = ? AND environment = ?
+                        ORDER BY sequence DESC LIMIT 1
+                        """), arguments: [app, environment.rawValue])
             if let newest, let key = try reader.encryptionKeys(app: app, environment: environment).first {
                 let publishedAt: Int64? = newest[0]
                 let age = publishedAt.map { now.milliseconds(since: Timestamp(rawValue: $0)) }

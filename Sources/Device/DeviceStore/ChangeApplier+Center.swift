@@ -37,7 +37,7 @@ extension ChangeApplier {
     ) throws -> (id: NotificationID, isOnScreen: Bool) {
         try execute(
             "INSERT INTO local_id (one, last) VALUES (1, -1) ON CONFLICT (one) DO UPDATE SET last = last - 1", [])
-        let raw = try Int64.fetchOne(database, sql: "SELECT last FROM local_id") ?? -1
+        let raw = try Int64.fetchOne(database.cachedStatement(sql: "SELECT last FROM local_id")) ?? -1
         let id = NotificationID(rawValue: raw)
         let isOnScreen = try !isAsked && shows.contains(.screen) && hasRoom(app: app)
         try execute(
@@ -103,7 +103,8 @@ extension ChangeApplier {
     func remove(_ app: BundleID, at: Timestamp) throws -> [NotificationID] {
         let shown = try unlist(nil, app: app)
         let waiting = try Int64.fetchAll(
-            database, sql: "SELECT id FROM notification WHERE app = ? AND handed_at IS NULL", arguments: [app])
+            database.cachedStatement(sql: "SELECT id FROM notification WHERE app = ? AND handed_at IS NULL"),
+            arguments: [app])
         for id in waiting {
             try report(
                 NotificationID(rawValue: id), .dropped(.unregistered), at: at, source: .agent,

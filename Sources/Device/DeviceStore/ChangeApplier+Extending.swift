@@ -55,7 +55,8 @@ extension ChangeApplier {
 
     private func extending(_ id: NotificationID) throws -> (OutgoingNotification, DeliveryKind)? {
         guard
-            let row = try Row.fetchOne(database, sql: "SELECT * FROM extending WHERE id = ?", arguments: [id.rawValue])
+            let row = try Row.fetchOne(
+                database.cachedStatement(sql: "SELECT * FROM extending WHERE id = ?"), arguments: [id.rawValue])
         else { return nil }
         let payload: Data = row["payload"]
         let expiresAt: Int64? = row["expires_at"]
@@ -74,7 +75,8 @@ extension ChangeApplier {
 
     /// Ends what waits for the extension of an app that was removed.
     func endExtending(of app: BundleID, at: Timestamp) throws {
-        let waiting = try Int64.fetchAll(database, sql: "SELECT id FROM extending WHERE app = ?", arguments: [app])
+        let waiting = try Int64.fetchAll(
+            database.cachedStatement(sql: "SELECT id FROM extending WHERE app = ?"), arguments: [app])
         for id in waiting {
             try report(
                 NotificationID(rawValue: id), .dropped(.unregistered), at: at, source: .agent,
@@ -105,7 +107,7 @@ extension StoreChange {
 extension AgentReader {
     /// The notifications that wait for their apps' service extensions, in the order in which they came.
     package func extending() throws -> [(id: NotificationID, app: BundleID)] {
-        try Row.fetchAll(database, sql: "SELECT id, app FROM extending ORDER BY received_at, id").map {
+        try Row.fetchAll(database.cachedStatement(sql: "SELECT id, app FROM extending ORDER BY received_at, id")).map {
             (NotificationID(rawValue: $0[0]), $0[1])
         }
     }
@@ -113,8 +115,8 @@ extension AgentReader {
     /// One notification that waits for its app's service extension; `nil` where it waits no longer.
     package func extending(_ id: NotificationID) throws -> WaitingNotification? {
         try Row.fetchOne(
-            database,
-            sql: "SELECT app, apns_id, identifier, payload, accepted_at FROM extending WHERE id = ?",
+            database.cachedStatement(
+                sql: "SELECT app, apns_id, identifier, payload, accepted_at FROM extending WHERE id = ?"),
             arguments: [id.rawValue]
         ).map { row in
             WaitingNotification(

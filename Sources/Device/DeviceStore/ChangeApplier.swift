@@ -139,7 +139,7 @@ package struct ChangeApplier {
         _ id: NotificationID, _ shows: PresentationOptions, isForApp: Bool, at: Timestamp
     ) throws {
         let app = try BundleID.fetchOne(
-            database, sql: "SELECT app FROM notification WHERE id = ?", arguments: [id.rawValue])
+            database.cachedStatement(sql: "SELECT app FROM notification WHERE id = ?"), arguments: [id.rawValue])
         if shows.contains(.screen), try hasRoom(app: app ?? "") {
             try execute(
                 """
@@ -182,7 +182,7 @@ package struct ChangeApplier {
         guard database.changesCount == 1 else { return }
         // Shown or not, it is in the list too, where the list may have it.
         let shows = try Int64.fetchOne(
-            database, sql: "SELECT shows FROM notification WHERE id = ?", arguments: [id.rawValue])
+            database.cachedStatement(sql: "SELECT shows FROM notification WHERE id = ?"), arguments: [id.rawValue])
         let isListed = PresentationOptions(rawValue: shows ?? 0).contains(.list)
         if isListed { try list(id, at: at) }
         if case .kept(let reason) = outcome {
@@ -227,7 +227,8 @@ package struct ChangeApplier {
     func showAgain(_ id: NotificationID, handle: String, at: Timestamp) throws {
         let failed = PresentationState.failed.rawValue
         let wasMissing = try Bool.fetchOne(
-            database, sql: "SELECT presentation = ? FROM notification WHERE id = ?", arguments: [failed, id.rawValue])
+            database.cachedStatement(sql: "SELECT presentation = ? FROM notification WHERE id = ?"),
+            arguments: [failed, id.rawValue])
         try execute(
             """
             UPDATE notification SET handle = ?1, presentation = ?2, presented_at = coalesce(presented_at, ?3)
@@ -260,11 +261,11 @@ package struct ChangeApplier {
         // Answered once: what is pressed again before the app has the answer changes nothing.
         guard
             let app = try BundleID.fetchOne(
-                database,
-                sql: """
-                    SELECT app FROM notification WHERE id = ?1
-                        AND NOT EXISTS (SELECT 1 FROM response WHERE notification = ?1 AND handled_at IS NULL)
-                    """, arguments: [id.rawValue])
+                database.cachedStatement(
+                    sql: """
+                        SELECT app FROM notification WHERE id = ?1
+                            AND NOT EXISTS (SELECT 1 FROM response WHERE notification = ?1 AND handled_at IS NULL)
+                        """), arguments: [id.rawValue])
         else { return nil }
         _ = try leaveScreen(id)
         try execute("UPDATE notification SET listed_at = NULL WHERE id = ?", [id.rawValue])
@@ -292,7 +293,7 @@ package struct ChangeApplier {
     ///
     /// - Returns: The apps that have responses now.
     func release() throws -> [BundleID] {
-        let apps = try BundleID.fetchAll(database, sql: "SELECT DISTINCT app FROM response WHERE held")
+        let apps = try BundleID.fetchAll(database.cachedStatement(sql: "SELECT DISTINCT app FROM response WHERE held"))
         guard !apps.isEmpty else { return [] }
         // They go to the end of the order: an app may have been given later ones already.
         try execute(
@@ -311,7 +312,8 @@ package struct ChangeApplier {
             [at.rawValue, response, app])
         guard database.changesCount == 1,
             let raw = try Int64.fetchOne(
-                database, sql: "SELECT notification FROM response WHERE sequence = ?", arguments: [response])
+                database.cachedStatement(sql: "SELECT notification FROM response WHERE sequence = ?"),
+                arguments: [response])
         else { return }
         try execute(
             """

@@ -141,7 +141,8 @@ extension ChangeApplier {
         try expireData(at: arrived.receivedAt)
         guard try isFull() else { return false }
         let ids = try Int64.fetchAll(
-            database, sql: "SELECT id FROM data_message WHERE app = ? ORDER BY sequence", arguments: [app])
+            database.cachedStatement(sql: "SELECT id FROM data_message WHERE app = ? ORDER BY sequence"),
+            arguments: [app])
         for id in ids {
             try endData(
                 NotificationID(rawValue: id), .dropped(.overflow), at: arrived.receivedAt,
@@ -191,7 +192,8 @@ extension ChangeApplier {
     /// Ends what waits for an app that was removed.
     func endData(of app: BundleID, at: Timestamp) throws {
         let ids = try Int64.fetchAll(
-            database, sql: "SELECT id FROM data_message WHERE app = ? ORDER BY sequence", arguments: [app])
+            database.cachedStatement(sql: "SELECT id FROM data_message WHERE app = ? ORDER BY sequence"),
+            arguments: [app])
         for id in ids {
             try endData(
                 NotificationID(rawValue: id), .dropped(.unregistered), at: at,
@@ -238,6 +240,6 @@ extension AgentReader {
 
     /// The apps for which data messages wait.
     package func appsWithData() throws -> [BundleID] {
-        try BundleID.fetchAll(database, sql: "SELECT DISTINCT app FROM data_message")
+        try BundleID.fetchAll(database.cachedStatement(sql: "SELECT DISTINCT app FROM data_message"))
     }
 }
