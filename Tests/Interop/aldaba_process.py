@@ -143,7 +143,17 @@ class AldabaUp:
         survivors = [(child, pid) for child, pid in [*children.items(), *apps] if pid and not wait_for_end(pid, 5)]
         assert not survivors, f"children outlived aldaba up: {survivors}"
         assert not self.apps(), f"apps outlived aldaba up: {self.apps()}"
+        started = [pid for pid in self.started_by_agents() if not wait_for_end(pid, 5)]
+        assert not started, f"what its agents started outlived aldaba up: {started}"
         return code
+
+    def started_by_agents(self):
+        """The processes that the agents of this run started and supervise, of whatever app."""
+        socket = f"ALDABA_AGENT_SOCKET={self.data}/".encode() if self.ready else None
+        return [
+            pid for pid in processes()
+            if socket and b"ALDABA_SUPERVISED=1" in (names := environment_of(pid))
+            and any(name.startswith(socket) for name in names)]
 
     def abandon(self):
         """Ends a run that cannot be ended properly; its children end by their closed standard input."""

@@ -5,9 +5,10 @@ import os
 import signal
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
-from aldaba_process import ARTEFACTS, BINARY, clean_environment, run_aldaba
+from aldaba_process import ARTEFACTS, BINARY, clean_environment, environment_of, processes, run_aldaba
 from waiting import wait_until
 
 
@@ -88,5 +89,10 @@ class OwnAgent:
 
     def stop(self):
         self.stop_process()
+        # Apps that the agent started outlive it, and look for another one.
+        mark = f"ALDABA_AGENT_SOCKET={self.socket}".encode()
+        for app in [pid for pid in processes() if mark in environment_of(pid)]:
+            with suppress(ProcessLookupError):
+                os.kill(app, signal.SIGKILL)
         self._log.close()
         self._folder.cleanup()

@@ -2,11 +2,12 @@ import Foundation
 import Machine
 
 /// Ends the process when its standard input closes: whoever started it is gone.
-enum SupervisorWatch {
-    static func begin() {
-        OwnThread.begin("aldaba-watch") {
-            StandardInput.waitForEnd()
-            exit(0)
-        }
+package enum SupervisorWatch {
+    private static let watch: Void = OwnThread.begin("aldaba-watch") {
+        StandardInput.waitForEnd()
+        exit(0)
     }
+
+    /// Begins to watch; does nothing where it has begun.
+    package static func begin() { watch }
 }

@@ -49,7 +49,11 @@ final class RelayClient: Sendable {
     }
 
     /// The client of this process.
-    static let shared = RelayClient(configuration: .current())
+    static let shared: RelayClient = {
+        let configuration = AppHostConfiguration.current()
+        if configuration.isSupervised { SupervisorWatch.begin() }
+        return RelayClient(configuration: configuration)
+    }()
 
     private let configuration: AppHostConfiguration
     private let state = Mutex(State())
