@@ -237,8 +237,7 @@ def devices(up, spaces):
 
 def forwarded(up):
     text = urllib.request.urlopen(up.ready["metrics"] + "/metrics").read().decode()
-    found = re.search(r"^aldaba_relay_forwarded_total(?:\{.*\})? (\d+)", text, re.M)
-    return int(found.group(1)) if found else 0
+    return sum(int(count) for count in re.findall(r"^aldaba_relay_forwarded_total(?:\{.*\})? (\d+)", text, re.M))
 
 
 def cut(space):

@@ -55,7 +55,7 @@ package enum MetricFamilies {
         "aldaba_hub_report_streams": "Streams on which providers follow what becomes of a hub's messages.",
         "aldaba_app_messages_expired_total": "Messages of apps that no provider took in time.",
         "aldaba_webhook_requests_total": "Requests to providers' webhooks, by outcome.",
-        "aldaba_relay_forwarded_total": "Frames between devices that were passed on.",
+        "aldaba_relay_forwarded_total": "Frames between devices that were passed on: messages, and pieces of files.",
         "aldaba_relay_wakes_total": "Pushes that were to wake a device for relaying, by what became of them.",
         "aldaba_relay_undelivered_total": "Frames between devices that were not passed on.",
 

@@ -1,4 +1,6 @@
-/// How many bytes of a file may be under way at a time. A value.
+import RelayedFiles
+
+/// How many bytes of a file may be under way at a time, in whole pieces. A value.
 ///
 /// It is twice what comes in the shortest time from a question to its first piece: enough that the way never rests, and so little
 /// that what else the devices say to each other waits behind few pieces. It begins small and grows by what it finds.
@@ -26,8 +28,9 @@ struct PieceWindow {
         let elapsed = max(1, now - askedAt)
         shortest = min(shortest, elapsed)
         let (product, overflow) = (position - before).multipliedReportingOverflow(by: 2 * shortest)
-        let wanted = overflow ? Int64.max : product / elapsed
-        bytes = min(max(wanted, Self.range.lowerBound), Self.range.upperBound)
+        let wanted = min(max(overflow ? .max : product / elapsed, Self.range.lowerBound), Self.range.upperBound)
+        // Whole pieces: what is asked for is not cut into smaller ones.
+        bytes = wanted - wanted % Int64(RelayFiles.pieceSize)
     }
 
     /// What was asked for will not come.

@@ -136,8 +136,8 @@ extension RelayHost {
 
     private mutating func ask(_ id: UUID, _ now: Int64) {
         guard var file = incoming[id], file.isReady, file.digest == nil else { return }
-        let share = min(
-            file.window.bytes, max(Int64(RelayFiles.pieceSize), Self.window / Int64(max(1, incoming.count))))
+        let piece = Int64(RelayFiles.pieceSize)
+        let share = min(file.window.bytes, max(piece, Self.window / Int64(max(1, incoming.count)) / piece * piece))
         let end = min(file.offer.size, file.written + share)
         let length = end - file.requested
         // Not for every piece, and at once for the last.

@@ -41,7 +41,8 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     private let clock: @Sendable () -> Timestamp
     private let schedule: Schedule
     private let logger: Logger
-    private let forwarded = Counter(label: "aldaba_relay_forwarded_total")
+    private let forwardedMessages = Counter(label: "aldaba_relay_forwarded_total", dimensions: [("kind", "message")])
+    private let forwardedPieces = Counter(label: "aldaba_relay_forwarded_total", dimensions: [("kind", "piece")])
     private let refused = Counter(label: "aldaba_relay_undelivered_total")
     private let woken = ["sent", "failed", "dead"].map {
         Counter(label: "aldaba_relay_wakes_total", dimensions: [("outcome", $0)])
@@ -154,7 +155,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         _ route: RelayRoute, _ connection: any DeviceConnection, otherwise refuse: @escaping @Sendable () -> Void
     ) {
         guard let bytes = try? RelayFrame.route(route).encoded() else { return refuse() }
-        forwarded.increment()
+        (route.isBulk ? forwardedPieces : forwardedMessages).increment()
         connection.relay(bytes, isBulk: route.isBulk) { isWritten in if !isWritten { refuse() } }
     }
 
