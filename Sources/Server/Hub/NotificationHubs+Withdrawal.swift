@@ -13,6 +13,9 @@ extension NotificationHubs {
     ) async throws -> Int {
         var record = try await send(id, of: hub)
         if !record.state.isFinal { record = try await cancel(id, of: hub) }
+        // Slices that are under way go on after the send has ended, and are taken back with the others.
+        await slices.settle(hub.number)
+        record = try await send(id, of: hub)
         guard record.request.format != .template, case .audience = record.request.target else {
             return try await withdrawRows(of: record, hub, timelines, withdrawal)
         }

@@ -62,21 +62,7 @@ extension HubWorld {
     #expect(plan.contains { $0.contains("INDEX hub_event_installation (hub=? AND <expr>=?)") }, "\(plan)")
 }
 
-/// A push service beside which somebody else acts while a slice is with it.
-private struct Beside: PushSender {
-    let sender: RecordingSender
-    let act: @Sendable () async -> Void
-
-    func deliver(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?] {
-        await act()
-        var verdict = PushVerdict(.success)
-        verdict.isTraced = true
-        _ = await sender.deliver(pushes, of: hub)
-        return pushes.map { _ in verdict }
-    }
-}
-
-@Test
+@Test(.timeLimit(.minutes(1)))
 func `what a slice hands over that was under way when a person was erased is taken back, and nothing of them is kept`()
     async throws
 {

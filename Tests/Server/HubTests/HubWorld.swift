@@ -146,3 +146,17 @@ struct NoWithdrawal: NotificationWithdrawal {
         _ id: NotificationID, of device: DeviceID, then complete: @escaping @Sendable (WithdrawalOutcome) -> Void
     ) { complete(.unknown) }
 }
+
+/// A push service beside which somebody else acts while a slice is with it.
+struct Beside: PushSender {
+    let sender: RecordingSender
+    let act: @Sendable () async -> Void
+
+    func deliver(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?] {
+        await act()
+        var verdict = PushVerdict(.success)
+        verdict.isTraced = true
+        _ = await sender.deliver(pushes, of: hub)
+        return pushes.map { _ in verdict }
+    }
+}

@@ -86,3 +86,29 @@ extension HubWorld {
     _ = try await world.runner.runAll()
     #expect(try await world.withdraw(direct, devices) == 2)
 }
+
+@Test(.timeLimit(.minutes(1)))
+func `what a slice hands over that was under way when a send was taken back is taken back, too`() async throws {
+    let meanwhile = Mutex<(@Sendable () async -> Void)?>(nil)
+    let sender = RecordingSender()
+    let world = try await HubWorld(senders: [
+        .aldaba: Beside(sender: sender) { await meanwhile.withLock { $0 }?() }
+    ])
+    try await world.put("one", platform: "aldaba")
+    let devices = KnownDevices(sender)
+    let record = try await world.send(nil)
+    let withdrawing = Mutex<Task<Int, any Error>?>(nil)
+    let (hubs, hub) = (world.hubs, world.hub)
+    meanwhile.withLock {
+        $0 = {
+            let task = Task { try await hubs.withdraw(record.id, of: hub, timelines: devices, by: devices) }
+            withdrawing.withLock { $0 = task }
+            // The slice goes on when the send has ended.
+            while (try? await hubs.send(record.id, of: hub))?.state.isFinal == false { await Task.yield() }
+        }
+    }
+    _ = try await world.runner.runAll()
+    #expect(try await withdrawing.withLock { $0 }?.value == 1)
+    #expect(devices.taken == sender.pushes.map(\.id))
+    #expect(sender.pushes.count == 1)
+}
