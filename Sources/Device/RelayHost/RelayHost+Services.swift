@@ -117,6 +117,8 @@ extension RelayHost {
         tasks[number]?.call = content
         tasks[number]?.awaits = app
         tasks[number]?.deadline = min(route.deadline ?? .max, now + Self.startPatience)
+        // At the caller's own deadline nothing is opened any more.
+        if let end = route.deadline, end <= now + Self.startPatience { tasks[number]?.fallback = nil }
         if isFirst { directives.append(.start(app: app)) }
     }
 
