@@ -272,11 +272,12 @@ public final class RemoteSystemAppRegistration: Sendable {
             return client.say(.answer(call: call, RelayOutcome(.protocolUnavailable)))
         }
         let options = RemoteLauncherOptions(fallbackUri: launch.fallback, preferredAppIds: launch.preferredApps)
-        let opening = Task {
-            let isOpen = await launcher.onLaunchUri(launch.uri, options: options)
+        let opening = Task { await launcher.onLaunchUri(launch.uri, options: options) }
+        client.whenCancelled(call) { opening.cancel() }
+        Task {
+            let isOpen = await opening.value
             client.expectNoCancel(of: call)
             client.say(.answer(call: call, RelayOutcome(isOpen ? .success : .failed)))
         }
-        client.whenCancelled(call) { opening.cancel() }
     }
 }

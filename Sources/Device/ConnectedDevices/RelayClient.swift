@@ -160,7 +160,10 @@ final class RelayClient: Sendable {
             state.watchers -= 1
             return state.watchers == 0
         }
-        if isLast { say(.unwatch(request: 0)) }
+        guard isLast else { return }
+        say(.unwatch(request: 0))
+        // One may have begun meanwhile, and what it said may have come before.
+        if state.withLock({ $0.watchers > 0 }) { say(.watch(request: 0)) }
     }
 
     /// Says something that is not answered.
