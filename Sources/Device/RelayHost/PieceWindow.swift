@@ -24,7 +24,9 @@ struct PieceWindow {
     mutating func arrived(upTo position: Int64, at now: Int64) {
         guard let (asked, askedAt, before) = sample, position > asked else { return }
         sample = nil
-        // The clock may have been set back. Less than a millisecond counts as one.
+        // The clock was set back: how long it took is not known.
+        guard now >= askedAt else { return }
+        // Less than a millisecond counts as one.
         let elapsed = max(1, now - askedAt)
         shortest = min(shortest, elapsed)
         let (product, overflow) = (position - before).multipliedReportingOverflow(by: 2 * shortest)
