@@ -157,6 +157,8 @@ final class MCSClientShell: MCSChannelPeer {
     private static func reason(of error: any Error) -> MCSClientCloseReason {
         switch error {
         case let error as NIOSSLError:
+            // Who hangs up during the handshake says nothing of trust: a busy server does so.
+            if case .handshakeFailed(.sslError([.eofDuringHandshake])) = error { return .disconnected("\(error)") }
             if case .handshakeFailed = error { return .untrusted("\(error)") }
             return .disconnected("\(error)")
         case is NIOSSLExtraError: return .untrusted("\(error)")
