@@ -13,11 +13,14 @@ enum BareTLS {
         let arguments = CommandLine.arguments
         switch (arguments.dropFirst().first, arguments.count) {
         case ("serve", 4): try await serve(certificate: arguments[2], key: arguments[3])
-        case ("connect", 5):
-            guard let port = Int(arguments[2]), let count = Int(arguments[3]) else { fallthrough }
-            try await connect(port: port, count: count, protocolName: arguments[4])
+        case ("connect", 7):
+            guard let port = Int(arguments[2]), let count = Int(arguments[3]), let atOnce = Int(arguments[5]),
+                atOnce > 0
+            else { fallthrough }
+            try await connect(
+                port: port, count: count, protocolName: arguments[4], atOnce: atOnce, trusting: arguments[6])
         default:
-            print("usage: BareTLS serve CERTIFICATE KEY | BareTLS connect PORT COUNT h2|mcs")
+            print("usage: BareTLS serve CERTIFICATE KEY | BareTLS connect PORT COUNT h2|mcs AT-ONCE CERTIFICATE")
             exit(2)
         }
         while readLine() != nil {}
@@ -42,17 +45,20 @@ enum BareTLS {
         tell("\(server.localAddress?.port ?? 0)")
     }
 
-    /// Opens the connections, 64 under way at a time.
-    private static func connect(port: Int, count: Int, protocolName: String) async throws {
+    /// Opens the connections, at most `atOnce` of them under way at a time. The server's certificate is verified, as a device
+    /// verifies it.
+    private static func connect(
+        port: Int, count: Int, protocolName: String, atOnce: Int, trusting certificate: String
+    ) async throws {
         var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.certificateVerification = .none
+        configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(certificate))
         let isHTTP2 = protocolName == "h2"
         if isHTTP2 { configuration.applicationProtocols = ["h2"] }
         let context = try NIOSSLContext(configuration: configuration)
         let greeting = isHTTP2 ? Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0] : []
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count {
-                if number >= 64 { try await group.next() }
+                if number >= atOnce { try await group.next() }
                 group.addTask { try await connectOne(port, context, greeting) }
             }
             try await group.waitForAll()
@@ -63,6 +69,7 @@ enum BareTLS {
     private static func connectOne(_ port: Int, _ context: NIOSSLContext, _ greeting: [UInt8]) async throws {
         let group = MultiThreadedEventLoopGroup.singleton
         let answered = group.next().makePromise(of: Void.self)
+        let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
         _ = try await ClientBootstrap(group: group)
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
             .channelInitializer { channel in
@@ -72,7 +79,7 @@ enum BareTLS {
                         GreetingHandler(greeting: greeting, answered: answered))
                 }
             }
-            .connect(host: "127.0.0.1", port: port).get()
+            .connect(to: address).get()
         try await answered.futureResult.get()
     }
 

@@ -121,6 +121,13 @@ def settled(server, seconds=20):
         time.sleep(1)
 
 
+def test_as_many_devices_as_there_is_room_for_may_all_be_on_their_way_in(server):
+    """After a restart all devices come at once: none may give way to another while the listener is not full."""
+    with Flood(server.addresses["devicePort"], OPEN_FILES // 2 - 12) as flood:
+        settled(server)
+        assert flood.ended() == set()
+
+
 def test_the_limit_of_open_files_is_raised_as_far_as_it_may_be(server):
     assert server.open_files_limit() == OPEN_FILES
     with Flood(server.addresses["devicePort"], OPEN_FILES // 2):

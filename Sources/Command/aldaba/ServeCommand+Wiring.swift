@@ -340,13 +340,12 @@ extension ServerConfiguration {
 
     /// The admission of a listener that may have `total` connections.
     ///
-    /// - Parameter unproven: How many may be without a valid credential. Each makes the server hold up to 16 KiB;
-    ///   and when a server begins again, all its devices come at once.
+    /// - Parameter unproven: How many may be without a valid credential. Each makes the server hold up to 16 KiB.
+    ///   When a server begins again, all its devices come at once, so that a full listener may hold nothing else.
     func admission(total: Int, unproven: Int = 4096, proof: TimeAmount) -> ConnectionLimiter.Configuration {
         ConnectionLimiter.Configuration(
             limits: .init(
-                total: total, perAddress: values.number(.connectionsPerAddress),
-                unproven: min(unproven, max(8, total / 2))),
+                total: total, perAddress: values.number(.connectionsPerAddress), unproven: min(unproven, total)),
             exempt: values.addressRanges(.proxies), proofTimeout: proof)
     }
 

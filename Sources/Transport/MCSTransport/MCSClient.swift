@@ -90,7 +90,7 @@ public final class MCSClient: Sendable {
                 MCSClientShell(
                     credentials: credentials, configuration: configuration, connection: connection,
                     delegate: delegate))
-            Self.bootstrap(on: loop, configuration: configuration)
+            let bootstrap = Self.bootstrap(on: loop, configuration: configuration)
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         guard let shell = connection.shell else { throw ChannelError.ioOnClosedChannel }
@@ -100,8 +100,7 @@ public final class MCSClient: Sendable {
                         ])
                     }
                 }
-                .connect(host: target.host, port: target.port)
-                .whenFailure { error in connection.connectFailed(error) }
+            target.connect(bootstrap).whenFailure { error in connection.connectFailed(error) }
         }
         return connection
     }
@@ -121,8 +120,13 @@ public final class MCSClient: Sendable {
 }
 
 extension MCSClientTarget {
+    /// The host's address; `nil` for a name, which is looked up at each connection.
+    private var address: SocketAddress? { try? SocketAddress(ipAddress: host, port: port) }
+
     /// The name for TLS; `nil` for an IP address, which is checked against the address that was connected to.
-    fileprivate var serverName: String? {
-        (try? SocketAddress(ipAddress: host, port: port)) == nil ? host : nil
+    fileprivate var serverName: String? { address == nil ? host : nil }
+
+    fileprivate func connect(_ bootstrap: ClientBootstrap) -> EventLoopFuture<any Channel> {
+        if let address { bootstrap.connect(to: address) } else { bootstrap.connect(host: host, port: port) }
     }
 }
