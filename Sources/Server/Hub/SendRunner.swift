@@ -14,6 +14,11 @@ package struct SendRunner: Sendable {
     private let logger: Logger
     /// How long a send rests that could not go on, in milliseconds.
     private static let rest: Int64 = 5000
+    /// A send to so many times the fewest members of a broadcast lets the connected ones have it first.
+    private static let largeBroadcast = 200
+    /// How long the connected ones of such a send have the server for themselves, in milliseconds, before its members are looked at
+    /// one by one.
+    private static let liveTime: Int64 = 1000
     /// How often it is looked for what expired, in milliseconds.
     private static let sweepPeriod: Int64 = 60_000
 
@@ -224,6 +229,10 @@ package struct SendRunner: Sendable {
             let part = try await hubs.store.nextPart(ofSend: record.number)
         else { return false }
         try await hubs.handOver(part, of: record, hub)
+        let isLarge = part.count / Self.largeBroadcast >= hubs.broadcastMinimum
+        if isLarge, try await hubs.store.nextPart(ofSend: record.number) == nil {
+            try await hubs.store.rest(record.number, until: hubs.now.adding(milliseconds: Self.liveTime))
+        }
         return true
     }
 

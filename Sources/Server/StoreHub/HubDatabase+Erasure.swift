@@ -68,7 +68,8 @@ extension HubDatabase {
         }
     }
 
-    /// Takes the channel, and a browser's keys, out of sends to channels that were named, where they have ended.
+    /// Takes the channel, and a browser's keys, out of sends to channels that were named, where they have ended. What cannot be
+    /// read may name the channel too: nothing is left of it.
     private static func eraseChannel(of installation: Installation, hub: Int64, _ database: Database) throws {
         guard let channel = installation.channel?.key, let handle = installation.channelHandle else { return }
         let rows = try Row.fetchAll(
@@ -78,12 +79,10 @@ extension HubDatabase {
                 WHERE hub = ? AND ended_at IS NOT NULL AND channels IS NOT NULL
                 """, arguments: [hub])
         for row in rows {
-            guard let items = (try? JSONTree(text: row["channels"]))?.items?.map(\.text),
-                items.contains(where: { $0.map(installation.platform.spelling(ofChannel:)) == handle })
-            else { continue }
-            let left = items.map { text -> JSONTree in
-                .string(text.map(installation.platform.spelling(ofChannel:)) == handle ? "" : text ?? "")
-            }
+            let items = (try? JSONTree(text: row["channels"]))?.items?.map(\.text)
+            let isTheirs = items?.map { $0.map(installation.platform.spelling(ofChannel:)) == handle }
+            guard isTheirs?.contains(true) ?? true else { continue }
+            let left = zip(items ?? [], isTheirs ?? []).map { JSONTree.string($1 ? "" : $0 ?? "") }
             let headers = (try? JSONTree(text: row["headers"]))?.members?.filter {
                 $0.name != "p256dh" && $0.name != "auth"
             }
@@ -91,7 +90,7 @@ extension HubDatabase {
             try database.execute(
                 sql: "UPDATE send SET channels = ?, headers = ? WHERE number = ?",
                 arguments: [
-                    JSONTree.array(left).json, headers.map { JSONTree.object($0).json } ?? row["headers"], number,
+                    JSONTree.array(left).json, JSONTree.object(headers ?? []).json, number,
                 ])
             for table in ["send_recipient", "send_fault"] {
                 try database.execute(

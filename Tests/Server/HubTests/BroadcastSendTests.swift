@@ -61,6 +61,21 @@ private func ends(_ report: SendReport) -> [SendReport.End: Int] { report.ends.f
     try await server.stop()
 }
 
+@Test func `of a large send the connected ones have it a second before its members are looked at`() async throws {
+    let (world, server) = try await HubWorld.withDevices(200)
+    try await server.login(7)
+    let record = try await world.send(nil, body: hello)
+    #expect(try await world.runner.runAll() == world.clock.now.adding(milliseconds: 1000))
+    try await server.settle()
+    #expect(try await server.payloads(7) == [hello])
+    #expect(try await world.now(record).state == .processing)
+    world.clock.advance(milliseconds: 1000)
+    _ = try await world.runner.runAll()
+    #expect(try await world.now(record).state == .completed)
+    #expect(ends(try await world.report(record, server)) == [.waiting: 200])
+    try await server.stop()
+}
+
 @Test func `who has left gets nothing, and who came later does not either`() async throws {
     let (world, server) = try await HubWorld.withDevices(6)
     let record = try await world.send(nil, body: hello)

@@ -183,6 +183,22 @@ func `what a slice hands over that was under way when a person was erased is tak
     #expect(request.headers == ["apns-priority": "5"])
 }
 
+@Test func `of a send to channels that cannot be read nothing is left, since it may name the person`() async throws {
+    let world = try await HubWorld()
+    try await world.put("one", #","userId":"anna""#, channel: "ABCD")
+    let record = try await world.hubs.accept(
+        SendRequest(
+            format: .native(.apns), body: Array("{}".utf8), headers: ["auth": "a"], target: .channels(["abcd"])),
+        for: world.hub)
+    _ = try await world.runner.runAll()
+    let file = try DatabaseQueue(path: world.folder.path("hub.sqlite"))
+    try await file.write { try $0.execute(sql: "UPDATE send SET channels = '[\"abcd', headers = '{\"auth\":\"a'") }
+    _ = try await world.erase("anna")
+    let request = try await world.now(record).request
+    #expect(request.target == .channels([]))
+    #expect(request.headers.isEmpty)
+}
+
 @Test func `a slice that was under way when an installation was deleted notes nothing of who it was`() async throws {
     let meanwhile = Mutex<(@Sendable () async -> Void)?>(nil)
     let sender = RecordingSender()
