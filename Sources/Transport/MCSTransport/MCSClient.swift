@@ -127,6 +127,14 @@ extension MCSClientTarget {
     fileprivate var serverName: String? { address == nil ? host : nil }
 
     fileprivate func connect(_ bootstrap: ClientBootstrap) -> EventLoopFuture<any Channel> {
-        if let address { bootstrap.connect(to: address) } else { bootstrap.connect(host: host, port: port) }
+        guard let address else { return bootstrap.connect(host: host, port: port) }
+        return bootstrap.connect(to: address).flatMapErrorThrowing { throw UnreachableAddress(address, $0) }
     }
+}
+
+/// An address that nobody answers at.
+private struct UnreachableAddress: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ address: SocketAddress, _ error: any Error) { description = "\(address): \(error)" }
 }

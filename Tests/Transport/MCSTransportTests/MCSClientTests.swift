@@ -62,6 +62,26 @@ private final class Ending: MCSClientDelegate {
         try await listener.close()
     }
 
+    @Test func `a server that hangs up during the handshake is not one that cannot be trusted`() async throws {
+        let listener = try await ServerBootstrap(group: group)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(HangUp()) }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(listener.localAddress?.port)
+        let client = try MCSClient(MCSClientTarget(host: "127.0.0.1", port: port, trust: .system), group: group)
+        let ending = Ending()
+        _ = client.connect(credentials, delegate: ending)
+        guard case .disconnected? = await ending.reason() else { return #expect(Bool(false)) }
+        try await listener.close()
+    }
+
+    /// Closes when the first bytes of the handshake come.
+    private final class HangUp: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) { context.close(promise: nil) }
+    }
+
     /// Speaks first, and no TLS.
     private final class Greeter: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
