@@ -107,6 +107,12 @@ def test_a_person_denies_lists_and_takes_back(world, tmp_path):
         assert "denied" in behind.aldaba("grants").stdout
         behind.aldaba("revoke", here.id, APP, "echo")
         assert behind.aldaba("grants").stdout == ""
+        behind.aldaba("grant", here.id, APP, "echo", "--for", "1s")
+        wait_until(lambda: behind.aldaba("grants").stdout == "", "the grant has ended by itself")
+        behind.aldaba("grant", here.id, APP, "echo", "--for", "2h")
+        assert " until 20" in behind.aldaba("grants").stdout
+        assert behind.aldaba("grant", here.id, APP, "echo", "--for", "soon", check=False).returncode == 2
+        behind.aldaba("revoke", here.id, APP, "echo")
         answering = threading.Thread(target=service.serve, args=(lambda question: {"yes": 1}, 1))
         answering.start()
         assert ask().returncode == 0

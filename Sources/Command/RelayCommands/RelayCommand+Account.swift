@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandCore
+import Foundation
 import RelayWire
 
 /// Whose this device is, and what others may do on it.
@@ -153,11 +154,15 @@ extension RelayCommand {
         static let configuration = CommandConfiguration(
             abstract: "Let a device call a service here that asks for its owner's word.")
         @OptionGroup var grant: GrantArguments
+        @Option(help: ArgumentHelp("For so long, such as 90s, 2h or 7d; else until it is revoked.", valueName: "span"))
+        var `for`: String?
         @OptionGroup var agent: AgentOption
 
         func run() throws {
+            let seconds = try `for`.map { Int64(try TriggerArguments.seconds($0, "--for", atLeast: 1)) }
             _ = try RelayConversation(agent).manage(
-                .grant(device: grant.device, app: grant.app, service: grant.service, allowed: true))
+                .grant(
+                    device: grant.device, app: grant.app, service: grant.service, allowed: true, seconds: seconds))
         }
     }
 
@@ -197,7 +202,11 @@ extension RelayCommand {
         private static func line(of grant: RelayMap) -> String {
             func text(_ key: String) -> String { if case .string(let text)? = grant[key] { text } else { "" } }
             let word = grant["granted"] == true ? "granted" : "denied "
-            return "\(word)  \(text("device"))  \(text("app"))/\(text("service"))  \(text("name"))"
+            var line = "\(word)  \(text("device"))  \(text("app"))/\(text("service"))  \(text("name"))"
+            if case .date(let milliseconds)? = grant["until"] {
+                line += "  until \(Date(timeIntervalSince1970: Double(milliseconds) / 1000).formatted(.iso8601))"
+            }
+            return line
         }
     }
 

@@ -21,7 +21,7 @@ extension RelayHost {
         case .dismiss(let device): dismiss(device, number, client)
         default:
             var changed = settings
-            if let refusal = change(&changed, by: management) { return answer(client, number, refusal) }
+            if let refusal = change(&changed, by: management, now) { return answer(client, number, refusal) }
             apply(changed, now)
             directives.append(.tell(client, .managed(request: number, status(after: management))))
         }
@@ -30,7 +30,9 @@ extension RelayHost {
     /// Changes settings as a person says.
     ///
     /// - Returns: Why they are not changed; `nil` where they may be.
-    private mutating func change(_ changed: inout RelaySettings, by management: RelayManagement) -> RelayOutcome? {
+    private mutating func change(
+        _ changed: inout RelaySettings, by management: RelayManagement, _ now: Int64
+    ) -> RelayOutcome? {
         switch management {
         case .showAccount: if changed.account == nil { changed.account = AccountKey() }
         case .join(let text):
@@ -49,8 +51,14 @@ extension RelayHost {
                 return RelayOutcome(.denied, detail: "addresses of the scheme \(scheme) are never opened")
             }
             if allowed { changed.schemes.insert(scheme) } else { changed.schemes.remove(scheme) }
-        case .grant(let device, let app, let service, let allowed):
-            changed.decide(RelaySettings.Grant(device: device, app: app, service: service), isGranted: allowed)
+        case .grant(let device, let app, let service, let allowed, let seconds):
+            guard seconds.map({ RelayManagement.grantSeconds.contains($0) }) ?? true else {
+                return RelayOutcome(
+                    .failed, detail: "a grant lasts 1 to \(RelayManagement.grantSeconds.upperBound) seconds")
+            }
+            changed.decide(
+                RelaySettings.Grant(device: device, app: app, service: service), isGranted: allowed,
+                until: seconds.map { now + 1000 * $0 })
         case .deny(let device, let app, let service):
             changed.deny(RelaySettings.Grant(device: device, app: app, service: service))
         case .connections(let idle, let grace):
@@ -103,9 +111,19 @@ extension RelayHost {
                         "granted": .bool(isGranted),
                     ]
                     if let name = name(of: grant.device) { entry["name"] = .string(name) }
+                    if let end = settings.grantEnds?[grant] { entry["until"] = .date(milliseconds: end) }
                     return .dictionary(entry)
                 }),
         ]
+    }
+
+    /// Takes back the grants whose time is over.
+    mutating func endGrants(_ now: Int64) {
+        let ended = settings.endedGrants(at: now)
+        guard !ended.isEmpty else { return }
+        var changed = settings
+        for grant in ended { changed.decide(grant, isGranted: false) }
+        apply(changed, now)
     }
 
     /// The commands that were given here last, as a terminal shows them.

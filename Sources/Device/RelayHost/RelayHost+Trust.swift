@@ -125,8 +125,7 @@ extension RelayHost {
         var changed = settings
         changed.account = key
         changed.list?.set(device, key: target.key, isRemoved: true)
-        changed.grants = changed.grants.filter { $0.device != device }
-        changed.denials = changed.denials?.filter { $0.device != device }
+        changed.forget(device)
         apply(changed)
         directives.append(.note(RelayLogEntry(device: device, what: "taken out here", status: .success)))
         directives.append(

@@ -182,6 +182,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
     ///
     /// - Parameter isGuests: Whether a device said it that is none of the person's.
     public mutating func received(_ frame: RelayFrame, isGuests: Bool = false, at now: Int64) -> [Directive] {
+        // After a suspension a frame may come before what fell due.
+        endGrants(now)
         switch frame {
         case .welcome(let device, _, let all, let undescribed): welcomed(device, all, undescribed, now)
         case .changed(_, let device):
@@ -298,6 +300,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
                 now)
         }
         lookForSilentFiles(now)
+        endGrants(now)
         endLines(now)
         for (number, task) in tasks {
             if task.awaits != nil || task.isAsked, let deadline = task.deadline, deadline <= now {
@@ -321,6 +324,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     mutating func take(_ now: Int64) -> [Directive] {
         var next = min(ledger.deadline ?? .max, linesDue ?? .max)
         if let moment = nextFileMoment { next = min(next, moment) }
+        if let moment = settings.grantEnds?.values.min() { next = min(next, moment) }
         for task in tasks.values {
             // What the system carries out ends with the system's word.
             let end = task.client == nil && task.awaits == nil && !task.isAsked ? nil : task.deadline

@@ -15,6 +15,8 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     public var schemes: Set<String> = []
     /// Who may call services that ask for it.
     public var grants: Set<Grant> = []
+    /// When those grants end that do not last, in milliseconds since 1970.
+    public var grantEnds: [Grant: Int64]?
     /// Who was denied them when they asked.
     public var denials: Set<Grant>?
     /// Which devices are the person's, as they told each other last.
@@ -73,15 +75,35 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     }
 
     /// Grants something, or grants it no more; a denial of it ends with either.
-    mutating func decide(_ grant: Grant, isGranted: Bool) {
+    ///
+    /// - Parameter end: When the grant ends, in milliseconds since 1970; `nil` where it lasts.
+    mutating func decide(_ grant: Grant, isGranted: Bool, until end: Int64? = nil) {
         if isGranted { grants.insert(grant) } else { grants.remove(grant) }
+        set(isGranted ? end : nil, asEndOf: grant)
         denials?.remove(grant)
     }
 
     /// Denies something.
     mutating func deny(_ denial: Grant) {
         grants.remove(denial)
+        set(nil, asEndOf: denial)
         denials = (denials ?? []).union([denial])
+    }
+
+    /// Takes back all that was granted to a device, and denied to it.
+    mutating func forget(_ device: String) {
+        grants = grants.filter { $0.device != device }
+        denials = denials?.filter { $0.device != device }
+        grantEnds = grantEnds?.filter { $0.key.device != device }
+    }
+
+    /// The grants that have ended by an instant, in milliseconds since 1970.
+    func endedGrants(at now: Int64) -> [Grant] { grantEnds?.filter { $0.value <= now }.map(\.key) ?? [] }
+
+    private mutating func set(_ end: Int64?, asEndOf grant: Grant) {
+        guard end != nil || grantEnds != nil else { return }
+        grantEnds = (grantEnds ?? [:]).filter { $0.key != grant }.merging(end.map { [grant: $0] } ?? [:]) { $1 }
+        if grantEnds?.isEmpty ?? false { grantEnds = nil }
     }
 
     /// Whether a device was denied a service. What is said of this device alone counts before what is said of all.
@@ -117,6 +139,7 @@ extension RelaySettings: CustomReflectable {
             self,
             children: [
                 "name": name, "kind": kind, "account": account as Any, "schemes": schemes, "grants": grants,
+                "grantEnds": grantEnds as Any,
                 "denials": denials as Any, "list": list as Any,
                 "deviceKey": deviceKey.map { _ in "<redacted>" } as Any, "filesFolder": filesFolder as Any,
                 "photosFolder": photosFolder as Any, "programs": programs as Any, "wake": wake as Any,

@@ -12,8 +12,9 @@ public enum RelayManagement: Hashable, Sendable {
     case rename(String)
     /// Let addresses of a scheme be opened here, or no more.
     case scheme(String, allowed: Bool)
-    /// Let a device call a service here, or no more; `*` stands for any device.
-    case grant(device: String, app: String, service: String, allowed: Bool)
+    /// Let a device call a service here, or no more; `*` stands for any device. With `seconds` for so long, else until it is
+    /// taken back.
+    case grant(device: String, app: String, service: String, allowed: Bool, seconds: Int64? = nil)
     /// Refuse a device a service here for good, also where it was granted to all; `*` stands for any device. A grant
     /// that is given or taken back ends it.
     case deny(device: String, app: String, service: String)
@@ -41,6 +42,8 @@ public enum RelayManagement: Hashable, Sendable {
     /// seconds one outlives the loss of the way.
     case connections(idle: Int64?, grace: Int64?)
 
+    /// How long a grant may last that ends by itself: a year at most.
+    public static let grantSeconds: ClosedRange<Int64> = 1...31_536_000
     /// How many grants and denials are told at a time.
     public static let pageSize = 200
 
@@ -53,11 +56,8 @@ public enum RelayManagement: Hashable, Sendable {
         case .rename(let name): ["what": "rename", "name": .string(name)]
         case .scheme(let scheme, let allowed):
             ["what": "scheme", "scheme": .string(scheme), "allowed": .bool(allowed)]
-        case .grant(let device, let app, let service, let allowed):
-            [
-                "what": "grant", "device": .string(device), "app": .string(app), "service": .string(service),
-                "allowed": .bool(allowed),
-            ]
+        case .grant(let device, let app, let service, let allowed, let seconds):
+            Self.grant(device, app, service, allowed, seconds)
         case .deny(let device, let app, let service):
             ["what": "deny", "device": .string(device), "app": .string(app), "service": .string(service)]
         case .grants(let first): ["what": "grants", "from": .integer(first)]
@@ -74,6 +74,17 @@ public enum RelayManagement: Hashable, Sendable {
         case .wakeBy(let channel):
             channel.map { ["what": "wakeBy", "wake": .dictionary($0.map)] } ?? ["what": "wakeBy"]
         }
+    }
+
+    private static func grant(
+        _ device: String, _ app: String, _ service: String, _ allowed: Bool, _ seconds: Int64?
+    ) -> RelayMap {
+        var map: RelayMap = [
+            "what": "grant", "device": .string(device), "app": .string(app), "service": .string(service),
+            "allowed": .bool(allowed),
+        ]
+        map.add("seconds", seconds.map(RelayValue.integer))
+        return map
     }
 
     private static func connections(_ idle: Int64?, _ grace: Int64?) -> RelayMap {
@@ -98,7 +109,8 @@ public enum RelayManagement: Hashable, Sendable {
         case "grant":
             self = .grant(
                 device: try fields.text("device", most: 128), app: try fields.text("app", most: 255),
-                service: try fields.text("service", most: 255), allowed: try fields.flag("allowed"))
+                service: try fields.text("service", most: 255), allowed: try fields.flag("allowed"),
+                seconds: try fields.optionalInteger("seconds"))
         case "deny":
             self = .deny(
                 device: try fields.text("device", most: 128), app: try fields.text("app", most: 255),
@@ -142,8 +154,8 @@ extension RelayManagement: CustomReflectable {
         case .pair(let word): word.map { _ in "<redacted>" }
         case .rename(let text), .filesFolder(let text), .photosFolder(let text), .dismiss(let text): text
         case .scheme(let scheme, let allowed): (scheme: scheme, allowed: allowed)
-        case .grant(let device, let app, let service, let allowed):
-            (device: device, app: app, service: service, allowed: allowed)
+        case .grant(let device, let app, let service, let allowed, let seconds):
+            (device: device, app: app, service: service, allowed: allowed, seconds: seconds)
         case .program(let name, let words): (name: name, words: words)
         case .confirm(let areSame): areSame
         case .wakeBy(let channel): channel

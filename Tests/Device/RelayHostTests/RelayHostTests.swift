@@ -207,6 +207,52 @@ import Testing
         #expect(manage(.grants(from: 1))["count"] == 2)
     }
 
+    /// Whether the app is asked when the other device calls it.
+    private mutating func isCarriedOut(at now: Int64) throws -> Bool {
+        let body = try RelayContent.call(RelayCall(app: "a.b", service: "s", caller: "c", message: [:])).encoded()
+        let told = host.received(
+            .route(RelayRoute(peer: "9", id: UUID(), deadline: now + 1000, body: body)), at: now)
+        return told.contains { if case .tell(1, _) = $0 { true } else { false } }
+    }
+
+    @Test(
+        "A grant for a while ends by itself, at its time or with what comes first after it", arguments: [true, false])
+    mutating func grantingForAWhile(isAwake: Bool) throws {
+        connect()
+        ask(.publish(request: 1, services: [RelayService(name: "s", access: .granted)], schemes: [], attributes: [:]))
+        let grant = RelayManagement.grant(device: "9", app: "a.b", service: "s", allowed: true, seconds: 60)
+        let told = ask(.manage(request: 9, grant), client: 2, app: "t", terminal: true, at: 100)
+        #expect(told.contains(.wake(after: 60_000)))
+        #expect(try isCarriedOut(at: 60_099))
+        if isAwake { _ = host.due(at: 60_100) }
+        #expect(try !isCarriedOut(at: 60_100))
+        #expect(host.settings.grants.isEmpty && host.settings.grantEnds == nil)
+    }
+
+    @Test("A grant for a while becomes one for good, and is taken back; its time has bounds")
+    mutating func boundingGrants() {
+        func grant(_ seconds: Int64?, allowed: Bool = true) -> RelayManagement {
+            .grant(device: "9", app: "a.b", service: "s", allowed: allowed, seconds: seconds)
+        }
+        connect()
+        for last in [grant(nil), grant(nil, allowed: false), .deny(device: "9", app: "a.b", service: "s")] {
+            _ = manage(grant(60))
+            #expect(
+                manage(.grants(from: 0))["grants"] == [
+                    [
+                        "device": "9", "app": "a.b", "service": "s", "granted": true, "name": "there",
+                        "until": .date(milliseconds: 60_000),
+                    ]
+                ])
+            _ = manage(last)
+            #expect(host.settings.grantEnds == nil)
+        }
+        for seconds in [0, -1, RelayManagement.grantSeconds.upperBound + 1, .max] {
+            _ = manage(grant(seconds))
+            #expect(host.settings.grants.isEmpty)
+        }
+    }
+
     @Test("A person sees which commands were given, and takes one back that an app gave")
     mutating func takingBack() throws {
         connect()

@@ -51,8 +51,11 @@ public struct TriggerArguments: Sendable {
 
     private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
 
-    /// `90`, `90s`, `1h30m`: whole numbers with units, seconds where there is none.
-    private static func seconds(_ text: String, _ option: String, atLeast least: Double) throws(CommandFailure)
+    /// The seconds of a span as people write it: `90`, `90s`, `1h30m`: whole numbers with units, seconds where there is none.
+    ///
+    /// - Parameter option: The option that has the span, for what is wrong with it.
+    /// - Throws: ``CommandFailure`` of usage, where it is none, is shorter than `least` or longer than a hundred years.
+    public static func seconds(_ text: String, _ option: String, atLeast least: Double) throws(CommandFailure)
         -> Double
     {
         var (sum, number, isUnitOpen) = (0.0, "", true)
