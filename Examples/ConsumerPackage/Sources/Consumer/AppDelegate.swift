@@ -77,6 +77,7 @@ class AppDelegate: UIResponder, UIApplicationDelegate {
     }
 }
 
+/// `@unchecked Sendable`: the handler is UIKit's, which may be called on any thread, once.
 private struct Completion: @unchecked Sendable {
     let call: (UIBackgroundFetchResult) -> Void
 }
