@@ -17,8 +17,8 @@ package struct AudienceEntry: Hashable, Sendable {
     package var locale: String?
     /// Its country, in lower case.
     package var country: String?
-    /// The version of its app.
-    package var appVersion: AppVersion?
+    /// The version of its app, as it was written.
+    package var appVersion: String?
     /// Its time zone by name.
     package var timeZone: String?
     /// Whose it is.
@@ -31,7 +31,7 @@ package struct AudienceEntry: Hashable, Sendable {
     /// Brings the parts together.
     package init(
         number: UInt32, platform: HubPlatform, tags: [TagName], templateTags: [TagName] = [],
-        hasTemplates: Bool = false, locale: String? = nil, country: String? = nil, appVersion: AppVersion? = nil,
+        hasTemplates: Bool = false, locale: String? = nil, country: String? = nil, appVersion: String? = nil,
         timeZone: String? = nil, person: PersonNumber = PersonNumber(rawValue: 0), isRegistration: Bool = false,
         seenAt: Timestamp
     ) {
@@ -63,7 +63,7 @@ package struct AudienceIndex: Sendable {
     private var platforms: [HubPlatform: Bitmap] = [:]
     private var locales: [String: Bitmap] = [:]
     private var countries: [String: Bitmap] = [:]
-    private var versions: [AppVersion: Bitmap] = [:]
+    private var versions: [String: Bitmap] = [:]
     private var zones: [String: Bitmap] = [:]
     /// Whose each is, by number; 0 where there is none.
     private var persons = NumberColumn()
@@ -124,6 +124,28 @@ package struct AudienceIndex: Sendable {
         var part = AudienceIndex()
         (part.zones, part.locales, part.persons) = (zones, locales, persons)
         return part
+    }
+
+    /// What a report asks of the index about those of a send, as ``part(for:)``.
+    package var traits: AudienceIndex {
+        var part = AudienceIndex()
+        (part.everyone, part.platforms, part.locales, part.versions) = (everyone, platforms, locales, versions)
+        return part
+    }
+
+    /// How many of an audience have which platform, locale and version; unknown values are missing.
+    ///
+    /// - Returns: The counts, and who of the audience cannot be reached now: their values are not known here.
+    package func traits(of audience: Bitmap) -> (counts: SendReport.Traits, absent: Bitmap) {
+        var counts: SendReport.Traits = [:]
+        func count(_ members: Bitmap, _ dimension: SendReport.Dimension, _ value: String) {
+            let found = audience.intersection(members).count
+            if found > 0 { counts[dimension, default: [:]][value] = found }
+        }
+        for (platform, members) in platforms { count(members, .platform, platform.text) }
+        for (locale, members) in locales { count(members, .locale, locale) }
+        for (version, members) in versions { count(members, .version, version) }
+        return (counts, audience.subtracting(everyone))
     }
 
     /// Adds an installation that is not in it.
@@ -265,7 +287,8 @@ package struct AudienceIndex: Sendable {
         case .platform(let name): return HubPlatform(text: name).flatMap { platforms[$0] } ?? Bitmap()
         case .appVersion(let comparison, let wanted):
             return versions.reduce(Bitmap()) { result, entry in
-                comparison.holds(entry.key, wanted) ? result.union(entry.value) : result
+                AppVersion(entry.key).map { comparison.holds($0, wanted) } ?? false
+                    ? result.union(entry.value) : result
             }
         case .lastSeen(let isWithin, let milliseconds):
             let limit = UInt32(clamping: now.adding(milliseconds: -milliseconds).rawValue / 60_000)

@@ -155,6 +155,26 @@ package struct SendReport: Hashable, Sendable {
         case reason
     }
 
+    /// How many of some installations have which value of a dimension.
+    package typealias Traits = [Dimension: [String: Int]]
+
+    /// Members of a broadcast part that have no row.
+    package struct Unreached: Hashable, Sendable {
+        /// How it ended for them, or how far it is.
+        package var end: End
+        /// How many they are.
+        package var count: Int
+        /// What is known of them; their platform is known anyway.
+        package var traits: Traits
+
+        /// Brings the parts together.
+        package init(end: End, count: Int, traits: Traits = [:]) {
+            self.end = end
+            self.count = count
+            self.traits = traits
+        }
+    }
+
     /// Where the send is on its way.
     package var state: SendState
     /// All together.
@@ -162,7 +182,7 @@ package struct SendReport: Hashable, Sendable {
     /// How each ended; the counts add up to those who were targeted.
     package var ends: [End: Int] = [:]
     /// The funnel of each value of a dimension; unknown values have an empty name.
-    /// Those whose turn has not come are not in it.
+    /// The targeted of each dimension but the reason add up to those of ``funnel``.
     package var parts: [Dimension: [String: SendFunnel]] = [:]
 
     /// Adds up what is known.
@@ -172,9 +192,10 @@ package struct SendReport: Hashable, Sendable {
     ///   - seen: How many of them have a row.
     ///   - leftOut: How many of them get nothing by the send's own wish, and why.
     ///   - unreached: Counts of members of broadcast parts that have no row, by their end.
+    ///   - others: The traits of those who are left out and of those whose turn has not come.
     package init(
         _ state: SendState, targeted: Int, _ counts: [RecipientCount], seen: Int, leftOut: [LeftOut: Int],
-        unreached: [(end: End, count: Int)] = []
+        unreached: [Unreached] = [], others: Traits = [:]
     ) {
         self.state = state
         for count in counts {
@@ -197,18 +218,42 @@ package struct SendReport: Hashable, Sendable {
             ends[.ineligible, default: 0] += count
             parts[.reason, default: [:]][why.rawValue, default: SendFunnel()].add(waiting: count)
         }
-        for (end, count) in unreached {
-            let some = RecipientCount(
-                platform: .aldaba, locale: nil, appVersion: nil, outcome: .success, reason: nil, end: end,
-                reached: end == .expired ? .expired : [], isTried: true, count: count)
-            funnel.add(some)
-            ends[end, default: 0] += count
-            parts[.platform, default: [:]][HubPlatform.aldaba.text, default: SendFunnel()].add(some)
-        }
-        let left = max(0, targeted - seen - leftOut.values.reduce(0, +) - unreached.reduce(0) { $0 + $1.count })
+        for some in unreached { add(some) }
+        let without = leftOut.values.reduce(0, +)
+        let left = max(0, targeted - seen - without - unreached.reduce(0) { $0 + $1.count })
+        divide(left + without, others) { $0.add(waiting: $1) }
         guard left > 0 else { return }
         funnel.add(waiting: left)
         ends[state.isFinal ? .ended : .pending, default: 0] += left
+    }
+
+    private mutating func add(_ some: Unreached) {
+        var row = RecipientCount(
+            platform: .aldaba, locale: nil, appVersion: nil, outcome: .success, reason: nil, end: some.end,
+            reached: some.end == .expired ? .expired : [], isTried: true, count: some.count)
+        funnel.add(row)
+        ends[some.end, default: 0] += some.count
+        var traits = some.traits
+        traits[.platform] = [HubPlatform.aldaba.text: some.count]
+        divide(some.count, traits) { part, count in
+            row.count = count
+            part.add(row)
+        }
+    }
+
+    /// Adds those without a row to the parts, each once in every dimension but the reason. Whose value is not known has the
+    /// empty name; of more values than there are members the last ones are left out.
+    private mutating func divide(_ count: Int, _ traits: Traits, add: (inout SendFunnel, Int) -> Void) {
+        for dimension in Dimension.allCases where dimension != .reason {
+            var left = count
+            for (value, number) in traits[dimension, default: [:]].sorted(by: { $0.key < $1.key }) {
+                let some = min(number, left)
+                guard some > 0 else { continue }
+                add(&parts[dimension, default: [:]][value, default: SendFunnel()], some)
+                left -= some
+            }
+            if left > 0 { add(&parts[dimension, default: [:]]["", default: SendFunnel()], left) }
+        }
     }
 }
 

@@ -195,6 +195,8 @@ package protocol HubStore: Sendable {
     func recipientCounts(
         of send: Int64
     ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: Int])
+    /// Those who have a row in a send's report.
+    func installationsWithRow(ofSend send: Int64) async throws -> Bitmap
     /// The counts of a send.
     func outcomes(of send: Int64) async throws -> [OutcomeCount]
     /// What did not succeed, in the order in which it was noted, after the number of a fault.

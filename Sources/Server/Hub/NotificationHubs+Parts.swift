@@ -140,11 +140,13 @@ extension NotificationHubs {
     /// Counts members of broadcast parts that have no row in the report, by their end.
     ///
     /// - Parameter rows: The number of rows of each part.
-    func unreached(_ record: SendRecord, rows: [Int64: Int]) async throws -> [(end: SendReport.End, count: Int)] {
+    func unreached(
+        _ record: SendRecord, rows: [Int64: Int]
+    ) async throws -> [(part: SendPart, end: SendReport.End, count: Int)] {
         try await store.parts(ofSend: record.number).compactMap { part in
             let left = part.count - rows[part.number, default: 0]
             guard left > 0, let end = part.end(of: record, at: now) else { return nil }
-            return (end, left)
+            return (part, end, left)
         }
     }
 }

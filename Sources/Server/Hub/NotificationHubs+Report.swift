@@ -21,13 +21,50 @@ extension NotificationHubs {
         if try await joinRepeated(record, rows: byPart) {
             (counts, installations, byPart) = try await store.recipientCounts(of: record.number)
         }
-        let unreached = try await self.unreached(record, rows: byPart)
+        let unreachedParts = try await self.unreached(record, rows: byPart)
         // Those whom an experiment gives nothing are not meant.
         let leftOut = try await store.leftOut(of: record.number).filter { $0.key != .heldOut }
         if case .channels = record.request.target { installations = counts.reduce(0) { $0 + $1.count } }
+        let isWhole = record.targeted <= installations && unreachedParts.isEmpty
+        let (unreached, others) = isWhole ? ([], [:]) : try await withoutRow(record, hub, unreachedParts)
         return SendReport(
-            record.state, targeted: record.targeted, counts, seen: installations, leftOut: leftOut, unreached: unreached
-        )
+            record.state, targeted: record.targeted, counts, seen: installations, leftOut: leftOut,
+            unreached: unreached, others: others)
+    }
+
+    /// What is known of those who are meant and have no row: the members of each part, and all others.
+    private func withoutRow(
+        _ record: SendRecord, _ hub: HubRecord, _ parts: [(part: SendPart, end: SendReport.End, count: Int)]
+    ) async throws -> ([SendReport.Unreached], others: SendReport.Traits) {
+        guard case .audience = record.request.target else { return ([], [:]) }
+        let known = try await store.installationsWithRow(ofSend: record.number)
+        let index = try await traits(of: hub)
+        var inParts = Bitmap()
+        var unreached: [SendReport.Unreached] = []
+        for (part, end, count) in parts {
+            let members = try await readableAudience(of: part)?.subtracting(known) ?? Bitmap()
+            inParts = inParts.union(members)
+            unreached.append(.init(end: end, count: count, traits: try await traits(of: members, index, hub)))
+        }
+        let others: Bitmap
+        do {
+            others = try await store.audience(ofSend: record.number).subtracting(known).subtracting(inParts)
+        } catch is UnreadableSend { others = Bitmap() }
+        return (unreached, try await traits(of: others, index, hub))
+    }
+
+    /// What is known of some installations. Whose channel has died is looked up in the store.
+    private func traits(
+        of audience: Bitmap, _ index: AudienceIndex, _ hub: HubRecord
+    ) async throws -> SendReport.Traits {
+        var (counts, absent) = index.traits(of: audience)
+        let numbers = absent.numbers(limit: Self.mostLookedUp)
+        for found in try await store.installations(numbers, hub: hub.number).map(\.installation) {
+            counts[.platform, default: [:]][found.platform.text, default: 0] += 1
+            if let locale = found.locale { counts[.locale, default: [:]][locale.lowercased(), default: 0] += 1 }
+            if let version = found.appVersion { counts[.version, default: [:]][version, default: 0] += 1 }
+        }
+        return counts
     }
 
     /// Updates the rows of recipients whose end is not final, from their timelines.

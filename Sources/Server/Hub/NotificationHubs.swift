@@ -134,6 +134,12 @@ package final class NotificationHubs: Sendable {
         return indexes.withLock { $0[hub.number]?.divisions } ?? AudienceIndex()
     }
 
+    /// What reports ask about those of a hub who can be reached.
+    func traits(of hub: HubRecord) async throws -> AudienceIndex {
+        try await prepare(hub)
+        return indexes.withLock { $0[hub.number]?.traits } ?? AudienceIndex()
+    }
+
     /// Those of a hub that this server itself reaches.
     ///
     /// - Parameter alone: Whether those are left out whose channel others may have, too.

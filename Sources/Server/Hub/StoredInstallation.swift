@@ -38,7 +38,7 @@ package struct StoredInstallation: Hashable, Sendable {
             number: number, platform: installation.platform, tags: installation.tags,
             templateTags: Array(Set(templates.flatMap { $0.tags + [TagName($0.name)].compactMap { $0 } })),
             hasTemplates: !templates.isEmpty, locale: installation.locale?.lowercased(),
-            country: installation.country?.lowercased(), appVersion: installation.appVersion.flatMap(AppVersion.init),
+            country: installation.country?.lowercased(), appVersion: installation.appVersion,
             timeZone: installation.timeZone, person: installation.person,
             isRegistration: installation.isRegistration, seenAt: updatedAt)
     }

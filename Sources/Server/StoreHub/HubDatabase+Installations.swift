@@ -308,12 +308,11 @@ extension AudienceEntry {
             text?.split(separator: " ").compactMap { TagName(String($0)) } ?? []
         }
         let templateTags: String? = row["template_tags"]
-        let version: String? = row["app_version"]
         let user: String? = row["user"]
         self.init(
             number: number, platform: platform, tags: tags(row["tags"]), templateTags: tags(templateTags),
             hasTemplates: templateTags != nil, locale: row["locale"], country: row["country"],
-            appVersion: version.flatMap(AppVersion.init), timeZone: row["time_zone"],
+            appVersion: row["app_version"], timeZone: row["time_zone"],
             person: PersonNumber(user ?? row["id"]), isRegistration: row["is_registration"],
             seenAt: Timestamp(rawValue: row["updated_at"]))
     }

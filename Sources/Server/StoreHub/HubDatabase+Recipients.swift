@@ -192,6 +192,20 @@ extension HubDatabase {
             return (counts, installations ?? 0, Dictionary(byPart, uniquingKeysWith: { $1 }))
         }
     }
+
+    /// Reads the primary key.
+    package func installationsWithRow(ofSend send: Int64) async throws -> Bitmap {
+        try await pool.read { database in
+            var found = Bitmap()
+            let rows = try Row.fetchCursor(
+                database, sql: "SELECT installation FROM send_recipient WHERE send = ? AND installation > 0",
+                arguments: [send])
+            while let row = try rows.next() {
+                if let number = UInt32(exactly: row[0] as Int64) { found.insert(number) }
+            }
+            return found
+        }
+    }
 }
 
 extension SendRecipient {

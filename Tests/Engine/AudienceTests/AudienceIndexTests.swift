@@ -34,7 +34,7 @@ private func audience(_ index: AudienceIndex, _ text: String, templates: Bool = 
 func `an expression means whom it says`(text: String, expected: [UInt32]) throws {
     var index = AudienceIndex()
     index.insert(entry(1, "a") { $0.locale = "de" })
-    index.insert(entry(2, "a b") { $0.appVersion = AppVersion("2.1") })
+    index.insert(entry(2, "a b") { $0.appVersion = "2.1" })
     index.insert(
         entry(3, "c") {
             $0.locale = "de-at"
@@ -58,6 +58,19 @@ func `an expression means whom it says`(text: String, expected: [UInt32]) throws
     #expect(try audience(index, "!a") == [])
     #expect(try audience(index, "$Locale:{de}") == [])
     #expect(index.count == 1)
+}
+
+@Test func `versions keep their spelling, and those that are no numbers are not compared`() throws {
+    var index = AudienceIndex()
+    for (number, version) in [(1, "1.0"), (2, "1"), (3, "2.0-beta")] as [(UInt32, String)] {
+        index.insert(entry(number, "a") { $0.appVersion = version })
+    }
+    index.insert(entry(4, "a"))
+    #expect(try audience(index, "$AppVersion:{=1}") == [1, 2])
+    #expect(try audience(index, "$AppVersion:{>=1}") == [1, 2])
+    let (counts, absent) = index.traits.traits(of: Bitmap([2, 3, 4, 5]))
+    #expect(counts == [.platform: ["apns": 3], .version: ["1": 1, "2.0-beta": 1]])
+    #expect(absent.numbers() == [5])
 }
 
 @Test func `tags of templates count for templates alone`() throws {

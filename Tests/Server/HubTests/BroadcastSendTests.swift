@@ -61,6 +61,39 @@ private func ends(_ report: SendReport) -> [SendReport.End: Int] { report.ends.f
     try await server.stop()
 }
 
+@Test func `who has no copy yet is in the report under their own language and version`() async throws {
+    let (world, server) = try await HubWorld.withDevices(6) { number in
+        #","locale":"\#(number % 2 == 0 ? "de-AT" : "fr")","appVersion":"\#(number > 4 ? "2.0" : "1.0")""#
+    }
+    try await server.login(1)
+    let record = try await world.send(nil, body: hello)
+    _ = try await world.runner.runAll()
+    try await server.settle()
+    // What each part of the report has of a step.
+    func counts(_ step: SendFunnel.Step) async throws -> [SendReport.Dimension: [String: Int]] {
+        let report = try await world.report(record, server)
+        return report.parts.filter { $0.key != .reason }.mapValues { $0.mapValues { $0[step] } }
+    }
+    let all: [SendReport.Dimension: [String: Int]] = [
+        .platform: ["aldaba": 6], .locale: ["de-at": 3, "fr": 3], .version: ["1.0": 4, "2.0": 2],
+    ]
+    #expect(try await counts(.targeted) == all)
+    #expect(try await counts(.accepted) == all)
+    // One dies, of whom the store still knows all; another is deleted, of whom nothing is known any more.
+    let second = try await world.hubs.installation("i2", of: world.hub)
+    try await world.put("thief", channel: try #require(second.installation.channel).key, platform: "aldaba")
+    #expect(try await counts(.targeted) == all)
+    _ = try await world.hubs.delete("i6", of: world.hub)
+    #expect(
+        try await counts(.targeted) == [
+            .platform: ["aldaba": 6], .locale: ["": 1, "de-at": 2, "fr": 3], .version: ["": 1, "1.0": 4, "2.0": 1],
+        ])
+    for number in 1...6 { try await server.login(UInt64(number)) }
+    try await server.settle()
+    #expect(try await counts(.targeted)[.platform] == ["aldaba": 6])
+    try await server.stop()
+}
+
 @Test func `of a large send the connected ones have it a second before its members are looked at`() async throws {
     let (world, server) = try await HubWorld.withDevices(200)
     try await server.login(7)

@@ -221,6 +221,9 @@ final class DyingStore: HubStore {
     ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: Int]) {
         try await store.recipientCounts(of: send)
     }
+    func installationsWithRow(ofSend send: Int64) async throws -> Bitmap {
+        try await store.installationsWithRow(ofSend: send)
+    }
     func apiKey(hash: [UInt8]) async throws -> HubAPIKey? { try await store.apiKey(hash: hash) }
     func webhooks() async throws -> [HubWebhook] { try await store.webhooks() }
     func setWebhook(_ webhook: HubWebhook?, of hub: Int64) async throws {

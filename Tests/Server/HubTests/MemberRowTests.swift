@@ -22,12 +22,19 @@ private func ends(_ record: SendRecord, _ world: HubWorld) async throws -> [Send
     let counts = Dictionary(grouping: all, by: \.end).mapValues(\.count)
     let report = try await world.hubs.report(record.id, of: world.hub, by: NoTimelines())
     #expect(counts == report.ends.filter { $0.value > 0 })
+    let rows = Dictionary(grouping: all, by: { $0.appVersion ?? "" }).mapValues(\.count)
+    #expect(rows == report.parts[.version]?.mapValues { $0[.targeted] })
+    for dimension in [SendReport.Dimension.platform, .locale] {
+        #expect(report.parts[dimension]?.values.reduce(0) { $0 + $1[.targeted] } == report.funnel[.targeted])
+    }
     return counts
 }
 
 @Test func `whose turn has not come is pending in the rows, and ended with the send`() async throws {
     let world = try await HubWorld()
-    for id in ["one", "two", "three", "four", "five"] { try await world.put(id) }
+    for (id, version) in [("one", "1.0"), ("two", "1.0"), ("three", "1.0"), ("four", "2.0"), ("five", "")] {
+        try await world.put(id, version.isEmpty ? "" : #","appVersion":"\#(version)""#)
+    }
     let record = try await world.hubs.accept(
         SendRequest(format: .native(.apns), body: Array("{}".utf8), target: .audience(nil), rate: 2), for: world.hub)
     _ = try await world.runner.runAll()
@@ -38,7 +45,7 @@ private func ends(_ record: SendRecord, _ world: HubWorld) async throws -> [Send
 
 @Test func `who is left out of a campaign is ineligible in the rows`() async throws {
     let world = try await HubWorld()
-    for id in ["one", "two"] { try await world.put(id) }
+    for id in ["one", "two"] { try await world.put(id, #","appVersion":"1.0""#) }
     _ = try await world.campaign("{}")
     _ = try await world.runner.runAll()
     try await world.put("three")
