@@ -82,8 +82,8 @@ package struct SendRecord: Hashable, Sendable {
     /// What of the request cannot be read in the store; `nil` where all can. Such a send is not run: ``request`` has the rest.
     package var unreadable: UnreadableSend?
 
-    /// Whether every rendering is looked at before the first is sent: a campaign of templates.
-    package var isToBeChecked: Bool { checkedAt == nil && request.campaign != nil && request.format == .template }
+    /// Whether every rendering is looked at before the first is sent: of templates, whose renderings differ.
+    package var isToBeChecked: Bool { checkedAt == nil && request.format == .template }
 
     /// Brings the parts together.
     package init(

@@ -50,6 +50,14 @@ enum HubSchema {
                     \(spellings)
                     """)
         }
+        migrator.registerMigration("11 sends of templates whose sizes were not looked at when they began") { database in
+            // They go on from where they are: a look at the sizes would begin again with the first.
+            try database.execute(
+                sql: """
+                    UPDATE send SET checked_at = started_at
+                    WHERE format = 'template' AND campaign IS NULL AND started_at IS NOT NULL
+                    """)
+        }
         return migrator
     }
 

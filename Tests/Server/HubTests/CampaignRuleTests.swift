@@ -158,6 +158,22 @@ private func texts(_ preview: NotificationHubs.Preview) -> [String] {
     #expect(ended.reason?.contains("the installation large would have 50") == true)
 }
 
+@Test func `a send of templates is given up before the first is sent where one rendering is too large`() async throws {
+    let world = try await HubWorld()
+    for number in 0..<600 { try await world.put("i\(number)", templates, channel: "c\(number)") }
+    let fine = try await world.send(nil, format: .template, body: #"{"name":"you"}"#)
+    _ = try await world.runner.runAll()
+    #expect(world.sender.pushes.count == 600)
+    #expect(try await world.now(fine).state == .completed)
+    try await world.put("large", templates + #","pushVariables":{"name":"\#(String(repeating: "x", count: 5000))"}"#)
+    let record = try await world.send(nil, format: .template, body: #"{"name":"you"}"#)
+    _ = try await world.runner.runAll()
+    #expect(world.sender.pushes.count == 600)
+    let ended = try await world.now(record)
+    #expect(ended.state == .abandoned)
+    #expect(ended.reason?.contains("the installation large would have 50") == true)
+}
+
 /// A template whose payload has so many bytes that count on a platform.
 private func template(of bytes: Int, for platform: HubPlatform, type: String? = nil) -> String {
     let (head, tail) =

@@ -30,6 +30,30 @@ func `each landed schema of the hub is the one of its fixture`(migration: String
     try database.close()
 }
 
+@Test func `a send of templates that had begun goes on from where it is`() throws {
+    let database = try DatabaseQueue()
+    let migrator = HubSchema.migrator
+    try migrator.migrate(database, upTo: try #require(migrator.migrations.first { $0.hasPrefix("10 ") }))
+    let rows: [(id: String, format: String, campaign: String?, startedAt: Int64?)] = [
+        ("a", "template", nil, 5), ("b", "template", nil, nil), ("c", "template", "x", 5), ("d", "apple", nil, 5),
+    ]
+    try database.write { database in
+        try database.execute(
+            sql: "INSERT INTO hub(name, team, topic, is_strict, created_at) VALUES ('todo', 'T', 'x', 0, 0)")
+        for row in rows {
+            try database.execute(
+                sql: """
+                    INSERT INTO send(id, hub, format, body, headers, reads_fields, digest, campaign, state, enqueued_at,
+                        started_at, targeted, cursor)
+                    VALUES (?, 1, ?, x'', '{}', 0, x'', ?, 'Processing', 1, ?, 0, 0)
+                    """, arguments: [row.id, row.format, row.campaign, row.startedAt])
+        }
+    }
+    try migrator.migrate(database)
+    let checked = try database.read { try Int64?.fetchAll($0, sql: "SELECT checked_at FROM send ORDER BY id") }
+    #expect(checked == [5, nil, nil, nil])
+}
+
 @Test func `of a device token in two spellings the installation keeps it that was registered last`() throws {
     let database = try DatabaseQueue()
     let migrator = HubSchema.migrator
