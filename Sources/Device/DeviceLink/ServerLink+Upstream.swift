@@ -33,6 +33,9 @@ extension ServerLink {
         sendUpstream()
     }
 
+    /// The messages of which the server may know, though it has not said so.
+    package var upstreamUnderWay: Set<QueuedUpstream.Place> { upstream.underWay }
+
     /// Sends what the outbox holds, as far as the flow allows.
     func sendUpstream() {
         guard let session, let store = parts.store as? any AppRequestStore else { return }

@@ -3,7 +3,7 @@ import DeviceModel
 /// Decides which messages of apps go upstream and when: a value.
 ///
 /// Guarantees: they go in the order of the outbox, at most ``window`` unconfirmed at once; what a session did not get
-/// confirmed is sent again in the next, under the same name.
+/// confirmed is sent again in the next, under the same name; and ``underWay`` are those of which the server may know.
 struct UpstreamFlow: Sendable {
     /// The most messages that may be unconfirmed. Receipts have their share of the session's window too.
     static let window = 8
@@ -11,7 +11,9 @@ struct UpstreamFlow: Sendable {
     private var isOpen = false
     private var place: QueuedUpstream.Place = 0
     private var mayHaveMore = false
-    private var underWay: [String: QueuedUpstream.Place] = [:]
+    /// What was sent and is not confirmed, by its name; of a session that was closed until the next one is open, which
+    /// begins with it.
+    private var unconfirmed: [String: QueuedUpstream.Place] = [:]
     private var refusals: [String: String] = [:]
 
     mutating func sessionOpened() {
@@ -20,14 +22,21 @@ struct UpstreamFlow: Sendable {
         mayHaveMore = true
     }
 
-    mutating func sessionClosed() { self = UpstreamFlow() }
+    mutating func sessionClosed() {
+        let unconfirmed = unconfirmed
+        self = UpstreamFlow()
+        self.unconfirmed = unconfirmed
+    }
+
+    /// The messages that the server may have, or may get yet.
+    var underWay: Set<QueuedUpstream.Place> { Set(unconfirmed.values) }
 
     /// Messages were committed.
     mutating func committed() { mayHaveMore = true }
 
     /// After which place of the outbox to read, and how many; `nil` when it is not time.
     var read: (after: QueuedUpstream.Place, limit: Int)? {
-        let room = Self.window - underWay.count
+        let room = Self.window - unconfirmed.count
         return isOpen && mayHaveMore && room > 0 ? (place, room) : nil
     }
 
@@ -36,19 +45,19 @@ struct UpstreamFlow: Sendable {
         mayHaveMore = messages.count >= limit
         for message in messages {
             place = message.sequence
-            underWay[message.name] = message.sequence
+            unconfirmed[message.name] = message.sequence
         }
     }
 
     /// The server does not take the message of this name, and says so before it confirms it.
     mutating func refused(_ name: String, code: String) {
-        if underWay[name] != nil { refusals[name] = code }
+        if unconfirmed[name] != nil { refusals[name] = code }
     }
 
     /// The place of a message that the server is done with, and why it failed, if it did; `nil` for one that was not sent over
     /// the open session.
     mutating func confirmed(_ name: String) -> (sequence: QueuedUpstream.Place, code: String?)? {
-        guard let sequence = underWay.removeValue(forKey: name) else { return nil }
+        guard isOpen, let sequence = unconfirmed.removeValue(forKey: name) else { return nil }
         return (sequence, refusals.removeValue(forKey: name))
     }
 }

@@ -12,6 +12,8 @@ package enum UpstreamLimits {
     package static let untold = 1_000
     /// For how long one is tried that is worth sending now or never, in milliseconds.
     package static let attempt: Int64 = 20_000
+    /// How long until it is looked again whether one has expired that the server may have, in milliseconds.
+    package static let doubt: Int64 = 300_000
     /// Topics of one app that may wait to be joined or left.
     package static let topics = 2_000
 }
@@ -34,10 +36,13 @@ extension StoreChange {
         }
     }
 
-    /// Messages of the outbox whose time is over end.
-    package static func upstreamExpired(at: Timestamp) -> StoreChange {
+    /// Messages of the outbox whose time is over end; of those that are under way the server's word is awaited.
+    package static func upstreamExpired(
+        at: Timestamp, except underWay: Set<QueuedUpstream.Place> = []
+    ) -> StoreChange {
         StoreChange(.storeLeftUnhandled) {
-            .upstreamEnded(try $0.end(ChannelFault.expired, "expires_at <= ?", [at.rawValue]))
+            try $0.postpone(underWay, at: at)
+            return .upstreamEnded(try $0.end(ChannelFault.expired, "expires_at <= ?", [at.rawValue]))
         }
     }
 
@@ -97,6 +102,16 @@ extension ChangeApplier {
             """,
             [app, draft.id, draft.to, data, draft.timeToLive, at.rawValue, at.adding(milliseconds: patience).rawValue])
         return nil
+    }
+
+    /// Looks again later whether these have expired.
+    func postpone(_ messages: Set<QueuedUpstream.Place>, at: Timestamp) throws {
+        let later = at.adding(milliseconds: UpstreamLimits.doubt).rawValue
+        for sequence in messages {
+            try execute(
+                "UPDATE upstream SET expires_at = ? WHERE sequence = ? AND ended = 0 AND expires_at <= ?",
+                [later, sequence, at.rawValue])
+        }
     }
 
     /// Ends the messages that wait and for which the condition holds.

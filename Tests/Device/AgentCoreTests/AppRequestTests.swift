@@ -160,6 +160,25 @@ struct AppRequestTests {
         #expect(untold.last?.id == "m-1", "the oldest goes")
     }
 
+    @Test func `what the server may have does not end because its time is over`() throws {
+        let harness = try AgentHarness()
+        let store = try AgentStore.open(path: harness.folder.path("store.sqlite"), now: noon).store
+        _ = try store.commit(
+            ["sent", "waiting"].map {
+                .upstreamQueued(draft($0, timeToLive: 1), app: todoManifest.id, waiter: 1, at: noon)
+            })
+        let late = noon.adding(milliseconds: 1000)
+        let sent = try #require(try store.read { try $0.upstream(after: 0, limit: 1) }.first)
+        let results = try store.commit([.upstreamExpired(at: late, except: [sent.sequence])])
+        guard case .upstreamEnded(let ended) = try #require(results.first) else { return }
+        #expect(ended[todoManifest.id]?.map(\.id) == ["waiting"])
+        #expect(try store.read { try $0.nextUpstreamExpiry() } == late.adding(milliseconds: UpstreamLimits.doubt))
+        #expect(
+            try store.read { try $0.upstream(after: 0, limit: 9) } == [sent], "it is sent again in the next session")
+        _ = try store.commit([.upstreamEnded(sent.sequence, code: nil)])
+        #expect(try store.read { try $0.nextUpstreamExpiry() } == nil)
+    }
+
     @Test func `topics wait for the app's token, and are asked until the server answers, the last wish for each`()
         async throws
     {

@@ -30,6 +30,20 @@ struct UpstreamFlowTests {
         #expect(flow.read?.after == 0)
     }
 
+    @Test func `what is sent is under way until it is confirmed, also while there is no session`() {
+        var flow = UpstreamFlow()
+        flow.sessionOpened()
+        flow.send([(1, "u1"), (2, "u2")], of: 8)
+        #expect(flow.underWay == [1, 2])
+        _ = flow.confirmed("u1")
+        #expect(flow.underWay == [2])
+        flow.sessionClosed()
+        #expect(flow.underWay == [2] && flow.read == nil)
+        #expect(flow.confirmed("u2") == nil, "that session is over")
+        flow.sessionOpened()
+        #expect(flow.underWay.isEmpty && flow.read?.after == 0)
+    }
+
     @Test func `a message is a data stanza of its app's category`() {
         let message = QueuedUpstream(
             sequence: 5, app: "com.example.todo",
