@@ -145,6 +145,17 @@ def test_a_key_that_apple_does_not_know(path, own, apple):
     remove(path, made["number"])
 
 
+def test_without_a_credential_a_token_of_apples_lives(path, own):
+    put(own, "unasked", "apns", "ab" * 32, tags=["unasked"])
+    put(own, "no-token", "apns", "no token", tags=["unasked"])
+    put(own, "here", "apns", path["deviceToken"], tags=["unasked"])
+    told = ended(own, send(own, "unasked"))
+    assert {name: (each["outcome"], each["reason"]) for name, each in told.items()} == {
+        "unasked": ("InvalidCredentials", "NoCredential"), "no-token": ("BadChannel", "BadChannel"),
+        "here": ("Success", "Success")}
+    assert own.ask("GET", "/installations/unasked")[1]["state"] == "live"
+
+
 def test_the_credential_is_that_of_the_environment(path, own, apple):
     made = credential(
         path, "apns", "--environment", "sandbox", "--key", key_file(apple), "--address", apple.ready["apns"],

@@ -23,7 +23,8 @@ package struct AppleSender: PushSender {
     /// A sender.
     ///
     /// - Parameters:
-    ///   - gateway: Sends to this server's own devices, which is all that a hub without a credential of Apple's does.
+    ///   - gateway: Sends to this server's own devices. A hub without a credential of Apple's asks it about all, since it tells
+    ///     what is no token at all.
     ///   - isOwn: Whether a device token is one of this server's.
     package init(
         store: any HubStore, http: GuardedHTTP, gateway: any PushSender, isOwn: @escaping @Sendable (String) -> Bool,
@@ -44,7 +45,7 @@ package struct AppleSender: PushSender {
         do {
             credentials = try await store.credentials(of: hub.number).filter { $0.kind.service == "apns" }
         } catch { return pushes.map { _ in nil } }
-        guard !credentials.isEmpty else { return await gateway.deliver(pushes, of: hub) }
+        guard !credentials.isEmpty else { return await withoutCredential(pushes, of: hub) }
         var verdicts = [PushVerdict?](repeating: nil, count: pushes.count)
         let own = pushes.indices.filter { isOwn(pushes[$0].channel.key) }
         if !own.isEmpty {
@@ -57,14 +58,27 @@ package struct AppleSender: PushSender {
         let others = pushes.indices.filter { !isOwn(pushes[$0].channel.key) }
         let told = await concurrently(others.map { pushes[$0] }) { push in
             guard let credential = Self.credential(for: push.environment, of: credentials) else {
-                var verdict = PushVerdict(.invalidCredentials, reason: "NoCredential")
-                verdict.environment = push.environment.map { .missing($0) }
-                return verdict
+                return Self.lacksCredential(push)
             }
             return await send(push, hub, credential)
         }
         for (place, verdict) in zip(others, told) { verdicts[place] = verdict }
         return verdicts
+    }
+
+    /// Sends to this server's own devices. A token of Apple's is not bad because nobody was asked about it.
+    private func withoutCredential(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?] {
+        zip(pushes, await gateway.deliver(pushes, of: hub)).map { push, verdict in
+            let key = push.channel.key
+            guard verdict?.outcome == .badChannel, Self.isToken(key), !isOwn(key) else { return verdict }
+            return Self.lacksCredential(push)
+        }
+    }
+
+    private static func lacksCredential(_ push: HubPush) -> PushVerdict {
+        var verdict = PushVerdict(.invalidCredentials, reason: "NoCredential")
+        verdict.environment = push.environment.map { .missing($0) }
+        return verdict
     }
 
     /// The credential of an environment; where an installation names none, that of production, or the only one.
