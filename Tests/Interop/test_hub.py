@@ -258,6 +258,20 @@ def test_refusals_of_the_own_api_say_where(path, control):
     assert own.ask("PUT", "/installations/etag", made, {"If-None-Match": "*"})[0] == 412
     assert own.ask("DELETE", "/installations/etag", headers={"If-Match": '"7"'})[0] == 412
     assert own.ask("DELETE", "/installations/etag", headers={"If-Match": '"1"'})[0] == 204
+    for member, value in (("ttl", -1), ("priority", 7), ("collapseId", "x" * 65)):
+        assert own.ask("POST", "/campaigns", {"content": {"body": "x"}, member: value})[1]["pointer"] == f"/{member}"
+    silent = {"silent": True, "data": {"k": "v"}}
+    for content, pointer in (
+            ({"silent": "true", "title": "Hello"}, "/content/silent"), (silent | {"title": "Hello"}, "/content/title"),
+            (silent | {"sound": "ping"}, "/content/sound"), ({"body": "x", "locales": ["de"]}, "/content/locales")):
+        status, problem = own.ask("POST", "/campaigns", {"content": content})
+        assert (status, problem["pointer"]) == (400, pointer)
+    shares = [{"name": "a", "share": 50, "content": silent}, {"name": "b", "share": 50, "content": silent | {"badge": 1}}]
+    _, problem = own.ask("POST", "/campaigns", {"experiment": {"holdOut": 0, "variants": shares}})
+    assert problem["pointer"] == "/experiment/variants/1/content/badge"
+    for rest in ("/installations?user=anna", "/campaigns?audience=de", "/sends?status=Scheduled"):
+        status, problem = own.ask("GET", rest)
+        assert status == 400 and "there is no such parameter" in problem["detail"], rest
     too_large = {"content": {"body": "x" * 5000}}
     assert "at most are taken" in own.ask("POST", "/campaigns", too_large)[1]["detail"]
 

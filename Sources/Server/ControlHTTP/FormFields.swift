@@ -10,6 +10,9 @@ package struct FormFields: Sendable {
         }
     }
 
+    /// The names of the fields, in their order.
+    package var names: [String] { fields.map(\.name) }
+
     /// The value of the first field of that name.
     package func first(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 

@@ -66,13 +66,37 @@ enum CampaignDocument {
             throw InstallationFault("/content", "the content is missing")
         }
         let read: CampaignContent
-        do { read = try CampaignContent(content) } catch {
+        do {
+            read = try CampaignContent(content)
+            try check(content)
+        } catch {
             throw InstallationFault("/content\(error.path)", error.message)
+        }
+        for (place, variant) in variants.enumerated() {
+            do { try check(variant.document) } catch {
+                throw InstallationFault("/experiment/variants/\(place)/content\(error.path)", error.message)
+            }
         }
         guard variants.allSatisfy({ $0.content.isSilent == read.isSilent }) else {
             throw InstallationFault("/experiment/variants", "either all contents are silent or none is")
         }
         return (.content, content.bytes, read.isSilent)
+    }
+
+    /// What a content that is silent would show: Apple takes none of it in the background.
+    private static let shown = ["title", "subtitle", "body", "sound", "badge", "image", "video", "actions", "locales"]
+
+    /// Refuses what would be passed over when the content is said.
+    private static func check(_ content: JSONTree) throws(InstallationFault) {
+        if let locales = content["locales"], locales != .null, locales.members == nil {
+            throw InstallationFault("/locales", "this is to be an object")
+        }
+        guard let silent = content["silent"], silent != .null, silent != .boolean(false) else { return }
+        guard silent == .boolean(true) else { throw InstallationFault("/silent", "this is to be true or false") }
+        for name in shown {
+            guard let value = content[name], value != .null else { continue }
+            throw InstallationFault("/\(name)", "a silent content shows nothing; leave this out, or \"silent\"")
+        }
     }
 
     private static func dueAt(_ tree: JSONTree, _ plan: CampaignPlan) throws(InstallationFault) -> Timestamp? {

@@ -43,6 +43,7 @@ extension OwnRoutes {
     }
 
     private func list(_ call: Call) async throws -> Response {
+        try call.check(parameters: ["cursor", "limit", "expression", "state"])
         let limit = try call.limit()
         let isDead: Bool?
         switch call.query.first("state") {

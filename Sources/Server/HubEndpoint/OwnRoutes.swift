@@ -27,6 +27,12 @@ struct OwnRoutes: Sendable {
         /// The part of the path that names something.
         let name: String
 
+        /// Refuses parameters that do not exist: one that is passed over would widen a list.
+        func check(parameters known: Set<String>) throws {
+            guard let unknown = query.names.first(where: { !known.contains($0) }) else { return }
+            throw InstallationFault(unknown, "there is no such parameter; there are \(known.sorted())")
+        }
+
         /// How many items a page has: 100, or what the query asks for, 1000 at most.
         func limit() throws -> Int {
             guard let text = query.first("limit") else { return 100 }
@@ -148,10 +154,15 @@ struct HubProblem {
     /// Where, in the document that was sent.
     var pointer: String?
 
+    /// Where a campaign's document says what stands in header fields elsewhere.
+    private static let pointers = [
+        "servicebusnotification-timetolive": "/ttl", "apns-priority": "/priority", "apns-collapse-id": "/collapseId",
+    ]
+
     /// Puts an error into the terms of a problem; `nil` for one that nobody foresaw.
     init?(_ error: any Error) {
         func fault(_ fault: InstallationFault) -> (HTTPResponse.Status, String, String, String?) {
-            (.badRequest, "invalid", fault.message, fault.path)
+            (.badRequest, "invalid", fault.message, Self.pointers[fault.path] ?? fault.path)
         }
         let parts: (HTTPResponse.Status, String, String, String?)
         switch error {

@@ -45,6 +45,7 @@ extension OwnRoutes {
     }
 
     private func list(_ call: Call, campaigns: Bool) async throws -> Response {
+        try call.check(parameters: ["cursor", "limit", "state"])
         var states: [SendState]?
         if let text = call.query.first("state") {
             states = try text.split(separator: ",").map { name throws(InstallationFault) in
