@@ -269,6 +269,10 @@ def test_refusals_of_the_own_api_say_where(path, control):
     shares = [{"name": "a", "share": 50, "content": silent}, {"name": "b", "share": 50, "content": silent | {"badge": 1}}]
     _, problem = own.ask("POST", "/campaigns", {"experiment": {"holdOut": 0, "variants": shares}})
     assert problem["pointer"] == "/experiment/variants/1/content/badge"
+    shares[1]["content"] = silent
+    _, problem = own.ask("POST", "/campaigns", {
+        "content": {"body": "x"}, "experiment": {"holdOut": 0, "variants": shares}})
+    assert problem["pointer"] == "/content"
     for rest in ("/installations?user=anna", "/campaigns?audience=de", "/sends?status=Scheduled"):
         status, problem = own.ask("GET", rest)
         assert status == 400 and "there is no such parameter" in problem["detail"], rest

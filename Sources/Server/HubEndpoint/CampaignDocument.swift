@@ -62,7 +62,10 @@ enum CampaignDocument {
             }
             return (.template, properties.bytes, nil)
         }
-        guard let content = tree["content"] ?? variants.first?.document else {
+        guard variants.isEmpty || tree["content"] ?? .null == .null else {
+            throw InstallationFault("/content", "a campaign has either a content or an experiment's variants")
+        }
+        guard let content = variants.first?.document ?? tree["content"] else {
             throw InstallationFault("/content", "the content is missing")
         }
         let read: CampaignContent
