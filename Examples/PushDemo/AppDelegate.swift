@@ -6,8 +6,6 @@ import Flutter
 @main
 final class AppDelegate: FlutterAppDelegate {
     private static let prefix = "com.example.pushdemo"
-    /// Where the token is kept from run to run, so that a new one is noticed.
-    private static let tokenKey = "deviceToken"
 
     private var installation: DeviceInstallationService?
     private var registration: NotificationRegistrationService?
@@ -35,10 +33,10 @@ final class AppDelegate: FlutterAppDelegate {
     override func application(
         _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
     ) {
-        let known = UserDefaults.standard.data(forKey: Self.tokenKey)
-        UserDefaults.standard.set(deviceToken, forKey: Self.tokenKey)
         installation?.token = deviceToken
-        if let known, known != deviceToken { registration?.refreshRegistration() }
+        // The other half knows which token it registered, and does nothing where it is the same. What was kept here would forget a
+        // new one that the other half was not there for.
+        registration?.refreshRegistration()
     }
 
     /// A notification without anything to see: its action is triggered at once.

@@ -131,6 +131,19 @@ def test_an_action_is_triggered_by_what_is_shown_and_by_what_is_silent(app):
     assert app.host.call(ACTIONS, "getLaunchAction") is None, "no notification started the app"
 
 
+def test_a_refresh_that_nobody_heard_is_asked_for_by_the_next_run(app):
+    app.token()
+    app.host.close()
+    app.end_process()
+    app.path.unlink()
+    app.begin()
+    app.host = app.connect()
+    asked = []
+    app.host.on(f"{PREFIX}/notificationregistration", "refreshRegistration", asked.append)
+    wait_until(lambda: asked, "the other half is asked to compare its token")
+    assert app.host.call(f"{PREFIX}/deviceinstallation", "getDeviceToken") == app.known
+
+
 def test_the_action_that_started_the_app_is_told_once(app):
     app.token()
     app.host.close()
