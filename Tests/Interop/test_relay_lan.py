@@ -127,6 +127,11 @@ class Namespace:
             return []
         return [line.split(";") for line in done.stdout.splitlines() if line.startswith("=")]
 
+    def both(self):
+        """What is announced, once it is one announcement of each of two devices; one that was replaced stays for two seconds."""
+        lines = self.browse()
+        return len(lines) == len({tuple(line[7:9]) for line in lines}) == 2 and lines
+
     def stop(self):
         for listener in self._listeners:
             listener.close()
@@ -275,7 +280,7 @@ def test_devices_talk_where_there_is_nothing_but_version_6(up, tmp_path):
         other.relay("send", file, "--on", one.name)
         assert (one.data / "received/film.mp4").read_bytes() == file.read_bytes()
         assert forwarded(up) == before
-        found = wait_until(lambda: len(lines := spaces[0].browse()) == 2 and lines, "both are announced", 40)
+        found = wait_until(spaces[0].both, "both are announced", 40)
         assert all(line[7].startswith("fe80:") for line in found)
 
 
@@ -341,7 +346,7 @@ def test_devices_that_know_each_other_talk_while_the_server_is_away(up, spaces, 
 def test_an_announcement_tells_nothing_of_person_account_and_machine(spaces, devices):
     one, other = devices
     one.reaches("direct")
-    found = wait_until(lambda: len(lines := spaces[0].browse()) == 2 and lines, "both are announced", 40)
+    found = wait_until(spaces[0].both, "both are announced", 40)
     names = set()
     for line in found:
         host, address, port, text = line[6:10]
@@ -357,7 +362,7 @@ def test_an_announcement_tells_nothing_of_person_account_and_machine(spaces, dev
     other.start()
     one.reaches("direct")
     again = wait_until(
-        lambda: len(lines := spaces[0].browse()) == 2 and {line[3] for line in lines} != names and lines, "both again", 40)
+        lambda: (lines := spaces[0].both()) and {line[3] for line in lines} != names and lines, "both again", 40)
     assert len(names & {line[3] for line in again}) == 1
 
 
@@ -425,7 +430,7 @@ def test_when_the_network_breaks_the_server_takes_over_within_a_second(up, space
 def test_who_repeats_an_announcement_gets_nothing(spaces, devices):
     one, other = devices
     one.reaches("direct")
-    lines = wait_until(lambda: len(lines := spaces[0].browse()) == 2 and lines, "both are announced", 40)
+    lines = wait_until(spaces[0].both, "both are announced", 40)
     # A stranger in the second device's place announces with the texts of both, and listens.
     strangers = []
 

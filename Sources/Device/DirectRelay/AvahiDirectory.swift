@@ -75,6 +75,11 @@ private final class AvahiWork {
     /// How long Avahi may take to look at one: it gives up by itself after five seconds.
     private static let resolvingPatience = Duration.seconds(10)
 
+    /// How long an announcement is up at least, and how many are beside the newest. Avahi takes back without a word what it
+    /// announced less than a second before: others would keep it for an hour and more.
+    private static let shortestStay = Duration.seconds(2)
+    private static let stayingLimit = 8
+
     /// An announcement, as Avahi names it.
     private struct Item: Hashable {
         var interface: Int32
@@ -101,6 +106,10 @@ private final class AvahiWork {
     private var owner: String?
     private var browserPath: String?
     private var groupPath: String?
+    private var isGroupAwaited = false
+    /// Until when the group has to stay, and the groups before it that do.
+    private var groupStays = ContinuousClock.now
+    private var staying: [(path: String, until: ContinuousClock.Instant)] = []
     private var wanted: NearbyAnnouncement?
     private var order = -1
     /// What is announced, whether it was looked at or not.
@@ -121,7 +130,9 @@ private final class AvahiWork {
         let events = connection?.hasMessagesToSend == true ? Int16(POLLIN) | Int16(POLLOUT) : Int16(POLLIN)
         return pollfd(fd: connection?.descriptor ?? -1, events: events, revents: 0)
     }
-    var deadline: ContinuousClock.Instant? { [nextAttempt, calls.deadline].compactMap { $0 }.min() }
+    var deadline: ContinuousClock.Instant? {
+        [nextAttempt, calls.deadline, staying.first?.until].compactMap { $0 }.min()
+    }
 
     func announce(_ announcement: NearbyAnnouncement?, _ order: Int) {
         guard order != self.order else { return }
@@ -135,6 +146,10 @@ private final class AvahiWork {
         guard let connection else { return }
         connection.transfer()
         while let message = connection.next() { handleMessage(message) }
+        while let first = staying.first, first.until <= .now || staying.count > Self.stayingLimit {
+            staying.removeFirst()
+            free(first.path)
+        }
         for late in calls.takeLate() {
             if case .resolve(let item) = late {
                 resolved(item, again: true)
@@ -150,7 +165,7 @@ private final class AvahiWork {
     }
 
     func end() {
-        if let groupPath { call(.publish, groupPath, Self.group, "Free") }
+        for path in staying.map(\.path) + [groupPath].compactMap({ $0 }) { free(path) }
         connection?.transfer()
         connection = nil
     }
@@ -176,12 +191,20 @@ private final class AvahiWork {
         } catch { tryAgain("there is no system bus (\(error))") }
     }
 
-    /// What was announced before goes with its group.
+    /// What was announced before goes with its group, once it has been up long enough.
     private func askForGroup() {
-        if let groupPath { call(.publish, groupPath, Self.group, "Free") }
+        if let groupPath, groupStays > .now {
+            staying.append((groupPath, groupStays))
+        } else if let groupPath {
+            free(groupPath)
+        }
         groupPath = nil
-        if wanted != nil { call(.group, "/", Self.server, "EntryGroupNew") }
+        guard wanted != nil, !isGroupAwaited else { return }
+        isGroupAwaited = true
+        call(.group, "/", Self.server, "EntryGroupNew")
     }
+
+    private func free(_ path: String) { call(.publish, path, Self.group, "Free") }
 
     private func publish(_ announcement: NearbyAnnouncement, _ path: String) {
         let host = announcement.name + ".local"
@@ -205,6 +228,7 @@ private final class AvahiWork {
                 ])
         }
         call(.publish, path, Self.group, "Commit")
+        groupStays = .now + Self.shortestStay
     }
 
     private func call(_ call: Call, _ path: String, _ interface: String, _ method: String, _ values: [BusValue] = []) {
@@ -228,6 +252,8 @@ private final class AvahiWork {
 
     private func forget() {
         (owner, browserPath, groupPath) = (nil, nil, nil)
+        staying = []
+        isGroupAwaited = false
         calls = BusCalls()
         resolving = 0
         for item in items { events(.vanished(id: item.id)) }
@@ -309,7 +335,9 @@ private final class AvahiWork {
             fault = nil
             askForGroup()
         case .group:
-            guard case .path(let path)? = arguments.first, let wanted else { return }
+            isGroupAwaited = false
+            guard case .path(let path)? = arguments.first else { return }
+            guard let wanted else { return free(path) }
             groupPath = path
             publish(wanted, path)
         case .publish: break
