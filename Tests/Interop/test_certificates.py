@@ -33,7 +33,8 @@ def test_a_renewed_certificate_is_shown_at_once_after_sighup(running):
 
 
 def test_files_that_cannot_be_used_change_nothing(running):
-    server, folder, (serial, _) = running
+    server, folder, (serial, end) = running
+    assert server.metric("aldaba_certificate_files_usable") == [1]
     key = (folder / "key.pem").read_bytes()
     renewed, _ = make_certificate(folder, 90)
     new_key = (folder / "key.pem").read_bytes()
@@ -42,9 +43,12 @@ def test_files_that_cannot_be_used_change_nothing(running):
     server.hang_up()
     wait_until(lambda: "this key does not fit" in server.log.read_text(), "the log says what is wrong")
     assert server.serials() == {serial}
+    wait_until(lambda: server.metric("aldaba_certificate_files_usable") == [0], "the metrics say that they do not fit")
+    assert server.metric("aldaba_certificate_expiry_timestamp_seconds") == [end], "of what is shown"
     (folder / "key.pem").write_bytes(new_key)
     server.hang_up()
     wait_until(lambda: server.serials() == {renewed}, "every listener shows the new certificate")
+    wait_until(lambda: server.metric("aldaba_certificate_files_usable") == [1], "the metrics say that they fit")
 
 
 def test_a_key_that_does_not_fit_is_refused_at_the_start_and_told_by_doctor(tmp_path):

@@ -20,6 +20,7 @@ package enum MetricFamilies {
         "aldaba_accept_failures_total":
             "Times that a listener could not take a connection, for want of a file or memory.",
         "aldaba_certificate_expiry_timestamp_seconds": "When the server's certificate ends, in seconds since 1970.",
+        "aldaba_certificate_files_usable": "1 while the certificate's files can be used and the key fits; else 0.",
 
         "aldaba_notifications_waiting": "Notifications that wait for their devices, as of the last sweep.",
         "aldaba_oldest_waiting_seconds": "For how long the oldest of those has waited; 0 where none does.",

@@ -24,6 +24,8 @@ final class ServerCertificate: Sendable {
     /// The files as they were before the first reading.
     private let watch: FileWatch
     private let expiry = Gauge(label: "aldaba_certificate_expiry_timestamp_seconds")
+    /// 0 while the files hold what cannot be used, such as a key that does not fit.
+    private let usable = Gauge(label: "aldaba_certificate_files_usable")
 
     /// Reads the files that the configuration names.
     ///
@@ -65,6 +67,7 @@ final class ServerCertificate: Sendable {
                 logger.notice("read the certificate again", metadata: [LogKey.path: "\(certificate)"])
                 tell(files, logger)
             } catch {
+                usable.record(0)
                 logger.error(
                     "the certificate stays as it was: what its files hold now cannot be used",
                     metadata: [LogKey.error: "\(error)"])
@@ -73,6 +76,7 @@ final class ServerCertificate: Sendable {
     }
 
     private func tell(_ files: CertificateFiles, _ logger: Logger) {
+        usable.record(1)
         expiry.record(files.end.timeIntervalSince1970.rounded())
         let days = files.daysLeft(at: Date())
         if days < CertificateFiles.renewalDays {
