@@ -218,6 +218,8 @@ package struct AgentReader {
 
     /// The paths of the attachments that are still needed: those of requests that wait, and of notifications that are
     /// listed, on the screen or on their way to it, or that their apps have not handled.
+    ///
+    /// Throws where one of them cannot be decoded, too: the files that it names would be taken for nobody's.
     package func attachmentPaths() throws -> Set<String> {
         let contents: [NotificationContent] =
             try String.fetchAll(
@@ -227,12 +229,12 @@ package struct AgentReader {
                             listed_at IS NOT NULL OR handed_at IS NULL OR handle IS NOT NULL OR presentation = 1
                             OR EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL))
                         """)
-            ).compactMap { JSONText.read($0) }
+            ).compactMap { try JSONText.decoded($0, what: "what a notification says, which names files,") }
         let requests: [NotificationRequest] =
             try String.fetchAll(
                 database.cachedStatement(sql: "SELECT request FROM pending WHERE request LIKE '%\"attachments\"%'")
             )
-            .compactMap { JSONText.read($0) }
+            .compactMap { try JSONText.decoded($0, what: "a request that waits, which names files,") }
         return Set((contents + requests.map(\.content)).flatMap(\.attachments).map(\.path))
     }
 

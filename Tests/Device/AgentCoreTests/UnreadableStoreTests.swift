@@ -118,6 +118,26 @@ import Testing
         try await harness.stop()
     }
 
+    @Test(arguments: [
+        "INSERT INTO pending (app, identifier, request, added_at) VALUES ('a', 'milk', ?, 0)",
+        """
+        INSERT INTO notification (
+            id, app, apns_id, identifier, environment, priority, payload, accepted_at, received_at, presentation, content)
+        VALUES (-1, 'a', '', '', '', 10, x'7B7D', 0, 0, 0, ?)
+        """,
+    ])
+    func `a file is not taken for nobody's since what names it could not be decoded`(insertion: String) async throws {
+        let harness = try AgentHarness()
+        try await harness.start(timing: Self.timing)
+        try await harness.stop()
+        let store = try AgentStore.open(path: harness.configuration.databasePath, now: noon).store
+        #expect(try store.read { try $0.attachmentPaths() }.isEmpty)
+        try change(harness) {
+            try $0.execute(sql: insertion, arguments: [#"{"attachments":[{"path":7}],"title":7}"#])
+        }
+        #expect(throws: JSONText.Fault.self) { try store.read { try $0.attachmentPaths() } }
+    }
+
     @Test func `an app that ended its registration is not registered since that could not be read`() async throws {
         let (harness, _) = try await returningApp("registration")
         let agent = try #require(harness.agent.withLock { $0 })
