@@ -97,6 +97,7 @@ public final class CertificateDirectory: Sendable {
         public let der: [UInt8]
         fileprivate var verdict: Result<Credential, Refused>?
         fileprivate var version: UInt64 = 0
+        fileprivate var edition: UInt64 = 0
 
         /// The memory of a connection that has made no request yet.
         public init(der: [UInt8]) { self.der = der }
@@ -118,6 +119,8 @@ public final class CertificateDirectory: Sendable {
     private let store: any CertificateRegister
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
+    /// How many readings brought others than the one before: connections remember nothing beyond that.
+    private let edition = Atomic<UInt64>(0)
     private let reading: CoalescedLoad
 
     /// A directory that has read nothing yet.
@@ -137,7 +140,12 @@ public final class CertificateDirectory: Sendable {
         // Of two entries with one identity, the revoked one counts.
         let byIdentity = Dictionary(
             certificates.map { ($0.certificate.identity, $0) }, uniquingKeysWith: { $0.revokedAt == nil ? $1 : $0 })
-        state.withLock { $0 = State(certificates: byIdentity, authorities: authorities, version: version) }
+        let hasOthers = state.withLock { state in
+            let hasOthers = state.certificates != byIdentity || state.authorities != authorities
+            state = State(certificates: byIdentity, authorities: authorities, version: version)
+            return hasOthers
+        }
+        if hasOthers { edition.add(1, ordering: .releasing) }
     }
 
     private func reloadIfChanged() async throws {
@@ -147,11 +155,13 @@ public final class CertificateDirectory: Sendable {
 
     /// Judges a certificate like ``known(_:in:)``, from the connection's memory while the register stands.
     public func known(_ memory: inout Memory, in environment: PushEnvironment) -> Knowledge {
-        let version = store.registerVersion
-        if let verdict = memory.verdict, memory.version == version { return knowledge(verdict, environment) }
+        let (version, edition) = (store.registerVersion, edition.load(ordering: .acquiring))
+        if let verdict = memory.verdict, memory.version == version, memory.edition == edition {
+            return knowledge(verdict, environment)
+        }
         guard let verdict = judge(memory.der, isCurrent: { $0 == version }) else { return .needsLookUp }
         memory.verdict = verdict
-        memory.version = version
+        (memory.version, memory.edition) = (version, edition)
         return knowledge(verdict, environment)
     }
 

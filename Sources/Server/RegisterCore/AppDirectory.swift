@@ -15,6 +15,8 @@ public final class AppDirectory: Sendable {
 
     private let store: any RegisterStore
     private let state = Mutex(State())
+    /// How many readings brought other apps than the one before: connections remember nothing beyond that.
+    private let edition = Atomic<UInt64>(0)
     private let reading: CoalescedLoad
 
     /// A directory that has read nothing yet.
@@ -34,7 +36,12 @@ public final class AppDirectory: Sendable {
         let apps = try await store.apps()
         let byTopic = Dictionary(apps.map { ($0.topic, $0) }, uniquingKeysWith: { $1 })
         let byID = Dictionary(apps.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-        state.withLock { $0 = State(byTopic: byTopic, byID: byID, version: version) }
+        let hasOthers = state.withLock { state in
+            let hasOthers = state.byID != byID
+            state = State(byTopic: byTopic, byID: byID, version: version)
+            return hasOthers
+        }
+        if hasOthers { edition.add(1, ordering: .releasing) }
     }
 
     /// Reads nothing when a reading that ended just before brought the present version.
@@ -58,21 +65,26 @@ public final class AppDirectory: Sendable {
         fileprivate var topic: ArraySlice<UInt8> = []
         fileprivate var app: RegisteredApp?
         fileprivate var version: UInt64 = 0
+        fileprivate var edition: UInt64 = 0
 
         /// The memory of a connection that has made no request yet.
         public init() {}
     }
 
-    /// Answers like ``known(_:)``, from the connection's memory if it is the topic of last time and the register has
-    /// not changed since.
+    /// Answers like ``known(_:)``, from the connection's memory if it is the topic of last time and neither has the
+    /// register changed since nor a reading brought other apps.
     public func known(_ topic: ArraySlice<UInt8>, _ memory: inout Memory) -> Knowledge {
-        let version = store.registerVersion
-        if let app = memory.app, memory.version == version, topic.elementsEqualFast(memory.topic) { return .app(app) }
+        let (version, edition) = (store.registerVersion, edition.load(ordering: .acquiring))
+        if let app = memory.app, memory.version == version, memory.edition == edition,
+            topic.elementsEqualFast(memory.topic)
+        {
+            return .app(app)
+        }
         let knowledge = known(Topic(rawValue: String(decoding: topic, as: UTF8.self)))
         if case .app(let app) = knowledge {
             memory.topic = ArraySlice(Array(topic))
             memory.app = app
-            memory.version = version
+            (memory.version, memory.edition) = (version, edition)
         }
         return knowledge
     }

@@ -49,6 +49,8 @@ public final class CredentialDirectory: Sendable {
     }
 
     private struct State {
+        /// What was read, from which the keys are.
+        var stored: [ProviderKey] = []
         var keys: [KeyID: (team: TeamID, key: P256.Signing.PublicKey)] = [:]
         /// The register's version when the keys were read; `nil` before the first time.
         var version: UInt64?
@@ -58,6 +60,8 @@ public final class CredentialDirectory: Sendable {
     private let store: any RegisterStore
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
+    /// How many readings brought other keys than the one before: connections remember nothing beyond that.
+    private let edition = Atomic<UInt64>(0)
     private let reading: CoalescedLoad
 
     /// A directory that has read no key yet.
@@ -74,6 +78,7 @@ public final class CredentialDirectory: Sendable {
         fileprivate var authorization: ArraySlice<UInt8> = []
         fileprivate var credential: Credential?
         fileprivate var version: UInt64 = 0
+        fileprivate var edition: UInt64 = 0
         /// Tokens of known keys whose signature was looked at and is wrong.
         fileprivate var forgeries = 0
 
@@ -86,10 +91,10 @@ public final class CredentialDirectory: Sendable {
     static let forgeryLimit = 16
 
     /// Judges an `authorization` header like ``known(_:)``, from the connection's memory if it is the one of last
-    /// time and the register has not changed since.
+    /// time and neither has the register changed since nor a reading brought other keys.
     public func known(_ authorization: ArraySlice<UInt8>?, _ memory: inout Memory) -> Knowledge {
-        let version = store.registerVersion
-        if let authorization, let credential = memory.credential, memory.version == version,
+        let (version, edition) = (store.registerVersion, edition.load(ordering: .acquiring))
+        if let authorization, let credential = memory.credential, memory.version == version, memory.edition == edition,
             authorization.elementsEqualFast(memory.authorization)
         {
             return Self.knowledge(credential, at: clock())
@@ -105,7 +110,7 @@ public final class CredentialDirectory: Sendable {
             guard let authorization else { break }
             memory.authorization = ArraySlice(Array(authorization))
             memory.credential = credential
-            memory.version = version
+            (memory.version, memory.edition) = (version, edition)
         case .refused(let refusal, key: .some) where refusal.reason == .invalidProviderToken: memory.forgeries += 1
         case .refused, .needsLookUp: break
         }
@@ -117,12 +122,18 @@ public final class CredentialDirectory: Sendable {
     public func reload() async throws {
         let version = store.registerVersion
         var keys: [KeyID: (team: TeamID, key: P256.Signing.PublicKey)] = [:]
-        for stored in try await store.providerKeys() {
-            guard let key = try? P256.Signing.PublicKey(pemRepresentation: stored.publicKeyPEM) else { continue }
-            keys[stored.keyID] = (stored.team, key)
+        let stored = try await store.providerKeys()
+        for each in stored {
+            guard let key = try? P256.Signing.PublicKey(pemRepresentation: each.publicKeyPEM) else { continue }
+            keys[each.keyID] = (each.team, key)
         }
         let read = keys
-        state.withLock { $0 = State(keys: read, version: version) }
+        let hasOthers = state.withLock { state in
+            let hasOthers = state.stored != stored
+            state = State(stored: stored, keys: read, version: version)
+            return hasOthers
+        }
+        if hasOthers { edition.add(1, ordering: .releasing) }
     }
 
     /// Reads nothing when a reading that ended just before brought the present version.

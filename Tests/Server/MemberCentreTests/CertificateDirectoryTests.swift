@@ -33,6 +33,9 @@ private final class CountedRegister: CertificateRegister {
         }
     }
 
+    /// Changes what the register holds, and nobody is told: its version stays.
+    func changeUntold(_ body: (inout Contents) -> Void) { contents.withLock { body(&$0) } }
+
     func providerCertificates() async throws -> [RegisteredCertificate] {
         try contents.withLock { contents in
             contents.reads += 1
@@ -134,6 +137,20 @@ private final class CountedRegister: CertificateRegister {
             try read.isSigned(by: authority.authority())
                 && read.fingerprint != ProviderCertificate(der: der).fingerprint)
         #expect(reason(try await directory().find(rewritten, in: .sandbox)) == .badCertificate)
+    }
+
+    @Test func `a reading that finds it revoked counts for open connections, though the register's version stayed`()
+        async throws
+    {
+        let directory = directory()
+        let certificate = try TestAuthority(now: clock.now).certificate(profile(), now: clock.now)
+        add(certificate)
+        try await directory.reload()
+        var memory = CertificateDirectory.Memory(der: certificate.der)
+        #expect(reason(directory.known(&memory, in: .sandbox)) == nil)
+        register.changeUntold { $0.certificates[0].revokedAt = $0.certificates[0].createdAt }
+        try await directory.reload()
+        #expect(reason(directory.known(&memory, in: .sandbox)) == .badCertificate)
     }
 
     @Test func `its end and its revocation count on a connection that was open before`() async throws {

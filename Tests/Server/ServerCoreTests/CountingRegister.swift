@@ -43,6 +43,9 @@ final class CountingRegister: RegisterStore {
         }
     }
 
+    /// Changes what the register holds, and nobody is told: its version stays.
+    func changeUntold(_ body: (inout Contents) -> Void) { contents.withLock { body(&$0) } }
+
     /// Changes registrations, as this server itself does: of those it tells its directories.
     func changeRegistrations(_ body: (inout Contents) -> Void) { contents.withLock { body(&$0) } }
 

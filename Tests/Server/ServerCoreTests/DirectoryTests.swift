@@ -90,6 +90,23 @@ import Testing
         #expect(isRefused(directory.known(token, &memory)))
     }
 
+    @Test func `a reading that finds a key gone counts for open connections, though the register's version stayed`()
+        async throws
+    {
+        let directory = credentials()
+        addKey("KEY1234567")
+        addKey("KEY7654321")
+        try await directory.reload()
+        let (gone, kept) = (try token("KEY1234567"), try token("KEY7654321"))
+        var memories = [CredentialDirectory.Memory(), CredentialDirectory.Memory()]
+        #expect(isCredential(directory.known(gone, &memories[0])))
+        #expect(isCredential(directory.known(kept, &memories[1])))
+        register.changeUntold { $0.keys.removeFirst() }
+        try await directory.reload()
+        #expect(isRefused(directory.known(gone, &memories[0])))
+        #expect(isCredential(directory.known(kept, &memories[1])))
+    }
+
     @Test func `a connection that shows forged signatures is soon refused without a look at them`() async throws {
         let directory = credentials()
         addKey("KEY1234567")
@@ -180,6 +197,25 @@ import Testing
             return
         }
         #expect(try await directory.find(app.topic) == nil)
+    }
+
+    @Test func `a reading that finds an app gone counts for open connections, though the register's version stayed`()
+        async throws
+    {
+        let app = RegisteredApp(
+            id: AppID(rawValue: 1), topic: Topic(rawValue: "com.example.todo"), team: team, policy: MailboxPolicy())
+        register.change { $0.apps = [app] }
+        let directory = AppDirectory(store: register, clock: clock.function)
+        try await directory.reload()
+        var memory = AppDirectory.Memory()
+        let topic = ArraySlice(app.topic.rawValue.utf8)
+        guard case .app = directory.known(topic, &memory) else { return #expect(Bool(false)) }
+        register.changeUntold { $0.apps = [] }
+        try await directory.reload()
+        guard case .unknownTopic = directory.known(topic, &memory) else {
+            Issue.record("a connection remembers an app that a reading did not find")
+            return
+        }
     }
 
     @Test func `look-ups of topics at once share one reading`() async throws {
