@@ -175,6 +175,16 @@ def test_memory_that_an_attack_took_is_there_for_the_next(server, token, bystand
     assert grown < 16 * MEGABYTE, f"{grown / MEGABYTE:.1f} MB more after 15,000 streams"
 
 
+def test_memory_that_an_attack_took_goes_back_to_the_system(server, token, bystander):
+    small = block(request(server, token)) + block([("a", "")]) * 55
+    opened = [attacker(server) for _ in range(30)]
+    most = max(left_open(server, each, small) for each in opened)
+    assert most > 60 * MEGABYTE, "so much that it is seen whether it goes"
+    for each in opened:
+        each.close()
+    wait_until(lambda: server.own_memory() < 40 * MEGABYTE, "the memory has gone back", 30)
+
+
 def test_streams_that_are_opened_and_reset_again_and_again_take_no_memory(server, token, bystander):
     head = block(request(server, token) + [("x-fill", "x" * 7000)])
 

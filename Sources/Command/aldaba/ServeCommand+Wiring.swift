@@ -94,7 +94,7 @@ extension ServeCommand {
                 LegacyService(parts: core, configuration: configuration, budget: budget, tls: tls, ports: ports))
         }
         services += [RegisterWatchService(parts: core), TopicService(broadcasts: core.broadcasts, logger: logger)]
-        services += [MediaSweepService(store: media.store)]
+        services += [MediaSweepService(store: media.store), KeptMemoryService()]
         services.append(ReadyService(ports: ports, configuration: configuration, ready: ready))
         let group = ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
@@ -238,6 +238,17 @@ private struct TopicService: Service, CustomStringConvertible {
     private func attempt(_ work: () async throws -> Void) async {
         do { try await work() } catch {
             logger.warning("broadcasts could not be looked after", metadata: [LogKey.error: "\(error)"])
+        }
+    }
+}
+
+/// Gives the system back what a flood of connections took, once they are closed.
+private struct KeptMemoryService: Service, CustomStringConvertible {
+    var description: String { "memory" }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while (try? await Task.sleep(for: .seconds(10))) != nil { KeptMemory.giveBack() }
         }
     }
 }

@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -105,6 +106,15 @@ static inline int aldaba_watch_add(int watch, const char *folder, int names) {
 /// What is printed is seen line by line, also where no terminal reads it: setvbuf(3).
 static inline void aldaba_print_by_lines(void) { setvbuf(stdout, NULL, _IOLBF, 0); }
 static inline int aldaba_prints_by_lines(void) { return __flbf(stdout); }
+
+/// The bytes that the program has from the C library and has not given back to it: mallinfo2(3).
+static inline size_t aldaba_memory_in_use(void) {
+    struct mallinfo2 told = mallinfo2();
+    return told.uordblks + told.hblkhd;
+}
+
+/// The C library gives the system all that it keeps for later: malloc_trim(3).
+static inline void aldaba_give_back_memory(void) { malloc_trim(0); }
 
 /// Tells of links, addresses and routes that come and go: rtnetlink(7). Reading does not wait; -1 with errno.
 static inline int aldaba_network_open(void) {
