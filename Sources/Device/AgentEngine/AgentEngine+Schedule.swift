@@ -41,9 +41,18 @@ extension AgentEngine {
 
     // MARK: What the store has
 
-    /// Reads all that waits. The batch must be committed before.
+    /// Reads all that waits. The batch must be committed before. What cannot be decoded stays in the store, and is told.
     package mutating func loadSchedule(_ context: Context) {
-        readPending(context) { .loaded(try context.store.pending(app: nil)) }
+        var left: Set<RequestKey> = []
+        readPending(context) {
+            let requests = try context.store.pending(app: nil)
+            left = try context.store.pendingKeys().subtracting(requests.map(\.key))
+            return .loaded(requests)
+        }
+        guard !left.isEmpty else { return }
+        log(
+            .warning, "Requests that wait cannot be decoded and do not come; another version may have written them.",
+            [LogKey.count: "\(left.count)"])
     }
 
     /// Reads an app's requests again: it was installed, or its settings have changed. The batch must be committed before.

@@ -138,6 +138,21 @@ import Testing
         #expect(throws: JSONText.Fault.self) { try store.read { try $0.attachmentPaths() } }
     }
 
+    @Test func `a request that cannot be decoded does not come, which is told, and stays`() async throws {
+        let harness = try AgentHarness()
+        try await harness.start(timing: Self.timing)
+        try await harness.stop()
+        #expect(!harness.logged.withLock { $0 }.contains { $0.contains("cannot be decoded") })
+        let insertion = "INSERT INTO pending (app, identifier, request, added_at) VALUES ('a', 'milk', '{', 0)"
+        try change(harness) { try $0.execute(sql: insertion) }
+        try await harness.start(timing: Self.timing)
+        try await harness.stop()
+        let told = harness.logged.withLock { $0 }.filter { $0.contains("Requests that wait cannot be decoded") }
+        #expect(told.count == 1)
+        let store = try AgentStore.open(path: harness.configuration.databasePath, now: noon).store
+        #expect(try store.read { try $0.pendingKeys() }.count == 1)
+    }
+
     @Test func `an app that ended its registration is not registered since that could not be read`() async throws {
         let (harness, _) = try await returningApp("registration")
         let agent = try #require(harness.agent.withLock { $0 })
