@@ -30,7 +30,8 @@ struct OwnRoutes: Sendable {
         /// Refuses parameters that do not exist: one that is passed over would widen a list.
         func check(parameters known: Set<String>) throws {
             guard let unknown = query.names.first(where: { !known.contains($0) }) else { return }
-            throw InstallationFault(unknown, "there is no such parameter; there are \(known.sorted())")
+            throw InstallationFault(
+                unknown, "there is no such parameter; there are \(known.sorted().joined(separator: ", "))")
         }
 
         /// How many items a page has: 100, or what the query asks for, 1000 at most.
