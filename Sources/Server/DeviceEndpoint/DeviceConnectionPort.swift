@@ -38,13 +38,13 @@ final class DeviceConnectionPort: DeviceConnection {
 
     func waitingChanged() { onLoop { $0.waitingChanged() } }
 
-    func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (Bool) -> Void) {
+    func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriting) -> Void) {
         calls.add(
             .other { [state] in
                 if case .open(let shell) = state.value {
                     complete(shell.relay(frame, isBulk: isBulk))
                 } else {
-                    complete(false)
+                    complete(.ended)
                 }
             })
     }

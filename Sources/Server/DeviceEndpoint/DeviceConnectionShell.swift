@@ -120,16 +120,14 @@ final class DeviceConnectionShell: MCSChannelPeer {
     }
 
     /// Writes what another device sent, or holds it for a moment while the connection is choked.
-    ///
-    /// - Returns: `false` where it is not taken: the session is over, or too much is held.
-    func relay(_ frame: [UInt8], isBulk: Bool) -> Bool {
-        guard sessionID != nil, let channel, session.isLive else { return false }
+    func relay(_ frame: [UInt8], isBulk: Bool) -> RelayWriting {
+        guard sessionID != nil, let channel, session.isLive else { return .ended }
         guard heldFrames.isEmpty, channel.isWritable else {
-            return heldFrames.hold(frame, isBulk: isBulk)
+            return heldFrames.hold(frame, isBulk: isBulk) ? .written : .choked
         }
         perform(session.relay(frame))
         channel.settle()
-        return true
+        return .written
     }
 
     func end(_ reason: MCSServerCloseReason) {

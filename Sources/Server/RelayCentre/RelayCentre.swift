@@ -145,18 +145,24 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         switch directive {
         case .forward(let route, _, _):
             guard let connection else { return tell(sender, .undelivered(id: route.id, .unavailable)) }
-            forward(route, connection) { [weak self] in self?.tell(sender, .undelivered(id: route.id, .overloaded)) }
+            forward(route, connection, from: sender)
         case .send(let frame, let target): send(frame, to: target, connection)
         case .wake, .push, .keep, .forget, .describe, nil: break
         }
     }
 
-    private func forward(
-        _ route: RelayRoute, _ connection: any DeviceConnection, otherwise refuse: @escaping @Sendable () -> Void
-    ) {
-        guard let bytes = try? RelayFrame.route(route).encoded() else { return refuse() }
+    /// Writes a frame; its sender is told where it could not be written. A session that ended under way is one that is not there.
+    private func forward(_ route: RelayRoute, _ connection: any DeviceConnection, from sender: RelaySession) {
+        // What was read from a frame can be written as one.
+        guard let bytes = encoded(.route(route)) else { return }
         (route.isBulk ? forwardedPieces : forwardedMessages).increment()
-        connection.relay(bytes, isBulk: route.isBulk) { isWritten in if !isWritten { refuse() } }
+        connection.relay(bytes, isBulk: route.isBulk) { [weak self] outcome in
+            switch outcome {
+            case .written: break
+            case .ended: self?.tell(sender, .undelivered(id: route.id, .unavailable))
+            case .choked: self?.tell(sender, .undelivered(id: route.id, .overloaded))
+            }
+        }
     }
 
     private func tell(_ session: RelaySession, _ frame: RelayFrame) {
@@ -166,8 +172,8 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
 
     private func send(_ frame: RelayFrame, to session: RelaySession, _ connection: (any DeviceConnection)?) {
         guard let connection, let bytes = encoded(frame) else { return }
-        connection.relay(bytes, isBulk: false) { [weak self] isWritten in
-            if !isWritten { self?.missed(frame, session) }
+        connection.relay(bytes, isBulk: false) { [weak self] outcome in
+            if outcome != .written { self?.missed(frame, session) }
         }
     }
 
@@ -188,9 +194,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
                 describe(session, &state)
             case .forward(let route, let target, let sender):
                 guard let connection = state.connections[target] else { break }
-                forward(route, connection) { [weak self] in
-                    self?.tell(sender, .undelivered(id: route.id, .overloaded))
-                }
+                forward(route, connection, from: sender)
             case .keep(let device, let account): register.keep(device, of: account)
             case .forget(let device): register.forget(device)
             case .wake(let moment): wake(at: moment)
@@ -246,9 +250,9 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
             return
         }
         state.describing[session] = (Array(rest[place...]), true)
-        connection.relay(bytes, isBulk: false) { [weak self] isWritten in
-            self?.schedule(isWritten ? 1 : Self.stalePause) { [weak self] in
-                self?.described(isWritten ? rest[place] : nil, session)
+        connection.relay(bytes, isBulk: false) { [weak self] outcome in
+            self?.schedule(outcome == .written ? 1 : Self.stalePause) { [weak self] in
+                self?.described(outcome == .written ? rest[place] : nil, session)
             }
         }
     }

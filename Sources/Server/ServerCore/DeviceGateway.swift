@@ -138,11 +138,11 @@ public protocol DeviceConnection: AnyObject, Sendable {
     /// after it is delivered, on any thread; must not block.
     func waitingChanged()
 
-    /// Writes something from another device. It waits nowhere; `complete` is called once, on any thread, with whether it
-    /// was written.
+    /// Writes something from another device. It waits nowhere; `complete` is called once, on any thread, with what became
+    /// of it.
     ///
     /// - Parameter isBulk: Whether what is not may overtake it.
-    func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (Bool) -> Void)
+    func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriting) -> Void)
 
     /// A newer session of the same device was opened: say so to the peer if the wire can, and close.
     func superseded()
@@ -157,4 +157,19 @@ public protocol DeviceConnection: AnyObject, Sendable {
 extension DeviceConnection {
     /// Does nothing, as fits a wire whose clients are no browsers.
     public func registrationsChanged() {}
+
+    /// Writes nothing, for wires that cannot relay.
+    public func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriting) -> Void) {
+        complete(.ended)
+    }
+}
+
+/// What became of something that one device sent to another.
+public enum RelayWriting: Sendable {
+    /// It is written to the connection, or held until the connection takes it.
+    case written
+    /// The session is over, or its wire cannot relay.
+    case ended
+    /// The device reads too slowly: what is held for it already is as much as may be.
+    case choked
 }

@@ -7,10 +7,3 @@ public protocol SessionListener: Sendable {
     /// A session is over.
     func closed(_ session: DeviceSessionID)
 }
-
-extension DeviceConnection {
-    /// Writes nothing, for wires that cannot relay.
-    public func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (Bool) -> Void) {
-        complete(false)
-    }
-}

@@ -11,6 +11,8 @@ import Testing
 @Suite struct RelayCentreTests {
     final class Connection: DeviceConnection {
         let frames = Mutex<[RelayFrame]>([])
+        /// Whether the session is over without anybody having told so yet.
+        let isEnded = Atomic(false)
         private let choke: Mutex<Bool>
         var isChoked: Bool {
             get { choke.withLock { $0 } }
@@ -23,9 +25,10 @@ import Testing
         func waitingChanged() {}
         func superseded() {}
         func revoked() {}
-        func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (Bool) -> Void) {
+        func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriting) -> Void) {
+            if isEnded.load(ordering: .relaxed) { return complete(.ended) }
             if !isChoked, let read = try? RelayFrame(frame) { frames.withLock { $0.append(read) } }
-            complete(!isChoked)
+            complete(isChoked ? .choked : .written)
         }
     }
 
@@ -100,6 +103,16 @@ import Testing
         let id = UUID()
         _ = try say(.route(RelayRoute(peer: "2", id: id, deadline: nil, body: [])), as: 1)
         #expect(sender.frames.withLock { $0.last } == .undelivered(id: id, .overloaded))
+    }
+
+    @Test("A device whose session ends while something is written to it is not there; it is not too busy")
+    func endedWhileWritten() throws {
+        let sender = try join(1)
+        let other = try join(2)
+        other.isEnded.store(true, ordering: .relaxed)
+        let id = UUID()
+        _ = try say(.route(RelayRoute(peer: "2", id: id, deadline: nil, body: [])), as: 1)
+        #expect(sender.frames.withLock { $0.last } == .undelivered(id: id, .unavailable))
     }
 
     /// Runs what is due by now, and what follows from it.

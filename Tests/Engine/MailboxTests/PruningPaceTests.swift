@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ServerCore
+@testable import Mailbox
 
 @Suite struct PruningPaceTests {
     @Test func `slices that are quick grow, and slices that are slow shrink`() {

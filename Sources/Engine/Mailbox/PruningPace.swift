@@ -2,19 +2,22 @@
 ///
 /// A slice aims at ``target``, and as much time as it took is left to others before the next. So pruning has at most
 /// half of the writer, whatever a row costs to delete, and no transaction is held up by much more than the target.
-struct PruningPace: Hashable, Sendable {
+package struct PruningPace: Hashable, Sendable {
     /// How long one slice should take.
-    static let target = Duration.milliseconds(8)
+    package static let target = Duration.milliseconds(8)
     /// Rows that a slice may have.
-    static let limits = 100...20_000
+    package static let limits = 100...20_000
 
     /// Rows that the next slice may delete of each kind.
-    private(set) var limit = 500
+    package private(set) var limit = 500
     /// The pause before the next slice.
-    private(set) var pause = target
+    package private(set) var pause = target
+
+    /// 500 rows, and no more time than a slice aims at.
+    package init() {}
 
     /// A slice of ``limit`` rows was deleted.
-    mutating func tookSlice(_ duration: Duration) {
+    package mutating func tookSlice(_ duration: Duration) {
         let took = max(.zero, duration)
         if took > Self.target * 2 {
             limit = max(Self.limits.lowerBound, limit / 2)
