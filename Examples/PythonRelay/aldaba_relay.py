@@ -13,7 +13,6 @@ and on another device:
         print(relay.call(phone["id"], "com.example.script", "greet", {"Name": "Ada"}))
 """
 
-import base64
 import json
 import os
 import socket
@@ -309,18 +308,20 @@ class Relay:
 
     def _request(self, request):
         frame = encode(request, FRAME_LIMIT, depth=20, entries=8192)
-        self._say({"type": "relay", "frame": base64.b64encode(frame).decode()})
+        self._send(b"\0" + frame)
 
     def _relay_notice(self, seconds):
         while True:
             message = self._hear(seconds)
             if message["type"] == "relay":
-                return decode(base64.b64decode(message["frame"]))
+                return decode(message["frame"])
             if message["type"] == "refused":
                 raise AgentError(message["message"])
 
     def _say(self, message):
-        body = json.dumps(message).encode()
+        self._send(json.dumps(message).encode())
+
+    def _send(self, body):
         self._socket.settimeout(None)
         self._socket.sendall(struct.pack(">I", len(body)) + body)
 
@@ -334,7 +335,8 @@ class Relay:
         self._receive(4 + length, end)
         body = bytes(self._received[4:4 + length])
         del self._received[:4 + length]
-        return json.loads(body)
+        # What is about relaying is no JSON: a zero byte, and the bytes.
+        return {"type": "relay", "frame": body[1:]} if body[:1] == b"\0" else json.loads(body)
 
     def _receive(self, count, end):
         while len(self._received) < count:

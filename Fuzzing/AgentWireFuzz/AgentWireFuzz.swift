@@ -25,10 +25,10 @@ private func check(_ body: [UInt8]) {
     case .center(_, .add(let request)), .manage(_, .notify(let request, _)): checkText(of: request)
     default: break
     }
-    if let message = try? AppMessage(frame: body), let frame = try? AgentFrame.encode(message) {
+    if let message = try? AppMessage(frame: body), let frame = try? message.frame() {
         precondition((try? AppMessage(frame: Array(frame.dropFirst(4)))) == message, "an app's message changed")
     }
-    if let message = try? AgentMessage(frame: body), let frame = try? AgentFrame.encode(message) {
+    if let message = try? AgentMessage(frame: body), let frame = try? message.frame() {
         precondition((try? AgentMessage(frame: Array(frame.dropFirst(4)))) == message, "an agent's message changed")
     }
 }

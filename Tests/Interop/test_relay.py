@@ -3,7 +3,6 @@
 The apps are scripts that speak the agents' sockets in Python; `xdg-open` is a script first in PATH.
 """
 
-import base64
 import json
 import os
 import re
@@ -347,17 +346,15 @@ def test_what_had_begun_to_come_when_the_time_was_over_is_not_lost(tmp_path):
         listener.bind(str(tmp_path / "agent"))
         listener.listen()
 
-        def frame(message):
-            body = json.dumps(message).encode()
+        def frame(body):
             return struct.pack(">I", len(body)) + body
 
-        notice = frame({
-            "type": "relay", "frame": base64.b64encode(encode({"type": "removed", "device": "1"})).decode()})
+        notice = frame(b"\0" + encode({"type": "removed", "device": "1"}))
         taken = []
 
         def welcome():
             connection, _ = listener.accept()
-            connection.sendall(frame({"type": "welcome"}) + notice[:20])
+            connection.sendall(frame(json.dumps({"type": "welcome"}).encode()) + notice[:20])
             taken.append(connection)
 
         serving = threading.Thread(target=welcome)

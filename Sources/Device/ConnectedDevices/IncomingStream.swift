@@ -15,7 +15,10 @@ public enum IncomingStreamError: Error, Hashable, Sendable {
 /// A stream that another device sends to a service of this app. One that nobody keeps is refused.
 public final class IncomingStream: Sendable {
     private struct State {
-        var position = StreamPosition()
+        /// How much has come.
+        var reached: Int64 = 0
+        /// The same with its digest, where something was there already; else the agent compares what comes.
+        var position: StreamPosition?
         /// Where the pieces begin that were asked for first, until one has come.
         var start: Int64?
         var requested: Int64 = 0
@@ -58,7 +61,8 @@ public final class IncomingStream: Sendable {
         finish(.failure(IncomingStreamError.endedBefore), RelayOutcome(.denied, telling: detail))
     }
 
-    /// Takes the stream, and returns when all of it has come and its digest is the sender's.
+    /// Takes the stream, and returns when all of it has come and its digest is the sender's: compared by the agent, or here where
+    /// something was there already.
     ///
     /// - Parameters:
     ///   - position: What is there already. Where the sender's begins otherwise, the pieces come from 0 on.
@@ -75,9 +79,10 @@ public final class IncomingStream: Sendable {
                 state.sink = sink
                 state.waiter = waiter
                 // More than there can be is of no use.
-                state.position = position.offset <= size ? position : StreamPosition()
-                state.start = state.position.offset
-                state.requested = state.position.offset
+                state.position = (1...max(size, 1)).contains(position.offset) ? position : nil
+                state.reached = state.position?.offset ?? 0
+                state.start = state.reached
+                state.requested = state.reached
                 return true
             }
             if begins {
@@ -90,13 +95,13 @@ public final class IncomingStream: Sendable {
 
     private func ask() {
         let step = state.withLock { state -> RelayStreamStep? in
-            let end = min(size, state.position.offset + RelayStreamStep.window)
+            let end = min(size, state.reached + RelayStreamStep.window)
             let length = end - state.requested
             let isFirst = state.start != nil && state.requested == state.start
             // Not for every piece, and at once for the last.
             guard isFirst || length > 0 && (length >= RelayStreamStep.window / 4 || end == size) else { return nil }
             defer { state.requested = end }
-            return .pull(offset: state.requested, length: length, prefix: isFirst ? state.position.prefix : [])
+            return .pull(offset: state.requested, length: length, prefix: isFirst ? state.position?.prefix ?? [] : [])
         }
         if let step, !state.withLock({ $0.isOver }) { client.say(.stream(id, step)) }
     }
@@ -113,9 +118,9 @@ public final class IncomingStream: Sendable {
         switch step {
         case .piece(let offset, let bytes): takePiece(offset, bytes)
         case .allGiven(let digest):
-            let (position, isBegun) = state.withLock { ($0.position, $0.hasBegun) }
-            guard isBegun, position.offset == size else { return }
-            guard position.whole == digest else {
+            let (reached, position, isBegun) = state.withLock { ($0.reached, $0.position, $0.hasBegun) }
+            guard isBegun, reached == size else { return }
+            guard position?.whole ?? digest == digest, !digest.isEmpty else {
                 if beginsAnew() { return ask() }
                 return finish(
                     .failure(IncomingStreamError.digestMismatch),
@@ -131,7 +136,8 @@ public final class IncomingStream: Sendable {
     private func beginsAnew() -> Bool {
         state.withLock { state in
             guard let start = state.start, start > 0, !state.isOver else { return false }
-            state.position = StreamPosition()
+            state.position = nil
+            state.reached = 0
             state.requested = 0
             state.start = nil
             return true
@@ -143,19 +149,20 @@ public final class IncomingStream: Sendable {
             if let start = state.start, start > 0, offset == 0 {
                 // What is there is of another stream.
                 state.requested -= start
-                state.position = StreamPosition()
+                state.position = nil
+                state.reached = 0
             }
             state.start = nil
-            return state.isOver || offset != state.position.offset ? nil : state.sink
+            return state.isOver || offset != state.reached ? nil : state.sink
         }
         guard let sink else { return }
         do { try sink(offset, Data(bytes)) } catch {
             return finish(.failure(error), RelayOutcome(.failed, telling: "the app could not keep it: \(error)"))
         }
-        var position = state.withLock { $0.position }
-        position.append(bytes)
-        let reached = position
-        state.withLock { $0.position = reached }
+        state.withLock { state in
+            state.position?.append(bytes)
+            state.reached += Int64(bytes.count)
+        }
         ask()
     }
 

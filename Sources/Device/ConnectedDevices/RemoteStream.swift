@@ -89,8 +89,10 @@ public enum RemoteStream {
 /// The end that gives a stream.
 final class StreamGiver: Sendable {
     private struct State {
-        /// What was given, or compared.
-        var position = StreamPosition()
+        /// How much was given, or compared.
+        var reached: Int64 = 0
+        /// The same with its digest, where the pieces did not begin at 0; else the agent makes the digest.
+        var position: StreamPosition?
         var hasFailed = false
     }
 
@@ -126,25 +128,29 @@ final class StreamGiver: Sendable {
 
     private func give(_ offset: Int64, _ length: Int64, _ prefix: [UInt8]) throws {
         guard !hasFailed, offset >= 0, offset <= source.size, length >= 0 else { return }
-        var position = state.withLock { $0.position }
-        if position.offset != offset {
-            position = StreamPosition()
-            while position.offset < offset {
-                position.append(try read(position.offset, until: offset))
-            }
+        var (reached, position) = state.withLock { ($0.reached, $0.position) }
+        if reached != offset {
+            position = offset == 0 ? nil : try beginning(upTo: offset)
             // What is there is of something else: from the beginning. Where as much is there as there is at all, nothing was asked
             // for, and the digest of the whole says whether it is the same.
-            if position.offset < source.size, position.prefix != prefix { position = StreamPosition() }
+            if offset < source.size, position?.prefix ?? [] != prefix { position = nil }
+            reached = position?.offset ?? 0
         }
-        let end = position.offset + min(length, source.size - position.offset)
-        while position.offset < end {
-            let piece = try read(position.offset, until: end)
-            say(.piece(offset: position.offset, [UInt8](piece)))
-            position.append(piece)
+        let end = reached + min(length, source.size - reached)
+        while reached < end {
+            let piece = try read(reached, until: end)
+            say(.piece(offset: reached, [UInt8](piece)))
+            position?.append(piece)
+            reached += Int64(piece.count)
         }
-        let reached = position
-        state.withLock { $0.position = reached }
-        if position.offset == source.size { say(.allGiven(digest: position.whole)) }
+        state.withLock { [reached, position] in ($0.reached, $0.position) = (reached, position) }
+        if reached == source.size { say(.allGiven(digest: position?.whole ?? [])) }
+    }
+
+    private func beginning(upTo offset: Int64) throws -> StreamPosition {
+        var position = StreamPosition()
+        while position.offset < offset { position.append(try read(position.offset, until: offset)) }
+        return position
     }
 
     private func read(_ offset: Int64, until end: Int64) throws -> Data {

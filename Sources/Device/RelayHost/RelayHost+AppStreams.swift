@@ -13,6 +13,7 @@ extension RelayHost {
         var task: Int64?
         /// How many bytes were asked for and not given yet.
         var asked: Int64 = 0
+        var digest = PassingDigest()
     }
 
     // MARK: What apps say
@@ -39,10 +40,13 @@ extension RelayHost {
                 return end(
                     id, RelayOutcome(.failed, detail: "a piece of the stream was given that nobody asked for"), now)
             }
-            appStreams[id]?.asked -= Int64(bytes.count)
+            appStreams[id]?.passed(bytes, at: offset)
             send(.piece(stream: id, offset: offset, bytes), to: stream.device, deadline: nil, isBulk: true)
         case (.allGiven(let digest), nil):
-            send(.piecesEnded(stream: id, digest: digest), to: stream.device, deadline: nil, isBulk: true)
+            guard let whole = digest.isEmpty ? stream.digest.whole(of: stream.size) : digest else {
+                return end(id, RelayOutcome(.failed, detail: "the digest of what did not begin at 0 was not said"), now)
+            }
+            send(.piecesEnded(stream: id, digest: whole), to: stream.device, deadline: nil, isBulk: true)
         default: break
         }
     }
@@ -79,15 +83,18 @@ extension RelayHost {
     mutating func heard(_ step: RelayStreamStep, of id: UUID, from device: String) -> Bool {
         guard let stream = appStreams[id] else { return false }
         guard stream.device == device else { return true }
+        var step = step
         switch (step, stream.task) {
         case (.pull(let offset, let length, _), nil):
             guard mayPull(stream, offset, length) else { return true }
             appStreams[id]?.asked += length
             ledger.executing(id, on: device)
-        case (.piece(_, let bytes), .some):
+        case (.piece(let offset, let bytes), .some):
             guard !bytes.isEmpty, Int64(bytes.count) <= stream.asked else { return true }
-            appStreams[id]?.asked -= Int64(bytes.count)
-        case (.allGiven, .some): break
+            appStreams[id]?.passed(bytes, at: offset)
+        case (.allGiven(let digest), .some):
+            // Where not all has passed, the app compares, which has what came before.
+            if let whole = stream.digest.whole(of: stream.size), whole != digest { step = .allGiven(digest: []) }
         default: return true
         }
         directives.append(.tell(stream.client, .stream(id, step)))
@@ -105,5 +112,12 @@ extension RelayHost {
     mutating func appStreamEnded(_ id: UUID, isLost: Bool = false) {
         guard let stream = appStreams.removeValue(forKey: id) else { return }
         if isLost { directives.append(.tell(stream.client, .stream(id, .lost))) }
+    }
+}
+
+extension RelayHost.AppStream {
+    fileprivate mutating func passed(_ bytes: [UInt8], at offset: Int64) {
+        asked -= Int64(bytes.count)
+        digest.passed(bytes, at: offset)
     }
 }

@@ -7,7 +7,9 @@ public enum RelayStreamStep: Hashable, Sendable {
     case pull(offset: Int64, length: Int64, prefix: [UInt8])
     /// A piece, of at most ``pieceSize`` bytes.
     case piece(offset: Int64, [UInt8])
-    /// All pieces were given; the digest (SHA-256) of the whole.
+    /// All pieces were given; the digest (SHA-256) of the whole. An app whose pieces began at 0 leaves it empty: its agent has made
+    /// the digest of what passed. The other agent compares it, where it saw all of the stream, and tells its app an empty one where what came is
+    /// not what was sent.
     case allGiven(digest: [UInt8])
     /// The receiver's outcome.
     case taken(RelayOutcome)

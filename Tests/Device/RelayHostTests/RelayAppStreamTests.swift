@@ -50,6 +50,12 @@ import Testing
         told[0].lazy.compactMap { if case .answered(2, _, let outcome) = $0 { outcome.status } else { nil } }.first
     }
 
+    /// SHA-256 of 1, 2, 3.
+    let digest: [UInt8] = [
+        0x03, 0x90, 0x58, 0xc6, 0xf2, 0xc0, 0xcb, 0x49, 0x2c, 0x53, 0x3b, 0x0a, 0x4d, 0x14, 0xef, 0x77,
+        0xcc, 0x0f, 0x78, 0xab, 0xcc, 0xce, 0xd5, 0x28, 0x7d, 0x84, 0xa1, 0xa2, 0x01, 0x1c, 0xfb, 0x81,
+    ]
+
     @Test("Pieces, digest and outcome go from app to app")
     mutating func whole() {
         begin(size: 3)
@@ -57,12 +63,42 @@ import Testing
         say(.stream(id, .pull(offset: 0, length: 3, prefix: [7])), 1)
         #expect(steps(0) == [.pull(offset: 0, length: 3, prefix: [7])])
         say(.stream(id, .piece(offset: 0, [1, 2, 3])), 0)
-        say(.stream(id, .allGiven(digest: [9])), 0)
-        #expect(steps(1) == [.piece(offset: 0, [1, 2, 3]), .allGiven(digest: [9])])
+        say(.stream(id, .allGiven(digest: digest)), 0)
+        #expect(steps(1) == [.piece(offset: 0, [1, 2, 3]), .allGiven(digest: digest)])
         #expect(outcome == nil)
         say(.stream(id, .taken(RelayOutcome(.success))), 1)
         #expect(outcome == .success)
         #expect(hosts[0].appStreams.isEmpty && hosts[1].appStreams.isEmpty)
+    }
+
+    @Test("The agent makes the digest of what begins at 0, also where it begins anew")
+    mutating func digestOfAgent() {
+        begin(size: 3)
+        say(.stream(id, .pull(offset: 1, length: 2, prefix: [7])), 1)
+        say(.stream(id, .piece(offset: 1, [8, 9])), 0)
+        say(.stream(id, .pull(offset: 0, length: 3, prefix: [])), 1)
+        say(.stream(id, .piece(offset: 0, [1, 2])), 0)
+        say(.stream(id, .piece(offset: 2, [3])), 0)
+        say(.stream(id, .allGiven(digest: [])), 0)
+        #expect(steps(1).last == .allGiven(digest: digest))
+    }
+
+    @Test("What came is compared by the agent, where it saw all of it", arguments: [0, 1] as [Int64])
+    mutating func comparison(_ start: Int64) {
+        begin(size: 3)
+        say(.stream(id, .pull(offset: start, length: 3 - start, prefix: [7])), 1)
+        say(.stream(id, .piece(offset: start, [1, 2, 3].suffix(Int(3 - start)))), 0)
+        say(.stream(id, .allGiven(digest: [9])), 0)
+        #expect(steps(1).last == .allGiven(digest: start == 0 ? [] : [9]))
+    }
+
+    @Test("A digest that is not said, of what did not begin at 0, ends the stream")
+    mutating func missingDigest() {
+        begin(size: 3)
+        say(.stream(id, .pull(offset: 1, length: 2, prefix: [7])), 1)
+        say(.stream(id, .piece(offset: 1, [2, 3])), 0)
+        say(.stream(id, .allGiven(digest: [])), 0)
+        #expect(outcome == .failed)
     }
 
     @Test("No more may be asked for than the window, and no more is given than was asked for")

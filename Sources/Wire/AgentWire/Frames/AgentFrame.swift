@@ -1,12 +1,13 @@
 import Foundation
 
-/// The frame that agent and apps exchange: four bytes of length, most significant first, then one JSON object.
+/// The frame that agent and apps exchange: four bytes of length, most significant first, then one JSON object, or a zero byte and
+/// the bytes of a ``RelayPacket``.
 public enum AgentFrame {
     /// The protocol's version; the first frame of each direction carries it.
     public static let version = 1
-    /// The longest JSON text that a frame may carry, in bytes: 1 MiB.
+    /// The longest body that a frame may have, in bytes: 1 MiB.
     public static let maximumLength = 1 << 20
-    /// Bytes of length in front of every JSON text.
+    /// Bytes of length in front of every body.
     static let headerLength = 4
 
     /// The frame of one message.
@@ -25,7 +26,7 @@ public enum AgentFrame {
         return try framed(body)
     }
 
-    /// A JSON text with its length in front.
+    /// A body with its length in front.
     static func framed(_ body: some Collection<UInt8>) throws(AgentFrameError) -> [UInt8] {
         guard body.count <= maximumLength else { throw .tooLong(length: body.count) }
         var frame: [UInt8] = []
@@ -87,7 +88,7 @@ public enum AgentFrame {
 
 /// Why bytes are not a frame, or a frame is not a message. The connection that carried them must be closed.
 public enum AgentFrameError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The JSON text is, or says that it will be, longer than ``AgentFrame/maximumLength``.
+    /// The body is, or says that it will be, longer than ``AgentFrame/maximumLength``.
     case tooLong(length: Int)
     /// What is wrong, and in which member.
     case malformed(String)

@@ -20,7 +20,7 @@ public struct AgentFrameDecoder: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// The JSON text of the next whole frame; `nil` when more bytes are needed.
+    /// The body of the next whole frame; `nil` when more bytes are needed.
     ///
     /// - Throws: ``AgentFrameError/tooLong(length:)`` as soon as a frame's length is known to be too great,
     ///   before any of its text is kept.

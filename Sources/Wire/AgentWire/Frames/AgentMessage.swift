@@ -76,22 +76,22 @@ public enum AgentMessage: Hashable, Sendable {
         }
     }
 
-    /// Reads the JSON text of one frame.
+    /// Reads the body of one frame.
     ///
     /// - Throws: ``AgentFrameError/malformed(_:)`` for a text that is not a message.
     public init(frame: [UInt8]) throws(AgentFrameError) {
-        if let packet = RelayPacket(text: frame) {
+        if let packet = RelayPacket(body: frame) {
             self = .relay(packet)
             return
         }
         self = try AgentFrame.decode(Self.self, from: frame)
     }
 
-    /// The frame of the message, as ``AgentFrame/encode(_:)`` makes it.
+    /// The frame of the message, as ``AgentFrame/encode(_:)`` makes it; a packet about relaying as its bytes.
     ///
     /// - Throws: What that throws.
     public func frame() throws(AgentFrameError) -> [UInt8] {
-        if case .relay(let packet) = self { return try AgentFrame.framed(packet.text) }
+        if case .relay(let packet) = self { return try AgentFrame.framed(packet.body) }
         return try AgentFrame.encode(self)
     }
 }

@@ -46,11 +46,11 @@ public enum AppMessage: Hashable, Sendable {
     /// A message of a later version; to be ignored.
     case unknown(type: String)
 
-    /// Reads the JSON text of one frame. A request in it keeps its text.
+    /// Reads the body of one frame. A request in it keeps its text.
     ///
     /// - Throws: ``AgentFrameError/malformed(_:)`` for a text that is not a message.
     public init(frame: [UInt8]) throws(AgentFrameError) {
-        if let packet = RelayPacket(text: frame) {
+        if let packet = RelayPacket(body: frame) {
             self = .relay(packet)
             return
         }
@@ -58,11 +58,11 @@ public enum AppMessage: Hashable, Sendable {
         keepText(of: frame)
     }
 
-    /// The frame of the message, as ``AgentFrame/encode(_:)`` makes it.
+    /// The frame of the message, as ``AgentFrame/encode(_:)`` makes it; a packet about relaying as its bytes.
     ///
     /// - Throws: What that throws.
     public func frame() throws(AgentFrameError) -> [UInt8] {
-        if case .relay(let packet) = self { return try AgentFrame.framed(packet.text) }
+        if case .relay(let packet) = self { return try AgentFrame.framed(packet.body) }
         return try AgentFrame.encode(self)
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Bytes about relaying, which this protocol only carries; on the wire as text in base64.
+/// Bytes about relaying, which this protocol only carries: a frame of its own kind.
 public struct RelayPacket: Codable, Hashable, Sendable {
     /// What `RelayWire` reads.
     public var frame: Data
@@ -15,22 +15,23 @@ extension RelayPacket: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["byteCount": frame.count], displayStyle: .struct) }
 }
 
-/// The message of a packet as text. Packets come often and have one member, so that no coder is asked for what it would write.
+/// The packet as the body of a frame: a zero byte, which begins no JSON text, and the bytes as they are.
 extension RelayPacket {
-    private static let opening = Array(#"{"frame":""#.utf8)
-    private static let closing = Array(#"","type":"relay"}"#.utf8)
+    private static let mark: UInt8 = 0
 
-    /// The JSON text of the message that carries the packet, byte for byte as `JSONEncoder` writes it.
-    var text: [UInt8] { Self.opening + frame.base64EncodedData() + Self.closing }
+    /// The body of the frame that carries the packet.
+    var body: [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 1 + frame.count) { buffer, count in
+            buffer[0] = Self.mark
+            count = 1 + frame.copyBytes(to: UnsafeMutableBufferPointer(rebasing: buffer[1...]))
+        }
+    }
 
-    /// Reads a text as ``text`` has it.
+    /// Reads the body of a frame.
     ///
-    /// - Returns: `nil` for any other text, which may be the same message written in another way.
-    init?(text: [UInt8]) {
-        guard text.count >= Self.opening.count + Self.closing.count, text.starts(with: Self.opening),
-            text.suffix(Self.closing.count).elementsEqual(Self.closing),
-            let frame = Data(base64Encoded: Data(text[Self.opening.count..<(text.count - Self.closing.count)]))
-        else { return nil }
-        self.frame = frame
+    /// - Returns: `nil` for a text, which may be the same message in JSON.
+    init?(body: [UInt8]) {
+        guard body.first == Self.mark else { return nil }
+        frame = Data(body[1...])
     }
 }
