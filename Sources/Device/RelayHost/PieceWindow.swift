@@ -3,13 +3,19 @@ import RelayedFiles
 /// How many bytes of a file may be under way at a time, in whole pieces. A value.
 ///
 /// It is twice what comes in the shortest time from a question to its first piece: enough that the way never rests, and so little
-/// that what else the devices say to each other waits behind few pieces. It begins small and grows by what it finds.
+/// that what else the devices say to each other waits behind few pieces. It begins small and grows by what it finds. While the devices
+/// say something else it is what the way itself holds, so that nothing waits in a queue: a piece, where the way is short.
 struct PieceWindow {
     /// The least and the most that is under way, in bytes.
     static let range: ClosedRange<Int64> = 256 << 10...1 << 20
 
-    /// The bytes that may be under way.
+    /// The bytes that may be under way while the devices say nothing else.
     private(set) var bytes = range.lowerBound
+    /// The bytes that may be under way while they do.
+    var bytesBesideTalk: Int64 {
+        let piece = Int64(RelayFiles.pieceSize)
+        return shortest > 1 && shortest < .max ? max(piece, bytes / 2 / piece * piece) : piece
+    }
     /// A question whose answer is awaited: where it begins, when it was asked, and how much had come by then.
     private var sample: (position: Int64, askedAt: Int64, arrived: Int64)?
     /// The shortest time from a question to its first piece, in milliseconds.

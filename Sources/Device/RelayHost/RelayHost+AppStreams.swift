@@ -14,6 +14,7 @@ extension RelayHost {
         /// How many bytes were asked for and not given yet.
         var asked: Int64 = 0
         var digest = PassingDigest()
+        var pulls = StreamPulls()
     }
 
     // MARK: What apps say
@@ -31,8 +32,12 @@ extension RelayHost {
             guard mayPull(stream, offset, length) else {
                 return endTaking(id, RelayOutcome(.failed, detail: "more was asked for than may be under way"), now)
             }
+            guard appStreams[id]?.pulls.ask(offset, length, prefix: prefix) ?? false else {
+                return endTaking(
+                    id, RelayOutcome(.failed, detail: "what was asked for does not follow what was before"), now)
+            }
             appStreams[id]?.asked += length
-            send(.pull(stream: id, offset: offset, length: length, prefix: prefix), to: stream.device, deadline: nil)
+            pullOn(id, now)
         case (.taken(let outcome), .some):
             endTaking(id, RelayOutcome(outcome.status, detail: outcome.detail), now)
         case (.piece(let offset, let bytes), nil):
@@ -54,6 +59,16 @@ extension RelayHost {
     private func mayPull(_ stream: AppStream, _ offset: Int64, _ length: Int64) -> Bool {
         offset >= 0 && offset <= stream.size && length >= 0 && length <= RelayStreamStep.window
             && stream.asked + length <= RelayStreamStep.window
+    }
+
+    /// Asks the other device for as much as may be under way.
+    private mutating func pullOn(_ id: UUID, _ now: Int64) {
+        let isTalking = isTalking(now)
+        while let stream = appStreams[id], let portion = appStreams[id]?.pulls.next(isTalking: isTalking, at: now) {
+            let pull = RelayContent.pull(
+                stream: id, offset: portion.offset, length: portion.length, prefix: portion.prefix)
+            send(pull, to: stream.device, deadline: nil)
+        }
     }
 
     /// The end that takes a stream is through with it.
@@ -80,7 +95,7 @@ extension RelayHost {
     }
 
     /// - Returns: Whether the stream is an app's.
-    mutating func heard(_ step: RelayStreamStep, of id: UUID, from device: String) -> Bool {
+    mutating func heard(_ step: RelayStreamStep, of id: UUID, from device: String, _ now: Int64) -> Bool {
         guard let stream = appStreams[id] else { return false }
         guard stream.device == device else { return true }
         var step = step
@@ -92,6 +107,8 @@ extension RelayHost {
         case (.piece(let offset, let bytes), .some):
             guard !bytes.isEmpty, Int64(bytes.count) <= stream.asked else { return true }
             appStreams[id]?.passed(bytes, at: offset)
+            appStreams[id]?.pulls.arrived(bytes.count, at: offset, now: now)
+            pullOn(id, now)
         case (.allGiven(let digest), .some):
             // Where not all has passed, the app compares, which has what came before.
             if let whole = stream.digest.whole(of: stream.size), whole != digest { step = .allGiven(digest: []) }

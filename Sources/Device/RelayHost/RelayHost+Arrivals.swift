@@ -12,6 +12,7 @@ extension RelayHost {
                 .outcome(command: route.id, RelayOutcome(.failed, detail: "what came cannot be read: \(error)")),
                 to: route.peer, deadline: nil)
         }
+        if !content.isOfStream { talkedAt = now }
         switch content {
         case .executing(let id): ledger.executing(id, on: route.peer)
         case .outcome(let id, var outcome):
@@ -27,13 +28,13 @@ extension RelayHost {
         case .offer(let offer): take(offer, route, now)
         case .pull(let stream, let offset, let length, let prefix):
             let step = RelayStreamStep.pull(offset: offset, length: length, prefix: prefix)
-            guard !heard(step, of: stream, from: route.peer) else { break }
+            guard !heard(step, of: stream, from: route.peer, now) else { break }
             pulled(stream, offset, length, prefix, route.peer)
         case .piece(let stream, let offset, let bytes):
-            guard !heard(.piece(offset: offset, bytes), of: stream, from: route.peer) else { break }
+            guard !heard(.piece(offset: offset, bytes), of: stream, from: route.peer, now) else { break }
             pieceCame(stream, offset, bytes, route.peer, now)
         case .piecesEnded(let stream, let digest):
-            guard !heard(.allGiven(digest: digest), of: stream, from: route.peer) else { break }
+            guard !heard(.allGiven(digest: digest), of: stream, from: route.peer, now) else { break }
             piecesEnded(stream, digest, route.peer, now)
         case .rekey(let text, let proof): rekeyed(text, proof, by: route.peer)
         case .list(let list, let signature): heard(list, signature, from: route.peer, now)

@@ -50,6 +50,8 @@ extension RelayHost {
     /// After how many milliseconds without a piece they are asked for again, and how often.
     static var pieceSilence: Int64 { 10_000 }
     static var pieceTries: Int { 3 }
+    /// For how many milliseconds after something else was said little of a file is under way, since more may be said.
+    static var talkPause: Int64 { 50 }
     /// How long a file may be under way, in milliseconds.
     static var filePatience: Int64 { 86_400_000 }
     /// The service that takes files.
@@ -134,10 +136,17 @@ extension RelayHost {
             .file(stream: route.id, .prepare(folder: filesFolder, part: ".aldaba-\(digest.joined()).part")))
     }
 
+    /// Whether other devices may be about to say something, since they just did.
+    func isTalking(_ now: Int64) -> Bool {
+        // A clock that was set back makes it no longer than the pause.
+        talkedAt <= now && now &- talkedAt < Self.talkPause && talkedAt != .min
+    }
+
     private mutating func ask(_ id: UUID, _ now: Int64) {
         guard var file = incoming[id], file.isReady, file.digest == nil else { return }
         let piece = Int64(RelayFiles.pieceSize)
-        let share = min(file.window.bytes, max(piece, Self.window / Int64(max(1, incoming.count)) / piece * piece))
+        let window = isTalking(now) ? file.window.bytesBesideTalk : file.window.bytes
+        let share = min(window, max(piece, Self.window / Int64(max(1, incoming.count)) / piece * piece))
         let end = min(file.offer.size, file.written + share)
         let length = end - file.requested
         // Not for every piece, and at once for the last.

@@ -52,6 +52,14 @@ public enum RelayContent: Hashable, Sendable {
         self = try Self.read(try RelayDecoder.decode(bytes, limits: .frame))
     }
 
+    /// Whether it offers a stream or file, asks for pieces of one, or is of them.
+    public var isOfStream: Bool {
+        switch self {
+        case .offer, .pull, .piece, .piecesEnded: true
+        default: false
+        }
+    }
+
     /// When the command was given for the first time, where it is given again, and must not be carried out twice.
     public var firstGivenAt: Int64? {
         switch self {

@@ -55,6 +55,20 @@ import Testing
         #expect(window.bytes == 256 << 10)
     }
 
+    @Test(
+        "Beside talk a piece of a short way is under way, and of a long one what the way holds",
+        arguments: [1, 30] as [Int64])
+    func besideTalk(milliseconds: Int64) {
+        var window = PieceWindow()
+        #expect(window.bytesBesideTalk == 64 << 10)
+        for round in 0..<4 as Range<Int64> {
+            window.asked(from: round << 20, arrived: round << 20, at: round * 1000)
+            window.arrived(upTo: (round + 1) << 20, at: round * 1000 + milliseconds)
+        }
+        #expect(window.bytes == 1 << 20)
+        #expect(window.bytesBesideTalk == (milliseconds == 1 ? 64 << 10 : 512 << 10))
+    }
+
     @Test("A clock that is set back, and numbers of any size, trap nothing")
     func hostile() {
         var window = PieceWindow()

@@ -54,6 +54,15 @@ import Testing
                 == [.pull(stream: Self.stream, offset: 262_144, length: 65_536, prefix: [])])
     }
 
+    @Test("While the devices say something else little of a file is under way", arguments: [49, 50] as [Int64])
+    mutating func talk(at moment: Int64) throws {
+        try offer(size: 4 << 20)
+        _ = try arrive(.cancel(command: UUID()))
+        let first = try said(host.filed(Self.stream, .prepared(length: 0, digest: []), at: moment))
+        let length: Int64 = moment < 50 ? 65_536 : 262_144
+        #expect(first == [.pull(stream: Self.stream, offset: 0, length: length, prefix: [])])
+    }
+
     @Test("What came earlier is named by its digest, and a file that is another begins anew")
     mutating func resumption() throws {
         try offer(size: 100)

@@ -1,0 +1,63 @@
+/// Passes on what an app asks for of a stream: as much at a time as may be under way, and the rest as that arrives. A value.
+///
+/// An app may ask for more than the way needs; what else the devices say would wait behind all of it.
+struct StreamPulls {
+    /// What is to be asked of the other device.
+    struct Portion: Hashable {
+        var offset: Int64
+        var length: Int64
+        var prefix: [UInt8]
+    }
+
+    private var window = PieceWindow()
+    /// What the app asked for and the other device was not asked for yet.
+    private var rest: Portion?
+    /// What the other device was asked for and has not come.
+    private var underWay: Int64 = 0
+    /// Where the app began with something that it has, until a piece has come.
+    private var start: Int64 = 0
+
+    /// The app asks for so many bytes.
+    ///
+    /// - Returns: `false` where they do not follow those that it asked for before.
+    mutating func ask(_ offset: Int64, _ length: Int64, prefix: [UInt8]) -> Bool {
+        if let rest {
+            guard offset == rest.offset + rest.length, prefix.isEmpty else { return false }
+            self.rest?.length += length
+        } else {
+            rest = Portion(offset: offset, length: length, prefix: prefix)
+            start = prefix.isEmpty ? 0 : offset
+        }
+        return true
+    }
+
+    /// What the other device is to be asked for now.
+    mutating func next(isTalking: Bool, at now: Int64) -> Portion? {
+        guard var portion = rest else { return nil }
+        let limit = isTalking ? window.bytesBesideTalk : window.bytes
+        let room = limit - underWay
+        // Not for every piece.
+        guard portion.length == 0 || room > 0 && room >= min(portion.length, limit / 4) else { return nil }
+        if portion.length > room {
+            rest = Portion(offset: portion.offset + room, length: portion.length - room, prefix: [])
+            portion.length = room
+        } else {
+            rest = nil
+        }
+        if portion.length > 0 { window.asked(from: portion.offset, arrived: portion.offset - underWay, at: now) }
+        underWay += portion.length
+        return portion
+    }
+
+    /// A piece has come that was asked for.
+    mutating func arrived(_ count: Int, at offset: Int64, now: Int64) {
+        if offset == 0, start > 0 {
+            // What the app has is of another stream: all that it asked for lies so much further to the front.
+            rest?.offset -= start
+            window.forgetSample()
+        }
+        start = 0
+        underWay = max(0, underWay - Int64(count))
+        window.arrived(upTo: offset &+ Int64(count), at: now)
+    }
+}
