@@ -62,6 +62,20 @@ def test_a_data_message_reaches_the_device(app, path):
     wait_until(lambda: "acked" in states(path, name), f"the device has {name}: {states(path, name)}")
 
 
+def test_what_is_for_a_live_activity_is_taken_and_shown_as_nothing_else(app, path):
+    message = messaging.Message(
+        notification=messaging.Notification(title="Order", body="On its way"), token=path["registrationToken"],
+        apns=messaging.APNSConfig(live_activity_token="a1b2"))
+    name = messaging.send(message, app=app)
+    assert re.fullmatch(rf"projects/{path['teamId'].lower()}/messages/\d+", name)
+    [line] = timeline(path, name)["timeline"]
+    assert line["state"] == "failed(NO_LIVE_ACTIVITIES)" and "live_activity_token" in line["note"]
+    assert messaging.send(message, dry_run=True, app=app).endswith("/fake_message_id")
+    message.topic, message.token = "news", None
+    with pytest.raises(exceptions.InvalidArgumentError):
+        messaging.send(message, app=app)
+
+
 def test_a_message_that_is_only_checked_is_not_sent(app, path):
     name = messaging.send(messaging.Message(data={"a": "b"}, token=path["registrationToken"]), dry_run=True, app=app)
     assert name == f"projects/{path['teamId'].lower()}/messages/fake_message_id"

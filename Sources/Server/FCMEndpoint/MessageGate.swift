@@ -95,6 +95,16 @@ struct MessageGate: Sendable {
         }
     }
 
+    /// Whether an agent reads what the addressee is sent, and neither a browser nor a library of Android's.
+    ///
+    /// - Throws: when the store cannot be read.
+    func isAgent(_ addressee: Addressee) async throws -> Bool {
+        guard let register else { return true }
+        return try await !register.webRegistrations(of: addressee.subject.device).contains {
+            $0.app == addressee.subject.app && $0.environment == addressee.subject.environment
+        }
+    }
+
     private static func foreign(_ what: String) -> FCMRefusal {
         FCMRefusal(.senderIDMismatch, "the \(what) is another project's", field: "message.token")
     }

@@ -66,6 +66,10 @@ struct MessageRoute: Sendable {
         case .token(let token): (addressees, refused) = try await gate.addressees(of: token, team: team)
         case .fid(let id): (addressees, refused) = (try await gate.addressees(ofInstallation: id, team: team), [])
         case .topic, .condition:
+            guard message.apns?.isForLiveActivity != true else {
+                throw FCMRefusal.invalid(
+                    Self.activityField, "a Live Activity is one device's; the message must name a device, not a topic")
+            }
             guard let audiences else {
                 throw FCMRefusal.invalid("message", "this server sends to tokens and device groups alone")
             }
@@ -81,7 +85,12 @@ struct MessageRoute: Sendable {
         }
         guard !asked.isDryRun else { return name(of: nil, team) }
         var acceptances: [Acceptance] = []
+        var left: [NotificationID] = []
         for addressee in addressees {
+            if message.apns?.isForLiveActivity == true, try await gate.isAgent(addressee) {
+                left.append(try leave(addressee, message, team))
+                continue
+            }
             // Most messages say nothing for browsers: nothing is looked up for those.
             let isBrowser = try await (message.webpush == nil ? false : gate.isBrowser(addressee))
             let readers: FCMReaders = isBrowser ? .browsers : .agents
@@ -91,6 +100,7 @@ struct MessageRoute: Sendable {
         }
         try throttle(acceptances)
         for each in refused { _ = note(each, team) }
+        if acceptances.isEmpty, let first = left.first { return name(of: first, team) }
         let ids = await AcceptanceAnswers.of(acceptances, by: acceptor)
         guard let first = ids.lazy.compactMap({ $0 }).first else { throw FCMRefusal.notNow }
         // Some have theirs: were it refused, the library would send it again, and they would have it twice.
@@ -99,6 +109,20 @@ struct MessageRoute: Sendable {
         }
         return name(of: first, team)
     }
+
+    /// Gives an agent nothing of what is for a Live Activity, and has a timeline say so.
+    private func leave(
+        _ addressee: MessageGate.Addressee, _ message: FCMMessage, _ team: TeamID
+    ) throws -> NotificationID {
+        let noted = acceptor.noteRefusal(
+            code: "NO_LIVE_ACTIVITIES",
+            note: "\(Self.activityField): the device has no Live Activities, and the app's own token was not meant",
+            team: team, topic: addressee.app.topic.rawValue, apnsID: message.apns?.id.map(APNsID.init(rawValue:)))
+        guard let noted else { throw FCMRefusal.notNow }
+        return noted
+    }
+
+    private static let activityField = "message.apns.live_activity_token"
 
     private static let notStored = FCMRefusal(
         .unavailable, "the message was stored for other devices of those that it names, and could not be for this one")

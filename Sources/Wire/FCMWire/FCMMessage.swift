@@ -115,6 +115,8 @@ package struct FCMApple: Hashable, Sendable {
     package var image: String?
     /// The label for Apple's platforms.
     package var label: String?
+    /// Whether a token of a Live Activity is named: there is nothing for the app itself.
+    package var isForLiveActivity = false
 
     /// Makes an empty one.
     package init() {}

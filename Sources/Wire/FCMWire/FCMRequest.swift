@@ -192,9 +192,8 @@ extension FCMApple {
             payload = members
         }
         (label, image, _) = try FCMMessage.options(&fields, hasImage: true)
-        if let token = try fields.string("live_activity_token"), !token.isEmpty {
-            throw .invalid(fields.place("live_activity_token"), "this server has no Live Activities")
-        }
+        // Whose it is, only a device with Live Activities could say.
+        isForLiveActivity = try fields.string("live_activity_token")?.isEmpty == false
         try fields.end()
     }
 

@@ -46,6 +46,35 @@ import WebPushWire
         #expect((content["gcm.webpush"] != nil) == isBrowser)
     }
 
+    @Test func `what is for a Live Activity goes to no agent, and its name says so`() async throws {
+        let world = try await FCMWorld()
+        let (token, device) = try await world.register(world.app)
+        let message = #"{"token":"\#(token)","notification":{"title":"x"},"apns":{"live_activity_token":"a"}}"#
+        #expect(
+            try await world.send(message, rest: #","validate_only":true"#).json["name"]?.text
+                == "projects/team123456/messages/fake_message_id")
+        #expect(world.acceptor.state.withLock { $0.refused.isEmpty })
+        let answer = try await world.send(message)
+        #expect(answer.status == 200 && answer.json["name"]?.text == "projects/team123456/messages/7")
+        let state = world.acceptor.state.withLock { $0 }
+        let noted = try #require(state.refused.first)
+        #expect(state.accepted.isEmpty && state.refused.count == 1)
+        #expect(noted.code == "NO_LIVE_ACTIVITIES" && noted.topic == "com.example.todo")
+        // Android's libraries and browsers do not read what is for Apple's platforms.
+        try await world.store.keepWebRegistration(
+            WebRegistration(category: "com.example.todo", subtype: "", sender: "1"), device: device,
+            app: world.app.id, environment: .production, at: world.acceptor.now)
+        #expect(try await world.send(message).json["name"]?.text == "projects/team123456/messages/101")
+        #expect(world.acceptor.state.withLock { $0.accepted.count } == 1)
+    }
+
+    @Test(arguments: [#""topic":"t""#, #""condition":"'t' in topics""#])
+    func `what is for a Live Activity is for one device`(target: String) async throws {
+        let world = try await FCMWorld(audiences: Topics())
+        let answer = try await world.send(#"{\#(target),"apns":{"live_activity_token":"a"}}"#)
+        #expect(answer.status == 400 && answer.code == "INVALID_ARGUMENT")
+    }
+
     @Test func `a message that is only checked is not accepted`() async throws {
         let world = try await FCMWorld()
         let (token, _) = try await world.register(world.app)

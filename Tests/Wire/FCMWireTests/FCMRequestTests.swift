@@ -118,7 +118,7 @@ struct RefusedMessage: CustomTestStringConvertible, Sendable {
         RefusedMessage(#"{"token":"t","apns":{"headers":{"x":"y"}}}"#, "message.apns.headers[x]", "no such header"),
         RefusedMessage(#"{"token":"t","apns":{"payload":{"aps":5}}}"#, "message.apns.payload.aps", "an object"),
         RefusedMessage(
-            #"{"token":"t","apns":{"live_activity_token":"x"}}"#, "message.apns.live_activity_token", "Live"),
+            #"{"token":"t","apns":{"live_activity_token":5}}"#, "message.apns.live_activity_token", "a string"),
         RefusedMessage(
             #"{"token":"t","webpush":{"headers":{"TTL":"soon"}}}"#, "message.webpush.headers[TTL]", "seconds"),
         RefusedMessage(
@@ -140,6 +140,14 @@ struct RefusedMessage: CustomTestStringConvertible, Sendable {
         #expect(refusal?.field == row.field)
         #expect(refusal?.message.contains(row.says) == true, "\(refusal?.message ?? "")")
         #expect(refusal?.status == .invalidArgument)
+    }
+
+    @Test(arguments: [(#""x""#, true), (#""""#, false), ("null", false)])
+    func `a Live Activity's token is taken, and one that is empty names none`(token: String, isNamed: Bool) throws {
+        for name in ["live_activity_token", "liveActivityToken"] {
+            let message = try read(#"{"token":"t","apns":{"\#(name)":\#(token)}}"#).message
+            #expect(message.apns?.isForLiveActivity == isNamed)
+        }
     }
 
     @Test(arguments: ["", "[]", "{", #"{"message":}"#, "{}", #"{"message":{"token":"t"},"x":1}"#])
