@@ -243,7 +243,14 @@ def test_tokens_and_names_that_are_none_are_said_so(subscribers, control, topic,
     assert control.request("DELETE", f"{base}/{topic}?allow_missing=true")[0] == 200
     status, answer = post(control, f"/v1/projects/OTHERTEAM1/registrations/{token}/topicSubscriptions?topic_name=x", {})
     assert status == 403 and answer["error"]["details"][0]["errorCode"] == "SENDER_ID_MISMATCH"
-    assert post(control, f"/iid/v1/{token}/rel/topics/{topic}", {}) == (200, {})
+    relation = f"/iid/v1/{token}/rel/topics/{topic}"
+    assert post(control, relation, {}) == (200, {})
+    details = f"/iid/info/{token}?details=true"
+    assert topic in json.loads(control.request("GET", details)[1])["rel"]["topics"]
+    for _ in range(2):
+        assert control.request("DELETE", relation)[0] == 200
+    assert topic not in json.loads(control.request("GET", details)[1])["rel"]["topics"]
+    assert control.request("DELETE", f"/iid/v1/{'ab' * 32}/rel/topics/{topic}")[0] == 404
     status, answer = post(control, "/v1/broadcasts", {
         "team": path["teamId"], "payload": {}, "condition": "'a' in topics &&"})
     assert status == 400 and "at character 17" in answer["detail"]

@@ -91,11 +91,15 @@ struct InstanceRoutes: Sendable {
         return .json(BatchAnswer(results: outcomes.map { .init(error: Self.code($0)) }))
     }
 
-    /// `POST iid/v1/TOKEN/rel/topics/NAME`: an empty object.
-    func join(_ request: Request, token: String, topic: String) async throws -> Response {
+    /// `POST` and `DELETE iid/v1/TOKEN/rel/topics/NAME`: an empty object.
+    func change(_ request: Request, token: String, topic: String, isLeaving: Bool) async throws -> Response {
         let team = try await teamOfChange(request)
         let topic = try Self.topic(topic.removingPercentEncoding ?? topic)
-        guard let outcome = try await subscriptions.subscribe([token], to: topic, team: team).first,
+        let outcomes =
+            isLeaving
+            ? try await subscriptions.unsubscribe([token], from: topic, team: team)
+            : try await subscriptions.subscribe([token], to: topic, team: team)
+        guard let outcome = outcomes.first,
             let code = Self.code(outcome)
         else { return .json([String: String]()) }
         throw Refusal(status: Self.status(outcome), reason: code)

@@ -53,10 +53,13 @@ package struct TopicInterface: ControlInterface {
         router.post("iid/v1:batchImport") { request, context in
             await instances.answer(context) { try await instances.batchImport(request) }
         }
-        router.post("iid/v1/:token/rel/topics/:topic") { request, context in
-            await instances.answer(context) {
-                try await instances.join(
-                    request, token: context.parameters.require("token"), topic: context.parameters.require("topic"))
+        for (method, isLeaving) in [(HTTPRequest.Method.post, false), (.delete, true)] {
+            router.on("iid/v1/:token/rel/topics/:topic", method: method) { request, context in
+                await instances.answer(context) {
+                    try await instances.change(
+                        request, token: context.parameters.require("token"),
+                        topic: context.parameters.require("topic"), isLeaving: isLeaving)
+                }
             }
         }
         router.get("iid/info/:token") { request, context in
