@@ -143,6 +143,16 @@ def test_fcms_delivery_data_has_its_shape(path):
     assert answer.json()["androidDeliveryData"] == [], "nothing came by FCM's door here"
 
 
+@pytest.mark.parametrize("query", [
+    {"pageSize": -1}, {"pageSize": "ten"}, {"pageSize": 2**70}, {"pageToken": "x"}, {"pageToken": -5}])
+def test_fcms_delivery_data_is_refused_as_google_refuses(path, query):
+    url = path["http"] + f"/v1beta1/projects/{path['teamId'].lower()}/androidApps/{path['topic']}/deliveryData"
+    answer = requests.get(url, params=query, timeout=10)
+    error = answer.json()["error"]
+    assert answer.status_code == error["code"] == 400 and error["status"] == "INVALID_ARGUMENT"
+    assert next(iter(query)) in error["message"]
+
+
 def test_over_tls_a_report_is_a_teams_own(path, provider):
     served = json.loads((Path(path["data"]) / "serve.json").read_text())
     control = f"https://{served['host']}:{served['controlPort']}"

@@ -66,10 +66,37 @@ package struct ControlError: Error {
         return response
     }
 
-    /// The answer to a request for a path: a problem under `/v1`, but for Google's interfaces there.
+    /// The refusal as Google's interfaces write it (google.rpc.Status as JSON), with its status.
+    package var statusOfGoogle: Response {
+        struct Body: Encodable {
+            struct Details: Encodable {
+                var code: Int
+                var message: String
+                var status: String
+            }
+            var error: Details
+        }
+        return .json(
+            Body(error: .init(code: status.code, message: message, status: canonicalCode)), status: status)
+    }
+
+    /// The status as google.rpc.Code has it.
+    private var canonicalCode: String {
+        switch status {
+        case .unauthorized: "UNAUTHENTICATED"
+        case .forbidden: "PERMISSION_DENIED"
+        case .notFound: "NOT_FOUND"
+        case .conflict: "ALREADY_EXISTS"
+        case .tooManyRequests: "RESOURCE_EXHAUSTED"
+        case .serviceUnavailable: "UNAVAILABLE"
+        default: status.code < 500 ? "INVALID_ARGUMENT" : "INTERNAL"
+        }
+    }
+
+    /// The answer to a request for a path: a problem under `/v1`, but for Google's interfaces there and elsewhere.
     package func response(to path: String) -> Response {
-        let isOwn = path == "/v1" || path.hasPrefix("/v1/")
-        return isOwn && !path.hasPrefix("/v1/projects/") ? problem : response
+        if ["/v1/projects/", "/v1beta1/projects/"].contains(where: path.hasPrefix) { return statusOfGoogle }
+        return path == "/v1" || path.hasPrefix("/v1/") ? problem : response
     }
 }
 

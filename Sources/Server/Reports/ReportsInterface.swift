@@ -158,10 +158,11 @@ package struct ReportsInterface: ControlInterface {
         let team = try await access.team(request.headers[.authorization])
         guard team.map({ ProjectName.names(project, $0) }) ?? true else { throw ControlError.notFound }
         let query = request.uri.queryParameters
-        let size = query["pageSize"].flatMap { Int($0) } ?? 1000
-        let start = query["pageToken"].map { Int($0) } ?? 0
-        guard size >= 0, let start, start >= 0 else {
-            throw ControlError.invalid("pageSize or pageToken is not what an answer said")
+        guard let size = query["pageSize"].map({ Int($0) }) ?? 0, size >= 0 else {
+            throw ControlError.invalid("pageSize is not a number of rows, 0 or more")
+        }
+        guard let start = query["pageToken"].map({ $0.isEmpty ? 0 : Int($0) }) ?? 0, start >= 0 else {
+            throw ControlError.invalid("pageToken is not the nextPageToken of an answer")
         }
         let today = ReportDay(clock())
         let choice = ReportChoice(

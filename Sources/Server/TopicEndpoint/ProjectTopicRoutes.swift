@@ -61,10 +61,7 @@ struct ProjectTopicRoutes: Sendable {
         do { return try await body() } catch let refusal as Refusal {
             return refusal.response
         } catch let refusal as ControlError {
-            let name =
-                refusal.status == .unauthorized
-                ? "UNAUTHENTICATED" : refusal.status == .serviceUnavailable ? "UNAVAILABLE" : "INVALID_ARGUMENT"
-            return Refusal(status: refusal.status, name: name, message: refusal.message).response
+            return refusal.statusOfGoogle
         } catch {
             context.logger.error("a request about topics could not be answered", metadata: [LogKey.error: "\(error)"])
             return Refusal(
