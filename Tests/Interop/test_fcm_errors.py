@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from urllib.parse import quote
 
 import jwt
 import pytest
@@ -207,6 +208,27 @@ def test_a_provider_token_of_apns_does_not_count(path):
         f"{path['fcm']}/v1/projects/{path['teamId'].lower()}/messages:send",
         json={"message": {"token": path["registrationToken"]}}, headers={"authorization": f"Bearer {bearer}"})
     assert (answer.status_code, answer.json()["error"]["status"]) == (401, "UNAUTHENTICATED")
+
+
+def test_a_message_is_found_and_taken_back_by_its_name(app, path):
+    name = messaging.send(messaging.Message(data={"a": "b"}, token=path["registrationToken"]), app=app)
+    for where in (name, name.replace(path["teamId"].lower(), path["teamId"])):
+        url = f"{path['http']}/v1/notifications/{quote(where, safe='')}"
+        for method in ("GET", "DELETE"):
+            answer = requests.request(method, url, timeout=10)
+            assert answer.status_code == 200 and answer.json()[0]["id"] == internal_id(name), (method, where)
+    url = f"{path['http']}/v1/notifications/{quote(name.replace(path['teamId'].lower(), 'otherteam1'), safe='')}"
+    assert [requests.request(method, url, timeout=10).status_code for method in ("GET", "DELETE")] == [404, 404]
+    report = requests.get(f"{path['http']}/v1/reports/messages/{quote(name, safe='')}", timeout=10)
+    assert report.status_code == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_a_method_that_there_is_not_is_refused_as_google_refuses(path, method):
+    url = f"{path['fcm']}/v1/projects/{path['teamId'].lower()}/messages:send"
+    answer = requests.request(method, url, timeout=10)
+    error = answer.json()["error"]
+    assert answer.status_code == error["code"] == 404 and error["status"] == "NOT_FOUND" and error["message"]
 
 
 def test_a_project_is_named_in_three_ways(path, told):

@@ -4,7 +4,8 @@ import Hummingbird
 import PushModel
 import ServerCore
 
-/// `GET /v1/notifications/{id}`: the notifications that an internal id or an `apns-id` names, with their timelines.
+/// `GET /v1/notifications/{id}`: the notifications that an internal id, an `apns-id` or FCM's name of a message names, with
+/// their timelines.
 /// `DELETE` takes them back.
 struct NotificationsRoute: Sendable {
     let timelines: any TimelineService
@@ -49,8 +50,8 @@ struct NotificationsRoute: Sendable {
     /// The notifications of a name that whoever asks may see.
     private func found(_ request: Request, _ reference: String) async throws -> [NotificationTimeline] {
         let team = try await access.team(request.headers[.authorization])
-        guard !reference.isEmpty, reference.utf8.count <= 128 else { throw ControlError.notFound }
-        let found = try await timelines.timelines(of: reference, team: team)
+        let reference = try NotificationReference(segment: reference)
+        let found = try await timelines.timelines(of: reference.id, team: try reference.owner(team))
         guard !found.isEmpty else { throw ControlError.notFound }
         return found
     }

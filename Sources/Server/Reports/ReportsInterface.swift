@@ -94,8 +94,9 @@ package struct ReportsInterface: ControlInterface {
     }
 
     private func message(_ request: Request, _ access: ProviderAccess, _ id: String) async throws -> Response {
-        let team = try await access.team(request.headers[.authorization])
-        guard !id.isEmpty, id.utf8.count <= 128 else { throw ControlError.notFound }
+        let asking = try await access.team(request.headers[.authorization])
+        let reference = try NotificationReference(segment: id)
+        let (id, team) = (reference.id, try reference.owner(asking))
         if let broadcast = NotificationID(text: id) {
             try await flush()
             try await sweep.catchUp()

@@ -201,6 +201,29 @@ func `a withdrawal says what became of each notification`(outcome: WithdrawalOut
     }
 }
 
+@Test(arguments: ["GET", "DELETE"], [("team000001", 200), ("TEAM000001", 200), ("team000002", 404), ("nobody", 404)])
+func `a notification may be named as FCM's door names it`(method: String, row: (project: String, status: Int))
+    async throws
+{
+    try await withListener(.development(server.services(.open))) { listener in
+        let path = "/v1/notifications/projects%2F\(row.project)%2Fmessages%2F5"
+        let answer = try await listener.send(method, path)
+        #expect(answer.status == row.status)
+        #expect(try await listener.send(method, path + "%2F").status == 404)
+    }
+}
+
+@Test(arguments: ["/v1/projects/team000001/messages:send", "/v1beta1/projects/team000001/androidApps/t/none"])
+func `what is not there is said in Google's form under the paths of its interfaces`(path: String) async throws {
+    try await withListener(.development(server.services(.open))) { listener in
+        let answer = try await listener.send("GET", path)
+        #expect(answer.status == 404)
+        #expect(
+            answer.body
+                == #"{"error":{"code":404,"message":"there is nothing of that name here","status":"NOT_FOUND"}}"#)
+    }
+}
+
 @Test func `a withdrawal that the store does not take may be tried again`() async throws {
     var server = FakeServer()
     server.outcome = .failed
