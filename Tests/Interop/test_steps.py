@@ -35,9 +35,10 @@ TIMED = ["storeDue"]
 ABSENT = ["storeAppearance", "storeLeftUnhandled", "startApp", "storeRemoval", "storeRelease"]
 # A minute after a start that failed: the agent's Swift tests have it, with a clock of their own.
 # What is missed, a clock that is set and a circle that is entered take their time too: see test_schedule_agent.
+# What an app sends to its provider: see test_upstream.
 # With an extension that fetches a picture: see test_service_extension.
 EXTENDED = ["startExtension", "extend", "storeExtended"]
-ELSEWHERE = ["storeResponsesDropped", "storeMissed", "storeAnchored", "storeCrossed"]
+ELSEWHERE = ["storeResponsesDropped", "storeMissed", "storeAnchored", "storeCrossed", "storeUnderWay"]
 
 
 def sides(steps):

@@ -5,16 +5,23 @@ import hmac
 import json
 import queue
 import subprocess
+import sys
 import threading
 import time
+import uuid
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 import requests
 
-from aldaba_process import BINARY
+from aldaba_process import BINARY, REPOSITORY, run_aldaba
+from faulty_proxy import Fault, FaultyProxy
 from mcs_client import IQ, Device, Message, checkin, register3
+from own_agent import OwnAgent
+
+sys.path.insert(0, str(REPOSITORY / "Examples/PythonClient"))
+from aldaba_notifications import Agent  # noqa: E402
 
 
 def project_number(team):
@@ -130,6 +137,81 @@ def test_messages_come_in_order_and_wait_until_they_are_acknowledged(path, app):
     with Events(path["http"], last=came[199][0]) as events:
         assert events.next()[1]["id"] == "order-200"
     assert acknowledge(path, came[-1][0]) == 50, "who came back with an event's id has acknowledged what was before"
+
+
+class FarAgent:
+    """A script's app on an agent whose device channel can be cut off."""
+
+    def __init__(self, up):
+        self.app = f"com.example.far-{uuid.uuid4().hex[:8]}"
+        self.is_cut_off = False
+        self.proxy = FaultyProxy(
+            json.loads((up.data / "serve.json").read_text())["devicePort"],
+            lambda _: Fault(cut_after=0) if self.is_cut_off else Fault())
+        self.agent = OwnAgent(up, "test_upstream", device_port=self.proxy.port)
+        run_aldaba("app", "create", self.app, "--team", "ALDABADEMO", "--data", up.data)
+        self.secret = self.agent.install(
+            id=self.app, name="Far", team="ALDABADEMO", executable=sys.executable, authorization="granted",
+            provesBySecret=True)
+        self.agent.start()
+
+    def script(self):
+        return Agent(self.app, self.secret, self.agent.socket)
+
+    def send(self, script, name, seconds):
+        script.send({"type": "channel", "command": "send", "request": 900, "draft": {
+            "id": name, "to": project_number("ALDABADEMO"), "data": {"name": name}, "timeToLive": seconds}})
+
+    def ended(self, script):
+        """The next end of a message, as (its id, its code)."""
+        end = script.wait(lambda got: got["type"] == "channel" and got["event"] == "ended", 20)
+        script.send({"type": "channel", "command": "endTaken", "upstream": end["upstream"]})
+        return end["id"], end.get("code")
+
+    def stop(self):
+        self.agent.stop()
+        self.proxy.stop()
+
+
+@pytest.fixture
+def far(up):
+    made = FarAgent(up)
+    yield made
+    made.stop()
+
+
+def test_what_the_provider_got_is_not_told_as_expired_by_an_agent_that_was_killed(path, far):
+    with Events(path["http"], topic=far.app) as events:
+        with far.script() as script:
+            script.register()
+            far.agent.arm("storeReceiptsConfirmed.before")
+            far.send(script, "kept", 1)
+            far.agent.wait_for_death()
+        assert events.next()[1]["id"] == "kept"
+        far.is_cut_off = True
+        far.agent.start()
+        with far.script() as script:
+            far.send(script, "late", 1)
+            assert far.ended(script) == ("late", "TtlExceeded"), "the other one's time was over before"
+            far.is_cut_off = False
+            assert far.ended(script) == ("kept", None)
+            far.send(script, "last", 60)
+            assert far.ended(script) == ("last", None)
+        assert events.next()[1]["id"] == "last", "the one before came once"
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_a_message_is_sent_though_the_agent_dies_as_it_notes_that(path, far, side):
+    with Events(path["http"], topic=far.app) as events:
+        with far.script() as script:
+            script.register()
+            far.agent.arm(f"storeUnderWay.{side}")
+            far.send(script, f"noted-{side}", 60)
+            far.agent.wait_for_death()
+        far.agent.start()
+        with far.script() as script:
+            assert far.ended(script) == (f"noted-{side}", None)
+        assert events.next()[1]["id"] == f"noted-{side}"
 
 
 def test_the_same_message_twice_is_one(path, app):

@@ -10,12 +10,11 @@ import PushModel
 
 /// The agent asks its engine about every event, and does what that says.
 extension Agent {
-    /// The present time, store, session, screen and what is under way, which the engine does not keep.
+    /// The present time, store, session and screen, which the engine does not keep.
     var context: AgentEngine.Context {
         AgentEngine.Context(
             now: parts.now(), clock: parts.clock.now(), store: store, session: onLink { $0.sessionNumber } ?? nil,
-            isConnected: onLink { $0.isOpen } ?? false, hasScreen: parts.presenter.hasScreen,
-            upstreamUnderWay: onLink { $0.upstreamUnderWay } ?? [])
+            isConnected: onLink { $0.isOpen } ?? false, hasScreen: parts.presenter.hasScreen)
     }
 
     /// Asks the engine, and does what it says.

@@ -6,9 +6,13 @@ import PushModel
 
 /// The store as the link to the server uses it.
 extension AgentStore: ServerLinkStore, AppRequestStore {
-    /// The messages of apps that wait to be sent: the first `limit` after a place in the outbox.
-    package func upstream(after place: QueuedUpstream.Place, limit: Int) throws -> [QueuedUpstream] {
-        try read { try $0.upstream(after: place, limit: limit) }
+    /// Takes messages of apps to send: the first `limit` after a place in the outbox. Those that were not sent before are
+    /// noted as under way, in one commit.
+    package func takeUpstream(after place: QueuedUpstream.Place, limit: Int) throws -> [QueuedUpstream] {
+        let found = try read { try $0.upstream(after: place, limit: limit) }
+        let new = found.filter { !$0.isUnderWay }.map(\.message.sequence)
+        if !new.isEmpty { _ = try commit([.upstreamUnderWay(new)]) }
+        return found.map(\.message)
     }
 
     /// The topics that wait, of apps that have device tokens, and each app's token.

@@ -131,7 +131,7 @@ extension AgentEngine {
     mutating func expire(_ moment: Timestamp, _ context: Context) {
         guard expiry.passed(moment) else { return }
         enqueue(.dataExpired(at: context.now))
-        enqueue(.upstreamExpired(at: context.now, except: context.upstreamUnderWay))
+        enqueue(.upstreamExpired(at: context.now))
         emit(.resumeExpiry)
     }
 }

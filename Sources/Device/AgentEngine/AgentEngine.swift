@@ -58,14 +58,11 @@ package struct AgentEngine: Sendable {
         package var isConnected: Bool
         /// Whether there is a screen.
         package var hasScreen: Bool
-        /// The apps' messages of which the server may know, though it has not said so.
-        package var upstreamUnderWay: Set<QueuedUpstream.Place>
 
         /// The context of one event. Each parameter is the property of its name.
         package init(
             now: Timestamp, clock: ClockReading, store: any AgentEngineStore, session: Int? = nil,
-            isConnected: Bool = false, hasScreen: Bool = true,
-            upstreamUnderWay: Set<QueuedUpstream.Place> = []
+            isConnected: Bool = false, hasScreen: Bool = true
         ) {
             self.now = now
             self.clock = clock
@@ -73,7 +70,6 @@ package struct AgentEngine: Sendable {
             self.session = session
             self.isConnected = isConnected
             self.hasScreen = hasScreen
-            self.upstreamUnderWay = upstreamUnderWay
         }
     }
 

@@ -9,8 +9,9 @@ import PushModel
 /// What a link reads of the outbox of apps' messages, and of the topics that they want to join or leave. Used on the link's
 /// event loop only.
 package protocol AppRequestStore {
-    /// The messages that wait to be sent: the first `limit` after a place in the outbox.
-    func upstream(after place: QueuedUpstream.Place, limit: Int) throws -> [QueuedUpstream]
+    /// Takes messages to send: the first `limit` after a place in the outbox. Once this returns it is durable that the server
+    /// may know of them.
+    func takeUpstream(after place: QueuedUpstream.Place, limit: Int) throws -> [QueuedUpstream]
     /// The topics that wait, of apps that have device tokens, and each app's token.
     func topicWishes(
         after place: TopicWish.Place, limit: Int, environment: PushEnvironment
@@ -33,15 +34,12 @@ extension ServerLink {
         sendUpstream()
     }
 
-    /// The messages of which the server may know, though it has not said so.
-    package var upstreamUnderWay: Set<QueuedUpstream.Place> { upstream.underWay }
-
     /// Sends what the outbox holds, as far as the flow allows.
     func sendUpstream() {
         guard let session, let store = parts.store as? any AppRequestStore else { return }
         while let (place, limit) = upstream.read {
             do {
-                let page = try store.upstream(after: place, limit: limit)
+                let page = try store.takeUpstream(after: place, limit: limit)
                 upstream.send(page.map { ($0.sequence, $0.persistentID) }, of: limit)
                 for message in page { session.connection.send(message) }
             } catch {

@@ -3,7 +3,7 @@ import DeviceModel
 /// Decides which messages of apps go upstream and when: a value.
 ///
 /// Guarantees: they go in the order of the outbox, at most ``window`` unconfirmed at once; what a session did not get
-/// confirmed is sent again in the next, under the same name; and ``underWay`` are those of which the server may know.
+/// confirmed is sent again in the next, under the same name.
 struct UpstreamFlow: Sendable {
     /// The most messages that may be unconfirmed. Receipts have their share of the session's window too.
     static let window = 8
@@ -11,8 +11,7 @@ struct UpstreamFlow: Sendable {
     private var isOpen = false
     private var place: QueuedUpstream.Place = 0
     private var mayHaveMore = false
-    /// What was sent and is not confirmed, by its name; of a session that was closed until the next one is open, which
-    /// begins with it.
+    /// What was sent over the open session and is not confirmed, by its name.
     private var unconfirmed: [String: QueuedUpstream.Place] = [:]
     private var refusals: [String: String] = [:]
 
@@ -22,14 +21,7 @@ struct UpstreamFlow: Sendable {
         mayHaveMore = true
     }
 
-    mutating func sessionClosed() {
-        let unconfirmed = unconfirmed
-        self = UpstreamFlow()
-        self.unconfirmed = unconfirmed
-    }
-
-    /// The messages that the server may have, or may get yet.
-    var underWay: Set<QueuedUpstream.Place> { Set(unconfirmed.values) }
+    mutating func sessionClosed() { self = UpstreamFlow() }
 
     /// Messages were committed.
     mutating func committed() { mayHaveMore = true }
@@ -57,7 +49,7 @@ struct UpstreamFlow: Sendable {
     /// The place of a message that the server is done with, and why it failed, if it did; `nil` for one that was not sent over
     /// the open session.
     mutating func confirmed(_ name: String) -> (sequence: QueuedUpstream.Place, code: String?)? {
-        guard isOpen, let sequence = unconfirmed.removeValue(forKey: name) else { return nil }
+        guard let sequence = unconfirmed.removeValue(forKey: name) else { return nil }
         return (sequence, refusals.removeValue(forKey: name))
     }
 }

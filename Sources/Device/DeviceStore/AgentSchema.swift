@@ -18,6 +18,7 @@ package enum AgentSchema {
         migrator.registerMigration("9") { database in try database.execute(sql: ninth) }
         migrator.registerMigration("10") { database in try database.execute(sql: tenth) }
         migrator.registerMigration("11") { database in try database.execute(sql: eleventh) }
+        migrator.registerMigration("12") { database in try database.execute(sql: twelfth) }
         return migrator
     }
 
@@ -275,5 +276,11 @@ package enum AgentSchema {
             joins INTEGER NOT NULL,
             UNIQUE (app, topic)
         ) STRICT;
+        """
+
+    /// `upstream.under_way`: whether it was sent, so that the server may know of it. What waits from before may have been.
+    private static let twelfth = """
+        ALTER TABLE upstream ADD COLUMN under_way INTEGER NOT NULL DEFAULT 0;
+        UPDATE upstream SET under_way = 1 WHERE ended = 0;
         """
 }

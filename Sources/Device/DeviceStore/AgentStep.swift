@@ -12,6 +12,7 @@ public enum AgentStep: String, CaseIterable, Sendable {
     case storeFired, storeScheduled, storeUnscheduled, storeUnlisted, storeStanding, storePreference
     case storeRemoval, storeBeginning, storeRelease, storeShownAgain
     case storeQuestion, storeDeferral, storeDue, storeMissed, storeAnchored, storeCrossed, storeExtended
+    case storeUnderWay
     /// Each is a message to the server: that notifications are stored, and a batch of receipts.
     case acknowledge, report
     /// Each is a kind of message to an app.

@@ -36,12 +36,21 @@ extension StoreChange {
         }
     }
 
+    /// Messages of the outbox are about to be sent: from now on the server may know of them, until it has said so.
+    package static func upstreamUnderWay(_ messages: [QueuedUpstream.Place]) -> StoreChange {
+        StoreChange(
+            .storeUnderWay,
+            silently: { store in
+                for sequence in messages {
+                    try store.execute("UPDATE upstream SET under_way = 1 WHERE sequence = ?", [sequence])
+                }
+            })
+    }
+
     /// Messages of the outbox whose time is over end; of those that are under way the server's word is awaited.
-    package static func upstreamExpired(
-        at: Timestamp, except underWay: Set<QueuedUpstream.Place> = []
-    ) -> StoreChange {
+    package static func upstreamExpired(at: Timestamp) -> StoreChange {
         StoreChange(.storeLeftUnhandled) {
-            try $0.postpone(underWay, at: at)
+            try $0.postponeUpstreamUnderWay(at: at)
             return .upstreamEnded(try $0.end(ChannelFault.expired, "expires_at <= ?", [at.rawValue]))
         }
     }
@@ -104,14 +113,11 @@ extension ChangeApplier {
         return nil
     }
 
-    /// Looks again later whether these have expired.
-    func postpone(_ messages: Set<QueuedUpstream.Place>, at: Timestamp) throws {
-        let later = at.adding(milliseconds: UpstreamLimits.doubt).rawValue
-        for sequence in messages {
-            try execute(
-                "UPDATE upstream SET expires_at = ? WHERE sequence = ? AND ended = 0 AND expires_at <= ?",
-                [later, sequence, at.rawValue])
-        }
+    /// Looks again later whether what is under way has expired.
+    func postponeUpstreamUnderWay(at: Timestamp) throws {
+        try execute(
+            "UPDATE upstream SET expires_at = ? WHERE ended = 0 AND under_way = 1 AND expires_at <= ?",
+            [at.adding(milliseconds: UpstreamLimits.doubt).rawValue, at.rawValue])
     }
 
     /// Ends the messages that wait and for which the condition holds.
@@ -154,22 +160,26 @@ extension ChangeApplier {
 }
 
 extension AgentReader {
-    /// The messages that wait to be sent: the first `limit` after a place in the outbox.
-    package func upstream(after place: QueuedUpstream.Place, limit: Int) throws -> [QueuedUpstream] {
+    /// The messages that wait for the server's word: the first `limit` after a place in the outbox; and whether each was
+    /// sent before.
+    package func upstream(
+        after place: QueuedUpstream.Place, limit: Int
+    ) throws -> [(message: QueuedUpstream, isUnderWay: Bool)] {
         try Row.fetchAll(
             database.cachedStatement(
                 sql: """
-                    SELECT sequence, app, message, recipient, data, time_to_live, sent_at
+                    SELECT sequence, app, message, recipient, data, time_to_live, sent_at, under_way
                     FROM upstream INDEXED BY upstream_waiting
                     WHERE ended = 0 AND sequence > ? ORDER BY sequence LIMIT ?
                     """), arguments: [place, limit]
         ).map { row in
             let text: String = row[4]
             let data = try JSONDecoder().decode([String: String].self, from: Data(text.utf8))
-            return QueuedUpstream(
+            let message = QueuedUpstream(
                 sequence: row[0], app: row[1],
                 draft: UpstreamDraft(id: row[2], to: row[3], data: data, timeToLive: row[5]),
                 sentAt: Timestamp(rawValue: row[6]))
+            return (message, row[7])
         }
     }
 

@@ -40,6 +40,8 @@ final class AgentHarness: Sendable {
     let pauses = Inbox<Duration>()
     /// Opened when the store's keeper has looked through the store and rests.
     let keeperRests = Latch()
+    /// The agent's wall clock, which stands unless a test sets it.
+    let time = Mutex(noon)
     /// How often the agent closed its parts.
     let closings = Mutex(0)
     let running: Mutex<Task<Void, any Error>?> = Mutex(nil)
@@ -89,7 +91,7 @@ final class AgentHarness: Sendable {
             replyWindow: window,
             stills: stills,
             peerCheck: PeerCheck(executable: { _ in executable }, user: getuid()), clock: clock, positions: positions,
-            network: network, zones: zones, now: { noon },
+            network: network, zones: zones, now: { [self] in time.withLock { $0 } },
             // The store's keeper rests until the agent ends; all other pauses are over at once.
             sleep: { [pauses, keeperRests] duration in
                 guard duration < .seconds(3600) else {

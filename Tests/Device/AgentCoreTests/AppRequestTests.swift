@@ -76,6 +76,36 @@ struct AppRequestTests {
         try await harness.stop()
     }
 
+    @Test func `the server's word is awaited on what was sent before a restart, though its time is over`() async throws
+    {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let session = try await loggedIn(harness)
+        let app = try await harness.readyApp()
+        app.send(.channel(.send(request: 1, draft("a", timeToLive: 1))))
+        let sent = try #require(await session.sent.next())
+        try await harness.stop()
+        harness.time.withLock { $0 = noon.adding(milliseconds: 60_000) }
+        try await harness.start()
+        _ = await harness.server.sessions.next()
+        let again = try await harness.readyApp()
+        again.send(.channel(.send(request: 2, draft("b", timeToLive: 1))))
+        #expect(await next(again) == .accepted(request: 2), "nothing ended before")
+        harness.time.withLock { $0 = noon.adding(milliseconds: 120_000) }
+        try await harness.stop()
+        try await harness.start()
+        let third = try await harness.readyApp()
+        guard case .ended(_, id: "b", code: ChannelFault.expired)? = await next(third) else {
+            Issue.record("the one that was never sent ends, and it alone")
+            return
+        }
+        let later = try await loggedIn(harness)
+        #expect(await later.sent.next() == sent)
+        later.events(.reportConfirmed([sent.persistentID]))
+        #expect(await next(third) == .ended(upstream: sent.sequence.rawValue, id: "a", code: nil))
+        try await harness.stop()
+    }
+
     @Test func `a message that the server refuses fails with its words`() async throws {
         let harness = try AgentHarness()
         try await harness.start()
@@ -168,13 +198,13 @@ struct AppRequestTests {
                 .upstreamQueued(draft($0, timeToLive: 1), app: todoManifest.id, waiter: 1, at: noon)
             })
         let late = noon.adding(milliseconds: 1000)
-        let sent = try #require(try store.read { try $0.upstream(after: 0, limit: 1) }.first)
-        let results = try store.commit([.upstreamExpired(at: late, except: [sent.sequence])])
+        let sent = try #require(try store.takeUpstream(after: 0, limit: 1).first)
+        let results = try store.commit([.upstreamExpired(at: late)])
         guard case .upstreamEnded(let ended) = try #require(results.first) else { return }
         #expect(ended[todoManifest.id]?.map(\.id) == ["waiting"])
         #expect(try store.read { try $0.nextUpstreamExpiry() } == late.adding(milliseconds: UpstreamLimits.doubt))
         #expect(
-            try store.read { try $0.upstream(after: 0, limit: 9) } == [sent], "it is sent again in the next session")
+            try store.takeUpstream(after: 0, limit: 9) == [sent], "it is sent again in the next session")
         _ = try store.commit([.upstreamEnded(sent.sequence, code: nil)])
         #expect(try store.read { try $0.nextUpstreamExpiry() } == nil)
     }
