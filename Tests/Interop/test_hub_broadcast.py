@@ -6,7 +6,9 @@ import queue
 import sqlite3
 import threading
 import time
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 import pytest
 from azure_notification_hub.notifications import create_apple_body, create_apple_notification
@@ -197,5 +199,74 @@ def test_campaigns_that_kills_cut_in_two_come_once_to_everybody(own_up):
         for each in listeners:
             each.isEnded = True
         for each in listeners:
+            each.join(10)
+        control.close()
+
+
+@pytest.mark.timeout(180)
+def test_a_campaign_that_is_held_reaches_nobody_new_and_goes_on_where_it_was(own_up):
+    path = own_up.ready
+    control = ControlClient(path["http"])
+    own = OwnHub(path, control)
+    listeners = [Listener(path) for _ in range(5)]
+    for number, each in enumerate(listeners):
+        # The last one is where quiet hours are: until they end the campaign goes on.
+        zone = "Asia/Kolkata" if number == 4 else "UTC"
+        status, _ = own.ask("PUT", f"/installations/i{number}", {
+            "platform": "aldaba", "pushChannel": each.token, "tags": ["all"], "timeZone": zone})
+        assert status == 201
+    there = datetime.now(ZoneInfo("Asia/Kolkata"))
+    quiet = {
+        "from": (there - timedelta(hours=2)).strftime("%H:%M"), "to": (there + timedelta(hours=2)).strftime("%H:%M"),
+        "then": "wait", "unknownZone": "skip"}
+
+    def send(text, **more):
+        status, made = own.ask("POST", "/campaigns", {"audience": "all", "content": {"body": text}} | more)
+        assert status == 201, made
+        return made["id"]
+
+    def has(number, *texts):
+        wait_until(lambda: set(texts) <= set(listeners[number].texts()), f"{texts} have come", SECONDS)
+        assert listeners[number].texts() == sorted(texts)
+
+    listeners[0].start()
+    try:
+        held = send("held", quiet=quiet)
+        has(0, "held")
+        assert own.ask("POST", f"/campaigns/{held}/pause")[1]["state"] == "Paused"
+        # They connect meanwhile, before and after the server was killed; what is sent later comes.
+        listeners[1].start()
+        own.wait_for_campaign(send("one"), "Completed")
+        has(1, "one")
+        pid = own_up.pids()["serve"]
+        kill(pid)
+        own_up.wait_for_new_pid("serve", pid)
+        wait_until(lambda: is_up(control), "the server is back")
+        assert own.ask("GET", f"/campaigns/{held}")[1]["state"] == "Paused"
+        listeners[2].start()
+        own.wait_for_campaign(send("two"), "Completed")
+        has(1, "one", "two")
+        has(2, "one", "two")
+        ends = own.ask("GET", f"/campaigns/{held}/report")[1]["ends"]
+        assert (ends["pending"], sum(ends.values())) == (1, 5)
+        assert own.ask("POST", f"/campaigns/{held}/resume")[1]["state"] == "Processing"
+        for number in (1, 2):
+            has(number, "held", "one", "two")
+        listeners[3].start()
+        has(3, "held", "one", "two")
+        own.wait_for_campaign(send("three"), "Completed")
+        for number in range(4):
+            has(number, "held", "one", "two", "three")
+
+        def delivered():
+            ends = own.ask("GET", f"/campaigns/{held}/report")[1]["ends"]
+            assert sum(ends.values()) == 5
+            return ends == {"delivered": 4, "pending": 1}
+
+        wait_until(delivered, "the report has them all")
+    finally:
+        for each in listeners:
+            each.isEnded = True
+        for each in listeners[:4]:
             each.join(10)
         control.close()

@@ -116,7 +116,8 @@ package protocol HubStore: Sendable {
     func deleteSends(endedBefore instant: Timestamp, limit: Int) async throws -> Bool
     /// When the next send is due after an instant.
     func nextDue(after now: Timestamp) async throws -> Timestamp?
-    /// Changes the state where it is one of some; `nil` where it is not.
+    /// Changes the state where it is one of some; `nil` where it is not. A send that goes on has its turn at once, and its parts
+    /// make no copy any more (``PartClosure/closed``).
     func setState(
         _ state: SendState, of send: Int64, from states: [SendState], at now: Timestamp
     ) async throws -> SendRecord?
@@ -138,7 +139,7 @@ package protocol HubStore: Sendable {
     func open(
         _ wave: SendWave, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
     ) async throws
-    /// The next part of a send that was not handed over; `nil` where there is none.
+    /// The next part of a send that was not handed over, or is closed and has no successor; `nil` where there is none.
     func nextPart(ofSend send: Int64) async throws -> SendPart?
     /// The parts of a send, by number.
     func parts(ofSend send: Int64) async throws -> [SendPart]
@@ -146,6 +147,10 @@ package protocol HubStore: Sendable {
     func audience(of part: SendPart) async throws -> Bitmap
     /// Notes that a part was handed over.
     func note(_ broadcast: TakenBroadcast, of part: SendPart) async throws
+    /// Those of a part who have no row in the report, can be reached, and have had the same channel since.
+    func remaining(of part: SendPart) async throws -> Bitmap
+    /// Takes some out of a closed part and makes a part of them, with the same moment and the same end. Nobody for none.
+    func divide(_ part: SendPart, leaving rest: Bitmap) async throws
     /// Forgets a part that was not handed over: its members go in slices.
     func drop(_ part: SendPart) async throws
     /// Notes that a part was taken back.
@@ -154,7 +159,8 @@ package protocol HubStore: Sendable {
     func note(_ recipients: [SendRecipient], of part: SendPart, upTo copy: NotificationID) async throws
     /// The installations that have these device tokens of this server, by token; tokens are in lower case.
     func owners(_ tokens: [String], hub: Int64) async throws -> [String: StoredInstallation]
-    /// The lists of parts by their numbers, without those whose send was cancelled or given up, or that were taken back. Blocks.
+    /// The lists of parts by their numbers, without those whose send is held, was cancelled or given up, and those that are closed
+    /// or were taken back. Blocks.
     func openLists(_ parts: [Int64]) throws -> [Int64: OpenList]
     /// Those who have one of some registrations' device tokens, which are in lower case, for each in turn. Blocks.
     func tokenOwners(_ registrations: [[String]], hub: Int64) throws -> [[TokenOwner]]

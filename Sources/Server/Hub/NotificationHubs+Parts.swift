@@ -59,12 +59,24 @@ extension NotificationHubs {
         let taken = try await gateway?.broadcast(
             HubBroadcast(
                 name: "\(record.id)/\(part.number)", list: part.number, audience: "\(audience), hub \(hub.name)",
-                body: try payload(of: part, request), headers: request.headers), of: hub)
+                body: try payload(of: part, request), headers: request.headers, expiresAt: part.expiresAt), of: hub)
         if let taken {
             try await store.note(taken, of: part)
+        } else if part.expiresAt != nil {
+            // The slices have gone on behind the members of a part that follows another.
+            try await store.noteWithdrawn(part, at: now)
         } else {
             try await store.drop(part)
         }
+    }
+
+    /// Makes a part of those who have no copy of one that a pause has closed; it takes several calls where many have one.
+    func succeed(_ part: SendPart, of record: SendRecord, _ hub: HubRecord) async throws {
+        guard part.expiresAt.map({ $0 > now }) ?? false else { return try await store.divide(part, leaving: Bitmap()) }
+        // What was read before the part was closed makes no copy from now on: those that there are have their rows then.
+        try await gateway?.settle()
+        guard try await follow(record, of: hub) else { return }
+        try await store.divide(part, leaving: try await store.remaining(of: part))
     }
 
     private func payload(of part: SendPart, _ request: SendRequest) throws -> [UInt8] {
@@ -85,8 +97,11 @@ extension NotificationHubs {
 
     /// Makes rows of the report for copies that were made since the last look. Where it cannot be read who is in a part, a copy
     /// counts as theirs who has its token.
-    func follow(_ record: SendRecord, of hub: HubRecord) async throws {
-        guard let gateway else { return }
+    ///
+    /// - Returns: Whether those were all.
+    @discardableResult
+    func follow(_ record: SendRecord, of hub: HubRecord) async throws -> Bool {
+        guard let gateway else { return true }
         var left = Self.mostFollowed
         for var part in try await store.parts(ofSend: record.number) {
             guard let broadcast = part.broadcast else { continue }
@@ -107,6 +122,7 @@ extension NotificationHubs {
                 if copies.count < Self.followed { break }
             }
         }
+        return left > 0
     }
 
     /// The row of a broadcast's copy. Without an owner, the row has no installation and the copy's id is its part.

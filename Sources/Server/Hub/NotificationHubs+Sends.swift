@@ -50,12 +50,14 @@ extension NotificationHubs {
         try await move(id, of: hub, to: .canceled, from: [.scheduled, .enqueued, .paused, .processing])
     }
 
-    /// Holds a send that has not ended.
+    /// Holds a send that has not ended. When this returns, parts make no copy any more; a slice that is under way goes on.
     package func pause(_ id: String, of hub: HubRecord) async throws -> SendRecord {
-        try await move(id, of: hub, to: .paused, from: [.scheduled, .enqueued, .processing])
+        let record = try await move(id, of: hub, to: .paused, from: [.scheduled, .enqueued, .processing])
+        try await gateway?.settle()
+        return record
     }
 
-    /// Lets a send go on.
+    /// Lets a send go on, to those of its parts, too, who have no copy.
     package func resume(_ id: String, of hub: HubRecord) async throws -> SendRecord {
         let found = try await send(id, of: hub)
         let state: SendState =

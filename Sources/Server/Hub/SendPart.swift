@@ -6,6 +6,9 @@ import PushModel
 ///
 /// The list has whoever was in when the send began, or its wave was opened. Who of them has deleted the installation or given it
 /// another channel since has left it.
+///
+/// A pause ends a part's copies for good. When the send goes on, those who have none become a part of their own, with the same
+/// moment and the same end, which is handed over as another broadcast.
 package struct SendPart: Hashable, Sendable {
     /// Its number, which is the list's.
     package var number: Int64
@@ -25,6 +28,8 @@ package struct SendPart: Hashable, Sendable {
     package var withdrawnAt: Timestamp?
     /// The last copy that has a row in the report; `nil` before the first.
     package var followed: NotificationID?
+    /// Whether a pause has ended its copies.
+    package var closure = PartClosure.open
 
     /// Brings the parts together.
     package init(
@@ -44,10 +49,20 @@ package struct SendPart: Hashable, Sendable {
 
     /// The end of members that have no copy yet; `nil` before the part was handed over.
     func end(of record: SendRecord, at now: Timestamp) -> SendReport.End? {
-        guard broadcast != nil else { return nil }
+        guard broadcast != nil || withdrawnAt != nil else { return nil }
         if withdrawnAt != nil || [.canceled, .abandoned].contains(record.state) { return .ended }
         return expiresAt.map { $0 <= now } ?? false ? .expired : .waiting
     }
+}
+
+/// Whether a part makes copies, as far as pauses are concerned.
+package enum PartClosure: Int, Hashable, Sendable {
+    /// It makes copies, but for while the send is held.
+    case open = 0
+    /// The send was held and goes on: the part makes no copy any more, and those without one have no other part yet.
+    case closed = 1
+    /// Those without a copy have another part.
+    case succeeded = 2
 }
 
 /// A part that is to be kept.
@@ -116,6 +131,8 @@ package struct HubBroadcast: Hashable, Sendable {
     package var body: [UInt8]
     /// The header fields for the push service, by their names in lower case.
     package var headers: [String: String]
+    /// Until when it makes copies; `nil` for what the header fields say.
+    package var expiresAt: Timestamp?
 }
 
 /// A broadcast that was taken.
@@ -149,6 +166,11 @@ package protocol BroadcastGateway: Sendable {
     func copies(
         of broadcast: NotificationID, after: NotificationID?, limit: Int
     ) async throws -> [(id: NotificationID, tokens: [String])]
+
+    /// Waits until no copy is made any more for what was read of lists before.
+    ///
+    /// - Throws: where it is not known.
+    func settle() async throws
 
     /// Takes a broadcast back, and its copies.
     func withdraw(_ broadcast: NotificationID) async throws

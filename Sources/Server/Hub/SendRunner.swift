@@ -223,11 +223,17 @@ package struct SendRunner: Sendable {
         try await hubs.store.advance(record.number, hub: hub.number, progress, committed: hubs.committed)
     }
 
-    /// Hands over the next part that goes as one; whether there was one.
+    /// Hands over the next part that goes as one, or makes a part of those who were without a copy at a pause; whether there was
+    /// one.
     private func handOver(_ record: SendRecord, _ hub: HubRecord) async throws -> Bool {
         guard hubs.gateway != nil, record.request.format != .template,
             let part = try await hubs.store.nextPart(ofSend: record.number)
         else { return false }
+        if part.closure == .closed, part.broadcast != nil {
+            try await hubs.succeed(part, of: record, hub)
+            return true
+        }
+        // Whoever has a copy of a closed one is known when its broadcast is.
         try await hubs.handOver(part, of: record, hub)
         let isLarge = part.count / Self.largeBroadcast >= hubs.broadcastMinimum
         if isLarge, try await hubs.store.nextPart(ofSend: record.number) == nil {

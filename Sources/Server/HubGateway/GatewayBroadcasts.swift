@@ -44,7 +44,8 @@ package struct GatewayBroadcasts: BroadcastGateway {
     /// Sends it to the list of the hub's app. What is attempted once or never, or too large, is not taken.
     package func broadcast(_ broadcast: HubBroadcast, of hub: HubRecord) async throws -> TakenBroadcast? {
         guard let app = try await apps.find(hub.topic), app.team == hub.team, app.isPushEnabled,
-            let options = try? PushOptions(broadcast.headers, now: clock()), options.expiry != .once,
+            let options = try? PushOptions(broadcast.headers, now: clock()),
+            case let expiry = broadcast.expiresAt.map({ .until($0) }) ?? options.expiry, expiry != .once,
             broadcast.body.count <= APNsPayloadLimit.bytes(for: options.pushType),
             JSONScanner.fault(inObject: broadcast.body) == nil
         else { return nil }
@@ -53,7 +54,7 @@ package struct GatewayBroadcasts: BroadcastGateway {
             ListMessage(
                 name: broadcast.name, to: RecipientList(number: broadcast.list, place: place),
                 audience: broadcast.audience, content: .apns(broadcast.body), pushType: options.pushType,
-                priority: options.priority, collapseID: options.collapseID, expiry: options.expiry), from: hub.team)
+                priority: options.priority, collapseID: options.collapseID, expiry: expiry), from: hub.team)
         return TakenBroadcast(id: sent.id, expiresAt: sent.expiresAt)
     }
 
@@ -68,6 +69,9 @@ package struct GatewayBroadcasts: BroadcastGateway {
             return (copy.id, try sealer.everyToken(of: subject).map(\.description))
         }
     }
+
+    /// Waits for the mailboxes.
+    package func settle() async throws { try await broadcasts.settle() }
 
     /// Takes it back; one that has ended already stays as it is.
     package func withdraw(_ broadcast: NotificationID) async throws {

@@ -25,12 +25,15 @@ extension HubDatabase {
         }
     }
 
-    /// Reads the first row without a broadcast.
+    /// Reads the first row without a broadcast, or without a successor.
     package func nextPart(ofSend send: Int64) async throws -> SendPart? {
         try await pool.read { database in
             try Row.fetchOne(
                 database,
-                sql: "\(Self.parts) WHERE send = ? AND broadcast IS NULL ORDER BY number LIMIT 1", arguments: [send]
+                sql: """
+                    \(Self.parts) WHERE send = ? AND withdrawn_at IS NULL AND (broadcast IS NULL OR closure = ?)
+                    ORDER BY number LIMIT 1
+                    """, arguments: [send, PartClosure.closed.rawValue]
             ).map(SendPart.init)
         }
     }
@@ -61,7 +64,8 @@ extension HubDatabase {
     }
 
     private static let parts = """
-        SELECT number, send, locale, variant, count, broadcast, expires_at, withdrawn_at, followed FROM send_part
+        SELECT number, send, locale, variant, count, broadcast, expires_at, withdrawn_at, followed, closure
+        FROM send_part
         """
 
     /// Reads the audience; of the parts that were asked for lately it is kept.
@@ -70,13 +74,16 @@ extension HubDatabase {
     }
 
     func audience(ofPart number: Int64, _ database: Database) throws -> Bitmap {
-        if let known = partAudiences.withLock({ $0[number] }) { return known }
+        // Each time that some are taken out there are fewer.
+        let statement = try database.cachedStatement(sql: "SELECT count FROM send_part WHERE number = ?")
+        let count = try Int.fetchOne(statement, arguments: [number])
+        if let known = partAudiences.withLock({ $0[number] }), known.count == count { return known.audience }
         let blob = try Data.fetchOne(
             database, sql: "SELECT audience FROM send_part WHERE number = ?", arguments: [number])
         let audience = try blob.map { try Bitmap(stored: $0, of: "part") } ?? Bitmap()
         partAudiences.withLock { known in
             if known.count >= Self.mostPartAudiences { known.removeAll() }
-            known[number] = audience
+            known[number] = (count, audience)
         }
         return audience
     }
@@ -87,6 +94,58 @@ extension HubDatabase {
             try database.execute(
                 sql: "UPDATE send_part SET broadcast = ?, expires_at = ? WHERE number = ?",
                 arguments: [broadcast.id.rawValue, broadcast.expiresAt.rawValue, part.number])
+        }
+    }
+
+    /// Closes the parts of a send that goes on, which is to look at them at once.
+    static func closeParts(ofSend send: Int64, _ database: Database) throws {
+        try database.execute(
+            sql: "UPDATE send_part SET closure = ? WHERE send = ? AND closure = ? AND withdrawn_at IS NULL",
+            arguments: [PartClosure.closed.rawValue, send, PartClosure.open.rawValue])
+        guard database.changesCount > 0 else { return }
+        try database.execute(sql: "UPDATE send SET next_at = NULL WHERE number = ?", arguments: [send])
+    }
+
+    /// Looks each member up who has no row.
+    package func remaining(of part: SendPart) async throws -> Bitmap {
+        try await pool.read { database in
+            let members = try self.audience(ofPart: part.number, database)
+                .subtracting(try Self.installationsWithRow(ofSend: part.send, database))
+            let statement = try database.cachedStatement(
+                sql: """
+                    SELECT 1 FROM installation WHERE number = ? AND platform = 'aldaba' AND channel IS NOT NULL
+                        AND fault IS NULL AND channel_moment < (SELECT moment FROM send_part WHERE number = ?)
+                    """)
+            var found = Bitmap()
+            var next: UInt32? = 0
+            while let start = next {
+                let numbers = members.numbers(from: start, limit: 10_000)
+                for number in numbers
+                where try Int.fetchOne(statement, arguments: [Int64(number), part.number]) != nil {
+                    found.insert(number)
+                }
+                next = numbers.last.flatMap { $0 < .max ? $0 + 1 : nil }
+            }
+            return found
+        }
+    }
+
+    /// Changes the row and adds another.
+    package func divide(_ part: SendPart, leaving rest: Bitmap) async throws {
+        try await pool.write { database in
+            let left = try self.audience(ofPart: part.number, database).subtracting(rest)
+            try database.execute(
+                sql: "UPDATE send_part SET closure = ?, audience = ?, count = ? WHERE number = ? AND closure = ?",
+                arguments: [
+                    PartClosure.succeeded.rawValue, Data(left.portable), left.count, part.number,
+                    PartClosure.closed.rawValue,
+                ])
+            guard database.changesCount == 1, !rest.isEmpty else { return }
+            try database.execute(
+                sql: """
+                    INSERT INTO send_part(send, moment, locale, variant, audience, count, expires_at)
+                    SELECT send, moment, locale, variant, ?, ?, expires_at FROM send_part WHERE number = ?
+                    """, arguments: [Data(rest.portable), rest.count, part.number])
         }
     }
 
@@ -147,12 +206,12 @@ extension HubDatabase {
                 sql: """
                     SELECT hub.number, generation, send_part.moment, state FROM send_part
                     JOIN send ON send.number = send JOIN hub ON hub.number = send.hub
-                    WHERE send_part.number = ? AND withdrawn_at IS NULL
+                    WHERE send_part.number = ? AND withdrawn_at IS NULL AND closure = \(PartClosure.open.rawValue)
                     """)
             var lists: [Int64: OpenList] = [:]
             for part in parts {
                 guard let row = try Row.fetchOne(statement, arguments: [part]),
-                    let state = SendState(rawValue: row[3]), state != .canceled, state != .abandoned
+                    let state = SendState(rawValue: row[3]), ![.canceled, .abandoned, .paused].contains(state)
                 else { continue }
                 do {
                     lists[part] = OpenList(
@@ -197,5 +256,6 @@ extension SendPart {
             number: row["number"], send: row["send"], locale: row["locale"], variant: row["variant"],
             count: row["count"], broadcast: id("broadcast"), expiresAt: instant("expires_at"),
             withdrawnAt: instant("withdrawn_at"), followed: id("followed"))
+        closure = PartClosure(rawValue: row["closure"]) ?? .closed
     }
 }

@@ -195,16 +195,18 @@ extension HubDatabase {
 
     /// Reads the primary key.
     package func installationsWithRow(ofSend send: Int64) async throws -> Bitmap {
-        try await pool.read { database in
-            var found = Bitmap()
-            let rows = try Row.fetchCursor(
-                database, sql: "SELECT installation FROM send_recipient WHERE send = ? AND installation > 0",
-                arguments: [send])
-            while let row = try rows.next() {
-                if let number = UInt32(exactly: row[0] as Int64) { found.insert(number) }
-            }
-            return found
+        try await pool.read { try Self.installationsWithRow(ofSend: send, $0) }
+    }
+
+    static func installationsWithRow(ofSend send: Int64, _ database: Database) throws -> Bitmap {
+        var found = Bitmap()
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT installation FROM send_recipient WHERE send = ? AND installation > 0",
+            arguments: [send])
+        while let row = try rows.next() {
+            if let number = UInt32(exactly: row[0] as Int64) { found.insert(number) }
         }
+        return found
     }
 }
 

@@ -174,6 +174,7 @@ extension HubDatabase {
                 arguments: [state.rawValue, state.isFinal ? now.rawValue : nil, send])
             guard database.changesCount == 1 else { return nil }
             if state.isFinal { try Self.endRetries(of: send, word: state.rawValue, database) }
+            if state == .processing { try Self.closeParts(ofSend: send, database) }
             return try Row.fetchOne(database, sql: "SELECT * FROM send WHERE number = ?", arguments: [send])
                 .flatMap(SendRecord.init)
         }
@@ -212,9 +213,7 @@ extension HubDatabase {
                     sql: "UPDATE send SET next_at = ? WHERE number = ?",
                     arguments: [max(next, progress.nextAt?.rawValue ?? next), send])
             } else if progress.isEnd {
-                try database.execute(
-                    sql: "UPDATE send SET state = ?, ended_at = ? WHERE number = ? AND ended_at IS NULL",
-                    arguments: [SendState.completed.rawValue, progress.at.rawValue, send])
+                try Self.complete(send, at: progress.at, database)
             }
             for count in progress.counts {
                 try database.execute(

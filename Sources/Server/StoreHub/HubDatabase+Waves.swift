@@ -150,10 +150,11 @@ extension HubDatabase {
         return [wave, retry].compactMap { $0 }.min()
     }
 
-    private static func complete(_ send: Int64, at now: Timestamp, _ database: Database) throws {
+    /// Ends a send of which nothing is left. One that is held ends when it goes on.
+    static func complete(_ send: Int64, at now: Timestamp, _ database: Database) throws {
         try database.execute(
-            sql: "UPDATE send SET state = ?, ended_at = ? WHERE number = ? AND ended_at IS NULL",
-            arguments: [SendState.completed.rawValue, now.rawValue, send])
+            sql: "UPDATE send SET state = ?, ended_at = ? WHERE number = ? AND ended_at IS NULL AND state <> ?",
+            arguments: [SendState.completed.rawValue, now.rawValue, send, SendState.paused.rawValue])
     }
 
     /// Has the send wait for what is tried again, or ends it.

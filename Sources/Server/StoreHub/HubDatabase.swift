@@ -13,8 +13,8 @@ package final class HubDatabase: HubStore {
     /// The audiences of the waves of sends that had a turn lately, by the sends' numbers.
     let waveAudiences = Mutex<[Int64: (wave: SendWave, audience: Bitmap)]>([:])
     static let mostWaveAudiences = 16
-    /// The audiences of the parts that were asked for lately, by their numbers: they never change.
-    let partAudiences = Mutex<[Int64: Bitmap]>([:])
+    /// The audiences of the parts that were asked for lately, by their numbers, with how many they are.
+    let partAudiences = Mutex<[Int64: (count: Int?, audience: Bitmap)]>([:])
     static let mostPartAudiences = 64
 
     /// Why the file cannot be used.

@@ -58,8 +58,19 @@ enum HubSchema {
                     WHERE format = 'template' AND campaign IS NULL AND started_at IS NOT NULL
                     """)
         }
+        migrator.registerMigration("12 parts whose copies end with a pause, and whom a send did not reach") {
+            database in
+            try database.execute(sql: closures)
+        }
         return migrator
     }
+
+    /// `closure` is ``PartClosure``.
+    private static let closures = """
+        ALTER TABLE send_part ADD COLUMN closure INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX send_recipient_missed ON send_recipient(send, installation)
+            WHERE outcome IS NOT 'Success' AND ending <> 'pending';
+        """
 
     /// Device tokens of this server and of Apple's get lower case. Of those that had one in two spellings the one that was
     /// registered last keeps it.

@@ -183,6 +183,9 @@ public struct Broadcasts: TopicSender, BroadcastWithdrawal {
         try await store.copies(of: broadcast, after: after, limit: limit)
     }
 
+    /// Waits until the mailboxes decide nothing any more by what they read before.
+    public func settle() async throws { try await settled() }
+
     /// Lets it make no copy any more, waits until nothing is decided by what was read before, and withdraws the copies
     /// behind the answer. What a crash leaves is withdrawn by ``resume()``.
     public func withdrawBroadcast(_ id: NotificationID) async throws -> WithdrawalOutcome {

@@ -71,6 +71,9 @@ final class DyingStore: HubStore {
     func note(_ broadcast: TakenBroadcast, of part: SendPart) async throws {
         try await write { try await store.note(broadcast, of: part) }
     }
+    func divide(_ part: SendPart, leaving rest: Bitmap) async throws {
+        try await write { try await store.divide(part, leaving: rest) }
+    }
     func drop(_ part: SendPart) async throws { try await write { try await store.drop(part) } }
     func noteWithdrawn(_ part: SendPart, at now: Timestamp) async throws {
         try await write { try await store.noteWithdrawn(part, at: now) }
@@ -208,6 +211,7 @@ final class DyingStore: HubStore {
     }
     func nextPart(ofSend send: Int64) async throws -> SendPart? { try await store.nextPart(ofSend: send) }
     func parts(ofSend send: Int64) async throws -> [SendPart] { try await store.parts(ofSend: send) }
+    func remaining(of part: SendPart) async throws -> Bitmap { try await store.remaining(of: part) }
     func audience(of part: SendPart) async throws -> Bitmap { try await store.audience(of: part) }
     func owners(_ tokens: [String], hub: Int64) async throws -> [String: StoredInstallation] {
         try await store.owners(tokens, hub: hub)
