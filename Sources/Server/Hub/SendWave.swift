@@ -18,7 +18,7 @@ package struct SendWave: Hashable, Sendable {
     }
 }
 
-/// Whom campaigns reached, or are going to reach.
+/// Whom campaigns reached, or are going to reach: what was accepted for them, or waits.
 package struct CampaignReach: Hashable, Sendable {
     /// Whom each of them reached.
     package var audiences: [Bitmap]

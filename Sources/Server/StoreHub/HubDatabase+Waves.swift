@@ -182,7 +182,7 @@ extension HubDatabase {
     }
 
     /// Reads the waves by their instants. Of a campaign that was ended, those count whose turn had come, and all who were handed
-    /// over as one: they may have it.
+    /// over as one: they may have it. Whom it did not reach does not count.
     package func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> CampaignReach {
         try await pool.read { database in
             let rows = try Row.fetchCursor(
@@ -195,11 +195,14 @@ extension HubDatabase {
                     """, arguments: [instant.rawValue, hub, send])
             var found: [Int64: Bitmap] = [:]
             var unreadable: Set<Int64> = []
+            var missed: [Int64: Bitmap] = [:]
             while let row = try rows.next() {
                 let number: Int64 = row["send"]
                 let audience: Bitmap
                 do {
-                    audience = try self.reached(row, number, database)
+                    let known = try missed[number] ?? Self.missed(number, database)
+                    missed[number] = known
+                    audience = try self.reached(row, number, database).subtracting(known)
                 } catch is UnreadableSend {
                     unreadable.insert(number)
                     guard let whole = try Self.whole(row["audience"], of: number, database) else { continue }
@@ -209,6 +212,25 @@ extension HubDatabase {
             }
             return CampaignReach(audiences: Array(found.values), unreadable: unreadable.sorted())
         }
+    }
+
+    /// To whom nothing of a send was handed over, and nothing will be: refused, left out, or ended before another attempt.
+    private static func missed(_ send: Int64, _ database: Database) throws -> Bitmap {
+        let rows = try Int64.fetchCursor(
+            database.cachedStatement(
+                sql: """
+                    SELECT installation FROM send_recipient AS missed
+                    WHERE send = ? AND installation > 0 AND outcome IS NOT 'Success' AND ending <> 'pending'
+                        AND NOT EXISTS (
+                            SELECT 1 FROM send_recipient AS other
+                            WHERE other.send = missed.send AND other.installation = missed.installation
+                                AND (other.outcome IS 'Success' OR other.ending = 'pending'))
+                    """), arguments: [send])
+        var found = Bitmap()
+        while let number = try rows.next() {
+            if let number = UInt32(exactly: number) { found.insert(number) }
+        }
+        return found
     }
 
     /// Whom a wave reached, or is going to reach.

@@ -43,6 +43,49 @@ import Testing
     #expect(try await world.hubs.store.leftOut(of: second.number) == [.capped: 1])
 }
 
+@Test func `only what was taken counts for the cap, or what waits to be`() async throws {
+    let world = try await HubWorld()
+    let verdicts: [(PushVerdict, isTaken: Bool)] = [
+        (PushVerdict(.success), true), (PushVerdict(.wrongToken), false), (PushVerdict(.badChannel), false),
+        (PushVerdict(.unavailable, retryAfter: 60_000), true), (PushVerdict(.invalidNotificationSize), false),
+    ]
+    for (number, (verdict, _)) in verdicts.enumerated() {
+        try await world.put("i\(number)", channel: "c\(number)")
+        world.sender.refuse("c\(number)", verdict)
+    }
+    let first = try await world.campaign("{}")
+    _ = try await world.runner.runAll()
+    #expect(try await world.now(first).targeted == 5)
+    // What is dead comes back.
+    try await world.put("i2", channel: "c2")
+    for number in verdicts.indices { world.sender.take("c\(number)") }
+    let before = world.sender.channels.count
+    let second = try await world.campaign(#"{"cap":{"most":1,"hours":24}}"#)
+    _ = try await world.runner.runAll()
+    #expect(world.sender.channels.dropFirst(before).sorted() == ["c1", "c2", "c4"])
+    #expect(try await world.hubs.store.leftOut(of: second.number) == [.capped: 2])
+    // Cancelled before its second attempt it was not taken, either.
+    _ = try await world.hubs.cancel(first.id, of: world.hub)
+    _ = try await world.campaign(#"{"cap":{"most":1,"hours":24}}"#)
+    _ = try await world.runner.runAll()
+    #expect(world.sender.channels.dropFirst(before).sorted() == ["c1", "c2", "c3", "c4"])
+}
+
+@Test func `whom a broadcast could not be handed over to has it not counted by the cap`() async throws {
+    let (world, server) = try await HubWorld.withDevices(3)
+    try await world.put("nobody", channel: "no token", platform: "aldaba")
+    _ = try await world.campaign("{}")
+    _ = try await world.runner.runAll()
+    try await world.put("nobody", channel: try await server.register(4), platform: "aldaba")
+    let second = try await world.campaign(#"{"cap":{"most":1,"hours":24}}"#)
+    _ = try await world.runner.runAll()
+    for number in 1...4 { try await server.login(UInt64(number)) }
+    try await server.settle()
+    #expect(try await world.hubs.store.leftOut(of: second.number) == [.capped: 3])
+    #expect(try await server.payloads(4).count == 1)
+    try await server.stop()
+}
+
 private let experiment = #"""
     {"experiment":{"holdOut":20,"variants":[{"name":"a","share":40,"content":{"title":"A"}},
      {"name":"b","share":40,"content":{"title":"B"}}]}}
