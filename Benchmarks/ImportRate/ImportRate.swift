@@ -20,16 +20,16 @@ enum ImportRate {
         for number in 0..<rows { text += Data((line(number, &random) + "\n").utf8) }
         try text.write(to: file)
         var result: [String: Any] = ["rows": rows]
+        let now = Timestamp(seconds: 1_800_000_000)
         var clock = ContinuousClock.now
         let source = try FileHandle(forReadingFrom: file)
         var lines = InstallationLines { try source.read(upToCount: $0) ?? Data() }
         var read = 0
         while case let slice = try lines.next(InstallationLines.slice), !slice.isEmpty {
-            read += InstallationLines.installations(slice).0.count
+            read += InstallationLines.installations(slice, at: now).0.count
         }
         result["readPerSecond"] = rate(read, since: clock)
         let database = try HubDatabase(path: folder.appendingPathComponent("hub.sqlite").path)
-        let now = Timestamp(seconds: 1_800_000_000)
         let added = try await database.addHub(
             name: "rate", team: TeamID(rawValue: "TEAM000001"), topic: Topic(rawValue: "com.example.rate"),
             isStrict: false, keys: [], at: now)
@@ -41,11 +41,11 @@ enum ImportRate {
             var lines = InstallationLines { try handle.read(upToCount: $0) ?? Data() }
             var put = 0
             var next = try lines.next(InstallationLines.slice)
-            var reading = Task { [next] in InstallationLines.installations(next) }
+            var reading = Task { [next] in InstallationLines.installations(next, at: now) }
             while !next.isEmpty {
                 let (installations, _) = await reading.value
                 next = try lines.next(InstallationLines.slice)
-                reading = Task { [next] in InstallationLines.installations(next) }
+                reading = Task { [next] in InstallationLines.installations(next, at: now) }
                 _ = try await database.importAll(installations, hub: hub.number, at: now)
                 put += installations.count
             }

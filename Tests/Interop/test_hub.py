@@ -254,6 +254,9 @@ def test_refusals_of_the_own_api_say_where(path, control):
     assert "character 3" in problem["detail"]
     assert own.ask("GET", "/installations/nobody")[0] == 404
     made = {"platform": "apns", "pushChannel": "x"}
+    status, problem = own.ask("PUT", "/installations/etag", made | {"expirationTime": "2020-01-01T00:00:00Z"})
+    assert (status, problem["pointer"]) == (400, "/expirationTime")
+    assert own.ask("GET", "/installations/etag")[0] == 404
     assert own.ask("PUT", "/installations/etag", made, {"If-None-Match": "*"})[0] == 201
     assert own.ask("PUT", "/installations/etag", made, {"If-None-Match": "*"})[0] == 412
     assert own.ask("DELETE", "/installations/etag", headers={"If-Match": '"7"'})[0] == 412

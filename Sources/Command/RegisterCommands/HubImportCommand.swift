@@ -40,12 +40,12 @@ extension HubCommand {
                 try await database.prepareImport()
                 var (put, added, wrong) = (0, 0, 0)
                 var next = try lines.next(InstallationLines.slice)
-                var reading = Task { [next] in InstallationLines.installations(next) }
+                var reading = Task { [next] in InstallationLines.installations(next, at: presentTime()) }
                 while !next.isEmpty {
                     let (installations, faults) = await reading.value
                     // The next lines are read while these are written.
                     next = try lines.next(InstallationLines.slice)
-                    reading = Task { [next] in InstallationLines.installations(next) }
+                    reading = Task { [next] in InstallationLines.installations(next, at: presentTime()) }
                     for fault in faults.prefix(max(0, Self.mostTold - wrong)) {
                         FileHandle.standardError.write(Data("\(file), \(fault)\n".utf8))
                     }

@@ -5,10 +5,11 @@ import PushModel
 extension NotificationHubs {
     /// Puts an installation in place of an earlier one.
     ///
-    /// - Throws: ``HubFault`` where the condition does not hold.
+    /// - Throws: ``HubFault`` where the condition does not hold, or its time is over.
     package func put(
         _ installation: Installation, of hub: HubRecord, condition: EntityCondition = .none
     ) async throws -> (StoredInstallation, isNew: Bool) {
+        do { try installation.checkTime(at: clock()) } catch { throw HubFault.document(error) }
         guard
             let done = try await store.put(
                 installation, hub: hub.number, condition: condition, registersChannel: true, at: clock(),
@@ -55,6 +56,7 @@ extension NotificationHubs {
             do {
                 changed = try InstallationJSON.read(
                     try change(InstallationJSON.document(found.installation)), id: found.installation.id)
+                try changed.checkTime(at: clock())
             } catch { throw HubFault.document(error) }
             if let done = try await store.put(
                 changed, hub: hub.number, condition: .version(found.version),

@@ -1,5 +1,6 @@
 import Foundation
 import HubWire
+import PushModel
 
 /// An installation that was read from a document.
 package struct ReadInstallation: Hashable, Sendable {
@@ -90,8 +91,10 @@ package struct InstallationLines {
         isTooLong = false
     }
 
-    /// Reads what stands on lines; any thread may.
-    package static func installations(_ lines: [(line: Int, text: [UInt8]?)]) -> ([ReadInstallation], [Fault]) {
+    /// Reads what stands on lines, without those whose time is over; any thread may.
+    package static func installations(
+        _ lines: [(line: Int, text: [UInt8]?)], at now: Timestamp
+    ) -> ([ReadInstallation], [Fault]) {
         var read: [ReadInstallation] = []
         read.reserveCapacity(lines.count)
         var faults: [Fault] = []
@@ -100,7 +103,11 @@ package struct InstallationLines {
                 faults.append(Fault(line: line, message: "the line has more than \(longest) bytes"))
                 continue
             }
-            do throws(InstallationFault) { read.append(try ReadInstallation(text)) } catch {
+            do throws(InstallationFault) {
+                let one = try ReadInstallation(text)
+                try one.installation.checkTime(at: now)
+                read.append(one)
+            } catch {
                 faults.append(Fault(line: line, message: error.path.isEmpty ? error.message : "\(error)"))
             }
         }

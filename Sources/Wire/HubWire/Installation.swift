@@ -53,6 +53,13 @@ package struct Installation: Hashable, Sendable {
 
     /// The id by which installations are told apart.
     package var foldedID: String { id.lowercased() }
+
+    /// Refuses one whose time is over: it would count for nothing, and take its channel from another.
+    package func checkTime(at now: Timestamp) throws(InstallationFault) {
+        guard let expiresAt, expiresAt <= now else { return }
+        throw InstallationFault(
+            "/expirationTime", "\(WireTime.write(expiresAt)) is over; name a later instant, or none")
+    }
 }
 
 /// What a push service knows an installation by.

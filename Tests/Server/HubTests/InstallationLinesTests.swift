@@ -1,7 +1,10 @@
+import AldabaTestSupport
 import Foundation
 import HubWire
 import StoreHub
 import Testing
+
+private let now = ManualClock().now
 
 private func lines(_ text: String, _ pieces: Int, at once: Int = 3) throws -> [(line: Int, text: [UInt8]?)] {
     var rest = Data(text.utf8)[...]
@@ -34,10 +37,12 @@ func `lines are found wherever they are cut`(pieces: Int) throws {
 
 @Test func `what is no installation is told by its line`() throws {
     let good = #"{"installationId":"a","platform":"apns","pushChannel":"x"}"#
+    let over = #"{"installationId":"c","platform":"apns","expirationTime":"2026-05-31T23:59:59Z"}"#
     let (read, faults) = InstallationLines.installations(
-        try lines("\(good)\nnot json\n{\"installationId\":\"b\",\"platform\":\"moon\"}\n", 50))
+        try lines("\(good)\nnot json\n{\"installationId\":\"b\",\"platform\":\"moon\"}\n\(over)\n", 50), at: now)
     #expect(read.map(\.installation.id) == ["a"])
-    #expect(faults.map(\.line) == [2, 3])
+    #expect(faults.map(\.line) == [2, 3, 4])
+    #expect(faults[2].message.hasPrefix("/expirationTime: 2026-05-31T23:59:59Z is over"))
     #expect(faults[1].message.hasPrefix("/platform: there is no platform"))
 }
 
@@ -46,7 +51,7 @@ func `lines are found wherever they are cut`(pieces: Int) throws {
     (#"{"installationId":"a","platform":"apns","pushChannel":"x","more":{"a":1}}"#, false),
 ])
 func `a document is kept as it was written, but for members that nobody reads`(text: String, isKept: Bool) throws {
-    let (read, faults) = InstallationLines.installations([(1, Array(text.utf8))])
+    let (read, faults) = InstallationLines.installations([(1, Array(text.utf8))], at: now)
     #expect(faults.isEmpty)
     #expect((read.first?.document == text) == isKept)
     let again = try InstallationJSON.read(try JSONTree(text: try #require(read.first?.document)), id: nil)

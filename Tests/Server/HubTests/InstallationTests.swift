@@ -85,6 +85,31 @@ private func listed(_ world: HubWorld, _ expression: String? = nil, isDead: Bool
     #expect(try await listed(world, "a") == ["long"])
 }
 
+@Test func `one whose time is over is refused, and takes no channel`() async throws {
+    let world = try await HubWorld()
+    try await world.put("other", #","tags":["a"]"#, channel: "one")
+    let isOver = HubFault.document(
+        InstallationFault("/expirationTime", "2026-06-01T00:00:00Z is over; name a later instant, or none"))
+    await #expect(throws: isOver) {
+        try await world.put("one", #","tags":["a"],"expirationTime":"2026-06-01T00:00:00Z""#, channel: "one")
+    }
+    #expect(try await listed(world) == ["other"])
+    #expect(try await world.hubs.installation("other", of: world.hub).fault == nil)
+    // Nor is one changed so, nor one whose time is over before it was deleted.
+    func change(_ text: String) async throws {
+        _ = try await world.hubs.change("other", of: world.hub) { tree throws(InstallationFault) in
+            var tree = tree
+            tree.set("expirationTime", .string(text))
+            return tree
+        }
+    }
+    await #expect(throws: isOver) { try await change("2026-06-01T00:00:00Z") }
+    try await change("2026-06-01T00:00:01Z")
+    world.clock.advance(milliseconds: 1000)
+    await #expect(throws: HubFault.self) { try await change("2026-06-01T00:00:01Z") }
+    try await change("2026-06-02T00:00:00Z")
+}
+
 @Test func `a person is erased with a receipt`() async throws {
     let world = try await HubWorld()
     try await world.put("one", #","userId":"Anna""#)
