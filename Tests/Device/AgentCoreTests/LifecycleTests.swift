@@ -166,6 +166,7 @@ import Testing
         try await harness.start()
         let session = try await loggedIn(harness)
         let app = try await harness.connectApp()
+        _ = await app.inbox.next { if case .welcome = $0 { true } else { false } }
         session.events(.arrived([outgoing(1)]))
         let agent = try #require(harness.agent.withLock { $0 })
         let folder = AppFolder(path: harness.configuration.appsFolder)
