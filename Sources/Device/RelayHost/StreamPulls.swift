@@ -1,6 +1,7 @@
-/// Passes on what an app asks for of a stream: as much at a time as may be under way, and the rest as that arrives. A value.
-///
-/// An app may ask for more than the way needs; what else the devices say would wait behind all of it.
+import RelayWire
+
+/// Passes on what an app asks for of a stream: all of it, or as much at a time as may be under way while the devices say something else,
+/// which would wait behind it. A value.
 struct StreamPulls {
     /// What is to be asked of the other device.
     struct Portion: Hashable {
@@ -34,7 +35,7 @@ struct StreamPulls {
     /// What the other device is to be asked for now.
     mutating func next(isTalking: Bool, at now: Int64) -> Portion? {
         guard var portion = rest else { return nil }
-        let limit = isTalking ? window.bytesBesideTalk : window.bytes
+        let limit = isTalking ? window.bytesBesideTalk : RelayStreamStep.window
         let room = limit - underWay
         // Not for every piece.
         guard portion.length == 0 || room > 0 && room >= min(portion.length, limit / 4) else { return nil }
