@@ -519,6 +519,27 @@ def test_photos_of_another_device(devices, tmp_path):
         assert here.relay("photos", "--fetch", name, "--on", "other", check=False).returncode == 1, name
 
 
+@pytest.mark.desktop
+def test_a_grant_counts_while_the_screen_is_unlocked(devices, desktop, tmp_path):
+    here, other = devices("here"), devices("other", environment=desktop.environment)
+    here.sees("other")
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    a_file(folder / "sea.jpg", 3_000)
+    other.relay("share", "photos", folder)
+    other.relay("grant", "--unlocked", "*", "aldaba.relay", "photos")
+    assert other.relay("grants").stdout.strip().endswith("while the screen is unlocked")
+
+    def asked():
+        return here.relay("photos", "--on", "other", check=False)
+
+    wait_until(lambda: asked().returncode == 0, "the desktop has said that the screen is unlocked")
+    with desktop.locked():
+        wait_until(lambda: "while the screen there is unlocked" in asked().stderr, "it is refused")
+    # The screen saver is gone from the bus, and nobody else says that the screen is locked.
+    wait_until(lambda: asked().returncode == 0, "it is allowed again")
+
+
 @pytest.mark.skipif(not shutil.which("gdk-pixbuf-thumbnailer"), reason="Debian's libgdk-pixbuf2.0-bin is needed")
 def test_a_small_picture_of_a_photo(devices, tmp_path):
     here, other = devices("here", "other")

@@ -156,13 +156,15 @@ extension RelayCommand {
         @OptionGroup var grant: GrantArguments
         @Option(help: ArgumentHelp("For so long, such as 90s, 2h or 7d; else until it is revoked.", valueName: "span"))
         var `for`: String?
+        @Flag(help: "Only while the screen here is unlocked.") var unlocked = false
         @OptionGroup var agent: AgentOption
 
         func run() throws {
             let seconds = try `for`.map { Int64(try TriggerArguments.seconds($0, "--for", atLeast: 1)) }
             _ = try RelayConversation(agent).manage(
                 .grant(
-                    device: grant.device, app: grant.app, service: grant.service, allowed: true, seconds: seconds))
+                    device: grant.device, app: grant.app, service: grant.service, allowed: true, seconds: seconds,
+                    needsUnlocked: unlocked))
         }
     }
 
@@ -206,6 +208,7 @@ extension RelayCommand {
             if case .date(let milliseconds)? = grant["until"] {
                 line += "  until \(Date(timeIntervalSince1970: Double(milliseconds) / 1000).formatted(.iso8601))"
             }
+            if grant["unlocked"] == true { line += "  while the screen is unlocked" }
             return line
         }
     }

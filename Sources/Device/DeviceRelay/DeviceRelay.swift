@@ -188,7 +188,10 @@ package actor DeviceRelay {
         case .pressed(let id, let button, _):
             guard let ticket = questions.removeValue(forKey: id) else { return false }
             decide(ticket, RelayQuestion.Answer(rawValue: button))
-        case .locked, .shownAgain: return false
+        case .locked(let isLocked):
+            host.screenChanged(isUnlocked: !isLocked)
+            return false
+        case .shownAgain: return false
         case .opened(let id, _), .dismissed(let id), .left(let id), .replied(let id, _, _):
             guard let ticket = questions.removeValue(forKey: id) else { return false }
             decide(ticket, nil)

@@ -172,7 +172,7 @@ extension RelayHost {
             guard offeredOwnServices.contains(service) else {
                 return RelayOutcome(.serviceUnavailable, detail: "this device does not offer \(service)")
             }
-            return settings.isGranted(device, app, service) ? nil : notGranted(device, app, service)
+            return obstacleToGrant(device, app, service)
         }
         guard members.values.contains(where: { $0.app == app && $0.isPublished }) else {
             return RelayOutcome(.appNotInstalled, detail: "no app \(app) offers anything on this device")
@@ -180,10 +180,20 @@ extension RelayHost {
         guard let offered = provider(of: service, app: app), offered.service.access != .off else {
             return RelayOutcome(.serviceUnavailable, detail: "\(app) does not offer the service \(service)")
         }
-        guard offered.service.access != .granted || settings.isGranted(device, app, service) else {
-            return notGranted(device, app, service)
-        }
-        return nil
+        return offered.service.access == .granted ? obstacleToGrant(device, app, service) : nil
+    }
+
+    /// Why a device may not use what it must be granted; `nil` where it may.
+    ///
+    /// - Parameter device: Whom it is granted to.
+    func obstacleToGrant(_ device: String, _ app: String, _ service: String, isGuests: Bool = false) -> RelayOutcome? {
+        let isGranted =
+            isGuests
+            ? settings.isGrantedAlone(device, app, service) : settings.isGranted(device, app, service)
+        guard isGranted else { return notGranted(device, app, service) }
+        guard !isScreenUnlocked, settings.needsUnlocked(device, app, service, isGuests: isGuests) else { return nil }
+        return RelayOutcome(
+            .denied, detail: "the owner has granted this while the screen there is unlocked, which it is not now")
     }
 
     static var denied: RelayOutcome {
@@ -207,6 +217,12 @@ extension RelayHost {
         if let connection = call.connection {
             guard let line = lines[connection], line.device == route.peer else {
                 return reply(route.id, route.peer, RelayOutcome(.connectionClosed))
+            }
+            // What else may be in the way closes the connection when it comes up.
+            if !isScreenUnlocked, settings.unlockedGrants != nil, line.isServed,
+                let refusal = refusal(of: line.service, line.app, to: line.device), refusal.status == .denied
+            {
+                return reply(route.id, route.peer, refusal)
             }
             client = line.client
         } else {

@@ -81,9 +81,7 @@ extension RelayHost {
             return RelayOutcome(.serviceUnavailable, detail: "\(app) does not offer the service \(service)")
         }
         if isDenied(guest.id, app, service) { return Self.denied }
-        guard settings.isGrantedAlone(grantee(guest.id), app, service) else {
-            return notGranted(grantee(guest.id), app, service)
-        }
+        if let obstacle = obstacleToGrant(grantee(guest.id), app, service, isGuests: true) { return obstacle }
         return offered == nil ? RelayOutcome(.appNotInstalled) : nil
     }
 

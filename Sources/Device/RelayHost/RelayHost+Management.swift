@@ -51,14 +51,14 @@ extension RelayHost {
                 return RelayOutcome(.denied, detail: "addresses of the scheme \(scheme) are never opened")
             }
             if allowed { changed.schemes.insert(scheme) } else { changed.schemes.remove(scheme) }
-        case .grant(let device, let app, let service, let allowed, let seconds):
+        case .grant(let device, let app, let service, let allowed, let seconds, let needsUnlocked):
             guard seconds.map({ RelayManagement.grantSeconds.contains($0) }) ?? true else {
                 return RelayOutcome(
                     .failed, detail: "a grant lasts 1 to \(RelayManagement.grantSeconds.upperBound) seconds")
             }
             changed.decide(
                 RelaySettings.Grant(device: device, app: app, service: service), isGranted: allowed,
-                until: seconds.map { now + 1000 * $0 })
+                until: seconds.map { now + 1000 * $0 }, needsUnlocked: needsUnlocked)
         case .deny(let device, let app, let service):
             changed.deny(RelaySettings.Grant(device: device, app: app, service: service))
         case .connections(let idle, let grace):
@@ -112,6 +112,7 @@ extension RelayHost {
                     ]
                     if let name = name(of: grant.device) { entry["name"] = .string(name) }
                     if let end = settings.grantEnds?[grant] { entry["until"] = .date(milliseconds: end) }
+                    if settings.unlockedGrants?.contains(grant) ?? false { entry["unlocked"] = true }
                     return .dictionary(entry)
                 }),
         ]

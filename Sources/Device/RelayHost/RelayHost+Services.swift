@@ -99,9 +99,9 @@ extension RelayHost {
                 return reply(route.id, route.peer, refusal)
             }
             if access == RelayService.Access.granted.rawValue, guests[route.peer] == nil,
-                !settings.isGranted(route.peer, app, service)
+                let obstacle = obstacleToGrant(route.peer, app, service)
             {
-                return ask(content, app, service, route, notGranted(route.peer, app, service), now)
+                return park(content, app, service, route, obstacle, now)
             }
             wait(for: app, content, route, now)
         default: reply(route.id, route.peer, refusal)

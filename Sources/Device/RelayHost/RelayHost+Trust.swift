@@ -104,6 +104,11 @@ extension RelayHost {
         pairing = nil
     }
 
+    // MARK: The screen
+
+    /// The desktop tells whether the screen is locked. Until it does nothing counts that needs an unlocked one.
+    public mutating func screenChanged(isUnlocked: Bool) { isScreenUnlocked = isUnlocked }
+
     // MARK: Taking a device out
 
     /// Takes a device out: the others that are there get another key, which the one that is taken out never had.

@@ -116,6 +116,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// Files that go to other devices and come from them.
     var outgoing: [UUID: Outgoing] = [:]
     var incoming: [UUID: Incoming] = [:]
+    /// Whether the screen is known to be unlocked.
+    var isScreenUnlocked = false
     /// When another device last said something that is of no stream.
     var talkedAt: Int64 = .min
     /// Streams of apps, in both directions.

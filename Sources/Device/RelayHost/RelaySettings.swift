@@ -17,6 +17,8 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     public var grants: Set<Grant> = []
     /// When those grants end that do not last, in milliseconds since 1970.
     public var grantEnds: [Grant: Int64]?
+    /// The grants that count only while the screen is unlocked.
+    public var unlockedGrants: Set<Grant>?
     /// Who was denied them when they asked.
     public var denials: Set<Grant>?
     /// Which devices are the person's, as they told each other last.
@@ -76,10 +78,13 @@ public struct RelaySettings: Codable, Hashable, Sendable {
 
     /// Grants something, or grants it no more; a denial of it ends with either.
     ///
-    /// - Parameter end: When the grant ends, in milliseconds since 1970; `nil` where it lasts.
-    mutating func decide(_ grant: Grant, isGranted: Bool, until end: Int64? = nil) {
+    /// - Parameters:
+    ///   - end: When the grant ends, in milliseconds since 1970; `nil` where it lasts.
+    ///   - needsUnlocked: Whether it counts only while the screen is unlocked.
+    mutating func decide(_ grant: Grant, isGranted: Bool, until end: Int64? = nil, needsUnlocked: Bool = false) {
         if isGranted { grants.insert(grant) } else { grants.remove(grant) }
         set(isGranted ? end : nil, asEndOf: grant)
+        set(isGranted && needsUnlocked, asUnlockedOnly: grant)
         denials?.remove(grant)
     }
 
@@ -87,6 +92,7 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     mutating func deny(_ denial: Grant) {
         grants.remove(denial)
         set(nil, asEndOf: denial)
+        set(false, asUnlockedOnly: denial)
         denials = (denials ?? []).union([denial])
     }
 
@@ -95,6 +101,7 @@ public struct RelaySettings: Codable, Hashable, Sendable {
         grants = grants.filter { $0.device != device }
         denials = denials?.filter { $0.device != device }
         grantEnds = grantEnds?.filter { $0.key.device != device }
+        unlockedGrants = unlockedGrants?.filter { $0.device != device }
     }
 
     /// The grants that have ended by an instant, in milliseconds since 1970.
@@ -104,6 +111,12 @@ public struct RelaySettings: Codable, Hashable, Sendable {
         guard end != nil || grantEnds != nil else { return }
         grantEnds = (grantEnds ?? [:]).filter { $0.key != grant }.merging(end.map { [grant: $0] } ?? [:]) { $1 }
         if grantEnds?.isEmpty ?? false { grantEnds = nil }
+    }
+
+    private mutating func set(_ needsUnlocked: Bool, asUnlockedOnly grant: Grant) {
+        guard needsUnlocked || unlockedGrants != nil else { return }
+        unlockedGrants = (unlockedGrants ?? []).subtracting([grant]).union(needsUnlocked ? [grant] : [])
+        if unlockedGrants?.isEmpty ?? false { unlockedGrants = nil }
     }
 
     /// Whether a device was denied a service. What is said of this device alone counts before what is said of all.
@@ -124,6 +137,15 @@ public struct RelaySettings: Codable, Hashable, Sendable {
         grants.contains(Grant(device: device, app: app, service: service))
     }
 
+    /// Whether what a device was granted counts only while the screen is unlocked.
+    ///
+    /// - Parameter isGuests: Whether it is another person's, to whom nothing is granted that is granted to all.
+    func needsUnlocked(_ device: String, _ app: String, _ service: String, isGuests: Bool) -> Bool {
+        guard let unlockedGrants else { return false }
+        return (isGuests ? [device] : [device, "*"]).map { Grant(device: $0, app: app, service: service) }
+            .filter(grants.contains).allSatisfy(unlockedGrants.contains)
+    }
+
     /// Whether a device was granted a service.
     func isGranted(_ device: String, _ app: String, _ service: String) -> Bool {
         grants.contains(Grant(device: device, app: app, service: service))
@@ -139,7 +161,7 @@ extension RelaySettings: CustomReflectable {
             self,
             children: [
                 "name": name, "kind": kind, "account": account as Any, "schemes": schemes, "grants": grants,
-                "grantEnds": grantEnds as Any,
+                "grantEnds": grantEnds as Any, "unlockedGrants": unlockedGrants as Any,
                 "denials": denials as Any, "list": list as Any,
                 "deviceKey": deviceKey.map { _ in "<redacted>" } as Any, "filesFolder": filesFolder as Any,
                 "photosFolder": photosFolder as Any, "programs": programs as Any, "wake": wake as Any,

@@ -13,8 +13,9 @@ public enum RelayManagement: Hashable, Sendable {
     /// Let addresses of a scheme be opened here, or no more.
     case scheme(String, allowed: Bool)
     /// Let a device call a service here, or no more; `*` stands for any device. With `seconds` for so long, else until it is
-    /// taken back.
-    case grant(device: String, app: String, service: String, allowed: Bool, seconds: Int64? = nil)
+    /// taken back; with `needsUnlocked` only while the screen is unlocked.
+    case grant(
+        device: String, app: String, service: String, allowed: Bool, seconds: Int64? = nil, needsUnlocked: Bool = false)
     /// Refuse a device a service here for good, also where it was granted to all; `*` stands for any device. A grant
     /// that is given or taken back ends it.
     case deny(device: String, app: String, service: String)
@@ -56,8 +57,8 @@ public enum RelayManagement: Hashable, Sendable {
         case .rename(let name): ["what": "rename", "name": .string(name)]
         case .scheme(let scheme, let allowed):
             ["what": "scheme", "scheme": .string(scheme), "allowed": .bool(allowed)]
-        case .grant(let device, let app, let service, let allowed, let seconds):
-            Self.grant(device, app, service, allowed, seconds)
+        case .grant(let device, let app, let service, let allowed, let seconds, let needsUnlocked):
+            Self.grant(device, app, service, allowed, seconds, needsUnlocked)
         case .deny(let device, let app, let service):
             ["what": "deny", "device": .string(device), "app": .string(app), "service": .string(service)]
         case .grants(let first): ["what": "grants", "from": .integer(first)]
@@ -77,13 +78,14 @@ public enum RelayManagement: Hashable, Sendable {
     }
 
     private static func grant(
-        _ device: String, _ app: String, _ service: String, _ allowed: Bool, _ seconds: Int64?
+        _ device: String, _ app: String, _ service: String, _ allowed: Bool, _ seconds: Int64?, _ needsUnlocked: Bool
     ) -> RelayMap {
         var map: RelayMap = [
             "what": "grant", "device": .string(device), "app": .string(app), "service": .string(service),
             "allowed": .bool(allowed),
         ]
         map.add("seconds", seconds.map(RelayValue.integer))
+        if needsUnlocked { map["unlocked"] = true }
         return map
     }
 
@@ -110,7 +112,7 @@ public enum RelayManagement: Hashable, Sendable {
             self = .grant(
                 device: try fields.text("device", most: 128), app: try fields.text("app", most: 255),
                 service: try fields.text("service", most: 255), allowed: try fields.flag("allowed"),
-                seconds: try fields.optionalInteger("seconds"))
+                seconds: try fields.optionalInteger("seconds"), needsUnlocked: try fields.flag("unlocked"))
         case "deny":
             self = .deny(
                 device: try fields.text("device", most: 128), app: try fields.text("app", most: 255),
@@ -154,8 +156,11 @@ extension RelayManagement: CustomReflectable {
         case .pair(let word): word.map { _ in "<redacted>" }
         case .rename(let text), .filesFolder(let text), .photosFolder(let text), .dismiss(let text): text
         case .scheme(let scheme, let allowed): (scheme: scheme, allowed: allowed)
-        case .grant(let device, let app, let service, let allowed, let seconds):
-            (device: device, app: app, service: service, allowed: allowed, seconds: seconds)
+        case .grant(let device, let app, let service, let allowed, let seconds, let needsUnlocked):
+            (
+                device: device, app: app, service: service, allowed: allowed, seconds: seconds,
+                needsUnlocked: needsUnlocked
+            )
         case .program(let name, let words): (name: name, words: words)
         case .confirm(let areSame): areSame
         case .wakeBy(let channel): channel

@@ -229,6 +229,37 @@ import Testing
         #expect(host.settings.grants.isEmpty && host.settings.grantEnds == nil)
     }
 
+    @Test(
+        "A grant for an unlocked screen counts while the screen is known to be unlocked, also over an open connection")
+    mutating func grantingUnlocked() throws {
+        func grant(_ device: String, needsUnlocked: Bool) -> RelayManagement {
+            .grant(device: device, app: "a.b", service: "s", allowed: true, needsUnlocked: needsUnlocked)
+        }
+        connect()
+        ask(.publish(request: 1, services: [RelayService(name: "s", access: .granted)], schemes: [], attributes: [:]))
+        _ = manage(grant("9", needsUnlocked: true))
+        #expect(
+            manage(.grants(from: 0))["grants"] == [
+                [
+                    "device": "9", "app": "a.b", "service": "s", "granted": true, "name": "there", "unlocked": true,
+                ]
+            ])
+        #expect(try callStatus() == .denied)
+        host.screenChanged(isUnlocked: true)
+        #expect(try callStatus() == nil)
+        let connection = UUID()
+        let opened = try replies(arrive(.open(app: "a.b", service: "s", caller: "c"), id: connection))
+        #expect(opened.first?.status == .success)
+        host.screenChanged(isUnlocked: false)
+        let call = RelayCall(app: "a.b", service: "s", caller: "c", connection: connection, message: [:])
+        #expect(try replies(arrive(.call(call))).first?.status == .denied)
+        // What is granted without that counts beside it; a grant that is given again is as it was given last.
+        _ = manage(grant("*", needsUnlocked: false))
+        #expect(try callStatus() == nil)
+        _ = manage(grant("9", needsUnlocked: false))
+        #expect(host.settings.unlockedGrants == nil)
+    }
+
     @Test("A grant for a while becomes one for good, and is taken back; its time has bounds")
     mutating func boundingGrants() {
         func grant(_ seconds: Int64?, allowed: Bool = true) -> RelayManagement {

@@ -158,6 +158,8 @@ import Testing
             .manage(request: 1, .join(key: "k")), .manage(request: 1, .scheme("x", allowed: true)),
             .manage(request: 1, .grant(device: "*", app: "a", service: "s", allowed: false)),
             .manage(request: 1, .grant(device: "*", app: "a", service: "s", allowed: true, seconds: 60)),
+            .manage(
+                request: 1, .grant(device: "*", app: "a", service: "s", allowed: true, needsUnlocked: true)),
             .manage(request: 1, .filesFolder("/f")), .manage(request: 1, .photosFolder("/p")),
             .manage(request: 1, .program(name: "n", words: ["a", "b"])), .manage(request: 1, .pair(word: nil)),
             .manage(request: 1, .pair(word: "w")), .manage(request: 1, .confirm(true)),
