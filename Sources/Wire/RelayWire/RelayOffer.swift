@@ -2,7 +2,7 @@
 public struct RelayOffer: Hashable, Sendable {
     /// Its name, without folders.
     public var name: String
-    /// Its size in bytes.
+    /// Its size in bytes, at most ``largest``.
     public var size: Int64
     /// When it was changed last, in milliseconds since 1970; with name and size it tells whether a part that came before is of it.
     public var modified: Int64
@@ -10,6 +10,9 @@ public struct RelayOffer: Hashable, Sendable {
     public var answers: String?
     /// The app and its service that are to take it; `nil` for a file, which the device takes.
     public var app: String?, service: String?
+
+    /// The largest size that is offered, in bytes: 2⁶⁰, so that places in a file can be counted on from.
+    public static let largest: Int64 = 1 << 60
 
     /// Describes a file.
     public init(
@@ -34,7 +37,7 @@ public struct RelayOffer: Hashable, Sendable {
     init(_ fields: RelayFields) throws(RelayFault) {
         name = try fields.text("name", most: 255)
         size = try fields.integer("size")
-        guard size >= 0 else { throw fields.fault("size", "not negative") }
+        guard (0...Self.largest).contains(size) else { throw fields.fault("size", "0 to \(Self.largest)") }
         modified = try fields.integer("modified")
         answers = try fields.optionalText("answers")
         app = try fields.optionalText("app")

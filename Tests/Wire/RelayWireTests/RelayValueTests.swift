@@ -182,4 +182,13 @@ import Testing
         ]
         for notice in notices { #expect(try RelayNotice(notice.encoded()) == notice) }
     }
+
+    @Test(
+        "A file's size has bounds, so that places in it can be counted on from",
+        arguments: [-1, 1 << 60, 1 << 60 + 1, .max])
+    func offeredSize(_ size: Int64) throws {
+        let bytes = try RelayContent.offer(RelayOffer(name: "f", size: size, modified: 0)).encoded()
+        let isRead = (try? RelayContent(bytes)) != nil
+        #expect(isRead == (size == RelayOffer.largest))
+    }
 }
