@@ -174,10 +174,11 @@ class FarAgent:
 
 
 @pytest.fixture
-def far(up):
+def far(up, path):
     made = FarAgent(up)
     yield made
     made.stop()
+    acknowledge(path, 2**62)
 
 
 def test_what_the_provider_got_is_not_told_as_expired_by_an_agent_that_was_killed(path, far):

@@ -79,7 +79,7 @@ public final class IncomingStream: Sendable {
                 state.sink = sink
                 state.waiter = waiter
                 // More than there can be is of no use.
-                state.position = (1...max(size, 1)).contains(position.offset) ? position : nil
+                state.position = position.offset > 0 && position.offset <= size ? position : nil
                 state.reached = state.position?.offset ?? 0
                 state.start = state.reached
                 state.requested = state.reached
