@@ -35,7 +35,8 @@ struct PieceWindow {
         // Less than a millisecond counts as one.
         let elapsed = max(1, now - askedAt)
         shortest = min(shortest, elapsed)
-        let (product, overflow) = (position - before).multipliedReportingOverflow(by: 2 * shortest)
+        let (product, overflow) = max(0, position.subtractingReportingOverflow(before).partialValue)
+            .multipliedReportingOverflow(by: 2 * shortest)
         let wanted = min(max(overflow ? .max : product / elapsed, Self.range.lowerBound), Self.range.upperBound)
         // Whole pieces: what is asked for is not cut into smaller ones.
         bytes = wanted - wanted % Int64(RelayFiles.pieceSize)

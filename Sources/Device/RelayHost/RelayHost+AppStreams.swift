@@ -105,13 +105,16 @@ extension RelayHost {
             appStreams[id]?.asked += length
             ledger.executing(id, on: device)
         case (.piece(let offset, let bytes), .some):
-            guard !bytes.isEmpty, Int64(bytes.count) <= stream.asked else { return true }
+            guard !bytes.isEmpty, Int64(bytes.count) <= stream.asked, offset >= 0,
+                offset <= stream.size - Int64(bytes.count)
+            else { return true }
             appStreams[id]?.passed(bytes, at: offset)
             appStreams[id]?.pulls.arrived(bytes.count, at: offset, now: now)
             pullOn(id, now)
         case (.allGiven(let digest), .some):
-            // Where not all has passed, the app compares, which has what came before.
-            if let whole = stream.digest.whole(of: stream.size), whole != digest { step = .allGiven(digest: []) }
+            // Where not all has passed since the app had something before, the app compares.
+            let whole = stream.digest.whole(of: stream.size)
+            if whole != digest, whole != nil || !stream.pulls.hadBeginning { step = .allGiven(digest: []) }
         default: return true
         }
         directives.append(.tell(stream.client, .stream(id, step)))

@@ -10,6 +10,8 @@ struct StreamPulls {
         var prefix: [UInt8]
     }
 
+    /// Whether the app had the beginning of the stream before it asked.
+    private(set) var hadBeginning = false
     private var window = PieceWindow()
     /// What the app asked for and the other device was not asked for yet.
     private var rest: Portion?
@@ -28,6 +30,7 @@ struct StreamPulls {
         } else {
             rest = Portion(offset: offset, length: length, prefix: prefix)
             start = prefix.isEmpty ? 0 : offset
+            hadBeginning = hadBeginning || start > 0
         }
         return true
     }

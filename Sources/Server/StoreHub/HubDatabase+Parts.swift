@@ -102,8 +102,22 @@ extension HubDatabase {
         try database.execute(
             sql: "UPDATE send_part SET closure = ? WHERE send = ? AND closure = ? AND withdrawn_at IS NULL",
             arguments: [PartClosure.closed.rawValue, send, PartClosure.open.rawValue])
-        guard database.changesCount > 0 else { return }
-        try database.execute(sql: "UPDATE send SET next_at = NULL WHERE number = ?", arguments: [send])
+        if database.changesCount > 0 { try hurryForClosedParts(ofSend: send, database) }
+    }
+
+    /// Gives a send with closed parts its turn at once, whatever else it waits for.
+    static func hurryForClosedParts(ofSend send: Int64, _ database: Database) throws {
+        guard try hasClosedParts(send, database) else { return }
+        try database.execute(
+            sql: "UPDATE send SET next_at = NULL WHERE number = ? AND ended_at IS NULL", arguments: [send])
+    }
+
+    /// Whether members of a send's parts are without a copy and without another part, since it was held.
+    static func hasClosedParts(_ send: Int64, _ database: Database) throws -> Bool {
+        try Int.fetchOne(
+            database,
+            sql: "SELECT 1 FROM send_part WHERE send = ? AND closure = ? AND withdrawn_at IS NULL LIMIT 1",
+            arguments: [send, PartClosure.closed.rawValue]) != nil
     }
 
     /// Looks each member up who has no row.

@@ -215,6 +215,8 @@ extension HubDatabase {
             } else if progress.isEnd {
                 try Self.complete(send, at: progress.at, database)
             }
+            // The send may have been held and gone on while the slice was under way.
+            try Self.hurryForClosedParts(ofSend: send, database)
             for count in progress.counts {
                 try database.execute(
                     sql: """

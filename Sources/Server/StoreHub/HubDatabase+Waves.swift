@@ -150,8 +150,10 @@ extension HubDatabase {
         return [wave, retry].compactMap { $0 }.min()
     }
 
-    /// Ends a send of which nothing is left. One that is held ends when it goes on.
+    /// Ends a send of which nothing is left. One that is held ends when it goes on, and one that went on when those are handed over
+    /// who have no copy.
     static func complete(_ send: Int64, at now: Timestamp, _ database: Database) throws {
+        guard try !hasClosedParts(send, database) else { return try hurryForClosedParts(ofSend: send, database) }
         try database.execute(
             sql: "UPDATE send SET state = ?, ended_at = ? WHERE number = ? AND ended_at IS NULL AND state <> ?",
             arguments: [SendState.completed.rawValue, now.rawValue, send, SendState.paused.rawValue])
@@ -165,6 +167,7 @@ extension HubDatabase {
             guard hasWaves != nil else { return false }
             if let next = try Self.nextTurn(of: send, database) {
                 try database.execute(sql: "UPDATE send SET next_at = ? WHERE number = ?", arguments: [next, send])
+                try Self.hurryForClosedParts(ofSend: send, database)
             } else {
                 try Self.complete(send, at: now, database)
             }
@@ -178,6 +181,7 @@ extension HubDatabase {
             try database.execute(
                 sql: "UPDATE send SET next_at = ? WHERE number = ? AND ended_at IS NULL",
                 arguments: [min(instant.rawValue, try Self.nextRetry(of: send, database) ?? .max), send])
+            try Self.hurryForClosedParts(ofSend: send, database)
         }
     }
 

@@ -92,6 +92,19 @@ import Testing
         #expect(steps(1).last == .allGiven(digest: start == 0 ? [] : [9]))
     }
 
+    @Test(
+        "Pieces that lie nowhere in the stream are passed on to nobody", arguments: [-1, 3, .max - 1, .max] as [Int64])
+    mutating func pieceElsewhere(_ offset: Int64) throws {
+        begin(size: 3)
+        say(.stream(id, .pull(offset: 0, length: 3, prefix: [])), 1)
+        say(.stream(id, .piece(offset: 0, [1])), 0)
+        say(.stream(id, .piece(offset: offset, [2])), 0)
+        #expect(steps(1) == [.piece(offset: 0, [1])])
+        // Nobody has seen all of it, so that no digest is the right one.
+        say(.stream(id, .allGiven(digest: digest)), 0)
+        #expect(steps(1).last == .allGiven(digest: []))
+    }
+
     @Test("A digest that is not said, of what did not begin at 0, ends the stream")
     mutating func missingDigest() {
         begin(size: 3)

@@ -131,10 +131,12 @@ private final class SilentConnection: DeviceConnection {
 extension HubWorld {
     /// A hub beside a server of its own, with an installation on each of so many devices.
     static func withDevices(
-        _ count: UInt64, minimum: Int = 1, more: (UInt64) -> String = { _ in "" }
+        _ count: UInt64, minimum: Int = 1, senders: [HubPlatform: any PushSender]? = nil,
+        more: (UInt64) -> String = { _ in "" }
     ) async throws -> (HubWorld, DeviceServer) {
         let server = try await DeviceServer(ManualClock())
-        let world = try await HubWorld(broadcastMinimum: minimum, clock: server.clock, gateway: server.gateway)
+        let world = try await HubWorld(
+            senders: senders, broadcastMinimum: minimum, clock: server.clock, gateway: server.gateway)
         for number in 1...count {
             let token = try await server.register(number)
             try await world.put("i\(number)", more(number), channel: token, platform: "aldaba")

@@ -170,3 +170,41 @@ private func ends(_ report: SendReport) -> [SendReport.End: Int] { report.ends.f
         #expect(sender.channels == ["token of a"])
     }
 }
+
+@Test(arguments: [true, false])
+func `what is held and goes on while the last slice is under way reaches those who have no copy`(
+    isCampaign: Bool
+) async throws {
+    let meanwhile = Mutex<(@Sendable () async -> Void)?>(nil)
+    let sender = RecordingSender()
+    let (world, server) = try await HubWorld.withDevices(
+        4, senders: [.apns: Beside(sender: sender) { await meanwhile.withLock { $0 }?() }])
+    try await world.put("phone")
+    try await server.login(1)
+    let record = try await isCampaign ? world.campaign("{}") : world.send(nil, body: #"{"aps":{"alert":"Hello"}}"#)
+    let wentOn = Mutex(0)
+    meanwhile.withLock {
+        $0 = {
+            do {
+                _ = try await world.hubs.pause(record.id, of: world.hub)
+                _ = try await world.hubs.resume(record.id, of: world.hub)
+            } catch { return }
+            wentOn.withLock { $0 += 1 }
+        }
+    }
+    func runToEnd() async throws {
+        for _ in 0..<5 {
+            guard let due = try await world.runner.runAll() else { return }
+            world.clock.advance(milliseconds: max(0, due.milliseconds(since: world.clock.now)))
+        }
+    }
+    try await runToEnd()
+    #expect(wentOn.withLock { $0 } == 1)
+    for number in 1...4 as ClosedRange<UInt64> { try await server.login(number) }
+    try await server.settle()
+    try await runToEnd()
+    #expect(try await counts(4, server) == [1, 1, 1, 1])
+    #expect(try await world.now(record).state == .completed)
+    #expect(sender.channels == ["token of phone"])
+    try await server.stop()
+}
