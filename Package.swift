@@ -508,7 +508,8 @@ let fuzzers: [Target] =
 
 let support: [Target] = [
     .target(
-        name: "AldabaTestSupport", dependencies: ["PushModel"], path: "Tests/AldabaTestSupport", swiftSettings: strict),
+        name: "AldabaTestSupport", dependencies: ["CLinux", "PushModel"], path: "Tests/AldabaTestSupport",
+        swiftSettings: strict),
     .target(name: "AgentDouble", dependencies: ["AgentWire"], path: "Tests/AgentDouble", swiftSettings: strict),
     .target(
         name: "MailboxHistories", dependencies: ["AldabaTestSupport", "Mailbox", "PushModel"],

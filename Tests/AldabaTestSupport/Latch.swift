@@ -4,7 +4,8 @@ import Synchronization
 public final class Latch: Sendable {
     private struct State {
         var isOpen = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var waits = 0
     }
 
     private let state = Mutex(State())
@@ -17,20 +18,32 @@ public final class Latch: Sendable {
     public func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
-            defer { state.waiting = [] }
-            return state.waiting
+            defer { state.waiting = [:] }
+            return state.waiting.values
         }
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Suspends until the latch is open; the test's time limit bounds it.
+    /// Suspends until the latch is open, or the test's time limit has passed.
     public func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiting.append(continuation) }
-                return state.isOpen
-            }
-            if isOpen { continuation.resume() }
+        let number = state.withLock { state in
+            state.waits += 1
+            return state.waits
         }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { wait(number, $0) }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
+        }
+    }
+
+    private func wait(_ number: Int, _ continuation: CheckedContinuation<Void, Never>) {
+        let goesOn = state.withLock { state in
+            // A task that is cancelled later finds its continuation here.
+            guard !state.isOpen, !Task.isCancelled else { return true }
+            state.waiting[number] = continuation
+            return false
+        }
+        if goesOn { continuation.resume() }
     }
 }

@@ -11,7 +11,7 @@ public final class PrivateBus {
     /// Where it listens, for `DBUS_SESSION_BUS_ADDRESS` and `DBUS_SYSTEM_BUS_ADDRESS`.
     public let address: String
     private let environment: [String: String]
-    private var process: Process?
+    private var process: ForeignProgram?
 
     /// Starts it; returns when it listens.
     ///
@@ -42,14 +42,16 @@ public final class PrivateBus {
     /// Starts the bus anew where it ended; returns when it listens.
     public func begin() throws {
         let variables = environment.merging(["DBUS_SYSTEM_BUS_ADDRESS": address]) { $1 }
-        process = try Self.start(
-            Self.daemon, ["--config-file=\(folder.path("bus.conf"))", "--nofork", "--print-address=1"], variables
-        ).process
+        let daemon = try ForeignProgram(
+            Self.daemon, ["--config-file=\(folder.path("bus.conf"))", "--nofork", "--print-address=1"],
+            variables: variables)
+        process = daemon
+        _ = try daemon.readLine()
     }
 
     /// Ends the bus: everything on it goes too.
     public func end() {
-        process.map(Self.end)
+        process?.end()
         process = nil
     }
 
@@ -79,38 +81,8 @@ public final class PrivateBus {
     }
 
     private func send(_ arguments: [String]) throws -> String {
-        let tool = try Self.start(
-            "/usr/bin/dbus-send", ["--bus=\(address)"] + arguments, [:], waitsForLine: false)
-        let output = String(decoding: tool.output.readDataToEndOfFile(), as: UTF8.self)
-        tool.process.waitUntilExit()
-        return output
+        try ForeignProgram("/usr/bin/dbus-send", ["--bus=\(address)"] + arguments).readToEnd()
     }
 
     deinit { end() }
-
-    /// Children inherit the blocked signals of the thread that starts them, so SIGTERM may not reach them.
-    public static func end(_ child: Process) {
-        kill(child.processIdentifier, SIGKILL)
-        child.waitUntilExit()
-    }
-
-    /// Starts a program, and waits for the first line that it prints.
-    public static func start(
-        _ path: String, _ arguments: [String], _ variables: [String: String], waitsForLine: Bool = true
-    ) throws -> (process: Process, line: String, output: FileHandle) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        process.environment = ["PATH": "/usr/bin:/bin"].merging(variables) { $1 }
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = FileHandle.nullDevice
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        var line = ""
-        while waitsForLine, let byte = try pipe.fileHandleForReading.read(upToCount: 1)?.first, byte != 10 {
-            line.unicodeScalars.append(Unicode.Scalar(byte))
-        }
-        return (process, line, pipe.fileHandleForReading)
-    }
 }

@@ -1,3 +1,4 @@
+import AldabaTestSupport
 import Foundation
 import Testing
 import X509
@@ -61,14 +62,11 @@ private func read(_ path: String) throws -> Certificate {
 @Test func `openssl's strict checks pass`() throws {
     let folder = try TemporaryFolder()
     let paths = try DevelopmentCertificates.ensure(folder: folder.path, now: Date()).paths
-    let check = Process()
-    check.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-    check.arguments = [
-        "verify", "-x509_strict", "-purpose", "sslserver", "-verify_ip", "127.0.0.1", "-CAfile", paths.authority,
-        paths.server,
-    ]
-    check.standardOutput = FileHandle.nullDevice
-    try check.run()
-    check.waitUntilExit()
-    #expect(check.terminationStatus == 0)
+    let check = try ForeignProgram(
+        "/usr/bin/openssl",
+        [
+            "verify", "-x509_strict", "-purpose", "sslserver", "-verify_ip", "127.0.0.1", "-CAfile", paths.authority,
+            paths.server,
+        ])
+    #expect(check.waitUntilExit() == 0)
 }

@@ -239,10 +239,10 @@ import Testing
     {
         let harness = try AgentHarness()
         try await harness.start()
-        let agent = try #require(harness.agent.withLock { $0 })
-        agent.enter { $0.enqueue(arrival(1, .isShown([.screen, .list]))) }
+        // Nothing here holds the agent, whose timers would outlive its run and start the app from the store of the next one.
+        try #require(harness.agent.withLock { $0 }).enter { $0.enqueue(arrival(1, .isShown([.screen, .list]))) }
         _ = await harness.desktop.show()
-        agent.enter { agent in
+        try #require(harness.agent.withLock { $0 }).enter { agent in
             let id = NotificationID(rawValue: 1)
             agent.enqueue(.tapped(id, action: "pay", text: nil, activationToken: nil, isHeld: true, at: noon))
             agent.flush()

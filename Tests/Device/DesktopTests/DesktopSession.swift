@@ -19,7 +19,7 @@ final class DesktopSession {
     private let bus: PrivateBus
     var address: String { bus.address }
     private let display: String
-    private let screen: Process
+    private let screen: ForeignProgram
 
     /// - Parameters:
     ///   - server: What the bus starts for the notification server's name; `nil` for nothing.
@@ -29,10 +29,9 @@ final class DesktopSession {
         // Nothing goes by itself, however slow the machine is.
         let configuration = ["low", "normal", "critical"].map { "[urgency_\($0)]\ntimeout = 0\n" }.joined()
         try Data(configuration.utf8).write(to: URL(fileURLWithPath: folder.path("dunstrc")))
-        let screen = try PrivateBus.start(
-            "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"], [:])
-        self.screen = screen.process
-        display = ":" + screen.line
+        screen = try ForeignProgram(
+            "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"])
+        display = ":" + (try screen.readLine())
         let command = server == Self.dunst ? "\(Self.dunst) -conf \(folder.path("dunstrc"))" : server ?? ""
         let notifications = "org.freedesktop.Notifications"
         bus = try PrivateBus(
@@ -49,12 +48,9 @@ final class DesktopSession {
     /// Runs dunst's own remote control; returns what it prints.
     @discardableResult
     func dunstctl(_ arguments: String...) throws -> String {
-        let tool = try PrivateBus.start(
-            "/usr/bin/dunstctl", arguments, ["DISPLAY": display, "DBUS_SESSION_BUS_ADDRESS": address],
-            waitsForLine: false)
-        let output = tool.output.readDataToEndOfFile()
-        tool.process.waitUntilExit()
-        return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        try ForeignProgram(
+            "/usr/bin/dunstctl", arguments, variables: ["DISPLAY": display, "DBUS_SESSION_BUS_ADDRESS": address]
+        ).readToEnd().trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// The process of the notification server.
@@ -71,6 +67,6 @@ final class DesktopSession {
 
     deinit {
         bus.end()
-        PrivateBus.end(screen)
+        screen.end()
     }
 }

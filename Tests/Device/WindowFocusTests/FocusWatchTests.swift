@@ -1,3 +1,4 @@
+import AldabaTestSupport
 import CXCB
 import DevicePorts
 import Foundation
@@ -32,29 +33,20 @@ private final class VirtualScreen {
 
     let display: String
     let root: xcb_window_t
-    private let server = Process()
+    private let server: ForeignProgram
     private let connection: OpaquePointer
 
     init() throws {
-        let pipe = Pipe()
-        server.executableURL = URL(fileURLWithPath: "/usr/bin/Xvfb")
-        server.arguments = ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"]
-        (server.standardOutput, server.standardError) = (pipe, FileHandle.nullDevice)
-        server.standardInput = FileHandle.nullDevice
-        try server.run()
-        var number = ""
-        while let byte = try pipe.fileHandleForReading.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
-            number.unicodeScalars.append(Unicode.Scalar(byte))
-        }
-        display = ":" + number
+        server = try ForeignProgram(
+            "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"])
+        display = ":" + (try server.readLine())
         connection = try #require(xcb_connect(display, nil))
         root = xcb_setup_roots_iterator(xcb_get_setup(connection)).data.pointee.root
     }
 
     deinit {
         xcb_disconnect(connection)
-        kill(server.processIdentifier, SIGKILL)
-        server.waitUntilExit()
+        server.end()
     }
 
     /// Opens a window that says that it is this process's.

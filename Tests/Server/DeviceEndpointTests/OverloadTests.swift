@@ -115,7 +115,7 @@ import Testing
             #expect(await device.state.wait { $0.isLoggedIn || $0.closed != nil }.closed == nil)
             connection.close()
         }
-        for channel in silent { try await channel.close() }
+        for channel in silent { channel.close(promise: nil) }
         await world.endpoint.stop()
     }
 
