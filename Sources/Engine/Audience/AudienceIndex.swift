@@ -245,34 +245,52 @@ package struct AudienceIndex: Sendable {
         found: [TagExpression: Bitmap] = [:]
     ) -> Bitmap {
         guard let expression else { return countsTemplates ? withTemplates : everyone }
-        guard countsTemplates else { return members(expression, false, now, found) }
-        guard expression.isMonotone else { return withTemplates }
-        return members(expression, true, now, found).intersection(withTemplates)
+        guard countsTemplates else { return members(expression, .own, now, found) }
+        return members(expression, .ofAny, now, found).intersection(withTemplates)
+    }
+
+    /// Which tags count for an installation.
+    private enum CountedTags {
+        /// Its own.
+        case own
+        /// Those of any of its templates beside them: the answer holds everyone of whom some template may match.
+        case ofAny
+        /// Those that all its templates have: the answer holds nobody but those of whom each template matches.
+        case ofEach
+
+        /// What is asked of what is taken out.
+        var negated: CountedTags {
+            switch self {
+            case .own: .own
+            case .ofAny: .ofEach
+            case .ofEach: .ofAny
+            }
+        }
     }
 
     private func members(
-        _ expression: TagExpression, _ countsTemplates: Bool, _ now: Timestamp, _ found: [TagExpression: Bitmap]
+        _ expression: TagExpression, _ counted: CountedTags, _ now: Timestamp, _ found: [TagExpression: Bitmap]
     ) -> Bitmap {
         switch expression {
         case .tag(let tag):
             let own = tags[tag.folded] ?? Bitmap()
-            guard countsTemplates, let more = templateTags[tag.folded] else { return own }
+            guard case .ofAny = counted, let more = templateTags[tag.folded] else { return own }
             return own.union(more)
         case .installation, .user: return (found[expression] ?? Bitmap()).intersection(everyone)
         case .field(let test): return members(test, now)
-        case .not(let part): return everyone.subtracting(members(part, countsTemplates, now, found))
+        case .not(let part): return everyone.subtracting(members(part, counted.negated, now, found))
         case .any(let parts):
-            return parts.reduce(Bitmap()) { $0.union(members($1, countsTemplates, now, found)) }
+            return parts.reduce(Bitmap()) { $0.union(members($1, counted, now, found)) }
         case .all(let parts):
             var result: Bitmap?
             // What is taken out comes last: it costs no set of everyone else.
             for part in parts.filter({ !$0.isNegation }) {
-                let members = members(part, countsTemplates, now, found)
+                let members = members(part, counted, now, found)
                 result = result?.intersection(members) ?? members
             }
             return parts.reduce(result ?? everyone) { result, part in
                 guard case .not(let inner) = part else { return result }
-                return result.subtracting(members(inner, countsTemplates, now, found))
+                return result.subtracting(members(inner, counted.negated, now, found))
             }
         }
     }

@@ -8,6 +8,8 @@ package struct RecipientCount: Hashable, Sendable {
     package var locale: String?
     /// The version of their app.
     package var appVersion: String?
+    /// The variant of an experiment that they got or are to get.
+    package var variant: String?
     /// What the push service said; `nil` where it was not asked, or is asked again.
     package var outcome: SendOutcome?
     /// The push service's own word, or why it was not asked.
@@ -23,12 +25,13 @@ package struct RecipientCount: Hashable, Sendable {
 
     /// Brings the parts together.
     package init(
-        platform: HubPlatform, locale: String?, appVersion: String?, outcome: SendOutcome?, reason: String?,
-        end: SendReport.End, reached: RecipientReached, isTried: Bool, count: Int
+        platform: HubPlatform, locale: String?, appVersion: String?, variant: String? = nil, outcome: SendOutcome?,
+        reason: String?, end: SendReport.End, reached: RecipientReached, isTried: Bool, count: Int
     ) {
         self.platform = platform
         self.locale = locale
         self.appVersion = appVersion
+        self.variant = variant
         self.outcome = outcome
         self.reason = reason
         self.end = end
@@ -151,14 +154,19 @@ package struct SendReport: Hashable, Sendable {
         case locale
         /// The version of the app.
         case version
+        /// The variant of an experiment.
+        case variant
         /// The push service's own word, or why nothing was sent.
         case reason
+
+        /// Whether everybody who was targeted has a value, if only an unknown one.
+        var isOfEverybody: Bool { self != .variant && self != .reason }
     }
 
     /// How many of some installations have which value of a dimension.
     package typealias Traits = [Dimension: [String: Int]]
 
-    /// Members of a broadcast part that have no row.
+    /// Members of a broadcast part that have no row. Those at the end `ineligible` are not there any more.
     package struct Unreached: Hashable, Sendable {
         /// How it ended for them, or how far it is.
         package var end: End
@@ -166,6 +174,8 @@ package struct SendReport: Hashable, Sendable {
         package var count: Int
         /// What is known of them; their platform is known anyway.
         package var traits: Traits
+
+        fileprivate var isGone: Bool { end == .ineligible }
 
         /// Brings the parts together.
         package init(end: End, count: Int, traits: Traits = [:]) {
@@ -182,7 +192,7 @@ package struct SendReport: Hashable, Sendable {
     /// How each ended; the counts add up to those who were targeted.
     package var ends: [End: Int] = [:]
     /// The funnel of each value of a dimension; unknown values have an empty name.
-    /// The targeted of each dimension but the reason add up to those of ``funnel``.
+    /// The targeted of each dimension but the variant and the reason add up to those of ``funnel``.
     package var parts: [Dimension: [String: SendFunnel]] = [:]
 
     /// Adds up what is known.
@@ -207,9 +217,10 @@ package struct SendReport: Hashable, Sendable {
                     case .platform: count.platform.text
                     case .locale: count.locale
                     case .version: count.appVersion
+                    case .variant: count.variant
                     case .reason: count.outcome == .success ? nil : count.reason
                     }
-                guard dimension != .reason || value != nil else { continue }
+                guard dimension.isOfEverybody || value != nil else { continue }
                 parts[dimension, default: [:]][value ?? "", default: SendFunnel()].add(count)
             }
         }
@@ -229,9 +240,10 @@ package struct SendReport: Hashable, Sendable {
 
     private mutating func add(_ some: Unreached) {
         var row = RecipientCount(
-            platform: .aldaba, locale: nil, appVersion: nil, outcome: .success, reason: nil, end: some.end,
-            reached: some.end == .expired ? .expired : [], isTried: true, count: some.count)
+            platform: .aldaba, locale: nil, appVersion: nil, outcome: some.isGone ? nil : .success, reason: nil,
+            end: some.end, reached: some.end == .expired ? .expired : [], isTried: !some.isGone, count: some.count)
         funnel.add(row)
+        if some.isGone { parts[.reason, default: [:]]["Gone", default: SendFunnel()].add(row) }
         ends[some.end, default: 0] += some.count
         var traits = some.traits
         traits[.platform] = [HubPlatform.aldaba.text: some.count]
@@ -241,10 +253,10 @@ package struct SendReport: Hashable, Sendable {
         }
     }
 
-    /// Adds those without a row to the parts, each once in every dimension but the reason. Whose value is not known has the
-    /// empty name; of more values than there are members the last ones are left out.
+    /// Adds those without a row to the parts, each once in every dimension that is of everybody. Whose value is not known has the
+    /// empty name there; of more values than there are members the last ones are left out.
     private mutating func divide(_ count: Int, _ traits: Traits, add: (inout SendFunnel, Int) -> Void) {
-        for dimension in Dimension.allCases where dimension != .reason {
+        for dimension in Dimension.allCases {
             var left = count
             for (value, number) in traits[dimension, default: [:]].sorted(by: { $0.key < $1.key }) {
                 let some = min(number, left)
@@ -252,7 +264,9 @@ package struct SendReport: Hashable, Sendable {
                 add(&parts[dimension, default: [:]][value, default: SendFunnel()], some)
                 left -= some
             }
-            if left > 0 { add(&parts[dimension, default: [:]]["", default: SendFunnel()], left) }
+            if left > 0, dimension.isOfEverybody {
+                add(&parts[dimension, default: [:]]["", default: SendFunnel()], left)
+            }
         }
     }
 }

@@ -172,6 +172,10 @@ package protocol HubStore: Sendable {
     func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> CampaignReach
     /// How many are left out of a send, by ``LeftOut``.
     func leftOut(of send: Int64) async throws -> [LeftOut: Int]
+    /// Who is left out of a send, by ``LeftOut``; of a send that began before this was kept, nobody.
+    ///
+    /// - Throws: ``UnreadableSend`` where that cannot be read.
+    func audiencesLeftOut(ofSend send: Int64) async throws -> [LeftOut: Bitmap]
     /// How many got which variant of a send.
     func variants(of send: Int64) async throws -> [String: Int]
     /// Notes up to where the size of renderings was looked at; at the end the send goes on from its first recipient.
@@ -200,7 +204,7 @@ package protocol HubStore: Sendable {
     /// Counts of a send's recipients by their common properties, of their installations, and of the rows of each part.
     func recipientCounts(
         of send: Int64
-    ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: Int])
+    ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: PartRows])
     /// Those who have a row in a send's report.
     func installationsWithRow(ofSend send: Int64) async throws -> Bitmap
     /// The counts of a send.

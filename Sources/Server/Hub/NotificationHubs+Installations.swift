@@ -42,6 +42,9 @@ extension NotificationHubs {
         }
     }
 
+    /// How often a change is tried: each time it fails another one came in between.
+    private static let mostChanges = 100
+
     /// Changes an installation's document; tries again where another change came in between.
     ///
     /// - Parameter change: Makes the new document of the present one.
@@ -49,7 +52,7 @@ extension NotificationHubs {
         _ id: String, of hub: HubRecord, condition: EntityCondition = .none,
         _ change: @Sendable (JSONTree) throws(InstallationFault) -> JSONTree
     ) async throws -> StoredInstallation {
-        for _ in 0..<8 {
+        for _ in 0..<Self.mostChanges {
             let found = try await installation(id, of: hub)
             guard condition.holds(found.version) else { throw HubFault.conditionFailed }
             let changed: Installation

@@ -134,6 +134,7 @@ extension NotificationHubs {
             outcome: .success, reason: SendOutcome.success.rawValue, end: .waiting, at: now, attempts: 1)
         row.isTraced = true
         row.list = part.number
+        row.variant = part.variant
         row.notification = copy
         return row
     }
@@ -142,10 +143,10 @@ extension NotificationHubs {
     /// one for the copy, and one that says that they were gone.
     ///
     /// - Returns: Whether there were any.
-    func joinRepeated(_ record: SendRecord, rows: [Int64: Int]) async throws -> Bool {
+    func joinRepeated(_ record: SendRecord, rows: [Int64: PartRows]) async throws -> Bool {
         var found = false
         for part in try await store.parts(ofSend: record.number) {
-            let excess = rows[part.number, default: 0] - part.count
+            let excess = rows[part.number, default: PartRows()].count - part.count
             guard excess > 0 else { continue }
             try await store.joinGone(excess, of: part)
             found = true
@@ -157,12 +158,13 @@ extension NotificationHubs {
     ///
     /// - Parameter rows: The number of rows of each part.
     func unreached(
-        _ record: SendRecord, rows: [Int64: Int]
-    ) async throws -> [(part: SendPart, end: SendReport.End, count: Int)] {
+        _ record: SendRecord, rows: [Int64: PartRows]
+    ) async throws -> [UnreachedMembers] {
         try await store.parts(ofSend: record.number).compactMap { part in
-            let left = part.count - rows[part.number, default: 0]
+            let known = rows[part.number, default: PartRows()]
+            let left = part.count - known.count
             guard left > 0, let end = part.end(of: record, at: now) else { return nil }
-            return (part, end, left)
+            return UnreachedMembers(part: part, end: end, count: left, ownerless: known.ownerless)
         }
     }
 }

@@ -57,12 +57,17 @@ extension NotificationHubs {
             uniquingKeysWith: { $1 })
         return numbers.compactMap { number in
             guard let member = members[number] else { return nil }
+            let isGone = member.end == .waiting && found[number] == nil
             var row = SendRecipient.ineligible(
-                number, found[number], why: "LeftOut", at: record.startedAt ?? record.enqueuedAt)
+                number, found[number], why: isGone ? "Gone" : member.why ?? "LeftOut",
+                at: record.startedAt ?? record.enqueuedAt)
+            row.variant = member.part?.variant
+            row.list = member.part?.number
+            guard !isGone else { return row }
             row.end = member.end
             if member.end != .ineligible { row.reason = nil }
-            guard let list = member.list else { return row }
-            (row.list, row.attempts) = (list, 1)
+            guard member.part != nil else { return row }
+            row.attempts = 1
             row.outcome = .success
             row.reason = SendOutcome.success.rawValue
             if member.end == .expired { row.reached = .expired }
@@ -70,24 +75,38 @@ extension NotificationHubs {
         }
     }
 
+    /// Somebody who is meant and has no row.
+    private struct Member {
+        var end: SendReport.End
+        /// The part that they are in.
+        var part: SendPart?
+        /// Why they are left out.
+        var why: String?
+    }
+
     /// The next members of a send, by number, as they count where they have no row.
     private func members(
         of record: SendRecord, from start: UInt32, limit: Int
-    ) async throws -> [UInt32: (end: SendReport.End, list: Int64?)] {
-        var members: [UInt32: (end: SendReport.End, list: Int64?)] = [:]
+    ) async throws -> [UInt32: Member] {
+        var members: [UInt32: Member] = [:]
         for part in try await store.parts(ofSend: record.number) {
             guard let end = part.end(of: record, at: now) else { continue }
             for number in try await store.audience(of: part).numbers(from: start, limit: limit) {
-                members[number] = (end, part.number)
+                members[number] = Member(end: end, part: part)
             }
         }
-        let leavesOut = try await store.leftOut(of: record.number).contains { $0.key != .heldOut && $0.value > 0 }
+        let leavesOut = try await store.leftOut(of: record.number).contains { $0.value > 0 }
         guard leavesOut || record.state != .completed else { return members }
+        let leftOut = leavesOut ? try await store.audiencesLeftOut(ofSend: record.number) : [:]
         let inWaves = leavesOut ? try await store.audienceOfWaves(ofSend: record.number) : nil
         let rest: SendReport.End = record.state.isFinal ? .ended : .pending
         for number in try await store.audience(ofSend: record.number).numbers(from: start, limit: limit)
         where members[number] == nil {
-            members[number] = (inWaves.map { $0.contains(number) } ?? true ? rest : .ineligible, nil)
+            if let why = LeftOut.allCases.first(where: { leftOut[$0]?.contains(number) ?? false }) {
+                members[number] = Member(end: .ineligible, why: why.rawValue)
+            } else {
+                members[number] = Member(end: inWaves.map { $0.contains(number) } ?? true ? rest : .ineligible)
+            }
         }
         return members
     }

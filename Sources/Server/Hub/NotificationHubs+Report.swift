@@ -22,8 +22,7 @@ extension NotificationHubs {
             (counts, installations, byPart) = try await store.recipientCounts(of: record.number)
         }
         let unreachedParts = try await self.unreached(record, rows: byPart)
-        // Those whom an experiment gives nothing are not meant.
-        let leftOut = try await store.leftOut(of: record.number).filter { $0.key != .heldOut }
+        let leftOut = try await store.leftOut(of: record.number)
         if case .channels = record.request.target { installations = counts.reduce(0) { $0 + $1.count } }
         let isWhole = record.targeted <= installations && unreachedParts.isEmpty
         let (unreached, others) = isWhole ? ([], [:]) : try await withoutRow(record, hub, unreachedParts)
@@ -34,37 +33,46 @@ extension NotificationHubs {
 
     /// What is known of those who are meant and have no row: the members of each part, and all others.
     private func withoutRow(
-        _ record: SendRecord, _ hub: HubRecord, _ parts: [(part: SendPart, end: SendReport.End, count: Int)]
+        _ record: SendRecord, _ hub: HubRecord, _ parts: [UnreachedMembers]
     ) async throws -> ([SendReport.Unreached], others: SendReport.Traits) {
         guard case .audience = record.request.target else { return ([], [:]) }
         let known = try await store.installationsWithRow(ofSend: record.number)
         let index = try await traits(of: hub)
         var inParts = Bitmap()
         var unreached: [SendReport.Unreached] = []
-        for (part, end, count) in parts {
+        for of in parts {
+            let (part, end, count) = (of.part, of.end, of.count)
             let members = try await readableAudience(of: part)?.subtracting(known) ?? Bitmap()
             inParts = inParts.union(members)
-            unreached.append(.init(end: end, count: count, traits: try await traits(of: members, index, hub)))
+            let (traits, gone) = try await traits(of: members, index, hub)
+            // Who has left gets nothing any more.
+            let lost = end == .waiting ? max(0, min(gone - of.ownerless, count)) : 0
+            let named: SendReport.Traits = part.variant.map { [.variant: [$0: count - lost]] } ?? [:]
+            unreached.append(.init(end: end, count: count - lost, traits: traits.merging(named) { $1 }))
+            if lost > 0 { unreached.append(.init(end: .ineligible, count: lost)) }
         }
         let others: Bitmap
         do {
             others = try await store.audience(ofSend: record.number).subtracting(known).subtracting(inParts)
         } catch is UnreadableSend { others = Bitmap() }
-        return (unreached, try await traits(of: others, index, hub))
+        return (unreached, try await traits(of: others, index, hub).0)
     }
 
-    /// What is known of some installations. Whose channel has died is looked up in the store.
+    /// What is known of some installations. Who cannot be reached now is looked up in the store.
+    ///
+    /// - Returns: What is known, and how many of those who were looked up are not there any more.
     private func traits(
         of audience: Bitmap, _ index: AudienceIndex, _ hub: HubRecord
-    ) async throws -> SendReport.Traits {
+    ) async throws -> (SendReport.Traits, gone: Int) {
         var (counts, absent) = index.traits(of: audience)
         let numbers = absent.numbers(limit: Self.mostLookedUp)
-        for found in try await store.installations(numbers, hub: hub.number).map(\.installation) {
+        let installations = try await store.installations(numbers, hub: hub.number).map(\.installation)
+        for found in installations {
             counts[.platform, default: [:]][found.platform.text, default: 0] += 1
             if let locale = found.locale { counts[.locale, default: [:]][locale.lowercased(), default: 0] += 1 }
             if let version = found.appVersion { counts[.version, default: [:]][version, default: 0] += 1 }
         }
-        return counts
+        return (counts, numbers.count - installations.count)
     }
 
     /// Updates the rows of recipients whose end is not final, from their timelines.

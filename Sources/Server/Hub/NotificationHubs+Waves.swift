@@ -23,26 +23,22 @@ extension NotificationHubs {
         return nil
     }
 
-    /// Who of a campaign's audience has a turn, and when.
-    ///
-    /// - Returns: Those who are meant, and their waves.
-    func waves(
-        of record: SendRecord, _ hub: HubRecord, audience: Bitmap
-    ) async throws -> (meant: Bitmap, WaveChange) {
+    /// Who of a campaign's audience has a turn, and when; and who is left out, and why.
+    func waves(of record: SendRecord, _ hub: HubRecord, audience: Bitmap) async throws -> WaveChange {
         var change = WaveChange()
         let plan = record.request.plan
-        var meant = audience
+        var rest = audience
         if let experiment = plan.experiment {
-            let out = try await heldOut(meant, experiment, campaign: PersonNumber(record.id), of: hub)
+            let out = try await heldOut(rest, experiment, campaign: PersonNumber(record.id), of: hub)
             change.leave(out, .heldOut)
-            meant = meant.subtracting(out)
+            rest = rest.subtracting(out)
         }
         let own = try await ownDevices(of: hub)
         guard let local = plan.local else {
-            change.add(meant, at: now, own)
-            return (meant, change)
+            change.add(rest, at: now, own)
+            return change
         }
-        for (zone, part) in try await byZone(meant, of: hub) {
+        for (zone, part) in try await byZone(rest, of: hub) {
             guard let rules = rules(zone, local.unknownZone) else {
                 change.leave(part, .unknownZone)
                 continue
@@ -52,7 +48,7 @@ extension NotificationHubs {
             case .never(let why): change.leave(part, why)
             }
         }
-        return (meant, change)
+        return change
     }
 
     /// How long a wave goes on before quiet hours are looked at again: a minute, in which they begin.

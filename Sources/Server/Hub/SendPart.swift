@@ -55,6 +55,30 @@ package struct SendPart: Hashable, Sendable {
     }
 }
 
+/// How many rows of a send's report are of one part.
+package struct PartRows: Hashable, Sendable {
+    /// How many there are.
+    package var count = 0
+    /// How many of them have no installation: it was deleted after their copy was made.
+    package var ownerless = 0
+
+    /// Brings the parts together.
+    package init(count: Int = 0, ownerless: Int = 0) {
+        self.count = count
+        self.ownerless = ownerless
+    }
+}
+
+/// Members of a part that have no row.
+struct UnreachedMembers {
+    var part: SendPart
+    var end: SendReport.End
+    /// How many they are.
+    var count: Int
+    /// How many more the part seems to have: their rows have no installation.
+    var ownerless: Int
+}
+
 /// Whether a part makes copies, as far as pauses are concerned.
 package enum PartClosure: Int, Hashable, Sendable {
     /// It makes copies, but for while the send is held.

@@ -16,6 +16,8 @@ package struct SendRecipient: Hashable, Sendable {
     package var locale: String?
     /// The version of the installation's app.
     package var appVersion: String?
+    /// The variant of an experiment that it got or is to get; `nil` without one.
+    package var variant: String?
     /// What the push service said; `nil` where it was not asked, or is asked again.
     package var outcome: SendOutcome?
     /// The push service's own word, or why it was not asked.

@@ -284,9 +284,9 @@ package struct SendRunner: Sendable {
                     parts: try await hubs.parts(of: audience, record, hub), at: hubs.now)
             }
             try await hubs.checkSizes(of: record, audience, hub)
-            let (meant, waves) = try await hubs.waves(of: record, hub, audience: audience)
             try await hubs.store.begin(
-                record.number, audience: meant, targeted: meant.count, waves: waves, parts: [], at: hubs.now)
+                record.number, audience: audience, targeted: audience.count,
+                waves: try await hubs.waves(of: record, hub, audience: audience), parts: [], at: hubs.now)
         }
     }
 }

@@ -125,6 +125,7 @@ extension SendSlice {
             at: now, attempts: attempts, firstAt: firstAt, retryAt: retryAt)
         recipient.isTraced = verdict.isTraced
         recipient.list = item.list
+        recipient.variant = item.variant
         return recipient
     }
 

@@ -87,8 +87,15 @@ struct SendSlice: Sendable {
         let owners = items.compactMap(\.owner).filter(\.installation.isRegistration)
         let earlier = try await hubs.store.earlierOwners(of: owners, hub: hub.number, at: hubs.now)
         guard !earlier.isEmpty else { return [] }
-        // A wave is a part of whom the send is for.
-        let everybody = record.request.campaign == nil ? audience : try await hubs.store.audience(ofSend: record.number)
+        var everybody = audience
+        if record.request.campaign != nil {
+            // A wave is a part of whom the send is for.
+            everybody = try await hubs.store.audience(ofSend: record.number)
+            // Who is held out comes before nobody.
+            if let out = try await hubs.store.audiencesLeftOut(ofSend: record.number)[.heldOut] {
+                everybody = everybody.subtracting(out)
+            }
+        }
         return Set(earlier.filter { $0.value.contains { everybody.contains($0) } }.keys)
     }
 

@@ -36,8 +36,8 @@ package struct CampaignReach: Hashable, Sendable {
 package struct WaveChange: Sendable {
     /// Who has a turn at which instant.
     package var waves: [Timestamp: Bitmap] = [:]
-    /// How many are left out, and why.
-    package var leftOut: [LeftOut: Int] = [:]
+    /// Who is left out, and why.
+    package var leftOut: [LeftOut: Bitmap] = [:]
 
     /// No change.
     package init() {}
@@ -57,6 +57,6 @@ package struct WaveChange: Sendable {
 
     /// Leaves some out.
     mutating func leave(_ part: Bitmap, _ why: LeftOut) {
-        if !part.isEmpty { leftOut[why, default: 0] += part.count }
+        if !part.isEmpty { leftOut[why] = leftOut[why].map { $0.union(part) } ?? part }
     }
 }

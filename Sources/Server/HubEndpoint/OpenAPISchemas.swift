@@ -113,7 +113,8 @@ enum OpenAPISchemas {
             "end":{"type":"string","enum":["pending","ineligible","refused","accepted","waiting","delivered","presented",
                 "opened","action","dismissed","expired","ended"]},
             "outcome":{"type":["string","null"]},"reason":{"type":["string","null"]},"attempts":{"type":"integer"},
-            "at":{"type":"string"},"retryAt":{"type":["string","null"]},"reached":{"type":"string"}}},
+            "at":{"type":"string"},"retryAt":{"type":["string","null"]},"reached":{"type":"string"},
+            "variant":{"type":["string","null"]}}},
         "RecipientPage":{"type":"object","required":["recipients"],"properties":{
             "recipients":{"type":"array","items":{"$ref":"#/components/schemas/Recipient"}},"next":{"type":"string"}}},
         "FaultPage":{"type":"object","required":["faults"],"properties":{

@@ -193,7 +193,7 @@ extension SendRecipient {
     /// The members of ``tree(_:)``, in their order: the columns of an export.
     static let columns = [
         "installationId", "platform", "locale", "appVersion", "part", "notificationId", "end", "outcome", "reason",
-        "attempts", "at", "retryAt", "reached",
+        "attempts", "at", "retryAt", "reached", "variant",
     ]
 
     /// As our own API answers.
@@ -214,6 +214,7 @@ extension SendRecipient {
             .init("reason", text(reason)), .init("attempts", .number(String(attempts))),
             .init("at", .string(WireTime.write(at))), .init("retryAt", text(retryAt.map(WireTime.write))),
             .init("reached", .string(names.filter { reached.contains($0.0) }.map(\.1).joined(separator: " "))),
+            .init("variant", text(variant)),
         ])
     }
 }

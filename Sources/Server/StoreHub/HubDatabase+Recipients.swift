@@ -18,8 +18,8 @@ extension HubDatabase {
         let statement = try database.cachedStatement(
             sql: """
                 INSERT INTO send_recipient(send, installation, part, name, platform, locale, app_version, outcome, reason,
-                    ending, reached, at, attempts, first_at, retry_at, looked_up_at, list, notification)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    ending, reached, at, attempts, first_at, retry_at, looked_up_at, list, notification, variant)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO \(keeps ? "NOTHING" : updating)
                 """)
         for recipient in recipients {
@@ -29,7 +29,7 @@ extension HubDatabase {
                     recipient.locale, recipient.appVersion, recipient.outcome?.rawValue, recipient.reason,
                     recipient.end.rawValue, recipient.reached.rawValue, recipient.at.rawValue, recipient.attempts,
                     recipient.firstAt.rawValue, recipient.retryAt?.rawValue,
-                    recipient.isTraced ? 0 : nil, recipient.list, recipient.notification?.rawValue,
+                    recipient.isTraced ? 0 : nil, recipient.list, recipient.notification?.rawValue, recipient.variant,
                 ])
         }
     }
@@ -159,7 +159,7 @@ extension HubDatabase {
     /// Counts by everything that reports tell apart.
     package func recipientCounts(
         of send: Int64
-    ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: Int]) {
+    ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: PartRows]) {
         try await pool.read { database in
             // Each of those whose installation is gone is one.
             let installations = try Int.fetchOne(
@@ -170,22 +170,24 @@ extension HubDatabase {
                     """, arguments: [send])
             let byPart = try Row.fetchAll(
                 database,
-                sql: "SELECT list, COUNT(*) FROM send_recipient WHERE send = ? AND list IS NOT NULL GROUP BY list",
-                arguments: [send]
-            ).map { ($0[0] as Int64, $0[1] as Int) }
+                sql: """
+                    SELECT list, COUNT(*), COUNT(*) FILTER (WHERE installation = 0) FROM send_recipient
+                    WHERE send = ? AND list IS NOT NULL GROUP BY list
+                    """, arguments: [send]
+            ).map { ($0[0] as Int64, PartRows(count: $0[1], ownerless: $0[2])) }
             let counts = try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT platform, locale, app_version, outcome, reason, ending, reached, attempts > 0 AS tried,
+                    SELECT platform, locale, app_version, variant, outcome, reason, ending, reached, attempts > 0 AS tried,
                         COUNT(*) AS count
-                    FROM send_recipient WHERE send = ? GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+                    FROM send_recipient WHERE send = ? GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
                     """, arguments: [send]
             ).compactMap { row -> RecipientCount? in
                 guard let platform = HubPlatform(rawValue: row["platform"]),
                     let end = SendReport.End(rawValue: row["ending"])
                 else { return nil }
                 return RecipientCount(
-                    platform: platform, locale: row["locale"], appVersion: row["app_version"],
+                    platform: platform, locale: row["locale"], appVersion: row["app_version"], variant: row["variant"],
                     outcome: (row["outcome"] as String?).flatMap(SendOutcome.init), reason: row["reason"], end: end,
                     reached: .init(rawValue: row["reached"]), isTried: row["tried"], count: row["count"])
             }
@@ -233,6 +235,7 @@ extension SendRecipient {
             retryAt: (row["retry_at"] as Int64?).map { Timestamp(rawValue: $0) })
         reached = Reached(rawValue: row["reached"])
         list = row["list"]
+        variant = row["variant"]
         notification = (row["notification"] as Int64?).map { NotificationID(rawValue: $0) }
     }
 }

@@ -40,7 +40,16 @@ extension HubDatabase {
                     ON CONFLICT (send, due_at) DO UPDATE SET audience = excluded.audience
                     """, arguments: [send, instant.rawValue, Data(audience.portable)])
         }
-        for (why, count) in change.leftOut { try add(count, to: "left \(why.rawValue)", of: send, database) }
+        for (why, part) in change.leftOut {
+            try add(part.count, to: "left \(why.rawValue)", of: send, database)
+            let known = try Data.fetchOne(
+                database, sql: "SELECT audience FROM send_left_out WHERE send = ? AND why = ?",
+                arguments: [send, why.rawValue])
+            let audience = try known.map { try Bitmap(stored: $0, of: "those left out").union(part) } ?? part
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO send_left_out(send, why, audience) VALUES (?, ?, ?)",
+                arguments: [send, why.rawValue, Data(audience.portable)])
+        }
     }
 
     static func add(_ count: Int, to name: String, of send: Int64, _ database: Database) throws {
@@ -260,6 +269,20 @@ extension HubDatabase {
             try await counts(of: send, prefix: "left ").compactMap { name, count in
                 LeftOut(rawValue: name).map { ($0, count) }
             }, uniquingKeysWith: +)
+    }
+
+    /// Reads the sets.
+    package func audiencesLeftOut(ofSend send: Int64) async throws -> [LeftOut: Bitmap] {
+        try await pool.read { database in
+            var found: [LeftOut: Bitmap] = [:]
+            for row in try Row.fetchAll(
+                database, sql: "SELECT why, audience FROM send_left_out WHERE send = ?", arguments: [send])
+            {
+                guard let why = LeftOut(rawValue: row["why"]) else { continue }
+                found[why] = try Bitmap(stored: row["audience"], of: "those left out")
+            }
+            return found
+        }
     }
 
     /// Reads the counts of variants.

@@ -62,8 +62,24 @@ enum HubSchema {
             database in
             try database.execute(sql: closures)
         }
+        migrator.registerMigration("13 the variants of recipients, and who is left out") { database in
+            try database.execute(sql: variants)
+        }
         return migrator
     }
+
+    /// `send_left_out.why` is ``LeftOut``. Those whom an experiment gives nothing are meant from now on: they are in the counts.
+    private static let variants = """
+        ALTER TABLE send_recipient ADD COLUMN variant TEXT;
+        CREATE TABLE send_left_out(
+            send INTEGER NOT NULL REFERENCES send(number) ON DELETE CASCADE,
+            why TEXT NOT NULL,
+            audience BLOB NOT NULL,
+            PRIMARY KEY (send, why)
+        ) WITHOUT ROWID;
+        UPDATE send SET targeted = targeted + held.count
+        FROM send_count AS held WHERE held.send = send.number AND held.name = 'left heldOut';
+        """
 
     /// `closure` is ``PartClosure``.
     private static let closures = """

@@ -67,7 +67,9 @@ package struct CampaignContent: Hashable, Sendable {
             let path = "/locales/\(member.name)"
             var words = try Words(member.value, path)
             words.actions = try CampaignAction.titles(member.value["actions"], "\(path)/actions", of: actions)
-            locales[member.name.lowercased()] = words
+            guard locales.updateValue(words, forKey: LanguageTag.folded(member.name)) == nil else {
+                throw InstallationFault(path, "this language is there twice")
+            }
         }
         self.locales = locales
         isSilent = tree["silent"]?.isTrue ?? false
@@ -126,8 +128,8 @@ package struct CampaignContent: Hashable, Sendable {
         return try CampaignContent(tree)
     }
 
-    /// The payload for an installation of a language: the words of that language and region, else of the language, else
-    /// those without one.
+    /// The payload for an installation of a language: the words of the most exact language that holds for it
+    /// (`zh-Hant-TW`, `zh-Hant`, `zh`), else those without one.
     package func payload(locale: String?) -> [UInt8] {
         var members = [JSONTree.Member("aps", .object(aps))] + more
         if let file = video ?? image { members.append(.init("attachment-url", .string(file))) }
@@ -150,9 +152,8 @@ package struct CampaignContent: Hashable, Sendable {
     }
 
     private func spoken(_ locale: String?) -> Words {
-        let locale = locale?.lowercased() ?? ""
-        let language = String(locale.prefix { $0 != "-" && $0 != "_" })
-        return locales[locale] ?? locales[language] ?? words
+        guard let locale, !locales.isEmpty else { return words }
+        return LanguageTag.lookup(locale).lazy.compactMap { locales[$0] }.first ?? words
     }
 
     /// The actions with their titles in a language.

@@ -84,7 +84,7 @@ package struct InstallationTemplate: Hashable, Sendable {
     package var name: String
     /// The text of the payload with expressions in it.
     package var body: String
-    /// The payload's texts in other languages: names are languages, or languages with regions, in lower case.
+    /// The payload's texts in other languages: names are languages, as ``LanguageTag/folded(_:)`` spells them.
     package var locales: [JSONTree.Member] = []
     /// Header fields of the push service, with expressions in their values.
     package var headers: [JSONTree.Member] = []
@@ -99,11 +99,10 @@ package struct InstallationTemplate: Hashable, Sendable {
         self.body = body
     }
 
-    /// The text for a language and region, else for the language, else the one without a language.
+    /// The text of the most exact language that holds for another (`zh-Hant-TW`, `zh-Hant`, `zh`), else the one without a language.
     package func body(locale: String?) -> String {
-        guard !locales.isEmpty, let locale = locale?.lowercased() else { return body }
-        let language = String(locale.prefix { $0 != "-" && $0 != "_" })
-        let found = locales.first { $0.name == locale } ?? locales.first { $0.name == language }
+        guard !locales.isEmpty, let locale else { return body }
+        let found = LanguageTag.lookup(locale).lazy.compactMap { name in locales.first { $0.name == name } }.first
         return found?.value.text ?? body
     }
 }

@@ -188,7 +188,11 @@ package enum InstallationJSON {
             guard let body = member.value["body"]?.text else {
                 throw InstallationFault("\(path)/locales/\(member.name)/body", "the body is missing")
             }
-            result.append(.init(member.name.lowercased(), .string(body)))
+            let name = LanguageTag.folded(member.name)
+            guard !result.contains(where: { $0.name == name }) else {
+                throw InstallationFault("\(path)/locales/\(member.name)", "this language is there twice")
+            }
+            result.append(.init(name, .string(body)))
         }
         return result
     }

@@ -33,13 +33,17 @@ package enum InstallationPatch {
         return document
     }
 
-    /// A merge patch (RFC 7396).
+    /// A merge patch (RFC 7396). The languages of a template are found in whatever spelling the patch names them.
     package static func merge(_ patch: JSONTree, into document: JSONTree) -> JSONTree {
+        merged(patch.withFoldedLanguages, into: document)
+    }
+
+    private static func merged(_ patch: JSONTree, into document: JSONTree) -> JSONTree {
         guard let members = patch.members else { return patch }
         var result = document.members == nil ? JSONTree.object([]) : document
         for member in members {
             result.set(
-                member.name, member.value == .null ? nil : merge(member.value, into: result[member.name] ?? .null))
+                member.name, member.value == .null ? nil : merged(member.value, into: result[member.name] ?? .null))
         }
         return result
     }
@@ -131,5 +135,23 @@ package enum InstallationPatch {
             body(&part)
             all.set(steps[1], part)
         }
+    }
+}
+
+extension JSONTree {
+    /// The patch with the names of templates' languages as an installation's document has them.
+    fileprivate var withFoldedLanguages: JSONTree {
+        guard let templates = self["templates"]?.members else { return self }
+        var patch = self
+        patch.set(
+            "templates",
+            .object(
+                templates.map { template in
+                    guard let locales = template.value["locales"]?.members else { return template }
+                    var value = template.value
+                    value.set("locales", .object(locales.map { .init(LanguageTag.folded($0.name), $0.value) }))
+                    return .init(template.name, value)
+                }))
+        return patch
     }
 }

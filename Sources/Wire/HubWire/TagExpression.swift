@@ -87,15 +87,6 @@ package indirect enum TagExpression: Hashable, Sendable {
         }
     }
 
-    /// Whether more tags can only bring more installations: there is no `!`.
-    package var isMonotone: Bool {
-        switch self {
-        case .tag, .installation, .user, .field: true
-        case .not: false
-        case .all(let parts), .any(let parts): parts.allSatisfy(\.isMonotone)
-        }
-    }
-
     /// Whether the expression holds, where it is known of each term.
     package func holds(_ term: (TagExpression) -> Bool) -> Bool {
         switch self {

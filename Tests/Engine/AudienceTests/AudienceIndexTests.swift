@@ -118,3 +118,63 @@ func `an expression means whom it says`(text: String, expected: [UInt32]) throws
         #expect(try audience(index, text) == expected.map(\.number), "\(text)")
     }
 }
+
+/// An installation with templates, each with its tags.
+private struct Templated {
+    var own: Set<String>
+    var templates: [Set<String>]
+}
+
+@Test func `what no template can match is not asked`() throws {
+    var index = AudienceIndex()
+    for number in 1...4 as ClosedRange<UInt32> {
+        index.insert(
+            entry(number, number == 1 ? "two" : "one") {
+                $0.hasTemplates = true
+                $0.templateTags = [TagName("a"), TagName("b")].compactMap { $0 }
+            })
+    }
+    #expect(try audience(index, "two && !a", templates: true) == [1])
+    #expect(try audience(index, "nobody && !a", templates: true) == [])
+    #expect(try audience(index, "!one && a", templates: true) == [1])
+    #expect(try audience(index, "!(!a)", templates: true) == [1, 2, 3, 4])
+}
+
+@Test(arguments: 0..<4) func `nobody with a template that matches is missed`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let names = ["a", "b", "c", "d"]
+    func some() -> Set<String> { Set(names.filter { _ in Bool.random(using: &generator) }) }
+    var index = AudienceIndex()
+    var all: [Templated] = []
+    for number in 1...100 as ClosedRange<UInt32> {
+        let each = Templated(own: some(), templates: (0..<Int.random(in: 1...3, using: &generator)).map { _ in some() })
+        all.append(each)
+        index.insert(
+            entry(number, each.own.joined(separator: " ")) {
+                $0.hasTemplates = true
+                $0.templateTags = Set(each.templates.joined()).compactMap { TagName($0) }
+            })
+    }
+    func expression(_ depth: Int) -> String {
+        switch depth == 0 ? 0 : Int.random(in: 0..<4, using: &generator) {
+        case 1: "!\(expression(depth - 1))"
+        case 2: "(\(expression(depth - 1)) && \(expression(depth - 1)))"
+        case 3: "(\(expression(depth - 1)) || \(expression(depth - 1)))"
+        default: names[Int.random(in: 0..<4, using: &generator)]
+        }
+    }
+    for _ in 0..<100 {
+        let text = expression(4)
+        let parsed = try TagExpression(text)
+        let matching = all.indices.filter { place in
+            all[place].templates.contains { template in
+                parsed.holds { term in
+                    guard case .tag(let tag) = term else { return false }
+                    return all[place].own.union(template).contains { TagName($0) == tag }
+                }
+            }
+        }.map { UInt32($0) + 1 }
+        let asked = Set(try audience(index, text, templates: true))
+        #expect(asked.isSuperset(of: matching), "\(text)")
+    }
+}

@@ -168,6 +168,16 @@ private func ends(_ report: SendReport) -> [SendReport.End: Int] { report.ends.f
     let ofA = (titles["A"] ?? 0) + (titles["A auf Deutsch"] ?? 0)
     #expect(variants["a"] == ofA)
     #expect(variants["b"] == titles["B"])
+    let report = try await world.report(record, server)
+    #expect(report.ends == [.waiting: sum, .ineligible: heldOut])
+    #expect(report.funnel[.targeted] == 60)
+    #expect(report.parts[.variant]?.mapValues { $0[.accepted] } == ["a": ofA, "b": titles["B"] ?? 0])
+    #expect(report.parts[.reason]?["heldOut"]?[.targeted] == heldOut)
+    let rows = try await world.hubs.recipients(
+        of: record, hub: world.hub, after: nil, limit: 100, by: server.timelines)
+    #expect(rows.count == 60)
+    #expect(rows.filter { $0.reason == "heldOut" && $0.end == .ineligible && $0.variant == nil }.count == heldOut)
+    #expect(rows.filter { $0.variant == "a" }.count == ofA)
     try await server.stop()
 }
 

@@ -108,7 +108,7 @@ private let experiment = #"""
     for part in parts { #expect((90...230).contains(part)) }
     #expect((23...137).contains(leftOut))
     #expect(try await world.hubs.store.variants(of: record.number) == ["a": parts[0], "b": parts[1]])
-    #expect(try await world.now(record).targeted == 400 - leftOut)
+    #expect(try await world.now(record).targeted == 400)
     let plan = try CampaignPlan(text: experiment)
     let group = plan.experiment?.group(campaign: PersonNumber("x"), person: PersonNumber("anna"))
     #expect(plan.experiment?.group(campaign: PersonNumber("x"), person: PersonNumber("anna")) == group)

@@ -191,6 +191,9 @@ final class DyingStore: HubStore {
         try await store.reached(hub: hub, since: instant, but: send)
     }
     func leftOut(of send: Int64) async throws -> [LeftOut: Int] { try await store.leftOut(of: send) }
+    func audiencesLeftOut(ofSend send: Int64) async throws -> [LeftOut: Bitmap] {
+        try await store.audiencesLeftOut(ofSend: send)
+    }
     func variants(of send: Int64) async throws -> [String: Int] { try await store.variants(of: send) }
     func credentials(of hub: Int64) async throws -> [PushCredential] { try await store.credentials(of: hub) }
     func environmentEvidence(of send: Int64) async throws -> EnvironmentEvidence {
@@ -222,7 +225,7 @@ final class DyingStore: HubStore {
     }
     func recipientCounts(
         of send: Int64
-    ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: Int]) {
+    ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: PartRows]) {
         try await store.recipientCounts(of: send)
     }
     func installationsWithRow(ofSend send: Int64) async throws -> Bitmap {

@@ -62,7 +62,7 @@ extension HubWorld {
     #expect(plan.contains { $0.contains("INDEX hub_event_installation (hub=? AND <expr>=?)") }, "\(plan)")
 }
 
-@Test(.timeLimit(.minutes(1)))
+@Test(.timeLimit(.minutes(5)))
 func `what a slice hands over that was under way when a person was erased is taken back, and nothing of them is kept`()
     async throws
 {

@@ -54,6 +54,28 @@ func `each landed schema of the hub is the one of its fixture`(migration: String
     #expect(checked == [5, nil, nil, nil])
 }
 
+@Test func `those whom an experiment gives nothing are among the targeted of older campaigns, too`() throws {
+    let database = try DatabaseQueue()
+    let migrator = HubSchema.migrator
+    try migrator.migrate(database, upTo: try #require(migrator.migrations.first { $0.hasPrefix("12 ") }))
+    try database.write { database in
+        try database.execute(
+            sql: "INSERT INTO hub(name, team, topic, is_strict, created_at) VALUES ('todo', 'T', 'x', 0, 0)")
+        for id in ["a", "b"] {
+            try database.execute(
+                sql: """
+                    INSERT INTO send(id, hub, format, body, headers, reads_fields, digest, campaign, state, enqueued_at,
+                        targeted, cursor)
+                    VALUES (?, 1, 'content', x'', '{}', 0, x'', 'c', 'Completed', 1, 90, 0)
+                    """, arguments: [id])
+        }
+        try database.execute(
+            sql: "INSERT INTO send_count(send, name, count) VALUES (1, 'left heldOut', 10), (2, 'left capped', 3)")
+    }
+    try migrator.migrate(database)
+    #expect(try database.read { try Int.fetchAll($0, sql: "SELECT targeted FROM send ORDER BY id") } == [100, 90])
+}
+
 @Test func `of a device token in two spellings the installation keeps it that was registered last`() throws {
     let database = try DatabaseQueue()
     let migrator = HubSchema.migrator

@@ -141,7 +141,11 @@ private func ends(_ report: SendReport) -> [SendReport.End: Int] { report.ends.f
     let parts = try await world.hubs.store.parts(ofSend: record.number)
     #expect(parts.map(\.count) == [3, 2])
     let report = try await world.report(record, server)
-    #expect(ends(report) == [.waiting: 5, .pending: 5])
+    #expect(ends(report) == [.waiting: 4, .ineligible: 1, .pending: 5])
+    #expect(report.parts[.reason]?["Gone"]?[.targeted] == 1)
+    let rows = try await world.hubs.recipients(
+        of: record, hub: world.hub, after: nil, limit: 100, by: server.timelines)
+    #expect(rows.filter { $0.reason == "Gone" && $0.end == .ineligible && $0.notification == nil }.count == 1)
     #expect(report.funnel[.targeted] == 10)
     try await server.stop()
 }

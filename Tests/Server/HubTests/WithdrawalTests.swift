@@ -87,7 +87,7 @@ extension HubWorld {
     #expect(try await world.withdraw(direct, devices) == 2)
 }
 
-@Test(.timeLimit(.minutes(1)))
+@Test(.timeLimit(.minutes(5)))
 func `what a slice hands over that was under way when a send was taken back is taken back, too`() async throws {
     let meanwhile = Mutex<(@Sendable () async -> Void)?>(nil)
     let sender = RecordingSender()

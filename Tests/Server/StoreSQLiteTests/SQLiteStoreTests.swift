@@ -134,7 +134,7 @@ import Testing
     }
 
     // A wake that is lost would hang the run.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a change of the register wakes who waits for one, through another mapping`() async throws {
         let path = folder.path("counter")
         let (waiting, raising) = (try SharedCounter(path: path), try SharedCounter(path: path))

@@ -111,6 +111,23 @@ func `a patch that cannot be applied is refused`(patch: String) throws {
     #expect(merged.json == #"{"tags":["x"],"pushVariables":{"b":"2","a":"1"},"locale":"de"}"#)
 }
 
+@Test func `a merge patch finds a template's language in any spelling`() throws {
+    let document = try JSONTree(
+        text:
+            #"{"installationId":"i","platform":"apns","templates":{"L":{"body":"{}","locales":{"pt-br":{"body":"{\"a\":1}"},"de":{"body":"{}"}}}}}"#
+    )
+    let changed = InstallationPatch.merge(
+        try JSONTree(text: #"{"templates":{"L":{"locales":{"pt_BR":{"body":"{\"a\":2}"},"DE":null}}}}"#), into: document
+    )
+    let installation = try InstallationJSON.read(changed, id: nil)
+    #expect(installation.templates.first?.locales == [.init("pt-br", .string(#"{"a":2}"#))])
+    let twice =
+        #"{"installationId":"i","platform":"apns","templates":{"L":{"body":"{}","locales":{"pt-br":{"body":"{}"},"pt-BR":{"body":"{}"}}}}}"#
+    #expect(throws: InstallationFault("/templates/L/locales/pt-BR", "this language is there twice")) {
+        try InstallationJSON.read(try JSONTree(text: twice), id: nil)
+    }
+}
+
 @Test(arguments: [
     (#"{"platform":"apns"}"#, "/installationId"), (#"{"installationId":"a/b","platform":"apns"}"#, "/installationId"),
     (#"{"installationId":"i","platform":"moon"}"#, "/platform"), (#"{"installationId":"i"}"#, "/platform"),

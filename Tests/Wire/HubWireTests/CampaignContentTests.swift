@@ -75,3 +75,28 @@ func `Apple's devices and this server's have everything in the payload`(platform
 func `actions and films that cannot be taken are told where`(text: String, path: String) {
     #expect { try content(text) } throws: { ($0 as? InstallationFault)?.path == path }
 }
+
+@Test(arguments: [
+    ("zh-Hant-TW", "trad"), ("zh-Hant", "trad"), ("zh-Hans", "any"), ("zh", "any"), ("de_AT", "wien"),
+    ("de-CH", "hello"),
+    ("sr-Latn-RS", "latin"), ("sr", "hello"), ("", "hello"),
+])
+func `the most exact language that holds is chosen, in either spelling`(locale: String, title: String) throws {
+    let text = #"""
+        {"title":"hello","locales":{"zh":{"title":"any"},"zh-Hant":{"title":"trad"},"de_at":{"title":"wien"},
+         "sr-Latn":{"title":"latin"}}}
+        """#
+    #expect(try payload(.aldaba, locale: locale, of: text).contains(#""title":"\#(title)""#))
+    var template = InstallationTemplate(name: "t", body: "hello")
+    template.locales = [
+        .init("zh", .string("any")), .init("zh-hant", .string("trad")), .init("de-at", .string("wien")),
+        .init("sr-latn", .string("latin")),
+    ]
+    #expect(template.body(locale: locale) == title)
+}
+
+@Test func `a language that is there twice is refused`() {
+    #expect(throws: InstallationFault("/locales/de_AT", "this language is there twice")) {
+        try content(#"{"title":"a","locales":{"de-at":{"title":"b"},"de_AT":{"title":"c"}}}"#)
+    }
+}
