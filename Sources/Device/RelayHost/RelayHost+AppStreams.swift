@@ -15,13 +15,23 @@ extension RelayHost {
         var asked: Int64 = 0
         var digest = PassingDigest()
         var pulls = StreamPulls()
+        /// When something was last said of it.
+        var heardAt: Int64
+
+        /// When it ends unless something is said of it before.
+        var silentUntil: Int64 { heardAt + (asked > 0 ? RelayHost.giverPatience : RelayHost.takerPatience) }
     }
+
+    /// How long nothing may come of what was asked for: a minute, in milliseconds.
+    static var giverPatience: Int64 { 60_000 }
+    /// How long an app that takes a stream may say nothing about it: ten minutes, in milliseconds.
+    static var takerPatience: Int64 { 600_000 }
 
     // MARK: What apps say
 
     /// Begins a stream, once its command is under way.
-    mutating func give(_ offer: RelayOffer, _ id: UUID, to device: String, by client: Client) {
-        appStreams[id] = AppStream(client: client, device: device, size: offer.size)
+    mutating func give(_ offer: RelayOffer, _ id: UUID, to device: String, by client: Client, _ now: Int64) {
+        appStreams[id] = AppStream(client: client, device: device, size: offer.size, heardAt: now)
     }
 
     /// An app says something about a stream of its own.
@@ -37,6 +47,7 @@ extension RelayHost {
                     id, RelayOutcome(.failed, detail: "what was asked for does not follow what was before"), now)
             }
             appStreams[id]?.asked += length
+            appStreams[id]?.heardAt = now
             pullOn(id, now)
         case (.taken(let outcome), .some):
             endTaking(id, RelayOutcome(outcome.status, detail: outcome.detail), now)
@@ -77,6 +88,17 @@ extension RelayHost {
         settle(task, outcome, now)
     }
 
+    /// Ends streams of which nothing comes any more, and those that their app takes no further.
+    mutating func endSilentStreams(_ now: Int64) {
+        for (id, stream) in appStreams where stream.task != nil && stream.silentUntil <= now {
+            directives.append(.tell(stream.client, .stream(id, .lost)))
+            let who = stream.asked > 0 ? "the pieces stopped coming" : "the app there took no more of it"
+            endTaking(id, RelayOutcome(.failed, detail: "\(who); send it again to go on"), now)
+        }
+    }
+
+    var nextStreamMoment: Int64? { appStreams.values.lazy.filter { $0.task != nil }.map(\.silentUntil).min() }
+
     // MARK: What other devices say
 
     /// A device offers a stream to an app here.
@@ -90,7 +112,7 @@ extension RelayHost {
             return reply(route.id, route.peer, RelayOutcome(.resourceLimits, detail: "other streams are coming"))
         }
         let number = add(route, offered.client, now)
-        appStreams[route.id] = AppStream(client: offered.client, device: route.peer, size: offer.size, task: number)
+        appStreams[route.id] = AppStream(client: offered.client, device: route.peer, size: offer.size, task: number, heardAt: now)
         directives.append(.tell(offered.client, .offered(stream: route.id, device: route.peer, offer)))
     }
 
@@ -109,9 +131,11 @@ extension RelayHost {
                 offset <= stream.size - Int64(bytes.count)
             else { return true }
             appStreams[id]?.passed(bytes, at: offset)
+            appStreams[id]?.heardAt = now
             appStreams[id]?.pulls.arrived(bytes.count, at: offset, now: now)
             pullOn(id, now)
         case (.allGiven(let digest), .some):
+            appStreams[id]?.heardAt = now
             // Where not all has passed since the app had something before, the app compares.
             let whole = stream.digest.whole(of: stream.size)
             if whole != digest, whole != nil || !stream.pulls.hadBeginning { step = .allGiven(digest: []) }

@@ -134,7 +134,7 @@ extension RelayHost {
         if case .file(let path, let offer) = order {
             outgoing[id] = Outgoing(client: client, request: number, device: device, path: path, offer: offer)
         }
-        if case .stream(let offer) = order { give(offer, id, to: device, by: client) }
+        if case .stream(let offer) = order { give(offer, id, to: device, by: client, now) }
         let route = RelayRoute(peer: device, id: id, deadline: end, body: body, waits: waits)
         if let connection, ask(route, over: connection, now) { return }
         if mayWait {

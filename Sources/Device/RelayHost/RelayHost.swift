@@ -304,6 +304,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
                 now)
         }
         lookForSilentFiles(now)
+        endSilentStreams(now)
         endGrants(now)
         endLines(now)
         for (number, task) in tasks {
@@ -327,7 +328,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// What is to be done, with the next moment at which something falls due.
     mutating func take(_ now: Int64) -> [Directive] {
         var next = min(ledger.deadline ?? .max, linesDue ?? .max)
-        if let moment = nextFileMoment { next = min(next, moment) }
+        for moment in [nextFileMoment, nextStreamMoment] { next = min(next, moment ?? .max) }
         if let moment = settings.grantEnds?.values.min() { next = min(next, moment) }
         for task in tasks.values {
             // What the system carries out ends with the system's word.

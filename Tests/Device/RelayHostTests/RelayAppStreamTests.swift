@@ -29,7 +29,9 @@ import Testing
         follow(hosts[side].take(request, from: 1, app: "a.b", name: "A", isTerminal: false, at: 0), side)
     }
 
-    mutating func begin(size: Int64 = 3 << 20, access: RelayService.Access = .sameUser) {
+    mutating func begin(
+        size: Int64 = 3 << 20, access: RelayService.Access = .sameUser, deadline: Int64? = 90_000
+    ) {
         let devices = ["1", "2"].map { RelayDevice(id: $0, name: $0, kind: "desktop") }
         for side in [0, 1] {
             _ = hosts[side].sessionOpened(at: 0)
@@ -39,7 +41,7 @@ import Testing
             .publish(
                 request: 1, services: [RelayService(name: "s", access: access)], schemes: [], attributes: [:]), 1)
         let offer = RelayOffer(name: "f", size: size, modified: 0, app: "a.b", service: "s")
-        say(.command(request: 2, id: id, device: "2", deadline: 90_000, .stream(offer)), 0)
+        say(.command(request: 2, id: id, device: "2", deadline: deadline, .stream(offer)), 0)
     }
 
     func steps(_ side: Int) -> [RelayStreamStep] {
@@ -68,6 +70,21 @@ import Testing
         #expect(outcome == nil)
         say(.stream(id, .taken(RelayOutcome(.success))), 1)
         #expect(outcome == .success)
+        #expect(hosts[0].appStreams.isEmpty && hosts[1].appStreams.isEmpty)
+    }
+
+    @Test("A stream ends whose pieces stop coming, and one that nobody takes any further", arguments: [true, false])
+    mutating func silence(isAsked: Bool) {
+        begin(size: 3, deadline: 3_600_000)
+        say(.stream(id, .pull(offset: 0, length: 3, prefix: [])), 1)
+        say(.stream(id, .piece(offset: 0, isAsked ? [1, 2] : [1, 2, 3])), 0)
+        let patience = isAsked ? Host.giverPatience : Host.takerPatience
+        #expect(hosts[1].nextStreamMoment == patience)
+        follow(hosts[1].due(at: patience - 1), 1)
+        #expect(!steps(1).contains(.lost) && outcome == nil)
+        follow(hosts[1].due(at: patience), 1)
+        #expect(steps(1).last == .lost)
+        #expect(outcome == .failed)
         #expect(hosts[0].appStreams.isEmpty && hosts[1].appStreams.isEmpty)
     }
 
