@@ -3,6 +3,8 @@
  *   relay_floor echo                a process that answers over TCP, nothing between
  *   relay_floor nats PORT           asker and answerer at a NATS server
  *   relay_floor mqtt PORT           the same at an MQTT broker, QoS 0
+ *   relay_floor natss PORT          as nats, over TLS 1.3
+ *   relay_floor mqtts PORT          as mqtt, over TLS 1.3
  *   ... [COUNT]
  *
  * Prints the 50th and the 99th percentile in microseconds, and calls a second. All on loopback, with TCP_NODELAY.
@@ -10,6 +12,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/ssl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,10 +35,21 @@ static double now(void) {
     return time.tv_sec * 1e6 + time.tv_nsec / 1e3;
 }
 
+/* The one connection of this process, where it is over TLS. The certificate is not checked: it costs the handshake alone. */
+static SSL *secure;
+
+static void encrypt(int peer) {
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
+    secure = SSL_new(context);
+    SSL_set_fd(secure, peer);
+    if (SSL_connect(secure) != 1) fail("TLS");
+}
+
 static void say(int peer, const void *bytes, size_t count) {
     const char *at = bytes;
     while (count > 0) {
-        ssize_t done = write(peer, at, count);
+        ssize_t done = secure ? SSL_write(secure, at, (int)count) : write(peer, at, count);
         if (done <= 0) fail("write");
         at += done, count -= (size_t)done;
     }
@@ -44,7 +58,7 @@ static void say(int peer, const void *bytes, size_t count) {
 static void hear(int peer, void *bytes, size_t count) {
     char *at = bytes;
     while (count > 0) {
-        ssize_t done = read(peer, at, count);
+        ssize_t done = secure ? SSL_read(secure, at, (int)count) : read(peer, at, count);
         if (done <= 0) exit(0);
         at += done, count -= (size_t)done;
     }
@@ -87,10 +101,11 @@ static void nats_hear(int peer, char *body) {
     hear(peer, end, 2);
 }
 
-static int nats(int port, const char *subject) {
+static int nats(int port, const char *subject, int isSecure) {
     char text[8192];
     int peer = tcp(port);
     line(peer, text, sizeof text); /* INFO */
+    if (isSecure) encrypt(peer);
     sprintf(text, "CONNECT {\"verbose\":false}\r\nSUB %s 1\r\nPING\r\n", subject);
     say(peer, text, strlen(text));
     do hear(peer, text, 1);
@@ -116,9 +131,10 @@ static void mqtt_hear(int peer, char *body) {
     hear(peer, body, SIZE);
 }
 
-static int mqtt(int port, const char *topic) {
+static int mqtt(int port, const char *topic, int isSecure) {
     unsigned char text[64] = {0x10, 13, 0, 4, 'M', 'Q', 'T', 'T', 4, 2, 0, 0, 0, 1, (unsigned char)topic[0]};
     int peer = tcp(port);
+    if (isSecure) encrypt(peer);
     say(peer, text, 15);
     hear(peer, text, 4);
     unsigned char wish[] = {0x82, 6, 0, 1, 0, 1, (unsigned char)topic[0], 0};
@@ -133,9 +149,9 @@ static int compare(const void *left, const void *right) {
 }
 
 int main(int count, char **words) {
-    if (count < 2) return fprintf(stderr, "relay_floor echo | nats PORT | mqtt PORT [COUNT]\n"), 2;
+    if (count < 2) return fprintf(stderr, "relay_floor echo | nats PORT | mqtt PORT | natss PORT | mqtts PORT [COUNT]\n"), 2;
     char kind = words[1][0], body[SIZE];
-    int isEcho = kind == 'e', port = isEcho || count < 3 ? 0 : atoi(words[2]);
+    int isEcho = kind == 'e', isSecure = words[1][strlen(words[1]) - 1] == 's' && strlen(words[1]) == 5, port = isEcho || count < 3 ? 0 : atoi(words[2]);
     int calls = count > (isEcho ? 2 : 3) ? atoi(words[isEcho ? 2 : 3]) : 5000, pair[2] = {-1, -1};
     if (calls < 1) return 2;
     memset(body, 'x', SIZE);
@@ -157,8 +173,8 @@ int main(int count, char **words) {
             peer = accept(pair[1], NULL, NULL);
             setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
         } else {
-            peer = kind == 'n' ? nats(port, "q") : mqtt(port, "q");
-            say(ready[1], "r", 1);
+            peer = kind == 'n' ? nats(port, "q", isSecure) : mqtt(port, "q", isSecure);
+            if (write(ready[1], "r", 1) != 1) fail("write");
         }
         for (;;) {
             if (isEcho) hear(peer, body, SIZE), say(peer, body, SIZE);
@@ -167,7 +183,7 @@ int main(int count, char **words) {
         }
     }
     hear(ready[0], words[1], 1);
-    int peer = isEcho ? tcp(port) : kind == 'n' ? nats(port, "a") : mqtt(port, "a");
+    int peer = isEcho ? tcp(port) : kind == 'n' ? nats(port, "a", isSecure) : mqtt(port, "a", isSecure);
     double *times = malloc(sizeof(double) * (size_t)calls), began = 0;
     for (int call = -WARM; call < calls; call++) {
         double start = now();

@@ -126,6 +126,10 @@ public struct RegisterStoreContract {
             TokenSubject(cell: 0, device: device, app: app, environment: environment, generation: 0)
         }
         #expect(try await store.registrations(of: subjects) == [nil, second])
+        let active = [TokenSubject(cell: 3, device: device, app: app, environment: .sandbox, generation: 1)]
+        #expect(try await store.activeRegistrations(of: [device, try #require(DeviceID(77))], cell: 3) == active)
+        _ = try await store.endRegistration(device: device, app: app, environment: .sandbox, at: end)
+        #expect(try await store.activeRegistrations(of: [device], cell: 3).isEmpty)
         #expect(try await store.endRegistration(device: device, app: app, environment: .production, at: end) == nil)
     }
 

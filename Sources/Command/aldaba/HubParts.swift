@@ -10,6 +10,7 @@ import HubWebhooks
 import HubWire
 import LocalZones
 import Logging
+import Observability
 import OutboundHTTP
 import RelayCentre
 import RelayWaking
@@ -64,6 +65,7 @@ struct HubParts: Sendable {
 /// Runs the hubs' sends; ends after the listeners, and before mailboxes and store.
 struct HubService: Service, CustomStringConvertible {
     let parts: HubParts
+    let presence: HubPresence
     let logger: Logger
     var description: String { "notification hubs" }
 
@@ -82,9 +84,20 @@ struct HubService: Service, CustomStringConvertible {
                 group.addTask { await courier.run() }
                 group.addTask { await credentials.run { try await Task.sleep(for: $0) } }
                 group.addTask { await runner.run { try await Task.sleep(for: $0) } }
+                group.addTask { await watchPresence() }
             }
         }
         runner.stop()
         await parts.http.shutDown()
+    }
+
+    /// Tells the hubs every few seconds which devices were seen.
+    private func watchPresence() async {
+        while (try? await Task.sleep(for: .seconds(5))) != nil {
+            do { try await presence.tell(parts.hubs) } catch {
+                logger.warning(
+                    "The hubs hear later which devices were seen.", metadata: [LogKey.error: "\(error)"])
+            }
+        }
     }
 }

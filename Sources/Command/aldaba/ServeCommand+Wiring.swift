@@ -65,7 +65,7 @@ extension ServeCommand {
             version: AldabaVersion.number)
         let control = try core.controlServices(values, media, upstream, hub.interface, status)
         var services: [any Service] = [
-            CoreService(parts: core), HubService(parts: hub, logger: logger),
+            CoreService(parts: core), HubService(parts: hub, presence: core.presence, logger: logger),
             CertificateService(certificate: tls, logger: logger),
             ProviderService(
                 parts: core, configuration: configuration, budget: budget, tls: tls, bound: ports.apns.known),
@@ -122,6 +122,7 @@ struct ServerParts: Sendable {
     let environment: PushEnvironment
     let mailboxes: MailboxService
     let relay: RelayCentre
+    let presence: HubPresence
     let relayDatabase: RelayDatabase
     let broadcasts: Broadcasts
     let hubDatabase: HubDatabase
@@ -164,6 +165,7 @@ struct ServerParts: Sendable {
             schedule: { milliseconds, work in
                 MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: .milliseconds(milliseconds), work)
             }, logger: logger)
+        presence = HubPresence(register: store, sealer: sealer, cell: Self.cell, clock: presentTime)
         broadcasts = Broadcasts(store: store, mailboxes: mailboxes, clock: presentTime)
         topics = TopicSubscriptions(
             store: store, apps: apps, tokens: tokens, delivery: mailboxes, clock: presentTime)
@@ -401,7 +403,7 @@ private struct DeviceService: Service, CustomStringConvertible {
             configuration: endpointConfiguration,
             tls: tls.plain, gateway: parts.mailboxes,
             upstream: UpstreamRegistry(others: upstream).adding(parts.relay, for: MCSUpstream.relayCategory),
-            web: parts.web, sessions: parts.relay,
+            web: parts.web, sessions: SessionListeners([parts.relay, parts.presence]),
             group: MultiThreadedEventLoopGroup.singleton,
             logger: parts.logger)
         do { bound(try await endpoint.start()) } catch {

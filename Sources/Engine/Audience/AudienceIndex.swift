@@ -180,6 +180,13 @@ package struct AudienceIndex: Sendable {
         if let zone = entry.timeZone { Self.remove(number, zone, from: &zones) }
     }
 
+    /// Some were seen; those that are not in it stay out.
+    package mutating func see(_ numbers: [UInt32], at now: Timestamp) {
+        for number in numbers where everyone.contains(number) {
+            seen[number] = UInt32(clamping: now.rawValue / 60_000)
+        }
+    }
+
     /// Parts of an audience by the time zone that installations name; last those that name none.
     package func byZone(_ audience: Bitmap) -> [(zone: String?, Bitmap)] {
         var rest = audience

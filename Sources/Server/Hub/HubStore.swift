@@ -164,6 +164,11 @@ package protocol HubStore: Sendable {
     func openLists(_ parts: [Int64]) throws -> [Int64: OpenList]
     /// Those who have one of some registrations' device tokens, which are in lower case, for each in turn. Blocks.
     func tokenOwners(_ registrations: [[String]], hub: Int64) throws -> [[TokenOwner]]
+    /// Notes that those were seen who have one of some device tokens, which are in lower case, and were seen before that instant's
+    /// minute.
+    ///
+    /// - Returns: Their numbers by their hubs'.
+    func see(_ tokens: [String], at now: Timestamp) async throws -> [Int64: [UInt32]]
     /// Has a send whose waves are over wait for what is tried again, or ends it; `false` where it had no waves.
     func endWaves(ofSend send: Int64, at now: Timestamp) async throws -> Bool
     /// Has a send wait for an instant, or for an earlier one at which something is tried again.

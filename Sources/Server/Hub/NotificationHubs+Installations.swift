@@ -72,6 +72,13 @@ extension NotificationHubs {
         throw HubFault.conflict("the installation is changed by others again and again; try again later")
     }
 
+    /// This server's own devices with some tokens were seen.
+    package func see(_ tokens: [String], at now: Timestamp) async throws {
+        for (hub, numbers) in try await store.see(tokens, at: now) where !numbers.isEmpty {
+            seen(numbers, hub: hub, at: now)
+        }
+    }
+
     /// Which installations are listed.
     package struct Query: Sendable {
         /// Only those of an expression. Dead ones are of none, unless they alone are asked for.

@@ -81,6 +81,11 @@ package final class NotificationHubs: Sendable {
         }
     }
 
+    /// Takes in when some of a hub were seen. Of a hub that was not read yet, the store is asked later.
+    func seen(_ numbers: [UInt32], hub: Int64, at now: Timestamp) {
+        indexes.withLock { $0[hub]?.see(numbers, at: now) }
+    }
+
     /// Reads the audience of a hub: once, and again when another process has changed it. Who asks meanwhile waits for the reading
     /// under way; of many changes that came before one reading, it is the only one.
     package func prepare(_ hub: HubRecord) async throws {

@@ -14,14 +14,17 @@ package struct StoredInstallation: Hashable, Sendable {
     package var createdAt: Timestamp
     /// When it was put or changed last.
     package var updatedAt: Timestamp
+    /// When it was put, changed or, on this server's own devices, there last.
+    package var seenAt: Timestamp
     /// Why its channel is dead; `nil` while it is not known to be.
     package var fault: ChannelFault?
 
     /// Brings the parts together.
     package init(
         number: UInt32, installation: Installation, version: Int64, createdAt: Timestamp, updatedAt: Timestamp,
-        fault: ChannelFault?
+        fault: ChannelFault?, seenAt: Timestamp? = nil
     ) {
+        self.seenAt = max(updatedAt, seenAt ?? updatedAt)
         self.number = number
         self.installation = installation
         self.version = version
@@ -40,7 +43,7 @@ package struct StoredInstallation: Hashable, Sendable {
             hasTemplates: !templates.isEmpty, locale: installation.locale?.lowercased(),
             country: installation.country?.lowercased(), appVersion: installation.appVersion,
             timeZone: installation.timeZone, person: installation.person,
-            isRegistration: installation.isRegistration, seenAt: updatedAt)
+            isRegistration: installation.isRegistration, seenAt: seenAt)
     }
 
     /// Whether a term of an expression holds for it, or for one of its templates.
@@ -64,7 +67,7 @@ package struct StoredInstallation: Hashable, Sendable {
         case .platform(let name): HubPlatform(text: name) == installation.platform
         case .appVersion(let comparison, let wanted):
             installation.appVersion.flatMap(AppVersion.init).map { comparison.holds($0, wanted) } ?? false
-        case .lastSeen(let isWithin, let milliseconds): (now.milliseconds(since: updatedAt) <= milliseconds) == isWithin
+        case .lastSeen(let isWithin, let milliseconds): (now.milliseconds(since: seenAt) <= milliseconds) == isWithin
         }
     }
 }

@@ -49,7 +49,7 @@ enum OpenAPISchemas {
             "expirationTime":{"type":"string"},"locale":{"type":"string"},"timeZone":{"type":"string"},
             "country":{"type":"string"},"appVersion":{"type":"string"},
             "environment":{"type":"string","enum":["sandbox","production"]},
-            "createdAt":{"type":"string"},"updatedAt":{"type":"string"},"state":{"type":"string","enum":["live","dead"]},
+            "createdAt":{"type":"string"},"updatedAt":{"type":"string"},"lastSeen":{"type":"string"},"state":{"type":"string","enum":["live","dead"]},
             "fault":{"type":"object","properties":{"word":{"type":"string"},"at":{"type":"string"}}}}},
         "InstallationPatch":{"oneOf":[{"type":"object"},{"type":"array","items":{"type":"object","required":["op","path"]}}]},
         "InstallationPage":{"type":"object","required":["installations"],"properties":{

@@ -123,6 +123,7 @@ extension StoredInstallation {
         var tree = InstallationJSON.document(installation)
         tree.set("createdAt", .string(WireTime.write(createdAt)))
         tree.set("updatedAt", .string(WireTime.write(updatedAt)))
+        tree.set("lastSeen", .string(WireTime.write(seenAt)))
         tree.set("state", .string(fault == nil ? "live" : "dead"))
         if let fault {
             tree.set(

@@ -51,6 +51,11 @@ public protocol RegisterStore: Sendable {
     /// The registrations that tokens stand for, one for each of at most some hundreds, as ``registration(device:app:environment:)``.
     func registrations(of subjects: [TokenSubject]) async throws -> [Registration?]
 
+    /// What the tokens of some devices' active registrations stand for, in no order; of at most some hundreds of devices.
+    ///
+    /// - Parameter cell: The cell of this server.
+    func activeRegistrations(of devices: [DeviceID], cell: UInt16) async throws -> [TokenSubject]
+
     /// Makes a registration active: as it was, or with the next generation after it had ended.
     func register(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp

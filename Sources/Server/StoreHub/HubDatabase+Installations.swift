@@ -16,7 +16,7 @@ extension HubDatabase {
                 database,
                 sql: """
                     SELECT number, platform, tags, template_tags, locale, country, app_version, time_zone, user, id,
-                        updated_at, substr(channel, 1, length(id) + 1) = id || ' ' AS is_registration
+                        MAX(updated_at, COALESCE(seen_at, 0)) AS seen, substr(channel, 1, length(id) + 1) = id || ' ' AS is_registration
                     FROM installation WHERE hub = ? AND channel IS NOT NULL AND fault IS NULL ORDER BY number
                     """, arguments: [hub])
             while let row = try rows.next() {
@@ -295,7 +295,8 @@ extension StoredInstallation {
         self.init(
             number: number, installation: installation, version: row["version"],
             createdAt: Timestamp(rawValue: row["created_at"]), updatedAt: Timestamp(rawValue: row["updated_at"]),
-            fault: word.map { ChannelFault(word: $0, at: Timestamp(rawValue: at ?? 0)) })
+            fault: word.map { ChannelFault(word: $0, at: Timestamp(rawValue: at ?? 0)) },
+            seenAt: (row["seen_at"] as Int64?).map { Timestamp(rawValue: $0) })
     }
 }
 
@@ -314,6 +315,6 @@ extension AudienceEntry {
             hasTemplates: templateTags != nil, locale: row["locale"], country: row["country"],
             appVersion: row["app_version"], timeZone: row["time_zone"],
             person: PersonNumber(user ?? row["id"]), isRegistration: row["is_registration"],
-            seenAt: Timestamp(rawValue: row["updated_at"]))
+            seenAt: Timestamp(rawValue: row["seen"]))
     }
 }

@@ -213,6 +213,28 @@ extension HubDatabase {
             AND lower(channel) = ?
         """
 
+    /// Looks for each in every hub. The entity tags stay.
+    package func see(_ tokens: [String], at now: Timestamp) async throws -> [Int64: [UInt32]] {
+        guard !tokens.isEmpty else { return [:] }
+        let minute = now.rawValue / 60_000 * 60_000
+        return try await pool.write { database in
+            let statement = try database.cachedStatement(
+                sql: """
+                    UPDATE installation SET seen_at = ? \(Self.ofToken)
+                        AND fault IS NULL AND MAX(updated_at, COALESCE(seen_at, 0)) < ? RETURNING number
+                    """)
+            var seen: [Int64: [UInt32]] = [:]
+            for hub in try Int64.fetchAll(database, sql: "SELECT number FROM hub") {
+                for token in tokens {
+                    let numbers = try Int64.fetchAll(
+                        statement, arguments: [now.rawValue, hub, String(token.prefix(16)), token, minute])
+                    seen[hub, default: []] += numbers.compactMap { UInt32(exactly: $0) }
+                }
+            }
+            return seen
+        }
+    }
+
     /// Reads each row, and its audience unless that is kept.
     package func openLists(_ parts: [Int64]) throws -> [Int64: OpenList] {
         try listReader.read { database in

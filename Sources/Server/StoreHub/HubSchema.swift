@@ -62,7 +62,8 @@ enum HubSchema {
             database in
             try database.execute(sql: closures)
         }
-        migrator.registerMigration("13 the variants of recipients, and who is left out") { database in
+        migrator.registerMigration("13 the variants of recipients, who is left out, and when installations were seen") {
+            database in
             try database.execute(sql: variants)
         }
         return migrator
@@ -71,6 +72,7 @@ enum HubSchema {
     /// `send_left_out.why` is ``LeftOut``. Those whom an experiment gives nothing are meant from now on: they are in the counts.
     private static let variants = """
         ALTER TABLE send_recipient ADD COLUMN variant TEXT;
+        ALTER TABLE installation ADD COLUMN seen_at INTEGER;
         CREATE TABLE send_left_out(
             send INTEGER NOT NULL REFERENCES send(number) ON DELETE CASCADE,
             why TEXT NOT NULL,

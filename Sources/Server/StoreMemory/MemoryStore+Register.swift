@@ -87,6 +87,19 @@ extension MemoryStore: RegisterStore {
         }
     }
 
+    /// The active registrations, all of the same moment.
+    public func activeRegistrations(of devices: [DeviceID], cell: UInt16) async throws -> [TokenSubject] {
+        let wanted = Set(devices)
+        return state.withLock { state in
+            state.register.registrations.compactMap { place, registration in
+                guard wanted.contains(place.device), registration.endedAt == nil else { return nil }
+                return TokenSubject(
+                    cell: cell, device: place.device, app: place.app, environment: place.environment,
+                    generation: registration.generation)
+            }
+        }
+    }
+
     /// Makes a registration active; the generation after 32767 is 0.
     public func register(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp

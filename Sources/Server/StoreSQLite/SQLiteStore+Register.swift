@@ -194,6 +194,24 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
+    /// Reads each device's by the primary key.
+    public func activeRegistrations(of devices: [DeviceID], cell: UInt16) async throws -> [TokenSubject] {
+        try await pool.read { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT app, environment, generation FROM registration WHERE device = ? AND ended_at IS NULL")
+            return try devices.flatMap { device in
+                try Row.fetchAll(statement, arguments: [device.column]).compactMap { row in
+                    UInt32(exactly: row[0] as Int64).map { app in
+                        TokenSubject(
+                            cell: cell, device: device, app: AppID(rawValue: app),
+                            environment: PushEnvironment(column: row[1]),
+                            generation: UInt16(truncatingIfNeeded: row[2] as Int64))
+                    }
+                }
+            }
+        }
+    }
+
     private static func registration(
         _ device: DeviceID, _ app: AppID, _ environment: PushEnvironment, _ database: Database
     ) throws -> Registration? {

@@ -66,7 +66,7 @@ CREATE TABLE installation(
     expires_at INTEGER,
     fault TEXT,
     fault_at INTEGER
-, time_zone TEXT, channel_moment INTEGER NOT NULL DEFAULT 0, registered_at INTEGER);
+, time_zone TEXT, channel_moment INTEGER NOT NULL DEFAULT 0, registered_at INTEGER, seen_at INTEGER);
 CREATE UNIQUE INDEX installation_channel ON installation(hub, channel) WHERE channel IS NOT NULL;
 CREATE INDEX installation_expiry ON installation(expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX installation_fault ON installation(hub, number) WHERE fault IS NOT NULL;

@@ -190,6 +190,9 @@ final class DyingStore: HubStore {
     func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> CampaignReach {
         try await store.reached(hub: hub, since: instant, but: send)
     }
+    func see(_ tokens: [String], at now: Timestamp) async throws -> [Int64: [UInt32]] {
+        try await write { try await store.see(tokens, at: now) }
+    }
     func leftOut(of send: Int64) async throws -> [LeftOut: Int] { try await store.leftOut(of: send) }
     func audiencesLeftOut(ofSend send: Int64) async throws -> [LeftOut: Bitmap] {
         try await store.audiencesLeftOut(ofSend: send)

@@ -82,6 +82,8 @@ final class CountingRegister: RegisterStore {
         try await read { contents in subjects.map { _ in contents.registration } }
     }
 
+    func activeRegistrations(of devices: [DeviceID], cell: UInt16) async throws -> [TokenSubject] { throw Failure() }
+
     // The directories only read.
 
     func addApp(topic: Topic, team: TeamID, policy: MailboxPolicy, at now: Timestamp) async throws -> RegisteredApp {

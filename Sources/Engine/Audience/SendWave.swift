@@ -1,4 +1,4 @@
-import Audience
+import HubWire
 import PushModel
 
 /// A part of a campaign's audience whose turn comes at one instant.
@@ -44,7 +44,7 @@ package struct WaveChange: Sendable {
 
     /// Gives some a turn: this server's own devices first, the others a millisecond later, so that a push service that is slow
     /// holds up none of the own.
-    mutating func add(_ part: Bitmap, at instant: Timestamp, _ own: Bitmap) {
+    package mutating func add(_ part: Bitmap, at instant: Timestamp, _ own: Bitmap) {
         let first = part.intersection(own)
         add(first, at: instant)
         add(part.subtracting(first), at: first.isEmpty ? instant : instant.adding(milliseconds: 1))
@@ -56,7 +56,7 @@ package struct WaveChange: Sendable {
     }
 
     /// Leaves some out.
-    mutating func leave(_ part: Bitmap, _ why: LeftOut) {
+    package mutating func leave(_ part: Bitmap, _ why: LeftOut) {
         if !part.isEmpty { leftOut[why] = leftOut[why].map { $0.union(part) } ?? part }
     }
 }
