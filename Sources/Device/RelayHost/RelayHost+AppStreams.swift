@@ -112,7 +112,8 @@ extension RelayHost {
             return reply(route.id, route.peer, RelayOutcome(.resourceLimits, detail: "other streams are coming"))
         }
         let number = add(route, offered.client, now)
-        appStreams[route.id] = AppStream(client: offered.client, device: route.peer, size: offer.size, task: number, heardAt: now)
+        appStreams[route.id] = AppStream(
+            client: offered.client, device: route.peer, size: offer.size, task: number, heardAt: now)
         directives.append(.tell(offered.client, .offered(stream: route.id, device: route.peer, offer)))
     }
 

@@ -1,4 +1,3 @@
-import HubWire
 import PushModel
 
 /// A part of a campaign's audience whose turn comes at one instant.
