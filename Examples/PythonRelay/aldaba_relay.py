@@ -53,6 +53,8 @@ class Question:
         self.caller = notice["caller"]
         self.connection = notice.get("connection")
         self.message = notice["message"]
+        # Nobody waits for the answer: it says that the message was taken, and may be empty.
+        self.one_way = notice.get("oneWay", False)
 
 
 class Relay:
@@ -121,13 +123,17 @@ class Relay:
         return self._notices.popleft()
 
     def serve(self, answer, count=None):
-        """Answers questions by `answer(question)`, which returns a dict; `count` of them, or for ever."""
+        """Answers questions by `answer(question)`, which returns a dict; `count` of them, or for ever.
+
+        What was told (`question.one_way`) is taken once `answer` has returned, whatever that is.
+        """
         while count is None or count > 0:
             notice = self.next_notice()
             if notice["type"] == "asked":
                 question = Question(notice)
                 try:
-                    self.answer(question, answer(question))
+                    answered = answer(question)
+                    self.answer(question, {} if question.one_way else answered)
                 except MessageFault as fault:
                     self.fail(question, str(fault))
                 if count is not None:
@@ -203,8 +209,24 @@ class Relay:
             raise RelayError("outcomeUnknown", str(error)) from error
         return _success(self._ended.pop(command)).get("message", {})
 
+    def tell(self, device, app, service, message, ttl=86_400, command=None, limit=DEFAULT_LIMIT):
+        """Sends a message that wants no answer, and returns the command's id once the server keeps it, for `life` and `cancel`.
+
+        It is kept for a device that is away for `ttl` seconds, 28 days at most. Sent again under its id it is given to the app once.
+        """
+        command = command or uuid.uuid4()
+        encode(message, limit)
+        order = {
+            "type": "tell", "app": _check_text("the app", app, 1024), "service": _check_text("the service", service, 1024),
+            "message": message}
+        self._order(order, device, ttl, command, patience=35)
+        return command
+
     def cancel(self, command):
-        """Takes back what `begin_call` began, here and there; its result is the RelayError `cancelled`. False where it is not under way."""
+        """Takes back what `begin_call` began, here and there; its result is the RelayError `cancelled`. False where it is not under way.
+
+        What `tell` sent is taken back while it waits for its device.
+        """
         try:
             self._command({"type": "cancel", "id": command})
         except RelayError:
@@ -261,14 +283,14 @@ class Relay:
             request["waits"] = True
         return request
 
-    def _order(self, order, device, seconds, command, wait=False):
+    def _order(self, order, device, seconds, command, wait=False, patience=None):
         """What came of a command; whatever ends the waiting for it, such as Ctrl-C, takes it back."""
         command = command or uuid.uuid4()
         request = self._ordering(order, device, seconds, command, wait)
         number = self._number()
         self._request({**request, "request": number})
         try:
-            return self._outcome(number, seconds + 5)
+            return self._outcome(number, patience or seconds + 5)
         except RelayError:
             raise
         except (AgentError, ConnectionError) as error:

@@ -1,7 +1,7 @@
 // Each step of Rome's guide for iOS: `RelayGuide serve` on one device, `RelayGuide call` on another. And streams, which the guide has not:
 // `RelayGuide take FILE` on one device, `RelayGuide give FILE` on another. `RelayGuide hold` asks what is never answered, to show the life of
 // a command: with the line `cancel` it is taken back. `RelayGuide values` asks with values of every kind, and tells which came back as they
-// were. `RelayGuide find ID` finds a device of another person's.
+// were. `RelayGuide find ID` finds a device of another person's. `RelayGuide tell` sends a message that wants no answer, and tells what came of it.
 
 import ConnectedDevices
 import Foundation
@@ -22,6 +22,10 @@ struct PingProvider: AppServiceProvider {
                 request.canceled.subscribe { say("not wanted any more") }
                 held.keep(request)
                 return say("holds")
+            }
+            if request.isOneWay {
+                return say(
+                    "told: \(request.message["Word"] ?? "nothing") by \(info.callerAppId ?? "nobody") \(request.id)")
             }
             var answer = request.message
             answer["Type"] = "pong"
@@ -172,6 +176,17 @@ if CommandLine.arguments.dropFirst().first == "hold" {
     let response = await holding.value
     let life = (try? await command.life())?.rawValue ?? "not known"
     say("hold: \(response.status), \(life)")
+    exit(0)
+}
+
+if CommandLine.arguments.dropFirst().first == "tell" {
+    let command = RemoteCommand()
+    let response = await AppServiceConnection.sendOneWayMessage(
+        ["Word": "hello"], to: AppServiceInfo(name: service, packageId: app), request: request, as: command,
+        timeToLive: .seconds(3600))
+    say("told: \(response.status) \(command.id)")
+    while try await command.life() == .sent { try await Task.sleep(for: .milliseconds(20)) }
+    say("life: \(try await command.life()?.rawValue ?? "not known")")
     exit(0)
 }
 

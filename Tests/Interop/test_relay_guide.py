@@ -143,3 +143,21 @@ def test_swifts_values_become_pythons_and_come_back(pair, opened, tmp_path):  # 
     assert message == expected
     assert {name: type(value) for name, value in message.items()} == {name: type(value) for name, value in expected.items()}
     assert heard[0].caller == APP
+
+
+def test_a_message_without_an_answer_goes_from_app_to_app(pair, tmp_path):  # noqa: F811
+    _, first, second = pair
+    install(first, tmp_path)
+    install(second, tmp_path)
+    serving = start(second, "serve")
+    try:
+        assert serving.stdout.readline() == "published: success\n"
+        told = subprocess.run(
+            [GUIDE, "tell"], stdout=subprocess.PIPE, text=True, timeout=60,
+            env=clean_environment(ALDABA_APP_ID=APP, ALDABA_AGENT_SOCKET=first.socket)).stdout.splitlines()
+        assert told[-1] == "life: completed"
+        assert told[-2].startswith("told: success ")
+        assert serving.stdout.readline() == f"told: hello by {APP} {told[-2].split()[-1]}\n"
+    finally:
+        serving.kill()
+        serving.communicate()

@@ -160,3 +160,17 @@ def test_a_phone_without_a_channel_is_offline(desk_and_phone, push):
     phone.relay("wake-by")
     phone.stop_process()
     wait_until(lambda: desk.seen() == ("offline", None), "the phone is offline")
+
+
+def test_a_message_without_an_answer_wakes_the_phone_and_waits_for_it(push, desk_and_phone):
+    desk, phone = desk_and_phone
+    phone.relay("wake-by", "apns", push.token, "--environment", "production")
+    asleep(desk, phone)
+    begun = time.time()
+    told = json.loads(desk.relay("tell", "ping", "Type=ping", "--on", "phone", "--ttl", "2h", "--json").stdout)
+    pushed = push.next()
+    assert pushed["aldaba"]["relay"] == "wake"
+    assert begun + 7100 < int(pushed["aldaba"]["until"]) / 1000 < begun + 7300
+    assert desk.relay("life", told["id"]).stdout.startswith("sent")
+    phone.start()
+    wait_until(lambda: desk.relay("life", told["id"]).stdout.startswith("completed"), "the phone has taken it")

@@ -57,6 +57,7 @@ package enum MetricFamilies {
         "aldaba_app_messages_expired_total": "Messages of apps that no provider took in time.",
         "aldaba_webhook_requests_total": "Requests to providers' webhooks, by outcome.",
         "aldaba_relay_forwarded_total": "Frames between devices that were passed on: messages, and pieces of files.",
+        "aldaba_relay_letters_total": "Messages without an answer that were kept for a device.",
         "aldaba_relay_wakes_total": "Pushes that were to wake a device for relaying, by what became of them.",
         "aldaba_relay_undelivered_total": "Frames between devices that were not passed on.",
 

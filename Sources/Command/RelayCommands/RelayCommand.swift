@@ -9,7 +9,7 @@ package struct RelayCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "relay", abstract: "Find your other devices, start something there, and talk to it.",
         subcommands: [
-            Devices.self, Watch.self, Open.self, Call.self, Send.self, Media.self, Move.self, Clipboard.self,
+            Devices.self, Watch.self, Open.self, Call.self, Tell.self, Send.self, Media.self, Move.self, Clipboard.self,
             Photos.self,
             Run.self, Life.self, Cancel.self, Status.self, Account.self, Pair.self, Dismiss.self, Log.self, Rename.self,
             Allow.self,
@@ -114,9 +114,7 @@ package struct RelayCommand: ParsableCommand {
             let talk = try RelayConversation(agent)
             let target = try talk.device(named: device, orOfOthers: true)
             let command = try id.map(RelayID.read)
-            let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
-            let service = parts.last ?? name
-            let app = try app ?? (parts.count == 2 ? parts[0] : onlyApp(of: target, offering: service))
+            let (app, service) = try RelayServiceName.resolve(name, app: app, on: target)
             let question =
                 try message.map(RelayJSON.map) ?? [
                     "Type": "ping", "TargetId": .string(target.id),
@@ -151,18 +149,6 @@ package struct RelayCommand: ParsableCommand {
                 String(format: "%d answers: p50 %.3f ms, p99 %.3f ms, %.0f a second", sorted.count, p50, p99, rate))
         }
 
-        private func onlyApp(of device: RelayDevice, offering service: String) throws -> String {
-            let apps = device.apps.filter { $0.services.contains(service) }
-            guard apps.count == 1 else {
-                let names = apps.map(\.id).joined(separator: ", ")
-                throw CommandFailure(
-                    .invalidInput,
-                    apps.isEmpty
-                        ? "no app on \(device.name) offers the service \(service); `aldaba relay devices` lists what there is"
-                        : "several apps on \(device.name) offer the service \(service); name one with --app: \(names)")
-            }
-            return apps[0].id
-        }
     }
 
     /// `aldaba relay status`.
@@ -243,12 +229,13 @@ struct RelayConversation {
 
     /// Gives a command, and waits for what comes of it.
     ///
+    /// - Parameter moment: The deadline that it names, where that is another than when the waiting ends.
     /// - Throws: ``CommandFailure`` for everything but a success.
     func command(
         _ order: RelayOrder, on device: String, within seconds: Int, id: UUID? = nil, waits: Bool = false,
-        progress: (Int64, Int64) -> Void = { _, _ in }
+        until moment: Int64? = nil, progress: (Int64, Int64) -> Void = { _, _ in }
     ) throws -> RelayOutcome {
-        let end = Int64(Date().timeIntervalSince1970 * 1000) + Int64(max(1, min(seconds, 86_400))) * 1000
+        let end = moment ?? Int64(Date().timeIntervalSince1970 * 1000) + Int64(max(1, min(seconds, 86_400))) * 1000
         try client.say(.command(request: 3, id: id, device: device, deadline: end, waits: waits, order))
         // The agent itself tells when the deadline has passed.
         let deadline = ContinuousClock.now + .seconds(seconds + 5)

@@ -161,7 +161,7 @@ struct ServerParts: Sendable {
             settings: MailboxService.Settings(), apps: apps, lists: hubLists, clock: presentTime, logger: logger)
         relayDatabase = try RelayDatabase(path: configuration.folder.relayDatabase, logger: logger)
         relay = RelayCentre(
-            register: relayDatabase, clock: presentTime,
+            register: relayDatabase, letters: relayDatabase, clock: presentTime,
             schedule: { milliseconds, work in
                 MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: .milliseconds(milliseconds), work)
             }, logger: logger)

@@ -34,6 +34,11 @@ public enum AppServiceConnectionError: Error, Hashable, Sendable {
 public final class AppServiceRequest: Sendable {
     /// The question.
     public let message: ValueSet
+    /// Whether nobody waits for an answer: it was sent by ``AppServiceConnection/sendOneWayMessage(_:to:request:as:timeToLive:limit:)``. It
+    /// counts as taken once the handlers have returned, unless one keeps it; then when it is answered, by whatever message, or let go.
+    public let isOneWay: Bool
+    /// The id under which it was sent. A one-way message whose agent ended suddenly may come a second time under it.
+    public let id: UUID
     /// The answer is not wanted any more: the asker took the question back, or its deadline has come. Told once.
     public let canceled = ConnectedDevicesEvent<Void>()
     private let call: Int64
@@ -41,8 +46,10 @@ public final class AppServiceRequest: Sendable {
     private let isAnswered = Mutex(false)
     private let isOver = Mutex(false)
 
-    init(_ message: RelayMap, call: Int64, client: RelayClient) {
+    init(_ message: RelayMap, id: UUID, isOneWay: Bool = false, call: Int64, client: RelayClient) {
         self.message = ValueSetCoding.values(message)
+        self.id = id
+        self.isOneWay = isOneWay
         self.call = call
         self.client = client
         client.whenCancelled(call) { [weak self] in self?.cancel() }
@@ -59,7 +66,9 @@ public final class AppServiceRequest: Sendable {
     deinit {
         client.expectNoCancel(of: call)
         guard !isAnswered.withLock({ $0 }) else { return }
-        client.say(.answer(call: call, RelayOutcome(.failed, detail: "the app did not answer")))
+        // One that wants no answer was taken.
+        let outcome = isOneWay ? RelayOutcome(.success) : RelayOutcome(.failed, detail: "the app did not answer")
+        client.say(.answer(call: call, outcome))
     }
 
     /// Answers; the first answer counts. A request that nobody keeps is answered with a failure.
@@ -211,6 +220,30 @@ public final class AppServiceConnection: Sendable {
             status: StatelessAppServiceResponseStatus(outcome.status), detail: outcome.detail)
     }
 
+    /// Sends a message that wants no answer, and is kept for a device that is away. A limit above ``largestMessageLimit`` is that.
+    ///
+    /// - Parameters:
+    ///   - command: The command by which is asked what came of it, and by which it is taken back while it waits; sent again, it is given
+    ///     to the app once.
+    ///   - timeToLive: How long it is kept: 28 days at most.
+    /// - Returns: ``StatelessAppServiceResponseStatus/success`` once the server keeps it; that says nothing yet of the app.
+    public static func sendOneWayMessage(
+        _ message: ValueSet, to info: AppServiceInfo, request: RemoteSystemConnectionRequest,
+        as command: RemoteCommand = RemoteCommand(), timeToLive: Duration = .seconds(86_400),
+        limit: Int = AppServiceConnection.defaultMessageLimit
+    ) async -> StatelessAppServiceResponse {
+        let map: RelayMap
+        do throws(ValueSetFault) { map = try ValueSetCoding.relay(message, limit: limit) } catch {
+            return StatelessAppServiceResponse(
+                message: [:], status: error.isTooLarge ? .messageSizeTooLarge : .failure, detail: error.description)
+        }
+        let outcome = await RelayClient.shared.command(
+            .tell(app: request.app ?? info.packageId, service: info.name, message: map), id: command.id,
+            on: request.device, within: timeToLive)
+        return StatelessAppServiceResponse(
+            message: [:], status: StatelessAppServiceResponseStatus(outcome.status), detail: outcome.detail)
+    }
+
     /// Closes it; the other end is told.
     public func close() {
         guard let id = state.withLock({ $0.isClosed ? nil : $0.id }) else { return }
@@ -237,8 +270,9 @@ public final class AppServiceConnection: Sendable {
     private func take(_ news: RelayClient.News) {
         let id = state.withLock { $0.id }
         switch news {
-        case .notice(.asked(let call, _, _, _, let asked)) where asked.connection != nil && asked.connection == id:
-            receive(asked.message, call: call)
+        case .notice(.asked(let call, let question, _, _, let asked))
+        where asked.connection != nil && asked.connection == id:
+            receive(asked, id: question, call: call)
         case .notice(.closed(let connection, let reason)) where connection == id: close(by: reason)
         case .ended: close(by: .unknown)
         default: break
@@ -252,11 +286,12 @@ public final class AppServiceConnection: Sendable {
         serviceClosed.fire(AppServiceClosedStatus(reason))
     }
 
-    func receive(_ message: RelayMap, call: Int64) {
+    func receive(_ asked: RelayCall, id: UUID, call: Int64) {
         guard requestReceived.hasHandler else {
             return client.say(
                 .answer(call: call, RelayOutcome(.failed, detail: "the app does not take questions here")))
         }
-        requestReceived.fire(AppServiceRequest(message, call: call, client: client))
+        requestReceived.fire(
+            AppServiceRequest(asked.message, id: id, isOneWay: asked.isOneWay, call: call, client: client))
     }
 }

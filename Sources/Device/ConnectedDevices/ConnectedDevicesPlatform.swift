@@ -237,8 +237,8 @@ public final class RemoteSystemAppRegistration: Sendable {
         case .notice(.closed(let id, let reason)):
             // Whoever keeps no connection hears of its end all the same.
             connections.close(id, by: reason)
-        case .notice(.asked(let call, _, let device, _, let asked)) where asked.connection == nil:
-            answer(asked, call, device, client)
+        case .notice(.asked(let call, let id, let device, _, let asked)) where asked.connection == nil:
+            answer(asked, id, call, device, client)
         case .notice(.offered(let id, let device, let offer)):
             let stream = IncomingStream(id, offer, from: device, client: client)
             guard let provider = offer.service.flatMap({ provider(of: $0) }) else {
@@ -255,7 +255,7 @@ public final class RemoteSystemAppRegistration: Sendable {
     }
 
     /// A question by itself has a connection of its own for as long as it is taken.
-    private func answer(_ asked: RelayCall, _ call: Int64, _ device: String, _ client: RelayClient) {
+    private func answer(_ asked: RelayCall, _ id: UUID, _ call: Int64, _ device: String, _ client: RelayClient) {
         guard let provider = provider(of: asked.service) else {
             return client.say(.answer(call: call, RelayOutcome(.serviceUnavailable)))
         }
@@ -264,7 +264,7 @@ public final class RemoteSystemAppRegistration: Sendable {
         provider.connectionDidOpen(
             AppServiceConnectionOpenedInfo(
                 connection: connection, remoteSystemId: device, callerAppId: asked.caller))
-        connection.receive(asked.message, call: call)
+        connection.receive(asked, id: id, call: call)
     }
 
     private func open(_ launch: RelayLaunch, _ call: Int64, _ client: RelayClient) {

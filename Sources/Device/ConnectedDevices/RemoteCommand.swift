@@ -115,7 +115,9 @@ extension RelayClient {
     /// Gives a command, and waits for what comes of it. A task that is cancelled meanwhile takes it back.
     func command(_ order: RelayOrder, id: UUID, on device: String, within patience: Duration) async -> RelayOutcome {
         let now = Int64(Date().timeIntervalSince1970 * 1000)
-        let seconds = min(max(patience.components.seconds, 1), 3600)
+        // What waits for nobody may be kept for 28 days; more is the agent's to refuse.
+        let longest: Int64 = if case .tell = order { 1 << 32 } else { 3600 }
+        let seconds = min(max(patience.components.seconds, 1), longest)
         let deadline = now + seconds * 1000
         guard beginCommand() else {
             return RelayOutcome(

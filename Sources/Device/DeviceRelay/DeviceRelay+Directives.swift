@@ -4,6 +4,7 @@ import DevicePorts
 import NIOCore
 import Observability
 import PushModel
+import Relay
 import RelayHost
 import RelayServices
 import RelayTrust
@@ -25,6 +26,7 @@ extension DeviceRelay {
             }
         case .path(let device, let content): directPath(content, device)
         case .save(let settings): save(settings)
+        case .keep(let letter): keep(letter)
         case .file(let stream, let order):
             files.follow(stream, order) { [weak self] event in
                 self?.enter { $0.follow($0.host.filed(stream, event, at: $0.parts.now())) }
@@ -47,6 +49,19 @@ extension DeviceRelay {
         case .wake(let milliseconds):
             loop.scheduleTask(in: .milliseconds(milliseconds)) { [weak self] in
                 self?.assumeIsolated { $0.follow($0.host.due(at: $0.parts.now())) }
+            }
+        }
+    }
+
+    private func keep(_ letter: TakenLetter) {
+        takenLetters.keep(letter) { [weak self] letters, failure in
+            self?.enter { relay in
+                if let failure {
+                    relay.logger.error(
+                        "It was not written down that a message was taken.",
+                        metadata: [LogKey.error: "\(failure)"])
+                }
+                relay.follow(relay.host.kept(letters, isWritten: failure == nil, at: relay.parts.now()))
             }
         }
     }

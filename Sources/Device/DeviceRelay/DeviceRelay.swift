@@ -70,6 +70,7 @@ package actor DeviceRelay {
     nonisolated let direct: DirectRelay?
     var log: RelayLog
     let settingsFile: RelaySettingsFile
+    let takenLetters: TakenLettersFile
     /// The questions whether devices may call services, by the ids under which they are shown.
     var questions: [NotificationID: Int64] = [:]
     var clients: [ObjectIdentifier: AppConnection] = [:]
@@ -88,9 +89,16 @@ package actor DeviceRelay {
         self.logger = logger
         seals = RelaySeals(key: settings.deviceKey)
         log = RelayLog(dataFolder: dataFolder)
-        host = RelayHost(
+        takenLetters = TakenLettersFile(dataFolder: dataFolder)
+        var host = RelayHost<ObjectIdentifier>(
             settings: settings, ownServices: parts.services.names, filesFolder: dataFolder + "/received",
             firstTask: Int64.random(in: 0..<1 << 52))
+        do { host.took(try takenLetters.read(at: parts.now()), at: parts.now()) } catch {
+            logger.error(
+                "Which messages were taken is not known; some may be given to their apps again.",
+                metadata: [LogKey.error: "\(error)"])
+        }
+        self.host = host
         direct = parts.nearby.map { DirectRelay(loop: loop, directory: $0, now: parts.now, logger: logger) }
     }
 

@@ -19,6 +19,7 @@ extension RelayHost {
             if outcome.status == .connectionClosed, isAskedAgain(id) {
                 outcome = RelayOutcome(.outcomeUnknown, detail: "the connection was closed before it was asked again")
             }
+            if ledger[id] == nil, letterEnded(id, outcome.status, from: route.peer) { break }
             end(id, outcome, from: route.peer, now)
         case .close(let id, let reason):
             if lines[id]?.device == route.peer { loseLine(id, reason, "the connection is closed", now) }
@@ -128,6 +129,7 @@ extension RelayHost {
         if let what = described.removeValue(forKey: id) {
             directives.append(.note(RelayLogEntry(device: device, what: what, status: outcome.status, id: id)))
         }
+        if letterSettled(LetterKey(sender: device, id: id), outcome) { return nil }
         guard let body = try? RelayContent.outcome(command: id, outcome).encoded() else { return nil }
         answered.answered(id, from: device, body)
         return body

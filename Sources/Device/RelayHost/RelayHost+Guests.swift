@@ -98,7 +98,7 @@ extension RelayOrder {
     var isForOthers: Bool {
         switch self {
         case .call, .open, .send: true
-        case .launch, .file, .stream: false
+        case .launch, .tell, .file, .stream: false
         }
     }
 
@@ -106,7 +106,7 @@ extension RelayOrder {
     var wakes: Bool {
         switch self {
         case .call, .open, .launch: true
-        case .send, .file, .stream: false
+        case .tell, .send, .file, .stream: false
         }
     }
 }

@@ -43,6 +43,7 @@ extension RelayHost {
         self.undescribed = Set(undescribed).intersection(told.keys).subtracting([own])
         offerAgain()
         joinList()
+        tellLetterEnds()
         resumeLines(now)
         for client in members.keys { tellWatcher(client) }
     }

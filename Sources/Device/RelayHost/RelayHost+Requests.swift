@@ -28,7 +28,7 @@ extension RelayHost {
         case .close(let number, let connection, let reason): close(number, connection, reason, client, now)
         case .cancel(let number, let id): cancel(number, id, client, now)
         case .life(let number, let id):
-            let known = ledger.life(of: id)
+            let known = ledger.life(of: id, at: now)
             directives.append(.tell(client, .life(request: number, known?.life, known?.status)))
         case .manage(let number, let management): manage(number, management, client, now)
         case .unknown: break
@@ -51,6 +51,7 @@ extension RelayHost {
         }
         for (id, stream) in appStreams where stream.client == client { appStreamEnded(id) }
         for (number, task) in tasks where task.client == client {
+            if giveAgain(number, task, now) { continue }
             settle(number, RelayOutcome(.outcomeUnknown, detail: "the app ended before it answered"), now)
         }
         if member.isPublished { sayHello() }
@@ -115,7 +116,13 @@ extension RelayHost {
         let mayWait = connection.map { lines[$0]?.lostAt != nil } ?? false
         if !mayWait, let refusal = hindrance(of: order, device, waits) { return refuse(refusal.status, refusal.detail) }
         if let refusal = excess(of: order, client) { return refuse(refusal.status, refusal.detail) }
-        let end = end(of: order, device, deadline, waits, now)
+        var end = end(of: order, device, deadline, waits, now)
+        var letterEnd: Int64?
+        if case .tell = order {
+            letterEnd = self.letterEnd(deadline, now)
+            guard let letterEnd else { return refuse(.failed, "a message is kept for 28 days at most") }
+            end = min(letterEnd, end)
+        }
         guard end > now else { return refuse(.expired, "the deadline has passed") }
         let content = content(of: order, client, firstGivenAt: ledger.firstGiven(id, to: device))
         let body: [UInt8]
@@ -130,11 +137,18 @@ extension RelayHost {
         command.givenAt = now
         command.waits = waits
         command.connection = connection
+        command.isLetter = letterEnd != nil
+        if letterEnd != nil { command.what = "tell" + command.what.dropFirst(4) }
         if let refusal = ledger.begin(id, command) { return answer(client, number, refusal, id: id) }
         if case .file(let path, let offer) = order {
             outgoing[id] = Outgoing(client: client, request: number, device: device, path: path, offer: offer)
         }
         if case .stream(let offer) = order { give(offer, id, to: device, by: client, now) }
+        if let letterEnd {
+            sentLetters[id] = letterEnd
+            directives.append(.send(.letter(RelayLetter(peer: device, id: id, deadline: letterEnd, body: body))))
+            return ledger.sent(id)
+        }
         let route = RelayRoute(peer: device, id: id, deadline: end, body: body, waits: waits)
         if let connection, ask(route, over: connection, now) { return }
         if mayWait {
@@ -149,6 +163,7 @@ extension RelayHost {
     private func end(of order: RelayOrder, _ device: String, _ deadline: Int64?, _ waits: Bool, _ now: Int64) -> Int64 {
         switch order {
         case .file, .stream: return min(deadline ?? now + Self.filePatience, now + Self.filePatience)
+        case .tell: return now + Self.patience
         case .launch, .call, .open, .send:
             let end = min(deadline ?? now + Self.patience, now + Self.longestPatience)
             let mayWake = known(device)?.presence == .wakeable && order.wakes
@@ -159,7 +174,7 @@ extension RelayHost {
     /// What keeps a file or a stream from being given by a client; `nil` for nothing.
     private func excess(of order: RelayOrder, _ client: Client) -> RelayOutcome? {
         switch order {
-        case .launch, .call, .open, .send: return nil
+        case .launch, .call, .tell, .open, .send: return nil
         case .file(_, let offer):
             guard members[client]?.isTerminal == true else {
                 return RelayOutcome(.notAuthorized, detail: "only a person at a terminal sends files")
@@ -188,6 +203,9 @@ extension RelayHost {
             return RelayOutcome(
                 .denied, detail: "\(target.name) is another person's device: only its services can be asked")
         }
+        if case .tell = order {
+            return isOpen ? nil : RelayOutcome(.networkUnavailable, detail: "there is no way to the server now")
+        }
         guard target.presence == .online || target.presence == .wakeable && order.wakes || waits else {
             return RelayOutcome(.notDelivered, detail: "\(target.name) is not connected")
         }
@@ -202,6 +220,8 @@ extension RelayHost {
                 uri: uri, app: app, fallback: fallback, preferredApps: preferredApps, caller: caller)
             launch.firstGivenAt = firstGivenAt
             return .launch(launch)
+        case .tell(let app, let service, let message):
+            return .call(RelayCall(app: app, service: service, caller: caller, message: message))
         case .call(let app, let service, let message):
             var call = RelayCall(app: app, service: service, caller: caller, message: message)
             call.firstGivenAt = firstGivenAt
@@ -221,7 +241,7 @@ extension RelayHost {
     /// What is wrong with an order's message; `nil` for nothing.
     private func fault(of order: RelayOrder) -> String? {
         switch order {
-        case .call(_, _, let message), .send(_, let message):
+        case .call(_, _, let message), .tell(_, _, let message), .send(_, let message):
             do throws(RelayFault) {
                 _ = try RelayEncoder.encode(message, limits: .largestMessage)
                 return nil
@@ -242,6 +262,7 @@ extension RelayHost {
     }
 
     private mutating func cancel(_ number: Int64, _ id: UUID, _ client: Client, _ now: Int64) {
+        if recall(id, number, client) { return }
         guard let command = ledger[id], command.client == client || members[client]?.isTerminal == true else {
             return answer(client, number, RelayOutcome(.failed, detail: "no command of this id is under way"))
         }
@@ -253,6 +274,10 @@ extension RelayHost {
     /// A command's outcome is not wanted any more: it waits no longer at the server, and the target is told where it has come there.
     private mutating func takeBack(_ id: UUID) {
         guard let command = ledger[id] else { return }
+        guard !command.isLetter else {
+            sentLetters[id] = nil
+            return directives.append(.send(.recall(device: command.device, id: id)))
+        }
         if isOpen, command.waits || known(command.device)?.presence == .wakeable {
             directives.append(.send(.withdraw(device: command.device, id: id)))
         }

@@ -36,6 +36,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
         case tellLog(Client, request: Int64)
         /// Another device says by the server how it is with a connection of the two devices' own.
         case path(device: String, RelayContent)
+        /// Write down that a letter was taken, and tell by ``RelayHost/kept(_:isWritten:at:)``.
+        case keep(TakenLetter)
         /// Keep the settings on the disk.
         case save(RelaySettings)
         /// Call ``RelayHost/due(at:)`` after so many milliseconds.
@@ -94,6 +96,21 @@ public struct RelayHost<Client: Hashable & Sendable> {
     var askedBytes = 0
     /// Why connections were closed, of which their devices could not be told.
     var untoldCloses: [UUID: RelayCloseReason] = [:]
+    /// Until when letters of this device's are to be kept, for which the server has no word yet.
+    var sentLetters: [UUID: Int64] = [:]
+    /// Who takes back which letters.
+    var recalls: [UUID: [(client: Client, request: Int64)]] = [:]
+    /// Letters of other devices, until it is written down that they were taken.
+    var letters: [LetterKey: Letter] = [:]
+    var letterLanes: [LetterLane: [LetterKey]] = [:]
+    /// Where a letter has ended, and the next one's turn is.
+    var endedLanes: [LetterLane] = []
+    var taken = TakenLetters()
+    /// What came of letters, of which their devices could not be told.
+    var untoldEnds: [LetterEnd] = []
+    /// The last that were told, by the ids under which they were, the oldest first.
+    var toldEnds: [UUID: LetterEnd] = [:]
+    var toldOrder: [UUID] = []
     var tasks: [Int64: Task] = [:]
     var lastTask: Int64
     var directives: [Directive] = []
@@ -172,6 +189,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
         undescribed = []
         forgetOthers()
         failPairing("the way to the server was lost")
+        lettersLost(now)
         let files = outgoing.values.map(\.device) + incoming.values.map(\.device)
         let others = appStreams.values.map(\.device) + lines.values.map(\.device) + tasks.values.map(\.device)
         let commands = ledger.underWay().compactMap { ledger[$0]?.device }
@@ -196,6 +214,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
             devices?[device.id] = device
             if !wasHere { tellList(to: device.id) }
             offerAgain(to: device.id)
+            tellLetterEnds(to: device.id)
             resumeLines(with: device.id, now)
             for client in members.keys { tellWatcher(client) }
         case .removed(_, let device) where device == ownID: dismissed()
@@ -211,6 +230,9 @@ public struct RelayHost<Client: Hashable & Sendable> {
         case .found(let device): found(device)
         case .notFound(let device): notFound(device)
         case .visited(let device): visited(device)
+        case .letter(let letter): arrived(letter, now)
+        case .letterKept(let id): letterKept(id, now)
+        case .recalled(let id, let didWait): recalled(id, didWait)
         case .undelivered(let id, let reason): undelivered(id, reason, now)
         case .refused(let why):
             refusal = why
@@ -218,7 +240,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
                 directives.append(.tell(client, .watchFailed(.refused, why)))
             }
         case .met(let device): pairingMet(device)
-        case .hello, .goodbye, .dismiss, .meet, .find, .withdraw, .unknown: break
+        case .hello, .goodbye, .dismiss, .meet, .find, .withdraw, .letterTaken, .recall, .unknown: break
         }
         return take(now)
     }
@@ -252,7 +274,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
         for (id, file) in outgoing where file.device == device { outgoing[id]?.isAway = true }
         for (id, file) in incoming where file.device == device { incomingEnded(id) }
         appStreamsLost(with: device)
-        for id in ledger.underWay(to: device) where outgoing[id] == nil && !isKept(id) {
+        for id in ledger.underWay(to: device) where outgoing[id] == nil && !isKept(id) && ledger[id]?.isLetter != true {
             end(id, RelayOutcome(.outcomeUnknown, detail: detail), now)
         }
         // What is carried out here goes on, and its answer is kept for who asks again.
@@ -274,6 +296,9 @@ public struct RelayHost<Client: Hashable & Sendable> {
                 RelayOutcome(.resourceLimits, detail: "the device does not take messages as fast as they come")
             case .notJoined: RelayOutcome(.networkUnavailable, detail: "the server does not know this device's account")
             case .tooLarge: RelayOutcome(.tooLarge)
+            case .full:
+                RelayOutcome(.resourceLimits, detail: "as many messages as may be wait for the device at the server")
+            case .notKept: RelayOutcome(.notDelivered, detail: "the server could not keep it; tell it again")
             case .begunAnew:
                 RelayOutcome(.outcomeUnknown, detail: "the device has begun anew; ask again under the same id")
             case .untrusted:
@@ -285,6 +310,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
             outgoing[id]?.isAway = true
             return
         }
+        if endNotTold(id, reason) || ledger[id] == nil && letterEnded(id, outcome.status) { return }
         if !askAgain(id, reason, now) { end(id, isAskedAgain(id) ? RelayOutcome(.outcomeUnknown) : outcome, now) }
     }
 
@@ -327,6 +353,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
 
     /// What is to be done, with the next moment at which something falls due.
     mutating func take(_ now: Int64) -> [Directive] {
+        nextLetters(now)
         var next = min(ledger.deadline ?? .max, linesDue ?? .max)
         for moment in [nextFileMoment, nextStreamMoment] { next = min(next, moment ?? .max) }
         if let moment = settings.grantEnds?.values.min() { next = min(next, moment) }
@@ -346,6 +373,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// Ends a command and answers its client.
     mutating func end(_ id: UUID, _ outcome: RelayOutcome, from device: String? = nil, _ now: Int64) {
         guard let command = ledger.end(id, outcome.status, from: device, at: now) else { return }
+        sentLetters[id] = nil
         if let opens = command.opens, outcome.status == .success {
             addLine(
                 id, Line(client: command.client, device: command.device, app: opens.app, service: opens.service), now)

@@ -160,6 +160,9 @@ public struct RelaySeals: Sendable {
             var sent = route
             sent.body = body
             return .send(.route(sent))
+        case .letter(let letter):
+            guard let sent = sealed(letter) else { return .refused(.undelivered(id: letter.id, .untrusted)) }
+            return .send(.letter(sent))
         default: return .send(frame)
         }
     }
@@ -226,6 +229,7 @@ public struct RelaySeals: Sendable {
             var incoming = open(route, at: now)
             incoming.isGuests = keys[route.peer] == nil
             return incoming
+        case .letter(let letter): return Incoming(frame: .letter(opened(letter)))
         default: break
         }
         return Incoming(frame: frame)

@@ -42,6 +42,8 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
         public internal(set) var firstGivenAt: Int64?
         /// Whether the server keeps it for a device that is away.
         public var waits = false
+        /// Whether it is a letter, which waits for the server's word alone: whether its device is there means nothing to it.
+        public var isLetter = false
 
         /// A command that has not left yet.
         public init(
@@ -82,6 +84,10 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
         public var life: RelayLife
         /// How it ended; `nil` while it is under way.
         public var status: RelayStatus?
+        /// The app that gave it.
+        public var asker = ""
+        /// Until when the server keeps it; `nil` where it is no letter that waits.
+        var keptUntil: Int64?
         /// When it ended.
         var endedAt: Int64 = 0
         /// When it was given for the first time, where it may have been carried out then.
@@ -165,25 +171,33 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
         open[id] = nil
         Self.lower(&countOfClient, command.client)
         Self.lower(&countOfDevice, command.device)
-        let life: RelayLife =
-            switch status {
-            case .success: .completed
-            case .expired: .expired
-            case .cancelled: .cancelled
-            default: .failed
-            }
+        let life = Self.life(status)
         if ended[id] != nil { order.removeAll { $0 == id } }
         ended[id] = Entry(
             id: id, device: command.device, what: command.what, givenAt: command.givenAt, life: life, status: status,
             endedAt: now, firstGivenAt: command.firstGivenAt)
+        ended[id]?.asker = command.asker
         order.append(id)
+        forgetOld(at: now)
+        return command
+    }
+
+    private mutating func forgetOld(at now: Int64) {
         while let oldest = order.first,
             order.count > Self.historyLimit || (ended[oldest]?.endedAt ?? .min) <= now - Self.historyAge
         {
             ended[oldest] = nil
             order.removeFirst()
         }
-        return command
+    }
+
+    private static func life(_ status: RelayStatus) -> RelayLife {
+        switch status {
+        case .success: .completed
+        case .expired: .expired
+        case .cancelled: .cancelled
+        default: .failed
+        }
     }
 
     private static func lower<Key: Hashable>(_ counts: inout [Key: Int], _ key: Key) {
@@ -191,10 +205,45 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
         counts[key] = count > 0 ? count : nil
     }
 
-    /// Where a command stands, and how it ended.
-    public func life(of id: UUID) -> (life: RelayLife, status: RelayStatus?)? {
+    // MARK: Letters
+
+    /// How long after a letter's deadline its end may still be told, in milliseconds.
+    static var letterGrace: Int64 { 60_000 }
+
+    /// The server keeps a letter until a moment: its app's command has ended well, and what comes of the letter is told later.
+    ///
+    /// - Returns: The command; `nil` where none of this id is under way.
+    public mutating func kept(_ id: UUID, until deadline: Int64, at now: Int64) -> Command? {
+        guard let command = end(id, .success, at: now) else { return nil }
+        ended[id]?.life = .sent
+        ended[id]?.status = nil
+        ended[id]?.keptUntil = deadline
+        return command
+    }
+
+    /// A letter that the server keeps has ended.
+    ///
+    /// - Parameter device: The device that says so; `nil` for the server.
+    /// - Returns: The letter as it ended; `nil` where none of this id waits, or another device says so.
+    public mutating func letterEnded(_ id: UUID, _ status: RelayStatus, from device: String? = nil) -> Entry? {
+        guard let letter = ended[id], letter.keptUntil != nil, device == nil || device == letter.device else {
+            return nil
+        }
+        ended[id]?.keptUntil = nil
+        ended[id]?.status = status
+        ended[id]?.life = Self.life(status)
+        return ended[id]
+    }
+
+    /// A letter that the server keeps, as far as is known here.
+    public func keptLetter(_ id: UUID) -> Entry? { ended[id].flatMap { $0.keptUntil == nil ? nil : $0 } }
+
+    /// Where a command stands, and how it ended. Of a letter that nobody has told of long after its deadline nobody knows.
+    public func life(of id: UUID, at now: Int64) -> (life: RelayLife, status: RelayStatus?)? {
         if let command = open[id] { return (command.life, nil) }
-        return ended[id].map { ($0.life, $0.status) }
+        guard let entry = ended[id] else { return nil }
+        if let end = entry.keptUntil, now > end, now - end > Self.letterGrace { return (.failed, .outcomeUnknown) }
+        return (entry.life, entry.status)
     }
 
     /// The last commands: those under way, and then those that have ended, the newest first.

@@ -75,7 +75,7 @@ public struct RelayDirectory: Sendable {
     private var meetings = RelayMeetings()
     private var visits = RelayVisits()
     /// The session in which each device has said hello.
-    private var homes: [String: RelaySession] = [:]
+    var homes: [String: RelaySession] = [:]
     var waiting = WaitingRoutes()
 
     /// Whether devices can be woken at all.

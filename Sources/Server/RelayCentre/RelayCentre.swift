@@ -17,7 +17,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     /// Runs something on any thread after so many milliseconds.
     public typealias Schedule = @Sendable (Int64, @escaping @Sendable () -> Void) -> Void
 
-    private struct State {
+    struct State {
         var directory = RelayDirectory()
         var connections: [RelaySession: any DeviceConnection] = [:]
         /// Whose descriptions a session is still to be given, and whether one is on its way.
@@ -34,29 +34,37 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     /// Of how many devices a session is told, beside how things are, that it missed their interruption or their end.
     static let missedLimit = 128
 
-    private let state = Mutex(State())
+    let state = Mutex(State())
+    let letters = Mutex(Letters())
     /// The sessions that missed something, and which devices they have not heard to be interrupted or removed.
     private let stale = Mutex<[RelaySession: [String: RelayFrame]]>([:])
     private let register: any RelayRegister
-    private let clock: @Sendable () -> Timestamp
-    private let schedule: Schedule
-    private let logger: Logger
+    let letterStore: (any LetterStore)?
+    let clock: @Sendable () -> Timestamp
+    let schedule: Schedule
+    let logger: Logger
     private let forwardedMessages = Counter(label: "aldaba_relay_forwarded_total", dimensions: [("kind", "message")])
     private let forwardedPieces = Counter(label: "aldaba_relay_forwarded_total", dimensions: [("kind", "piece")])
+    let keptLetters = Counter(label: "aldaba_relay_letters_total")
     private let refused = Counter(label: "aldaba_relay_undelivered_total")
     private let woken = ["sent", "failed", "dead"].map {
         Counter(label: "aldaba_relay_wakes_total", dimensions: [("outcome", $0)])
     }
 
     /// A centre without devices.
+    ///
+    /// - Parameter letters: What keeps letters; `nil` where none are kept.
     public init(
-        register: any RelayRegister, clock: @escaping @Sendable () -> Timestamp, schedule: @escaping Schedule,
-        logger: Logger
+        register: any RelayRegister, letters letterStore: (any LetterStore)? = nil,
+        clock: @escaping @Sendable () -> Timestamp, schedule: @escaping Schedule, logger: Logger
     ) {
         self.register = register
+        self.letterStore = letterStore
         self.clock = clock
         self.schedule = schedule
         self.logger = logger
+        // An earlier run may have kept some.
+        if letterStore != nil { sweepLetters(by: clock().rawValue, at: clock().rawValue) }
     }
 
     /// Has devices that can be woken be woken from now on. Called before there are sessions.
@@ -83,6 +91,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
             state.describing[session] = nil
             follow(state.directory.closed(session, at: now), &state)
         }
+        endLetters(session)
     }
 
     // MARK: Frames
@@ -107,6 +116,10 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
                 load(account, &state, at: now)
                 follow(state.directory.hello(sender, account: account, device, wake: wake, at: now), &state)
             }
+            beginLetters(sender)
+        case .letter(let letter): post(letter, from: sender, at: now)
+        case .letterTaken(let other, let id): taken(id, from: other, by: sender)
+        case .recall(let device, let id): recall(id, for: device, by: sender)
         case .dismiss(let device):
             state.withLock { follow($0.directory.dismiss(device, by: sender), &$0) }
         case .withdraw(let device, let id):
@@ -115,7 +128,8 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
             state.withLock { follow($0.directory.meet(sender, at: place, now: now), &$0) }
         case .find(let device): state.withLock { follow($0.directory.find(device, by: sender), &$0) }
         case .goodbye: state.withLock { follow($0.directory.goodbye(sender), &$0) }
-        case .welcome, .changed, .removed, .interrupted, .undelivered, .refused, .met, .found, .notFound, .visited:
+        case .welcome, .changed, .removed, .interrupted, .undelivered, .refused, .met, .found, .notFound, .visited,
+            .letterKept, .recalled:
             return complete(.violation("a device does not say this to its server"))
         case .unknown: break
         }
@@ -165,19 +179,19 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         }
     }
 
-    private func tell(_ session: RelaySession, _ frame: RelayFrame) {
+    func tell(_ session: RelaySession, _ frame: RelayFrame) {
         refused.increment()
         send(frame, to: session, state.withLock { $0.connections[session] })
     }
 
-    private func send(_ frame: RelayFrame, to session: RelaySession, _ connection: (any DeviceConnection)?) {
+    func send(_ frame: RelayFrame, to session: RelaySession, _ connection: (any DeviceConnection)?) {
         guard let connection, let bytes = encoded(frame) else { return }
         connection.relay(bytes, isBulk: false) { [weak self] outcome in
             if outcome != .written { self?.missed(frame, session) }
         }
     }
 
-    private func encoded(_ frame: RelayFrame) -> [UInt8]? {
+    func encoded(_ frame: RelayFrame) -> [UInt8]? {
         do { return try frame.encoded() } catch {
             logger.error("A frame of the relay could not be written.", metadata: [LogKey.error: "\(error)"])
             return nil
@@ -185,7 +199,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     }
 
     /// Within the lock, so that each device hears of the others' states in their order.
-    private func follow(_ directives: [RelayDirectory.Directive], _ state: inout State) {
+    func follow(_ directives: [RelayDirectory.Directive], _ state: inout State) {
         for directive in directives {
             switch directive {
             case .send(let frame, let session): send(frame, to: session, state.connections[session])
@@ -196,7 +210,9 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
                 guard let connection = state.connections[target] else { break }
                 forward(route, connection, from: sender)
             case .keep(let device, let account): register.keep(device, of: account)
-            case .forget(let device): register.forget(device)
+            case .forget(let device):
+                register.forget(device)
+                endLetters(for: device)
             case .wake(let moment): wake(at: moment)
             case .push(let push):
                 wake(at: push.until)
@@ -270,7 +286,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     // MARK: Devices that are woken
 
     /// Wakes a device. What becomes of it is told on another thread, or within this call where there are too many.
-    private func push(_ push: RelayPush, _ state: inout State) {
+    func push(_ push: RelayPush, _ state: inout State) {
         guard let waker = state.waker, state.pushes < Self.pushLimit else {
             woken[1].increment()
             return follow(state.directory.notWoken(push, isDead: false), &state)

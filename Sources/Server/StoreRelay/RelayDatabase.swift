@@ -6,7 +6,7 @@ import RelayCentre
 import RelayWire
 import Synchronization
 
-/// Which devices an account has, on one SQLite file.
+/// Which devices an account has, and the letters for them, on one SQLite file.
 package final class RelayDatabase: RelayRegister {
     private enum Change {
         case keep(Kept, account: [UInt8])
@@ -26,7 +26,9 @@ package final class RelayDatabase: RelayRegister {
         var isWriting = false
     }
 
-    private let queue: DatabaseQueue
+    let queue: DatabaseQueue
+    /// What is to be done with letters.
+    let letterJobs: LetterJobs
     private let state = Mutex(State())
     private let logger: Logger
 
@@ -39,16 +41,19 @@ package final class RelayDatabase: RelayRegister {
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
         configuration.prepareDatabase {
-            try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4096")
+            try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -4096")
         }
         queue = try DatabaseQueue(path: path, configuration: configuration)
         self.logger = logger
         try RelaySchema.migrator.migrate(queue)
+        letterJobs = LetterJobs(
+            lastNumber: try queue.read { try Int64.fetchOne($0, sql: "SELECT max(number) FROM relay_letter") ?? 0 })
     }
 
     /// Writes what waits and closes the file.
     package func close() throws {
         write()
+        runLetterJobs()
         try queue.close()
     }
 

@@ -19,6 +19,28 @@ enum RelaySchema {
         migrator.registerMigration("2 channels by which devices are woken") { database in
             try database.execute(sql: "ALTER TABLE relay_device ADD COLUMN wake BLOB")
         }
+        migrator.registerMigration("3 letters for devices that are away") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE relay_letter(
+                        number INTEGER PRIMARY KEY NOT NULL,
+                        device TEXT NOT NULL,
+                        account BLOB NOT NULL,
+                        sender TEXT NOT NULL,
+                        id BLOB NOT NULL,
+                        deadline INTEGER NOT NULL,
+                        body BLOB NOT NULL
+                    );
+                    CREATE UNIQUE INDEX relay_letter_key ON relay_letter(device, sender, id);
+                    CREATE INDEX relay_letter_order ON relay_letter(device, number);
+                    CREATE INDEX relay_letter_deadline ON relay_letter(deadline);
+                    CREATE TABLE relay_letter_sum(
+                        device TEXT PRIMARY KEY NOT NULL,
+                        count INTEGER NOT NULL,
+                        bytes INTEGER NOT NULL
+                    ) WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
 }

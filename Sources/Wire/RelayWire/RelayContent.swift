@@ -222,6 +222,8 @@ public struct RelayCall: Hashable, Sendable {
     public var message: RelayMap
     /// When it was asked for the first time, where it is asked again; in milliseconds since 1970.
     public var firstGivenAt: Int64?
+    /// Whether nobody waits for an answer. It is said to apps alone: between devices the letter says it.
+    public var isOneWay = false
 
     /// Describes a call.
     public init(app: String, service: String, caller: String, connection: UUID? = nil, message: RelayMap) {

@@ -34,6 +34,16 @@ public enum RelayFrame: Hashable, Sendable {
     case route(RelayRoute)
     /// A device takes back what waits at the server for another that is away; nothing where that does not wait any more.
     case withdraw(device: String, id: UUID)
+    /// A message that wants no answer. Up it is to be kept until its device has taken it; down it is for this device.
+    case letter(RelayLetter)
+    /// The server keeps a device's letter, and a power cut does not undo that.
+    case letterKept(UUID)
+    /// A device has taken a letter of another's for good: the server keeps it no longer.
+    case letterTaken(from: String, id: UUID)
+    /// A device takes back a letter of its own that waits for another.
+    case recall(device: String, id: UUID)
+    /// Whether the letter waited, and does not any more.
+    case recalled(id: UUID, didWait: Bool)
     /// A message did not reach the device, for certain.
     case undelivered(id: UUID, RelayUndelivered)
     /// The server does not take what was said; why, in words.
@@ -76,6 +86,11 @@ public enum RelayFrame: Hashable, Sendable {
         case .interrupted(let device): ["type": "interrupted", "device": .string(device)]
         case .route(let route): route.map
         case .withdraw(let device, let id): ["type": "withdraw", "device": .string(device), "id": .uuid(id)]
+        case .letter(let letter): letter.map
+        case .letterKept(let id): ["type": "letterKept", "id": .uuid(id)]
+        case .letterTaken(let device, let id): ["type": "letterTaken", "device": .string(device), "id": .uuid(id)]
+        case .recall(let device, let id): ["type": "recall", "device": .string(device), "id": .uuid(id)]
+        case .recalled(let id, let didWait): ["type": "recalled", "id": .uuid(id), "didWait": .bool(didWait)]
         case .undelivered(let id, let reason):
             ["type": "undelivered", "id": .uuid(id), "reason": .string(reason.rawValue)]
         case .refused(let why): ["type": "refused", "reason": .string(why)]
@@ -134,6 +149,12 @@ public enum RelayFrame: Hashable, Sendable {
         case "interrupted": return .interrupted(device: try fields.text("device"))
         case "route": return .route(try RelayRoute(fields))
         case "withdraw": return .withdraw(device: try fields.text("device", most: 64), id: try fields.id("id"))
+        case "letter": return .letter(try RelayLetter(fields))
+        case "letterKept": return .letterKept(try fields.id("id"))
+        case "letterTaken":
+            return .letterTaken(from: try fields.text("device", most: 64), id: try fields.id("id"))
+        case "recall": return .recall(device: try fields.text("device", most: 64), id: try fields.id("id"))
+        case "recalled": return .recalled(id: try fields.id("id"), didWait: try fields.flag("didWait"))
         case "undelivered":
             return .undelivered(
                 id: try fields.id("id"), RelayUndelivered(rawValue: try fields.text("reason")) ?? .unavailable)
@@ -206,6 +227,10 @@ public enum RelayUndelivered: String, Hashable, Sendable, CaseIterable {
     case notJoined
     /// The message is larger than any may be.
     case tooLarge
+    /// As many letters as may be are kept for the device.
+    case full
+    /// The server could not write the letter down.
+    case notKept
     /// The device has not proven that it is of the account; only the sender's own agent says this.
     case untrusted
     /// The device has begun anew and cannot read what was sealed for it before; only the sender's own agent says this.

@@ -30,7 +30,8 @@ public enum RelayNotice: Hashable, Sendable {
     case enumerationCompleted
     /// What keeps devices from being found, also in words; the watching goes on.
     case watchFailed(RelayObstacle, String)
-    /// Another device asks this app's service; answered by ``RelayRequest/answer(call:_:)``.
+    /// Another device asks this app's service; answered by ``RelayRequest/answer(call:_:)``. Where nobody waits for the answer it says
+    /// that the app has the message for good; one that an end of the agent kept from being noted comes again under its id.
     case asked(call: Int64, id: UUID, device: String, deadline: Int64?, RelayCall)
     /// What this app was asked under this number is not wanted any more: it was taken back, or its deadline has come.
     case cancelled(call: Int64)
@@ -92,6 +93,7 @@ public enum RelayNotice: Hashable, Sendable {
             ]
             map.add("deadline", deadline.map(RelayValue.integer))
             map.add("connection", call.connection.map(RelayValue.uuid))
+            if call.isOneWay { map["oneWay"] = true }
             return map
         case .cancelled(let number): return ["type": "cancelled", "call": .integer(number)]
         case .opened(let connection, let device, let app, let service, let caller):
@@ -145,13 +147,14 @@ public enum RelayNotice: Hashable, Sendable {
                 try fields.optionalText("obstacle").flatMap(RelayObstacle.init) ?? .notConnected,
                 try fields.text("reason"))
         case "asked":
+            var call = RelayCall(
+                app: try fields.text("app"), service: try fields.text("service"),
+                caller: try fields.text("caller"), connection: try fields.optionalID("connection"),
+                message: try fields.member("message"))
+            call.isOneWay = try fields.flag("oneWay")
             return .asked(
                 call: try fields.integer("call"), id: try fields.id("id"), device: try fields.text("device"),
-                deadline: try fields.optionalInteger("deadline"),
-                RelayCall(
-                    app: try fields.text("app"), service: try fields.text("service"),
-                    caller: try fields.text("caller"), connection: try fields.optionalID("connection"),
-                    message: try fields.member("message")))
+                deadline: try fields.optionalInteger("deadline"), call)
         case "cancelled": return .cancelled(call: try fields.integer("call"))
         case "opened":
             return .opened(

@@ -119,6 +119,9 @@ public enum RelayOrder: Hashable, Sendable {
     case launch(uri: String, app: String?, fallback: String?, preferredApps: [String])
     /// Sends one message to an app service without a connection.
     case call(app: String, service: String, message: RelayMap)
+    /// Sends a message to an app service that wants no answer, and is kept until the deadline for a device that is away. Answered when the
+    /// server keeps it; what comes of it is told by ``RelayRequest/life(request:id:)``.
+    case tell(app: String, service: String, message: RelayMap)
     /// Open a connection to an app service; the command's id is the connection's.
     case open(app: String, service: String)
     /// Ask over a connection.
@@ -141,6 +144,10 @@ public enum RelayOrder: Hashable, Sendable {
             return [
                 "type": "call", "app": .string(app), "service": .string(service), "message": .dictionary(message),
             ]
+        case .tell(let app, let service, let message):
+            return [
+                "type": "tell", "app": .string(app), "service": .string(service), "message": .dictionary(message),
+            ]
         case .open(let app, let service): return ["type": "open", "app": .string(app), "service": .string(service)]
         case .send(let connection, let message):
             return ["type": "send", "connection": .uuid(connection), "message": .dictionary(message)]
@@ -162,11 +169,15 @@ public enum RelayOrder: Hashable, Sendable {
             self = .call(
                 app: try fields.text("app"), service: try fields.text("service"),
                 message: try fields.member("message"))
+        case "tell":
+            self = .tell(
+                app: try fields.text("app"), service: try fields.text("service"),
+                message: try fields.member("message"))
         case "open": self = .open(app: try fields.text("app"), service: try fields.text("service"))
         case "send": self = .send(connection: try fields.id("connection"), message: try fields.member("message"))
         case "stream": self = .stream(try RelayOffer(fields))
         case "file": self = .file(path: try fields.text("path", most: 4096), try RelayOffer(fields))
-        default: throw fields.fault("type", "launch, call, open, send, stream or file")
+        default: throw fields.fault("type", "launch, call, tell, open, send, stream or file")
         }
     }
 }

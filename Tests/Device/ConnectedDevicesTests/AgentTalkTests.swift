@@ -76,13 +76,26 @@ import Testing
         let talk = try await Talk()
         defer { talk.end() }
         let (told, telling) = AsyncStream.makeStream(of: String.self)
-        let requests = [5, 6].map { AppServiceRequest([:], call: $0, client: talk.client) }
+        let requests = [5, 6].map { AppServiceRequest([:], id: UUID(), call: $0, client: talk.client) }
         for (place, request) in requests.enumerated() { request.canceled.subscribe { telling.yield("\(place)") } }
         for call: Int64 in [7, 6, 6, 5] { try talk.say(.cancelled(call: call)) }
         var all: [String] = []
         for await word in told.prefix(2) { all.append(word) }
         #expect(all == ["1", "0"])
         #expect(requests.allSatisfy { $0.isCanceled })
+    }
+
+    @Test("A message that wants no answer counts as taken once nobody keeps it; a question as not answered")
+    func oneWay() async throws {
+        let talk = try await Talk()
+        defer { talk.end() }
+        for (call, isOneWay) in [(Int64(8), true), (9, false)] {
+            #expect(
+                AppServiceRequest([:], id: id, isOneWay: isOneWay, call: call, client: talk.client).isOneWay == isOneWay
+            )
+        }
+        try await talk.requireNext(.answer(call: 8, RelayOutcome(.success)))
+        try await talk.requireNext(.answer(call: 9, RelayOutcome(.failed, detail: "the app did not answer")))
     }
 
     @Test("A stream of which as much was there, but another, is asked for from the beginning, once")

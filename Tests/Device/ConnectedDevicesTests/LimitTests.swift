@@ -44,12 +44,14 @@ import Testing
     @Test("No limit of a call's own is above that of any message")
     func message() async {
         let message: ValueSet = ["d": Data(count: 400 << 10)]
-        let request = AppServiceRequest([:], call: 1, client: .shared)
+        let request = AppServiceRequest([:], id: UUID(), call: 1, client: .shared)
         #expect(request.sendResponse(message, limit: 1 << 20) == .messageSizeTooLarge)
         let response = await AppServiceConnection().sendMessage(message, limit: 1 << 20)
         #expect(response.status == .messageSizeTooLarge)
         let fitting: ValueSet = ["d": Data(count: 200 << 10)]
-        #expect(AppServiceRequest([:], call: 2, client: .shared).sendResponse(fitting, limit: 1 << 20) == .success)
+        #expect(
+            AppServiceRequest([:], id: UUID(), call: 2, client: .shared).sendResponse(fitting, limit: 1 << 20)
+                == .success)
         #expect(throws: ValueSetFault.self) { try ValueSetCoding.relay(["a": 1], limit: -1) }
     }
 

@@ -12,20 +12,20 @@ import Testing
     func life() {
         var ledger = CommandLedger<Int>()
         let id = UUID()
-        #expect(ledger.life(of: id) == nil)
+        #expect(ledger.life(of: id, at: 0) == nil)
         #expect(ledger.begin(id, Self.command(1)) == nil)
-        #expect(ledger.life(of: id)?.life == .requesting)
+        #expect(ledger.life(of: id, at: 0)?.life == .requesting)
         ledger.sent(id)
-        #expect(ledger.life(of: id)?.life == .sent)
+        #expect(ledger.life(of: id, at: 0)?.life == .sent)
         ledger.executing(id, on: "c")
-        #expect(ledger.life(of: id)?.life == .sent)
+        #expect(ledger.life(of: id, at: 0)?.life == .sent)
         ledger.executing(id, on: "b")
-        #expect(ledger.life(of: id)?.life == .executing)
+        #expect(ledger.life(of: id, at: 0)?.life == .executing)
         #expect(ledger.end(id, .success, from: "c", at: 5) == nil)
         #expect(ledger.end(id, .success, from: "b", at: 5)?.client == 1)
         #expect(ledger.end(id, .failed, from: "b", at: 6) == nil)
-        #expect(ledger.life(of: id)?.life == .completed)
-        #expect(ledger.life(of: id)?.status == .success)
+        #expect(ledger.life(of: id, at: 0)?.life == .completed)
+        #expect(ledger.life(of: id, at: 0)?.status == .success)
     }
 
     @Test("The last commands are those under way, and then those that ended, the newest first")
@@ -54,7 +54,7 @@ import Testing
         let id = UUID()
         _ = ledger.begin(id, Self.command(1))
         _ = ledger.end(id, status, at: 1)
-        #expect(ledger.life(of: id)?.life == life)
+        #expect(ledger.life(of: id, at: 0)?.life == life)
     }
 
     @Test("A client has 64 commands under way, a device 256, and an id one")
@@ -81,8 +81,8 @@ import Testing
         let second = UUID()
         _ = ledger.begin(second, Self.command(0))
         _ = ledger.end(second, .success, at: 86_400_000)
-        #expect(ledger.life(of: first) == nil)
-        #expect(ledger.life(of: second) != nil)
+        #expect(ledger.life(of: first, at: 0) == nil)
+        #expect(ledger.life(of: second, at: 0) != nil)
     }
 
     @Test("What comes twice is known for ten minutes, with its answer")
@@ -134,7 +134,7 @@ import Testing
             _ = ledger.begin(id, command)
             _ = ledger.end(id, .outcomeUnknown, at: Int64(round) * 80_000_000)
         }
-        #expect(ledger.life(of: id)?.status == .outcomeUnknown)
+        #expect(ledger.life(of: id, at: 0)?.status == .outcomeUnknown)
         #expect(ledger.firstGiven(id, to: "b") == 0)
         #expect(ledger.firstGiven(id, to: "c") == nil)
         #expect(ledger.last(9).count == 1)

@@ -34,12 +34,12 @@ import Testing
     }
 
     @Test("What a store of an earlier version holds is there in this one", arguments: RelaySchema.migrator.migrations)
-    func migration(from migration: String) throws {
+    func migration(from migration: String) async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("relay.sqlite")
         let device = RelayDatabaseTests.device("1")
         let old = try DatabaseQueue(path: path)
-        try old.write { database in
+        try await old.write { database in
             try database.execute(sql: try Self.fixture(try Self.number(of: migration)))
             try database.execute(
                 sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
@@ -49,11 +49,26 @@ import Testing
             try database.execute(
                 sql: "INSERT INTO relay_device (device, account, described, seen_at) VALUES ('1', ?, ?, 5)",
                 arguments: [Data([7]), Data(try device.encoded())])
+            if try Self.number(of: migration) >= 3 {
+                try database.execute(
+                    sql: """
+                        INSERT INTO relay_letter (number, device, account, sender, id, deadline, body)
+                        VALUES (5, '1', ?, '2', ?, 100, ?);
+                        INSERT INTO relay_letter_sum (device, count, bytes) VALUES ('1', 1, 3);
+                        """,
+                    arguments: [Data([7]), Data(repeating: 9, count: 16), Data([1, 2, 3])])
+            }
         }
         try old.close()
         let store = try RelayDatabase(path: path, logger: Logger(label: "test"))
         #expect(try store.devices(of: [7]).map(\.device) == [device])
         store.keep(KeptDevice(device: RelayDatabaseTests.device("2"), seen: 6), of: [7])
+        let letters = await withCheckedContinuation { told in
+            store.read(for: "1", of: [7], after: 0, count: 9, bytes: 99, at: 0) { letters, _ in
+                told.resume(returning: letters)
+            }
+        }
+        #expect(letters.map(\.body) == (try Self.number(of: migration) >= 3 ? [[1, 2, 3]] : []))
         try store.close()
         let again = try RelayDatabase(path: path, logger: Logger(label: "test"))
         #expect(try again.devices(of: [7]).map(\.device.id) == ["2", "1"])

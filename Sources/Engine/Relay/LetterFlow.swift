@@ -1,0 +1,158 @@
+import Foundation
+import RelayWire
+
+/// A letter by its sender and its id, among those of one device.
+public struct LetterKey: Hashable, Sendable {
+    /// The device that posted it.
+    public var sender: String
+    /// The id that the sender gave it.
+    public var id: UUID
+
+    /// Names a letter.
+    public init(sender: String, id: UUID) {
+        self.sender = sender
+        self.id = id
+    }
+}
+
+/// A letter as the server keeps it.
+public struct KeptLetter: Hashable, Sendable {
+    /// The account of both devices.
+    public var account: RelayDirectory.AccountID
+    /// The device that it is for.
+    public var device: String
+    /// Its sender and id.
+    public var key: LetterKey
+    /// When it is of no use any more, in milliseconds since 1970.
+    public var deadline: Int64
+    /// What only the two devices read.
+    public var body: [UInt8]
+    /// Its place in the order in which letters were kept; what keeps it gives it that.
+    public var number: Int64 = 0
+
+    /// Describes a letter.
+    public init(account: RelayDirectory.AccountID, device: String, key: LetterKey, deadline: Int64, body: [UInt8]) {
+        self.account = account
+        self.device = device
+        self.key = key
+        self.deadline = deadline
+        self.body = body
+    }
+}
+
+/// How letters go from where they are kept to the devices that are there: a value.
+///
+/// Guarantees: a device is given its letters in the order in which they were kept, each once a session; of one device's letters at most
+/// ``countLimit`` are read or under way, and no more than ``sizeLimit`` bytes beside one letter.
+public struct LetterFlow: Sendable {
+    /// How many letters may be under way to a device that it has not taken for good.
+    public static let countLimit = 32
+    /// How many bytes of them.
+    public static let sizeLimit = 1 << 20
+
+    /// What is to be done.
+    public enum Step: Hashable, Sendable {
+        /// Read what is kept for a session's device beyond a number, and tell by ``LetterFlow/read(_:isAll:for:)``.
+        case read(RelaySession, RelayDirectory.AccountID, after: Int64, count: Int, bytes: Int)
+        /// Write a letter to a session, and tell by ``LetterFlow/written(_:to:)``.
+        case write(KeptLetter, to: RelaySession)
+    }
+
+    private struct Lane {
+        var session: RelaySession
+        var account: RelayDirectory.AccountID
+        /// Up to which number it was read.
+        var cursor: Int64 = 0
+        var ready: [KeptLetter] = []
+        /// What is being written, or could not be.
+        var writing: KeptLetter?
+        var underWay: [LetterKey: Int] = [:]
+        var isReading = false
+        var mayHaveMore = true
+        var hasNews = false
+
+        var count: Int { underWay.count + ready.count }
+        var bytes: Int { underWay.values.reduce(0, +) + ready.reduce(0) { $0 + $1.body.count } }
+    }
+
+    private var lanes: [String: Lane] = [:]
+
+    /// Nobody is there.
+    public init() {}
+
+    /// A device is there; what is said again of one session changes nothing.
+    public mutating func begin(_ session: RelaySession, _ account: RelayDirectory.AccountID) -> [Step] {
+        if let lane = lanes[session.device], lane.session == session, lane.account == account { return [] }
+        lanes[session.device] = Lane(session: session, account: account)
+        return steps(session.device)
+    }
+
+    /// A session is over.
+    public mutating func end(_ session: RelaySession) {
+        if lanes[session.device]?.session == session { lanes[session.device] = nil }
+    }
+
+    /// A letter was kept for a device.
+    public mutating func kept(for device: String) -> [Step] {
+        lanes[device]?.mayHaveMore = true
+        lanes[device]?.hasNews = true
+        return steps(device)
+    }
+
+    /// What was read for a session. A failure is told as nothing, and looked for again with the next letter.
+    public mutating func read(_ letters: [KeptLetter], isAll: Bool, for session: RelaySession) -> [Step] {
+        guard var lane = lanes[session.device], lane.session == session else { return [] }
+        lane.isReading = false
+        lane.ready += letters
+        lane.cursor = max(lane.cursor, letters.last?.number ?? 0)
+        lane.mayHaveMore = !isAll || lane.hasNews
+        lanes[session.device] = lane
+        return steps(session.device)
+    }
+
+    /// A letter was written to a session, or could not be: it is tried again by ``again(_:)``.
+    public mutating func written(_ isWritten: Bool, to session: RelaySession) -> [Step] {
+        guard isWritten, lanes[session.device]?.session == session else { return [] }
+        lanes[session.device]?.writing = nil
+        return steps(session.device)
+    }
+
+    /// Tries again what could not be written.
+    public func again(_ session: RelaySession) -> [Step] {
+        guard let lane = lanes[session.device], lane.session == session, let letter = lane.writing else { return [] }
+        return [.write(letter, to: session)]
+    }
+
+    /// Whether a letter is on its way to its device.
+    public func isUnderWay(_ key: LetterKey, to device: String) -> Bool {
+        lanes[device]?.underWay[key] != nil
+    }
+
+    /// A letter is kept no longer: its device has taken it, or it has ended otherwise.
+    public mutating func ended(_ key: LetterKey, for device: String) -> [Step] {
+        lanes[device]?.underWay[key] = nil
+        lanes[device]?.ready.removeAll { $0.key == key }
+        return steps(device)
+    }
+
+    private mutating func steps(_ device: String) -> [Step] {
+        guard var lane = lanes[device] else { return [] }
+        defer { lanes[device] = lane }
+        var steps: [Step] = []
+        if lane.writing == nil, let next = lane.ready.first {
+            lane.ready.removeFirst()
+            lane.writing = next
+            lane.underWay[next.key] = next.body.count
+            steps.append(.write(next, to: lane.session))
+        }
+        if !lane.isReading, lane.mayHaveMore, lane.count <= Self.countLimit / 2, lane.bytes <= Self.sizeLimit / 2 {
+            lane.isReading = true
+            lane.hasNews = false
+            steps.append(
+                .read(
+                    lane.session, lane.account, after: lane.cursor, count: Self.countLimit - lane.count,
+                    bytes: Self.sizeLimit - lane.bytes))
+        }
+        return steps
+    }
+}

@@ -1,0 +1,41 @@
+import RelayWire
+
+/// Letters: who may post one for whom, and devices that are woken for one.
+extension RelayDirectory {
+    /// What becomes of a letter that a device posts.
+    public enum Posting: Hashable, Sendable {
+        /// It is to be kept for a device of this account.
+        case keep(AccountID)
+        /// It is refused.
+        case refuse(RelayUndelivered)
+    }
+
+    /// A device posts a letter for another of its account, whether that is there or not.
+    public func posting(_ letter: RelayLetter, from session: RelaySession, at now: Int64) -> Posting {
+        guard let id = accountOf[session], let account = accounts[id] else { return .refuse(.notJoined) }
+        guard account.entries[letter.peer] != nil, letter.peer != session.device else {
+            return .refuse(.unknownDevice)
+        }
+        guard letter.deadline > now else { return .refuse(.expired) }
+        // By how much two clocks may differ is not of 28 days.
+        guard letter.deadline - now <= RelayLetter.longestAge + AnsweredCommands.clockDifference else {
+            return .refuse(.notKept)
+        }
+        return .keep(id)
+    }
+
+    /// A letter is kept for a device, which is woken where it is away and can be.
+    public mutating func wake(_ device: String, of id: AccountID, until deadline: Int64, at now: Int64) -> RelayPush? {
+        guard canWake, let entry = accounts[id]?.entries[device], entry.session == nil, let channel = entry.wake,
+            entry.pushedAt.map({ now >= $0 + Self.pushPause }) ?? true
+        else { return nil }
+        accounts[id]?.entries[device]?.pushedAt = now
+        return RelayPush(device: device, account: id, channel: channel, until: deadline)
+    }
+
+    /// Whose a session's device is; `nil` before its hello.
+    public func account(of session: RelaySession) -> AccountID? { accountOf[session] }
+
+    /// The session in which a device has said hello; `nil` while it is away.
+    public func session(of device: String) -> RelaySession? { homes[device] }
+}

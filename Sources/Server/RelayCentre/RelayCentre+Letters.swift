@@ -1,0 +1,180 @@
+import Foundation
+import Metrics
+import Observability
+import PushModel
+import Relay
+import RelayWire
+import Synchronization
+
+/// Letters: messages that want no answer, and are kept for devices that are away. The store is asked outside every lock.
+extension RelayCentre {
+    /// How long a letter that a device did not take waits before it is written again, in milliseconds.
+    static let letterPause: Int64 = 1_000
+    /// After how many milliseconds the store is asked again at the latest, when a letter expires.
+    static let longestSweepPause: Int64 = 3_600_000
+
+    /// What is known of letters.
+    struct Letters {
+        var flow = LetterFlow()
+        /// When the store is asked next what has expired; `nil` for never.
+        var sweepsAt: Int64?
+    }
+
+    // MARK: Posting
+
+    func post(_ letter: RelayLetter, from sender: RelaySession, at now: Int64) {
+        let posting = state.withLock { $0.directory.posting(letter, from: sender, at: now) }
+        let account: RelayDirectory.AccountID
+        switch posting {
+        case .keep(let id): account = id
+        case .refuse(let reason): return tell(sender, .undelivered(id: letter.id, reason))
+        }
+        guard let store = letterStore else { return tell(sender, .undelivered(id: letter.id, .notKept)) }
+        let kept = KeptLetter(
+            account: account, device: letter.peer, key: LetterKey(sender: sender.device, id: letter.id),
+            deadline: letter.deadline, body: letter.body)
+        store.keep(kept) { [weak self] in self?.posted(kept, $0, by: sender) }
+    }
+
+    private func posted(_ letter: KeptLetter, _ keeping: LetterKeeping, by sender: RelaySession) {
+        switch keeping {
+        case .kept: break
+        case .full: return tell(sender, .undelivered(id: letter.key.id, .full))
+        case .failed(let why):
+            logger.error("A letter was not kept.", metadata: [LogKey.error: "\(why)"])
+            return tell(sender, .undelivered(id: letter.key.id, .notKept))
+        }
+        keptLetters.increment()
+        let now = clock().rawValue
+        state.withLock { state in
+            send(.letterKept(letter.key.id), to: sender, state.connections[sender])
+            if let push = state.directory.wake(letter.device, of: letter.account, until: letter.deadline, at: now) {
+                self.push(push, &state)
+            }
+        }
+        follow(letters.withLock { $0.flow.kept(for: letter.device) })
+        sweepLetters(by: letter.deadline, at: now)
+    }
+
+    // MARK: Giving
+
+    /// A session has said whose it is, or says so again.
+    func beginLetters(_ session: RelaySession) {
+        guard let account = state.withLock({ $0.directory.account(of: session) }) else { return }
+        follow(letters.withLock { $0.flow.begin(session, account) })
+    }
+
+    func endLetters(_ session: RelaySession) { letters.withLock { $0.flow.end(session) } }
+
+    private func follow(_ steps: [LetterFlow.Step]) {
+        for step in steps {
+            switch step {
+            case .read(let session, let account, let number, let count, let bytes):
+                letterStore?.read(
+                    for: session.device, of: account, after: number, count: count, bytes: bytes,
+                    at: clock().rawValue
+                ) { [weak self] letters, isAll in
+                    guard let self else { return }
+                    follow(self.letters.withLock { $0.flow.read(letters, isAll: isAll, for: session) })
+                }
+            case .write(let letter, let session): write(letter, to: session)
+            }
+        }
+    }
+
+    /// The next one is written when this one is, so that their order stays. Everything else may overtake them.
+    private func write(_ letter: KeptLetter, to session: RelaySession) {
+        let frame = RelayFrame.letter(
+            RelayLetter(peer: letter.key.sender, id: letter.key.id, deadline: letter.deadline, body: letter.body))
+        guard let connection = state.withLock({ $0.connections[session] }), let bytes = encoded(frame) else { return }
+        connection.relay(bytes, isBulk: true) { [weak self] outcome in
+            guard let self else { return }
+            switch outcome {
+            case .written: follow(letters.withLock { $0.flow.written(true, to: session) })
+            case .ended: break
+            case .choked:
+                schedule(Self.letterPause) { [weak self] in
+                    guard let self else { return }
+                    follow(letters.withLock { $0.flow.again(session) })
+                }
+            }
+        }
+    }
+
+    // MARK: Ends
+
+    /// A device has taken a letter for good.
+    func taken(_ id: UUID, from sender: String, by session: RelaySession) {
+        let key = LetterKey(sender: sender, id: id)
+        letterStore?.remove(key, for: session.device) { _ in }
+        follow(letters.withLock { $0.flow.ended(key, for: session.device) })
+    }
+
+    /// A device takes back a letter of its own. One that is on its way is the other device's.
+    func recall(_ id: UUID, for device: String, by session: RelaySession) {
+        let key = LetterKey(sender: session.device, id: id)
+        guard let store = letterStore, !letters.withLock({ $0.flow.isUnderWay(key, to: device) }) else {
+            return tell(session, .recalled(id: id, didWait: false))
+        }
+        store.remove(key, for: device) { [weak self] wasKept in
+            guard let self else { return }
+            let (isUnderWay, steps) = letters.withLock { letters in
+                let isUnderWay = letters.flow.isUnderWay(key, to: device)
+                return (isUnderWay, isUnderWay ? [] : letters.flow.ended(key, for: device))
+            }
+            send(
+                .recalled(id: id, didWait: wasKept && !isUnderWay), to: session,
+                state.withLock { $0.connections[session] })
+            follow(steps)
+        }
+    }
+
+    /// A device is none of its account any more; whoever has written to it hears of that where it is there.
+    func endLetters(for device: String) {
+        letterStore?.removeAll(for: device) { [weak self] ended in
+            for letter in ended { self?.end(letter, .unknownDevice) }
+        }
+    }
+
+    private func end(_ letter: KeptLetter, _ reason: RelayUndelivered) {
+        let (wasUnderWay, steps) = letters.withLock { letters in
+            let wasUnderWay = letters.flow.isUnderWay(letter.key, to: letter.device)
+            return (wasUnderWay, letters.flow.ended(letter.key, for: letter.device))
+        }
+        follow(steps)
+        // What is on its way may have arrived: the other device tells what came of it.
+        guard !wasUnderWay, let sender = state.withLock({ $0.directory.session(of: letter.key.sender) }) else { return }
+        tell(sender, .undelivered(id: letter.key.id, reason))
+    }
+
+    // MARK: Time
+
+    /// Has the store asked what has expired, at a moment or before.
+    func sweepLetters(by moment: Int64, at now: Int64) {
+        let moment = min(moment, now + Self.longestSweepPause)
+        let isSooner = letters.withLock { letters in
+            guard moment < letters.sweepsAt ?? .max else { return false }
+            letters.sweepsAt = moment
+            return true
+        }
+        guard isSooner else { return }
+        schedule(max(1, moment - now)) { [weak self] in
+            guard let self else { return }
+            // One that was set for an earlier moment has done it.
+            let isDue = letters.withLock { letters in
+                guard letters.sweepsAt == moment else { return false }
+                letters.sweepsAt = nil
+                return true
+            }
+            if isDue { expireLetters() }
+        }
+    }
+
+    private func expireLetters() {
+        letterStore?.expire(at: clock().rawValue) { [weak self] ended, next in
+            guard let self else { return }
+            for letter in ended { end(letter, .expired) }
+            if let next { sweepLetters(by: next, at: clock().rawValue) }
+        }
+    }
+}
