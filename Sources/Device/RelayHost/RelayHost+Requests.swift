@@ -136,6 +136,8 @@ extension RelayHost {
         command.what = Self.description(of: content)
         command.givenAt = now
         command.waits = waits
+        // Of what waits at the server that has its own word at the deadline.
+        if waits || known(device)?.presence == .wakeable { command.deadline += Self.wordPatience }
         command.connection = connection
         command.isLetter = letterEnd != nil
         if letterEnd != nil { command.what = "tell" + command.what.dropFirst(4) }

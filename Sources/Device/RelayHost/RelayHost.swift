@@ -153,6 +153,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
     static var silence: Int64 { 100 }
     /// Until when a command without a deadline is waited for, in milliseconds.
     static var patience: Int64 { 30_000 }
+    /// How long after a deadline the server's word is waited for, in milliseconds.
+    static var wordPatience: Int64 { 500 }
     /// How long a command may be waited for at most, in milliseconds: less than ids are remembered.
     static var longestPatience: Int64 { AnsweredCommands.age - 60_000 }
 

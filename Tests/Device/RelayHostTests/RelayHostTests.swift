@@ -78,6 +78,21 @@ import Testing
         return device
     }
 
+    @Test("At the deadline of what waits for a device to be woken, the server has the word, a little later")
+    mutating func serversWord() {
+        var there = Self.there
+        there.presence = .wakeable
+        for hasWord in [true, false] {
+            connect()
+            _ = host.received(.changed(revision: 2, there), at: 0)
+            let id = UUID()
+            ask(Self.call(id))
+            #expect(answers(host.due(at: 500)).isEmpty)
+            let word = hasWord ? host.received(.undelivered(id: id, .asleep), at: 501) : host.due(at: 1000)
+            #expect(answers(word).map(\.status) == [hasWord ? .expired : .outcomeUnknown])
+        }
+    }
+
     @Test("What is under way to a device that is gone from a new list ends")
     mutating func goneMeanwhile() {
         connect()
