@@ -103,9 +103,10 @@ extension RelayCentre {
 
     // MARK: Ends
 
-    /// A device has taken a letter for good.
+    /// A device has taken a letter for good. What it was not given in this session comes to it, and is said again.
     func taken(_ id: UUID, from sender: String, by session: RelaySession) {
         let key = LetterKey(sender: sender, id: id)
+        guard letters.withLock({ $0.flow.isUnderWay(key, to: session.device) }) else { return }
         letterStore?.remove(key, for: session.device) { _ in }
         follow(letters.withLock { $0.flow.ended(key, for: session.device) })
     }

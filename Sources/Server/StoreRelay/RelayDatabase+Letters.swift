@@ -9,6 +9,8 @@ import Synchronization
 final class LetterJobs: Sendable {
     /// How many letters wait to be written at most, and how many bytes of them.
     static let limit = (letters: 4096, bytes: 16 << 20)
+    /// How many steps of all kinds wait at most.
+    static let stepLimit = 16_384
     /// How many steps go in one transaction.
     static let batch = 256
 
@@ -38,6 +40,7 @@ final class LetterJobs: Sendable {
     /// - Returns: Whether the steps are to be begun; `nil` where there is no room.
     func add(_ job: Job) -> Bool? {
         state.withLock { state in
+            guard state.jobs.count < Self.stepLimit else { return nil }
             if let size = job.size {
                 guard state.letters < Self.limit.letters, state.bytes + size <= Self.limit.bytes else { return nil }
                 state.letters += 1
@@ -80,7 +83,7 @@ extension RelayDatabase: LetterStore {
         } fail: {
             complete(.failed("\($0)"))
         }
-        if !add(job) { letterJobs.told.async { complete(.failed("too many letters wait to be written")) } }
+        add(job)
     }
 
     /// Reads a device's letters by their order.
@@ -95,7 +98,7 @@ extension RelayDatabase: LetterStore {
         } fail: { _ in
             complete([], true)
         }
-        _ = add(job)
+        add(job)
     }
 
     /// Deletes a letter.
@@ -110,7 +113,7 @@ extension RelayDatabase: LetterStore {
         } fail: { _ in
             complete(false)
         }
-        _ = add(job)
+        add(job)
     }
 
     /// Deletes a device's letters.
@@ -126,7 +129,7 @@ extension RelayDatabase: LetterStore {
         } fail: { _ in
             complete([])
         }
-        _ = add(job)
+        add(job)
     }
 
     /// Deletes some of what has expired.
@@ -145,15 +148,19 @@ extension RelayDatabase: LetterStore {
             // What could not be deleted is tried again in a minute.
             complete([], now + 60_000)
         }
-        _ = add(job)
+        add(job)
     }
 
     // MARK: Steps
 
-    private func add(_ job: LetterJobs.Job) -> Bool {
-        guard let begins = letterJobs.add(job) else { return false }
+    /// Why a step was not taken.
+    private struct TooMuch: Error, CustomStringConvertible {
+        let description = "too much waits to be written"
+    }
+
+    private func add(_ job: LetterJobs.Job) {
+        guard let begins = letterJobs.add(job) else { return letterJobs.told.async { job.fail(TooMuch()) } }
         if begins { queue.asyncWriteWithoutTransaction { [self] _ in runLetterJobs() } }
-        return true
     }
 
     /// Does what waits, in transactions of some steps each.

@@ -105,6 +105,8 @@ import Testing
         let two = try join(2, 2)
         for id in ids { #expect(await two.next() == letter("1", id)) }
         try say(.letterTaken(from: "1", id: ids[0]), as: 2, 2)
+        // What it was not given is not taken.
+        try say(.letterTaken(from: "1", id: UUID()), as: 2, 2)
         // A session that ends before the rest was taken: it comes again.
         centre.closed(try session(2, 2))
         let again = try join(2, 3)
