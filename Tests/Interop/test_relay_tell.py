@@ -9,6 +9,8 @@ import os
 import re
 import signal
 import sys
+import threading
+import time
 import uuid
 
 import pytest
@@ -18,7 +20,7 @@ from own_agent import OwnAgent
 from waiting import wait_until
 
 sys.path.insert(0, str(REPOSITORY / "Examples/PythonRelay"))
-from aldaba_relay import Question, Relay, RelayError  # noqa: E402
+from aldaba_relay import MessageFault, Question, Relay, RelayError  # noqa: E402
 
 APP = "com.example.told"
 
@@ -158,6 +160,58 @@ def test_what_an_app_has_not_confirmed_before_a_sudden_end_of_its_agent_comes_ag
         lines = (lamp.data / "relay-letters").read_text().splitlines()
         assert [line.split()[2].lower() for line in lines] == [str(command) for command in commands]
         assert (lamp.data / "relay-letters").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_is_told_and_taken_while_the_server_ends_suddenly_arrives_once_and_in_order(up, pair, lamp_id):
+    desk, lamp = pair
+    count = 120
+    # So many may be told before they are taken: some are to be told after each end.
+    ahead = threading.Semaphore(20)
+    with desk.app() as sender, offer(lamp) as receiver:
+        def telling():
+            for number in range(count):
+                ahead.acquire()
+                command = uuid.uuid4()
+                while True:
+                    try:
+                        sender.tell(lamp_id, APP, "light", {"n": number}, command=command)
+                        break
+                    except RelayError as end:
+                        # It may be kept or not: under its id it may be told again.
+                        assert end.status in ("outcomeUnknown", "networkUnavailable", "notDelivered", "unknownDevice"), end
+                        time.sleep(0.05)
+
+        thread = threading.Thread(target=telling)
+        thread.start()
+        got = []
+        for number in range(count):
+            if number in (30, 60):
+                # The app has it, and the server does not hear of that before it ends.
+                question = told(receiver, 60)
+                kill_server(up)
+                receiver.answer(question, {})
+            else:
+                question = take(receiver, 60)
+            got.append(question.message["n"])
+            ahead.release()
+        thread.join(60)
+        assert got == list(range(count))
+        wait_until(lambda: desk.seen() == "online", "the desk sees the lamp")
+        last = sender.tell(lamp_id, APP, "light", {"n": -1})
+        assert take(receiver).id == last
+
+
+def test_a_message_of_any_size_that_may_be_arrives(pair, lamp_id):
+    desk, lamp = pair
+    with desk.app() as sender, offer(lamp) as receiver:
+        large = os.urandom(250 << 10)
+        sender.tell(lamp_id, APP, "light", {"data": large}, limit=256 << 10)
+        assert take(receiver).message == {"data": large}
+        with pytest.raises(MessageFault):
+            sender.tell(lamp_id, APP, "light", {"data": large})
+        with pytest.raises(RelayError) as refused:
+            sender.tell(lamp_id, APP, "light", {"data": os.urandom(257 << 10)}, limit=300 << 10)
+        assert refused.value.status == "tooLarge"
 
 
 def test_what_comes_too_late_is_denied_or_finds_no_app_ends_with_its_reason(pair, lamp_id):
