@@ -503,7 +503,7 @@ let fuzzers: [Target] =
         fuzzer("HubFuzz", ["Audience", "HubWire", "XMLWire"]),
         fuzzer("PlanFuzz", ["HubSenders", "HubWire"]),
         fuzzer("FormFuzz", ["ConnectionAdmission", "ControlHTTP", "UpstreamDelivery", nioCore]),
-        fuzzer("NoiseFuzz", ["NoiseSession", crypto]),
+        fuzzer("NoiseFuzz", ["NoiseSession", "RelayTrust", "RelayWire", crypto]),
         fuzzer("ManifestFuzz", ["DeviceModel", "InstalledApps"]),
     ] : []
 

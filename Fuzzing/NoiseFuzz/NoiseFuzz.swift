@@ -2,8 +2,10 @@ import Crypto
 import Foundation
 import FuzzDriver
 import NoiseSession
+import RelayTrust
+import RelayWire
 
-/// Messages of handshakes and sealed content from other devices: none may trap, none that was not sealed for this device is
+/// Messages of handshakes, sealed content and letters from other devices: none may trap, none that was not sealed for this device is
 /// opened, and what is refused changes nothing.
 @main
 enum NoiseFuzz {
@@ -13,7 +15,9 @@ enum NoiseFuzz {
     static func main() {
         exit(
             FuzzDriver.run { data, count in
-                NoiseFuzz.feed(Array(UnsafeBufferPointer(start: data, count: count)))
+                let input = Array(UnsafeBufferPointer(start: data, count: count))
+                NoiseFuzz.feed(input)
+                NoiseFuzz.post(input)
                 return 0
             })
     }
@@ -35,5 +39,38 @@ enum NoiseFuzz {
         guard let sealed = try? sending.seal(input) else { preconditionFailure("nothing can be sealed") }
         precondition((try? receiving.open(sealed)) == input, "content arrived as another")
         precondition((try? receiving.open(sealed)) == nil, "content arrived twice")
+    }
+
+    /// The devices 1 and 2 of one account, which know each other by their list.
+    private static let devices: (RelaySeals, RelaySeals) = {
+        let account = AccountKey()
+        var list = RelayDeviceList()
+        list.set("1", key: Array(own.publicKey.rawRepresentation), isRemoved: false)
+        list.set("2", key: Array(other.publicKey.rawRepresentation), isRemoved: false)
+        func seals(_ device: String, _ key: Curve25519.KeyAgreement.PrivateKey) -> RelaySeals {
+            var seals = RelaySeals(key: Array(key.rawRepresentation))
+            seals.begin(device: device, account: account)
+            seals.takes(list)
+            return seals
+        }
+        return (seals("1", own), seals("2", other))
+    }()
+
+    private static func post(_ input: [UInt8]) {
+        var (sender, receiver) = devices
+        var letter = RelayLetter(peer: "2", id: UUID(), deadline: 5, body: input)
+        guard case .send(.letter(let sealed)) = sender.outgoing(.letter(letter), at: 0) else {
+            preconditionFailure("a letter cannot be sealed")
+        }
+        letter.peer = "1"
+        precondition(body(letter, &receiver) == [], "a letter that nobody sealed")
+        letter.body = sealed.body
+        precondition(body(letter, &receiver) == input, "a letter arrived as another")
+        letter.deadline = 6
+        precondition(body(letter, &receiver) == [], "a letter with another deadline")
+    }
+
+    private static func body(_ letter: RelayLetter, _ seals: inout RelaySeals) -> [UInt8]? {
+        if case .letter(let opened)? = seals.incoming(.letter(letter), at: 0).frame { opened.body } else { nil }
     }
 }
