@@ -14,6 +14,8 @@ extension RelayHost {
         var call: RelayCall
         /// How often it was given to its app.
         var attempts = 0
+        /// Whether its turn has come.
+        var isGiven = false
         /// What came of it; `nil` while that is not known.
         var outcome: RelayOutcome?
     }
@@ -138,16 +140,15 @@ extension RelayHost {
     /// Gives a letter to its app, or has it started, or asks the person: as with a call.
     private mutating func give(_ key: LetterKey, _ now: Int64) {
         guard let letter = letters[key] else { return }
+        guard tasks.count < Self.taskLimit else { return busyLanes.append(letter.lane) }
         described[key.id] = "tell \(letter.call.app)/\(letter.call.service)"
         guard letter.letter.deadline > now else {
             return reply(key.id, key.sender, RelayOutcome(.expired, detail: "it came after its deadline"))
         }
         letters[key]?.attempts += 1
+        letters[key]?.isGiven = true
         let end = min(letter.letter.deadline, now + Self.letterPatience)
         let route = RelayRoute(peer: key.sender, id: key.id, deadline: end, body: [])
-        guard tasks.count < Self.taskLimit else {
-            return reply(key.id, key.sender, RelayOutcome(.resourceLimits, detail: "too much is under way here"))
-        }
         take(letter.call, route, now)
     }
 
@@ -167,11 +168,15 @@ extension RelayHost {
 
     /// Begins the letters whose turn it is, after what was done before them.
     mutating func nextLetters(_ now: Int64) {
+        if tasks.count < Self.taskLimit {
+            endedLanes += busyLanes
+            busyLanes = []
+        }
         while let lane = endedLanes.popLast() {
             guard var keys = letterLanes[lane] else { continue }
             keys.removeAll { letters[$0].map { $0.outcome != nil } ?? true }
             letterLanes[lane] = keys.isEmpty ? nil : keys
-            if let next = keys.first, letters[next]?.attempts == 0 { give(next, now) }
+            if let next = keys.first, letters[next]?.isGiven == false { give(next, now) }
         }
     }
 
@@ -236,6 +241,7 @@ extension RelayHost {
             return false
         }
         tasks[number] = nil
+        letters[key]?.isGiven = false
         give(key, now)
         return true
     }

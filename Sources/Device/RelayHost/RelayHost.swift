@@ -105,6 +105,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
     var letterLanes: [LetterLane: [LetterKey]] = [:]
     /// Where a letter has ended, and the next one's turn is.
     var endedLanes: [LetterLane] = []
+    /// Where a letter's turn has come while too much was under way here.
+    var busyLanes: [LetterLane] = []
     var taken = TakenLetters()
     /// What came of letters, of which their devices could not be told.
     var untoldEnds: [LetterEnd] = []

@@ -247,6 +247,30 @@ import Testing
         #expect(kept(host.ended(4, at: 0)).map(\.status) == [.outcomeUnknown])
     }
 
+    @Test("While too much is under way here a letter waits for its turn; it does not end")
+    mutating func busy() throws {
+        connect(presence: .online)
+        publish()
+        let call = try RelayContent.call(RelayCall(app: "x", service: "s", caller: "c", message: [:])).encoded()
+        var calls: [Int64] = []
+        for _ in 0..<256 {
+            let route = RelayRoute(peer: "9", id: UUID(), deadline: 90_000, body: call)
+            for case .tell(2, .asked(let number, _, _, _, _)) in host.received(.route(route), at: 0) {
+                calls.append(number)
+            }
+        }
+        #expect(calls.count == 256)
+        let ids = [UUID(), UUID()]
+        for id in ids {
+            let came = try arrive(id)
+            #expect(asked(came).isEmpty && kept(came).isEmpty)
+        }
+        let first = asked(ask(.answer(call: calls[0], RelayOutcome(.success)), client: 2, app: "x"))
+        #expect(first.map(\.id) == [ids[0]])
+        let second = ask(.answer(call: try #require(first.first?.call), RelayOutcome(.success)), client: 2, app: "x")
+        #expect(asked(second).map(\.id) == [ids[1]])
+    }
+
     @Test("A sender that is away hears of its letter's end when it is back")
     mutating func senderAway() throws {
         connect()
