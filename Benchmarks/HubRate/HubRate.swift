@@ -57,6 +57,8 @@ private struct World {
     let hubs: NotificationHubs
     let hub: HubRecord
     let timelines: Timelines
+    let presence: HubPresence
+    let lists: HubLists
 
     init(_ serverPath: String, _ hubPath: String, installations: Int) async throws {
         guard let sealer = DeviceTokenSealer(keys: [[UInt8](repeating: 7, count: 32)]) else { exit(1) }
@@ -74,7 +76,8 @@ private struct World {
         try Self.fill(hubPath, app, hub, sealer, count: installations)
         let store = try SQLiteStore(path: serverPath)
         let database = try HubDatabase(path: hubPath)
-        let lists = HubLists(store: database, sealer: sealer, clock: presentTime)
+        lists = HubLists(store: database, sealer: sealer, clock: presentTime)
+        presence = HubPresence(register: store, sealer: sealer, clock: presentTime)
         let service = try MailboxService(
             store: store, node: 0, loop: MultiThreadedEventLoopGroup(numberOfThreads: 1).next(),
             settings: MailboxService.Settings(), lists: lists, clock: presentTime, logger: Logger(label: "rate"))
@@ -148,6 +151,8 @@ private struct World {
         var began = ContinuousClock.now
         try await hubs.prepare(hub)
         let preparing = seconds(since: began)
+        // As the server does a few seconds after they have connected.
+        while try await presence.tell(hubs, lists) {}
         let runner = SendRunner(hubs, logger: Logger(label: "rate"))
         let running = Task { await runner.run { try await Task.sleep(for: $0) } }
         var accepting: [Double] = []
@@ -187,6 +192,7 @@ private struct World {
 
     private func login(_ number: Int, _ counter: DeliveryCounter) async {
         guard let device = DeviceID(UInt64(number)) else { return }
+        presence.opened(DeviceSessionID(device: device, epoch: 1), CountedConnection(counter))
         _ = await withCheckedContinuation { continuation in
             service.open(
                 DeviceLogin(device: device, secret: 7, received: []), connection: CountedConnection(counter)

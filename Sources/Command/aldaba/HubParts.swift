@@ -66,6 +66,7 @@ struct HubParts: Sendable {
 struct HubService: Service, CustomStringConvertible {
     let parts: HubParts
     let presence: HubPresence
+    let lists: HubLists
     let logger: Logger
     var description: String { "notification hubs" }
 
@@ -94,7 +95,7 @@ struct HubService: Service, CustomStringConvertible {
     /// Tells the hubs every few seconds which devices were seen.
     private func watchPresence() async {
         while (try? await Task.sleep(for: .seconds(5))) != nil {
-            do { try await presence.tell(parts.hubs) } catch {
+            do { while try await presence.tell(parts.hubs, lists) {} } catch {
                 logger.warning(
                     "The hubs hear later which devices were seen.", metadata: [LogKey.error: "\(error)"])
             }

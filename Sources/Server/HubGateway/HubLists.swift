@@ -29,7 +29,7 @@ package final class HubLists: RecipientLists {
         var members: [Int64: Set<DeviceID>] = [:]
         for (number, subjects) in registrations {
             guard let list = lists[number] else { continue }
-            for (subject, owners) in try owners(of: subjects, list) {
+            for (subject, owners) in try owners(of: subjects, hub: list.hub, generation: list.generation) {
                 let isIn = owners.contains { owner in
                     owner.moment < list.moment && list.audience.contains(owner.number)
                         && owner.expiresAt.map { $0 > now } ?? true
@@ -40,19 +40,26 @@ package final class HubLists: RecipientLists {
         return members
     }
 
-    private func owners(of subjects: [TokenSubject], _ list: OpenList) throws -> [TokenSubject: [TokenOwner]] {
+    /// Looks up whose registrations are, so that it is known when a send asks. Blocks.
+    package func learn(_ subjects: [TokenSubject], of hubs: [HubRecord]) throws {
+        for hub in hubs { _ = try owners(of: subjects, hub: hub.number, generation: hub.generation) }
+    }
+
+    private func owners(
+        of subjects: [TokenSubject], hub: Int64, generation: Int64
+    ) throws -> [TokenSubject: [TokenOwner]] {
         let (kept, changes) = known.withLock { known in
-            known.follow(list.generation, of: list.hub)
-            return (known.owners(of: subjects, hub: list.hub), known.changes)
+            known.follow(generation, of: hub)
+            return (known.owners(of: subjects, hub: hub), known.changes)
         }
         let unknown = subjects.filter { kept[$0] == nil }
         guard !unknown.isEmpty else { return kept }
         var read: [TokenSubject: [TokenOwner]] = [:]
         let tokens = try unknown.map { try sealer.everyToken(of: $0).map(\.description) }
-        for (subject, owners) in zip(unknown, try store.tokenOwners(tokens, hub: list.hub)) where !owners.isEmpty {
+        for (subject, owners) in zip(unknown, try store.tokenOwners(tokens, hub: hub)) where !owners.isEmpty {
             read[subject] = owners
         }
-        known.withLock { $0.learn(read, of: list.hub, asOf: changes) }
+        known.withLock { $0.learn(read, of: hub, asOf: changes) }
         return kept.merging(read) { $1 }
     }
 

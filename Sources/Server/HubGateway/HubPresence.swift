@@ -59,25 +59,32 @@ package final class HubPresence: SessionListener {
         }
     }
 
-    /// Tells the hubs of those who came or went since the last time, or are there for an hour without a word.
+    /// Tells the hubs of those who came or went since the last time, or are there for an hour without a word, and has the lists
+    /// know whose they are before a send asks.
     ///
+    /// - Returns: Whether there may be more of them.
     /// - Throws: What a store says; those are told of the next time.
-    package func tell(_ hubs: NotificationHubs) async throws {
+    @discardableResult
+    package func tell(_ hubs: NotificationHubs, _ lists: HubLists) async throws -> Bool {
         let now = clock()
         let seen = state.withLock { $0.takeSeen(at: now, since: now.adding(milliseconds: -Self.period)) }
+        guard !seen.isEmpty else { return false }
         var told = 0
         do {
+            let all = try await hubs.store.hubs()
             while told < seen.count {
                 let slice = Array(seen[told..<min(told + Self.slice, seen.count)])
                 let subjects = try await register.activeRegistrations(of: slice, cell: cell)
                 let tokens = try subjects.flatMap { try sealer.everyToken(of: $0).map(\.description) }
                 try await hubs.see(tokens, at: now)
+                try lists.learn(subjects, of: all)
                 told += slice.count
             }
         } catch {
             state.withLock { $0.putBack(seen[told...]) }
             throw error
         }
+        return seen.count == Self.mostAtOnce
     }
 }
 

@@ -19,7 +19,13 @@ private final class SilentConnection: DeviceConnection {
 @Test func `a device is seen when it comes, while it is there and when it goes, and its entity tag stays`() async throws
 {
     let server = try await DeviceServer(ManualClock())
-    let world = try await HubWorld(clock: server.clock) { store in try server.gateway(store) }
+    var kept: HubLists?
+    let world = try await HubWorld(clock: server.clock) { store in
+        let devices = try server.gateway(store)
+        kept = devices.lists
+        return devices
+    }
+    let lists = try #require(kept)
     for number in 1...2 as ClosedRange<UInt64> {
         try await world.put("i\(number)", channel: try await server.register(number), platform: "aldaba")
     }
@@ -32,24 +38,24 @@ private final class SilentConnection: DeviceConnection {
     server.clock.advance(milliseconds: 7200_000)
     #expect(try await seen("$LastSeen:{<1h}") == [])
     presence.opened(session, SilentConnection())
-    try await presence.tell(world.hubs)
+    try await presence.tell(world.hubs, lists)
     #expect(try await seen("$LastSeen:{<1h}") == [1])
     let first = try await world.hubs.installation("i1", of: world.hub)
     #expect(first.seenAt == server.clock.now && first.version == tag)
 
     server.clock.advance(milliseconds: 1800_000)
-    try await presence.tell(world.hubs)
+    try await presence.tell(world.hubs, lists)
     #expect(try await world.hubs.installation("i1", of: world.hub).seenAt == first.seenAt)
     server.clock.advance(milliseconds: 1800_000)
-    try await presence.tell(world.hubs)
+    try await presence.tell(world.hubs, lists)
     #expect(try await world.hubs.installation("i1", of: world.hub).seenAt == server.clock.now)
 
     server.clock.advance(milliseconds: 600_000)
     presence.closed(session)
-    try await presence.tell(world.hubs)
+    try await presence.tell(world.hubs, lists)
     let last = server.clock.now
     server.clock.advance(milliseconds: 7200_000)
-    try await presence.tell(world.hubs)
+    try await presence.tell(world.hubs, lists)
     #expect(try await world.hubs.installation("i1", of: world.hub).seenAt == last)
     #expect(try await seen("$LastSeen:{>1h}") == [1, 2])
     try await server.stop()
