@@ -65,7 +65,8 @@ extension ServeCommand {
             version: AldabaVersion.number)
         let control = try core.controlServices(values, media, upstream, hub.interface, status)
         var services: [any Service] = [
-            CoreService(parts: core), HubService(parts: hub, presence: core.presence, lists: core.hubLists, logger: logger),
+            CoreService(parts: core),
+            HubService(parts: hub, presence: core.presence, lists: core.hubLists, logger: logger),
             CertificateService(certificate: tls, logger: logger),
             ProviderService(
                 parts: core, configuration: configuration, budget: budget, tls: tls, bound: ports.apns.known),
