@@ -99,7 +99,7 @@ public struct LetterFlow: Sendable {
         return steps(device)
     }
 
-    /// What was read for a session. A failure is told as nothing, and looked for again with the next letter.
+    /// What was read for a session.
     public mutating func read(_ letters: [KeptLetter], isAll: Bool, for session: RelaySession) -> [Step] {
         guard var lane = lanes[session.device], lane.session == session else { return [] }
         lane.isReading = false

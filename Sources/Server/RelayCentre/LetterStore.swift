@@ -26,12 +26,13 @@ public protocol LetterStore: Sendable {
     /// Keeps a letter after all that were kept before, unless one of the same sender and id is kept for the device.
     func keep(_ letter: KeptLetter, then complete: @escaping @Sendable (LetterKeeping) -> Void)
     /// Reads what is kept for a device of an account beyond a number, in the order in which it was kept, but what has expired by `now`:
-    /// at most `count` letters, and after the first no more than `bytes`. `isAll` says that there is no other; a failure reads nothing.
+    /// at most `count` letters, and after the first no more than `bytes`. `isAll` says that there is no other; `nil` is what could not be
+    /// read.
     func read(
         for device: String, of account: RelayDirectory.AccountID, after number: Int64, count: Int, bytes: Int,
-        at now: Int64, then complete: @escaping @Sendable (_ letters: [KeptLetter], _ isAll: Bool) -> Void)
-    /// Keeps a letter no more, and tells whether it was kept.
-    func remove(_ key: LetterKey, for device: String, then complete: @escaping @Sendable (Bool) -> Void)
+        at now: Int64, then complete: @escaping @Sendable (_ letters: [KeptLetter]?, _ isAll: Bool) -> Void)
+    /// Keeps a letter no more, and tells whether it was kept; `nil` where that is not known, and it may be still.
+    func remove(_ key: LetterKey, for device: String, then complete: @escaping @Sendable (Bool?) -> Void)
     /// Keeps a device's letters no more, and tells which there were, without their bodies.
     func removeAll(for device: String, then complete: @escaping @Sendable ([KeptLetter]) -> Void)
     /// Keeps no more what has expired by `now`, of which it tells some, without their bodies; and when the next expires.

@@ -8,7 +8,7 @@ import Synchronization
 
 /// Letters: messages that want no answer, and are kept for devices that are away. The store is asked outside every lock.
 extension RelayCentre {
-    /// How long a letter that a device did not take waits before it is written again, in milliseconds.
+    /// How long after a letter could not be written to its device, or the store not be read, that is tried again, in milliseconds.
     static let letterPause: Int64 = 1_000
     /// After how many milliseconds the store is asked again at the latest, when a letter expires.
     static let longestSweepPause: Int64 = 3_600_000
@@ -73,12 +73,17 @@ extension RelayCentre {
                 letterStore?.read(
                     for: session.device, of: account, after: number, count: count, bytes: bytes,
                     at: clock().rawValue
-                ) { [weak self] letters, isAll in
-                    guard let self else { return }
-                    follow(self.letters.withLock { $0.flow.read(letters, isAll: isAll, for: session) })
-                }
+                ) { [weak self] letters, isAll in self?.read(letters, isAll: isAll, for: session) }
             case .write(let letter, let session): write(letter, to: session)
             }
+        }
+    }
+
+    private func read(_ read: [KeptLetter]?, isAll: Bool, for session: RelaySession) {
+        if let read { return follow(letters.withLock { $0.flow.read(read, isAll: isAll, for: session) }) }
+        schedule(Self.letterPause) { [weak self] in
+            guard let self else { return }
+            follow(letters.withLock { $0.flow.read([], isAll: false, for: session) })
         }
     }
 
@@ -119,6 +124,13 @@ extension RelayCentre {
         }
         store.remove(key, for: device) { [weak self] wasKept in
             guard let self else { return }
+            guard let wasKept else {
+                // Nobody knows; it is tried again while somebody waits for the word.
+                return schedule(Self.letterPause) { [weak self] in
+                    guard let self, state.withLock({ $0.connections[session] != nil }) else { return }
+                    recall(id, for: device, by: session)
+                }
+            }
             let (isUnderWay, steps) = letters.withLock { letters in
                 let isUnderWay = letters.flow.isUnderWay(key, to: device)
                 return (isUnderWay, isUnderWay ? [] : letters.flow.ended(key, for: device))

@@ -89,20 +89,20 @@ extension RelayDatabase: LetterStore {
     /// Reads a device's letters by their order.
     package func read(
         for device: String, of account: RelayDirectory.AccountID, after number: Int64, count: Int, bytes: Int,
-        at now: Int64, then complete: @escaping @Sendable ([KeptLetter], Bool) -> Void
+        at now: Int64, then complete: @escaping @Sendable ([KeptLetter]?, Bool) -> Void
     ) {
         let job = LetterJobs.Job { database, _ in
             let (letters, isAll) = try Self.letters(
                 of: device, account, after: number, count: count, bytes: bytes, at: now, database)
             return { complete(letters, isAll) }
         } fail: { _ in
-            complete([], true)
+            complete(nil, false)
         }
         add(job)
     }
 
     /// Deletes a letter.
-    package func remove(_ key: LetterKey, for device: String, then complete: @escaping @Sendable (Bool) -> Void) {
+    package func remove(_ key: LetterKey, for device: String, then complete: @escaping @Sendable (Bool?) -> Void) {
         let job = LetterJobs.Job { database, _ in
             let size = try Int.fetchOne(
                 database,
@@ -111,7 +111,7 @@ extension RelayDatabase: LetterStore {
             if let size { try Self.lower(device, count: 1, bytes: size, database) }
             return { complete(size != nil) }
         } fail: { _ in
-            complete(false)
+            complete(nil)
         }
         add(job)
     }
@@ -178,6 +178,7 @@ extension RelayDatabase: LetterStore {
                 }
                 letterJobs.told.async { [known] in for tell in known { tell() } }
             } catch {
+                logger.error("Letters were not written or read.", metadata: ["error": "\(error)"])
                 letterJobs.told.async { for job in jobs { job.fail(error) } }
             }
         }

@@ -30,7 +30,7 @@ package final class RelayDatabase: RelayRegister {
     /// What is to be done with letters.
     let letterJobs: LetterJobs
     private let state = Mutex(State())
-    private let logger: Logger
+    let logger: Logger
 
     /// Opens (or makes) the database, which only its owner may read, and brings its schema up to date.
     package init(path: String, logger: Logger) throws {

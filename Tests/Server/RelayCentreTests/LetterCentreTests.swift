@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Logging
 import PushModel
 import Relay
@@ -156,6 +157,32 @@ import Testing
         #expect(await one.next() == .recalled(id: waiting, didWait: true))
         try say(.recall(device: "2", id: waiting), as: 1)
         #expect(await one.next() == .recalled(id: waiting, didWait: false))
+        try end()
+    }
+
+    @Test("What could not be read is read again, and what could not be taken back is tried again")
+    func failingStore() async throws {
+        let one = try join(1)
+        _ = try join(2)
+        centre.closed(try session(2))
+        let ids = [UUID(), UUID()]
+        for id in ids {
+            try say(letter("2", id), as: 1)
+            #expect(await one.next() == .letterKept(id))
+        }
+        let disk = try DatabaseQueue(path: folder.path + "/relay.sqlite")
+        try await disk.write { try $0.execute(sql: "ALTER TABLE relay_letter RENAME TO away") }
+        try say(.recall(device: "2", id: ids[0]), as: 1)
+        let two = try join(2, 2)
+        // The store tells in order: both have failed by now.
+        _ = await withCheckedContinuation { told in
+            store.remove(LetterKey(sender: "x", id: UUID()), for: "x") { told.resume(returning: $0) }
+        }
+        try await disk.write { try $0.execute(sql: "ALTER TABLE away RENAME TO relay_letter") }
+        alarms.ring()
+        #expect(await one.next() == .recalled(id: ids[0], didWait: true))
+        #expect(await two.next() == letter("1", ids[1]))
+        try disk.close()
         try end()
     }
 

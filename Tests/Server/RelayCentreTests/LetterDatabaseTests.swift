@@ -40,12 +40,13 @@ import Testing
     ) async -> (letters: [KeptLetter], isAll: Bool) {
         await withCheckedContinuation { told in
             store.read(for: device, of: account, after: number, count: count, bytes: bytes, at: now) {
-                told.resume(returning: ($0, $1))
+                #expect($0 != nil)
+                told.resume(returning: ($0 ?? [], $1))
             }
         }
     }
 
-    private func remove(_ key: LetterKey, _ device: String = "2") async -> Bool {
+    private func remove(_ key: LetterKey, _ device: String = "2") async -> Bool? {
         await withCheckedContinuation { told in store.remove(key, for: device) { told.resume(returning: $0) } }
     }
 
@@ -77,9 +78,9 @@ import Testing
         _ = await keep(one)
         _ = await keep(two)
         let last = try #require(await read().letters.last?.number)
-        #expect(await remove(two.key))
-        #expect(await !remove(two.key))
-        #expect(await !remove(one.key, "3"))
+        #expect(await remove(two.key) == true)
+        #expect(await remove(two.key) == false)
+        #expect(await remove(one.key, "3") == false)
         let three = Self.letter()
         _ = await keep(three)
         #expect(await read(after: last).letters.map(\.key) == [three.key])
@@ -94,13 +95,13 @@ import Testing
         for letter in letters { #expect(await keep(letter) == .kept) }
         #expect(await keep(Self.letter()) == .full)
         #expect(await keep(Self.letter(for: "3")) == .kept)
-        #expect(await remove(letters[0].key))
+        #expect(await remove(letters[0].key) == true)
         #expect(await keep(Self.letter()) == .kept)
         #expect(await keep(Self.letter()) == .full)
         let large = Self.letter(for: "4", size: 6 << 20)
         #expect(await keep(large) == .kept)
         #expect(await keep(Self.letter(for: "4", size: 6 << 20)) == .full)
-        #expect(await remove(large.key, "4"))
+        #expect(await remove(large.key, "4") == true)
         #expect(await keep(Self.letter(for: "4", size: 6 << 20)) == .kept)
         let gone = await withCheckedContinuation { told in
             store.removeAll(for: "2") { told.resume(returning: $0) }
@@ -142,9 +143,28 @@ import Testing
                 told.resume(returning: letters)
             }
         }
-        #expect(all.map(\.key) == [one.key, two.key])
+        #expect(all?.map(\.key) == [one.key, two.key])
         try again.close()
         try FileManager.default.removeItem(at: folder)
+    }
+
+    @Test("A store that does not know says so, of what it was to keep, read and remove")
+    func failing() async throws {
+        let one = Self.letter()
+        _ = await keep(one)
+        try await store.queue.write { try $0.execute(sql: "ALTER TABLE relay_letter RENAME TO away") }
+        guard case .failed = await keep(Self.letter()) else {
+            Issue.record("it was kept")
+            return
+        }
+        #expect(await remove(one.key) == nil)
+        let read = await withCheckedContinuation { told in
+            store.read(for: "2", of: [7], after: 0, count: 9, bytes: 99, at: 0) { letters, _ in
+                told.resume(returning: letters)
+            }
+        }
+        #expect(read == nil)
+        try end()
     }
 
     @Test(
