@@ -21,7 +21,8 @@ struct HubCredentialCommand: AsyncParsableCommand {
                   apns-certificate  Apple's, with --key FILE: certificate, chain and private key in PEM
                   fcm               FCM's HTTP v1, with --key SERVICE-ACCOUNT.json
                   webpush           Web Push, with --subject, and --key where there is a VAPID key already; else one is \
-                made, and its public half, which browsers subscribe with, is printed
+                made, and its public half, which browsers subscribe with, is printed. Another VAPID key takes the place of \
+                the one that is there with --replace alone: browsers that subscribed with that one are not reached any more
                 """)
         @Argument(help: "The hub's name.") var hub: String
         @Argument(help: "The kind: apns, apns-certificate, fcm, webpush.") var kind: String
@@ -33,6 +34,8 @@ struct HubCredentialCommand: AsyncParsableCommand {
         @Option(help: "Where the push service is, when it is not Apple's or Google's: https://host.") var address:
             String?
         @Option(help: "A file of certificates in PEM that are trusted instead of the system's.") var authority: String?
+        @Flag(help: "Put another VAPID key in place of the one that is there: its browsers' subscriptions are lost.")
+        var replace = false
         @OptionGroup var location: FolderOption
         @Flag(help: "Print one JSON object.") var json = false
 
@@ -52,6 +55,7 @@ struct HubCredentialCommand: AsyncParsableCommand {
                 do { credential = try read(kind, environment, found) } catch let fault as CredentialReader.Fault {
                     throw CommandFailure(.invalidInput, fault.description)
                 }
+                if !replace { try await refuseAnotherKey(credential, database) }
                 if let authority { credential.authority = try Self.text(authority, "--authority") }
                 credential.number = try await database.setCredential(credential)
                 return credential
@@ -59,6 +63,19 @@ struct HubCredentialCommand: AsyncParsableCommand {
             if json { return try print(JSONLine.of(Shown(added))) }
             print("credential \(added.number) of hub \(hub): \(HubCredentialCommand.words(added))")
             if kind == .webpush { print("browsers subscribe with applicationServerKey \(added.name)") }
+        }
+
+        /// Refuses a VAPID key in place of another one. The same key with another subject loses nothing.
+        private func refuseAnotherKey(_ credential: PushCredential, _ database: some HubStore) async throws {
+            guard credential.kind == .webpush,
+                let present = try await database.credentials(of: credential.hub)
+                    .first(where: { $0.kind == .webpush && $0.name != credential.name })
+            else { return }
+            throw CommandFailure(
+                .failed,
+                "the hub \(hub) has the VAPID key \(present.name) already (credential \(present.number)): with another one "
+                    + "every browser that subscribed with it is lost, and must subscribe again; --replace does it anyway"
+            )
         }
 
         private func read(
