@@ -43,16 +43,18 @@ struct JSONReader {
         case UInt8(ascii: "n"): return try word("null", .null)
         case UInt8(ascii: "-"), (UInt8(ascii: "0")...UInt8(ascii: "9"))?: return .number(try number())
         case nil: throw fault("the text ends where a value should stand")
-        default: throw fault("expected a value: an object, a list, a string, a number, true, false or null")
+        default: throw noValue
         }
+    }
+
+    private var noValue: JSONTree.Fault {
+        fault("expected a value: an object, a list, a string, a number, true, false or null")
     }
 
     private mutating func word(_ text: StaticString, _ tree: JSONTree) throws(JSONTree.Fault) -> JSONTree {
         let count = text.utf8CodeUnitCount
-        guard bytes.count - offset >= count else { throw fault("expected \(text)") }
-        for index in 0..<count where bytes[offset + index] != text.utf8Start[index] {
-            throw fault("expected \(text)")
-        }
+        guard bytes.count - offset >= count else { throw noValue }
+        for index in 0..<count where bytes[offset + index] != text.utf8Start[index] { throw noValue }
         offset += count
         return tree
     }

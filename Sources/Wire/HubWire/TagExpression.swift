@@ -56,7 +56,7 @@ package indirect enum TagExpression: Hashable, Sendable {
         let most = expression.isAlternatives ? limits.alternatives ?? limits.terms : limits.terms
         guard terms <= most else {
             throw Fault(
-                offset: 0,
+                offset: reader.places.count > most ? reader.places[most] : 0,
                 message: limits.alternatives == nil
                     ? "the expression has \(terms) terms, at most \(most) are taken"
                     : "the expression has \(terms) tags; 20 are taken with || alone, 6 otherwise")
@@ -104,6 +104,8 @@ struct TagExpressionReader {
     private let readsFields: Bool
     private var offset = 0
     private var depth = 0
+    /// Where each term begins.
+    private(set) var places: [Int] = []
 
     /// Parentheses and `!` inside one another; deeper ones are refused.
     static let maximumDepth = 64
@@ -175,8 +177,12 @@ struct TagExpressionReader {
             }
             offset += 1
             return inner
-        case "$": return try braced()
-        case let scalar? where TagName.isTagCharacter(scalar): return .tag(try tag())
+        case "$":
+            places.append(offset)
+            return try braced()
+        case let scalar? where TagName.isTagCharacter(scalar):
+            places.append(offset)
+            return .tag(try tag())
         default: throw unexpected("expected a tag, !, ( or $")
         }
     }

@@ -87,6 +87,24 @@ func `versions are compared by their numbers`(text: String, version: String, exp
         } == expected)
 }
 
+@Test(arguments: [
+    ("a || b || c", 2, 10), ("!a && (b || $UserId:{c})", 1, 7), ("a && b && $UserId:{c}", 2, 10),
+])
+func `an expression over the limit is told by the first term beyond it`(text: String, terms: Int, offset: Int) {
+    var limits = TagExpression.Limits()
+    limits.terms = terms
+    #expect {
+        try TagExpression(text, limits: limits)
+    } throws: { ($0 as? TagExpression.Fault)?.offset == offset }
+}
+
+@Test(arguments: ["not json", "nul", "tru", "folse", "x"])
+func `a text that is no JSON is told by what a value is`(text: String) {
+    #expect {
+        try JSONTree(text: text)
+    } throws: { ($0 as? JSONTree.Fault)?.message.hasPrefix("expected a value: an object") ?? false }
+}
+
 @Test(arguments: ["$AppVersion:{>=}", "$AppVersion:{a}", "$LastSeen:{7d}", "$LastSeen:{<7y}", "$LastSeen:{<d}"])
 func `a comparison that cannot be read says what would be right`(text: String) {
     #expect(throws: TagExpression.Fault.self) { try TagExpression(text, limits: .init(readsFields: true)) }
