@@ -95,7 +95,7 @@ struct AzureRoutes: Sendable {
         _ right: HubRights, _ answer: @escaping Answer
     ) -> @Sendable (Request, ControlContext) async throws -> Response {
         { request, context in
-            let tracking = request.field("TrackingId").flatMap(UUID.init(uuidString:)) ?? UUID()
+            let tracking = Self.tracking(request)
             var response: Response
             do {
                 let call = try await admitted(request, context, right)
@@ -109,6 +109,11 @@ struct AzureRoutes: Sendable {
             }
             return response
         }
+    }
+
+    /// What finds a request in a log: the client's word, or a new one.
+    static func tracking(_ request: Request) -> UUID {
+        request.field("TrackingId").flatMap(UUID.init(uuidString:)) ?? UUID()
     }
 
     private func admitted(_ request: Request, _ context: ControlContext, _ right: HubRights) async throws -> AzureCall {

@@ -43,6 +43,7 @@ package struct HubInterface: ControlInterface {
             hubs: hubs, access: access, providers: ProviderAccess(authentication: isSecured ? authentication : nil),
             timelines: timelines, withdrawal: withdrawal, slots: slots
         ).add(to: router)
+        router.add(middleware: UnservedPaths(hubs: hubs, router: router))
     }
 }
 
