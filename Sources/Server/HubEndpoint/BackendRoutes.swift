@@ -1,3 +1,4 @@
+import CarriageWire
 import ControlHTTP
 import HTTPTypes
 import Hub
@@ -66,7 +67,8 @@ struct BackendRoutes: Sendable {
         guard ["apns", "fcm", "aldaba"].contains(platform) else {
             throw InstallationFault("/platform", "there is no platform \"\(platform)\"; there are apns, fcm and aldaba")
         }
-        _ = try await hubs.put(try InstallationJSON.read(tree, id: nil), of: hub)
+        let installation = try InstallationJSON.read(tree, id: nil)
+        _ = try await hubs.put(installation, of: hub)
     }
 
     private func document(_ request: Request) async throws -> JSONTree {
@@ -81,22 +83,54 @@ struct BackendRoutes: Sendable {
     /// One send, however many tags there are, so that nobody is told twice.
     private func send(_ request: Request, _ hub: HubRecord, _: String?) async throws {
         let tree = try await document(request)
-        let text = tree["text"]?.text ?? ""
-        let action = tree["action"]?.text ?? ""
-        let isSilent = tree["silent"]?.isTrue ?? false
+        let text = try Self.text(tree, "text")
+        let action = try Self.text(tree, "action")
+        let isSilent = try Self.isSilent(tree)
         guard !Self.isBlank(isSilent ? action : text) else {
             throw Refusal.malformed(isSilent ? "a silent request needs an action" : "a request needs a text")
         }
+        let tags = try Self.tags(tree)
+        let expression = tags.isEmpty ? nil : tags.map(\.text).joined(separator: " || ")
+        let sends = Self.sends(text: text, action: action, isSilent: isSilent, expression: expression)
+        try Self.check(sends)
+        for send in sends { _ = try await hubs.accept(send, for: hub) }
+    }
+
+    /// Whom it is for: without a list everyone, and so anything else than a list is refused.
+    private static func tags(_ tree: JSONTree) throws(InstallationFault) -> [TagName] {
+        guard let value = tree["tags"], value != .null else { return [] }
+        guard let items = value.items else {
+            throw InstallationFault("/tags", "this is to be a list of tags; without it everyone is meant")
+        }
         var tags: [TagName] = []
-        for (index, item) in (tree["tags"]?.items ?? []).enumerated() {
+        for (index, item) in items.enumerated() {
             guard let name = item.text, let tag = TagName(name) else {
                 throw InstallationFault("/tags/\(index)", item.text.flatMap(TagName.fault) ?? "a tag is a string")
             }
             tags.append(tag)
         }
-        let expression = tags.isEmpty ? nil : tags.map(\.text).joined(separator: " || ")
-        for send in Self.sends(text: text, action: action, isSilent: isSilent, expression: expression) {
-            _ = try await hubs.accept(send, for: hub)
+        return tags
+    }
+
+    private static func text(_ tree: JSONTree, _ name: String) throws(InstallationFault) -> String {
+        guard let value = tree[name], value != .null else { return "" }
+        guard let text = value.text else { throw InstallationFault("/\(name)", "this is to be a string") }
+        return text
+    }
+
+    private static func isSilent(_ tree: JSONTree) throws(InstallationFault) -> Bool {
+        guard let value = tree["silent"], value != .null else { return false }
+        guard let isSilent = value.isTrue else { throw InstallationFault("/silent", "this is to be true or false") }
+        return isSilent
+    }
+
+    /// Refuses what no push service would take, before anything is sent.
+    private static func check(_ sends: [SendRequest]) throws(InstallationFault) {
+        for send in sends {
+            guard case .native(let platform) = send.format,
+                let excess = PayloadLimit.excess(of: send.body, for: platform, nil)
+            else { continue }
+            throw InstallationFault("/text", "the payload \(excess)")
         }
     }
 
