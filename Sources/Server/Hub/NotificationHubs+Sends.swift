@@ -14,15 +14,18 @@ extension NotificationHubs {
             _ = try expression(text, of: hub, readsFields: request.readsFields)
         }
         let now = clock()
+        let variants = request.plan.experiment?.variants ?? []
         do {
             _ = try PushOptions(request.headers, now: now)
             switch request.format {
             case .native: break
             case .template: _ = try PushTemplate.properties(request.body)
-            case .content: try check(content: request.body)
+            case .content: if variants.isEmpty { try check(content: request.body, at: "/content") }
             }
             try check(request.plan)
-            for variant in request.plan.experiment?.variants ?? [] { try check(content: variant.document.bytes) }
+            for (place, variant) in variants.enumerated() {
+                try check(content: variant.document.bytes, at: "/experiment/variants/\(place)/content")
+            }
         } catch { throw HubFault.document(error) }
         guard
             let record = try await store.addSend(
@@ -33,21 +36,23 @@ extension NotificationHubs {
     }
 
     /// Refuses what is too large in any language, before the first is sent.
-    private func check(content: [UInt8]) throws(InstallationFault) {
+    private func check(content: [UInt8], at path: String) throws(InstallationFault) {
         let read = try CampaignContent.read(content)
-        guard read.largestPayload <= APNsPayloadLimit.bytes(for: nil) else {
-            throw InstallationFault(
-                "",
-                "the largest payload would have \(read.largestPayload) bytes, \(APNsPayloadLimit.bytes(for: nil)) at most are taken"
-            )
-        }
+        let limit = APNsPayloadLimit.bytes(for: nil)
+        let sizes = read.languages.map { (language: $0, bytes: read.payload(locale: $0).count) }
+        guard let largest = sizes.max(by: { $0.bytes < $1.bytes }), largest.bytes > limit else { return }
+        let language = largest.language.map { " in \($0)" } ?? ""
+        throw InstallationFault(
+            path, "the payload\(language) would have \(largest.bytes) bytes, \(limit) at most are taken")
     }
 
     /// Takes a scheduled send back.
     ///
-    /// - Throws: ``HubFault`` where there is none, or it has begun.
+    /// - Throws: ``HubFault`` where there is none, or it is over. One that was taken back already is answered as it is.
     package func cancel(_ id: String, of hub: HubRecord) async throws -> SendRecord {
-        try await move(id, of: hub, to: .canceled, from: [.scheduled, .enqueued, .paused, .processing])
+        let found = try await send(id, of: hub)
+        guard found.state != .canceled else { return found }
+        return try await move(id, of: hub, to: .canceled, from: [.scheduled, .enqueued, .paused, .processing])
     }
 
     /// Holds a send that has not ended. When this returns, parts make no copy any more; a slice that is under way goes on.
@@ -69,12 +74,25 @@ extension NotificationHubs {
         return record
     }
 
+    /// Why a send cannot be held, go on or be ended.
+    private static func words(_ state: SendState, _ wanted: SendState) -> String {
+        let verb =
+            switch wanted {
+            case .paused: "held"
+            case .canceled: "canceled"
+            default: "resumed"
+            }
+        guard !state.isFinal else { return "the send has ended (\(state.rawValue)): it cannot be \(verb) any more" }
+        return "the send is \(state.rawValue): it cannot be \(verb)"
+            + (wanted == .paused ? " again" : verb == "resumed" ? "; only one that is held can" : "")
+    }
+
     private func move(
         _ id: String, of hub: HubRecord, to state: SendState, from states: [SendState]
     ) async throws -> SendRecord {
         let found = try await send(id, of: hub)
         guard let done = try await store.setState(state, of: found.number, from: states, at: clock()) else {
-            throw HubFault.conflict("the send is \(found.state.rawValue), so it cannot be \(state.rawValue)")
+            throw HubFault.conflict(Self.words(found.state, state))
         }
         return done
     }

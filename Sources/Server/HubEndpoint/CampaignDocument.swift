@@ -54,7 +54,7 @@ enum CampaignDocument {
     ) throws(InstallationFault) -> (SendFormat, [UInt8], isSilent: Bool?) {
         let variants = plan.experiment?.variants ?? []
         if let properties = tree["properties"], properties != .null {
-            guard tree["content"] == nil, variants.isEmpty else {
+            guard tree["content"] ?? .null == .null, variants.isEmpty else {
                 throw InstallationFault("/properties", "a campaign has either properties for templates or contents")
             }
             do { _ = try PushTemplate.properties(properties.bytes) } catch {
@@ -71,12 +71,13 @@ enum CampaignDocument {
         let read: CampaignContent
         do {
             read = try CampaignContent(content)
-            try check(content)
+            // Variants' contents are looked at below.
+            if variants.isEmpty { try ContentDoor.check(content) }
         } catch {
             throw InstallationFault("/content\(error.path)", error.message)
         }
         for (place, variant) in variants.enumerated() {
-            do { try check(variant.document) } catch {
+            do { try ContentDoor.check(variant.document) } catch {
                 throw InstallationFault("/experiment/variants/\(place)/content\(error.path)", error.message)
             }
         }
@@ -84,22 +85,6 @@ enum CampaignDocument {
             throw InstallationFault("/experiment/variants", "either all contents are silent or none is")
         }
         return (.content, content.bytes, read.isSilent)
-    }
-
-    /// What a content that is silent would show: Apple takes none of it in the background.
-    private static let shown = ["title", "subtitle", "body", "sound", "badge", "image", "video", "actions", "locales"]
-
-    /// Refuses what would be passed over when the content is said.
-    private static func check(_ content: JSONTree) throws(InstallationFault) {
-        if let locales = content["locales"], locales != .null, locales.members == nil {
-            throw InstallationFault("/locales", "this is to be an object")
-        }
-        guard let silent = content["silent"], silent != .null, silent != .boolean(false) else { return }
-        guard silent == .boolean(true) else { throw InstallationFault("/silent", "this is to be true or false") }
-        for name in shown {
-            guard let value = content[name], value != .null else { continue }
-            throw InstallationFault("/\(name)", "a silent content shows nothing; leave this out, or \"silent\"")
-        }
     }
 
     private static func dueAt(_ tree: JSONTree, _ plan: CampaignPlan) throws(InstallationFault) -> Timestamp? {

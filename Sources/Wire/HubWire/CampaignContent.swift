@@ -117,6 +117,9 @@ package struct CampaignContent: Hashable, Sendable {
         self.aps = aps
         self.more = more
         guard isSilent || words.title != nil || words.body != nil else {
+            if let silent = tree["silent"], silent != .null, silent.isTrue == nil {
+                throw InstallationFault("/silent", "this is to be true or false")
+            }
             throw InstallationFault("/body", "a campaign has a title or a body, or is silent")
         }
     }
