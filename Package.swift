@@ -374,8 +374,8 @@ let commands: [Target] = [
         "Command", "RegisterCommands",
         [
             "PushModel", "APNsWire", "FCMWire", "Mailbox", "RegisterCore", "MemberCentre", "StoreSQLite", "CommandCore",
-            "UpstreamDelivery", "HubWire", "Hub", "HubSenders", "StoreHub", argumentParser, crypto, cryptoExtras,
-            x509, asn1,
+            "UpstreamDelivery", "HubWire", "CarriageWire", "LocalZones", "Hub", "HubSenders", "StoreHub",
+            argumentParser, crypto, cryptoExtras, x509, asn1,
         ]),
     .executableTarget(
         name: "aldaba",

@@ -253,7 +253,7 @@ def test_refusals_of_the_own_api_say_where(path, control):
     assert (status, problem["code"]) == (400, "invalidExpression")
     assert "character 3" in problem["detail"]
     assert own.ask("GET", "/installations/nobody")[0] == 404
-    made = {"platform": "apns", "pushChannel": "x"}
+    made = {"platform": "apns", "pushChannel": "ab"}
     status, problem = own.ask("PUT", "/installations/etag", made | {"expirationTime": "2020-01-01T00:00:00Z"})
     assert (status, problem["pointer"]) == (400, "/expirationTime")
     assert own.ask("GET", "/installations/etag")[0] == 404
@@ -404,9 +404,14 @@ def test_a_batch_of_channels_and_its_telemetry_as_json(path, hub, control):
     shown(path, before + 1)
 
 
+# The keys of a subscription (RFC 8291, section 5).
+POINT = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+AUTH = "BTBZMqHH6r4Tts7J_aSIgg"
+
+
 def test_a_browser_is_kept_and_told_that_nobody_sends_to_it(path, hub):
     browser = create_browser_installation(
-        "my-browser", {"endpoint": "https://push.example/1", "p256dh": "BKy", "auth": "abc"}, tags=["web"])
+        "my-browser", {"endpoint": "https://push.example/1", "p256dh": POINT, "auth": AUTH}, tags=["web"])
     hub.full.create_or_update_installation(browser)
     assert hub.full.get_installation("my-browser")["pushChannel"] == browser["pushChannel"]
     sent = hub.full.send_notification(create_browser_notification({"title": "x"}), tag_expression="web")

@@ -147,11 +147,10 @@ def test_a_key_that_apple_does_not_know(path, own, apple):
 
 def test_without_a_credential_a_token_of_apples_lives(path, own):
     put(own, "unasked", "apns", "ab" * 32, tags=["unasked"])
-    put(own, "no-token", "apns", "no token", tags=["unasked"])
     put(own, "here", "apns", path["deviceToken"], tags=["unasked"])
     told = ended(own, send(own, "unasked"))
     assert {name: (each["outcome"], each["reason"]) for name, each in told.items()} == {
-        "unasked": ("InvalidCredentials", "NoCredential"), "no-token": ("BadChannel", "BadChannel"),
+        "unasked": ("InvalidCredentials", "NoCredential"),
         "here": ("Success", "Success")}
     assert own.ask("GET", "/installations/unasked")[1]["state"] == "live"
 

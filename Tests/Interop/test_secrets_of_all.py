@@ -90,9 +90,10 @@ class Run:
             with PushService(lambda asked: (204, {}, b"")) as receiver:
                 self.secrets["the hub's webhook's secret"] = own.ask(
                     "PUT", "/webhook", {"url": receiver.url + "/events"})[1]["secret"]
-                own.ask("PUT", f"/installations/{uuid.uuid4()}", {
+                status, made = own.ask("PUT", f"/installations/{uuid.uuid4()}", {
                     "platform": "aldaba", "pushChannel": self.path["registrationToken"], "tags": ["secret"],
-                    "user": "somebody"})
+                    "userId": "somebody"})
+                assert status == 201, made
                 hub.sender.send_apple_notification(False, {"aps": {"alert": "a-person-s-own-name"}}, tags={"secret"})
                 status, made = own.ask("POST", "/campaigns", {
                     "audience": "secret", "content": {"title": "a-person-s-own-name"}})

@@ -1,8 +1,10 @@
 import ArgumentParser
+import CarriageWire
 import CommandCore
 import Foundation
 import Hub
 import HubWire
+import LocalZones
 import PushModel
 import StoreHub
 
@@ -23,6 +25,23 @@ extension HubCommand {
         /// Faults that are told one by one.
         private static let mostTold = 100
 
+        /// Reads lines, and refuses what a request would be refused for.
+        private static func read(
+            _ lines: [(line: Int, text: [UInt8]?)]
+        ) -> ([ReadInstallation], [InstallationLines.Fault]) {
+            // Each zone is looked up once a slice.
+            var zones: [String: Bool] = [:]
+            return InstallationLines.installations(lines, at: presentTime()) {
+                installation throws(InstallationFault) in
+                try InstallationDoor.check(installation) { name in
+                    if let known = zones[name] { return known }
+                    let isZone = LocalZones.shared.rules(named: name) != nil
+                    zones[name] = isZone
+                    return isZone
+                }
+            }
+        }
+
         func run() async throws {
             let handle: FileHandle
             if file == "-" {
@@ -40,12 +59,12 @@ extension HubCommand {
                 try await database.prepareImport()
                 var (put, added, wrong) = (0, 0, 0)
                 var next = try lines.next(InstallationLines.slice)
-                var reading = Task { [next] in InstallationLines.installations(next, at: presentTime()) }
+                var reading = Task { [next] in Self.read(next) }
                 while !next.isEmpty {
                     let (installations, faults) = await reading.value
                     // The next lines are read while these are written.
                     next = try lines.next(InstallationLines.slice)
-                    reading = Task { [next] in InstallationLines.installations(next, at: presentTime()) }
+                    reading = Task { [next] in Self.read(next) }
                     for fault in faults.prefix(max(0, Self.mostTold - wrong)) {
                         FileHandle.standardError.write(Data("\(file), \(fault)\n".utf8))
                     }

@@ -102,6 +102,8 @@ package protocol HubStore: Sendable {
     ) async throws -> (record: SendRecord, isNew: Bool)?
     /// Reads a send.
     func send(_ id: String, hub: Int64) async throws -> SendRecord?
+    /// Reads the send of an idempotency key.
+    func send(ofKey key: String, hub: Int64) async throws -> SendRecord?
     /// The sends before a number, newest first.
     ///
     /// - Parameter campaigns: Whether only campaigns are wanted.

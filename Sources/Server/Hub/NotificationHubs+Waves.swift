@@ -8,7 +8,7 @@ extension NotificationHubs {
     package typealias Zones = @Sendable (String) -> ZoneRules?
 
     /// Refuses zones that are not known.
-    func check(_ plan: CampaignPlan) throws(InstallationFault) {
+    package func check(_ plan: CampaignPlan) throws(InstallationFault) {
         for (part, choice) in [("local", plan.local?.unknownZone), ("quiet", plan.quiet?.unknownZone)] {
             if case .of(let name)? = choice, zones(name) == nil {
                 throw InstallationFault("/\(part)/unknownZone", "there is no time zone \"\(name)\"")
@@ -17,7 +17,7 @@ extension NotificationHubs {
     }
 
     /// The zone of those who name one, or of those whose zone is not known; `nil` where these are left out.
-    func rules(_ name: String?, _ unknown: UnknownZone) -> ZoneRules? {
+    package func rules(_ name: String?, _ unknown: UnknownZone) -> ZoneRules? {
         if let found = name.flatMap(zones) { return found }
         if case .of(let name) = unknown { return zones(name) }
         return nil

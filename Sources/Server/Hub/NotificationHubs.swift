@@ -12,7 +12,8 @@ package final class NotificationHubs: Sendable {
     let senders: [HubPlatform: any PushSender]
     let clock: @Sendable () -> Timestamp
     let random: @Sendable () -> UInt64
-    let zones: Zones
+    /// Finds time zones by their names.
+    package let zones: Zones
     /// Takes one notification for many of this server's own devices; `nil` where each is handed over by itself.
     let gateway: (any BroadcastGateway)?
     /// Is told of each change of installations before that is answered.

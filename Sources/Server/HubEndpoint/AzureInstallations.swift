@@ -14,6 +14,7 @@ extension AzureRoutes {
                 guard installation.channel != nil else {
                     throw InstallationFault("/pushChannel", "the push channel is missing")
                 }
+                try hubs.checkDoor(installation)
                 let (stored, _) = try await hubs.put(installation, of: call.hub)
                 return stored.tagged(Response(status: .ok))
             })
@@ -23,7 +24,9 @@ extension AzureRoutes {
                 let patch = try await call.request.tree()
                 let stored = try await hubs.change(call.name, of: call.hub) {
                     document throws(InstallationFault) in
-                    try InstallationPatch.apply(patch, to: document)
+                    let changed = try InstallationPatch.apply(patch, to: document)
+                    try hubs.checkDoor(changed, insteadOf: document, id: call.name)
+                    return changed
                 }
                 return stored.tagged(Response(status: .ok))
             })

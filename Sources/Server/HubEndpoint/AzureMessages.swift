@@ -70,6 +70,7 @@ extension AzureRoutes {
             format: try format(call.request), body: try await call.request.bytes(), headers: headers(call.request),
             target: .audience(call.request.field("ServiceBusNotification-Tags")), dueAt: dueAt,
             idempotencyKey: call.request.field("Idempotency-Key"))
+        try await hubs.checkInstant(of: send, call.hub, at: "ServiceBusNotification-ScheduleTime")
         if let handle = call.request.field("ServiceBusNotification-DeviceHandle"), !handle.isEmpty {
             guard call.has("direct") else {
                 throw AzureRefusal.bad("a device handle goes with ?direct in the address")

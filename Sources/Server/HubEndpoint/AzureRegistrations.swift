@@ -55,6 +55,7 @@ extension AzureRoutes {
 
     private func write(_ call: AzureCall, id: String, condition: EntityCondition) async throws -> Response {
         let read = try RegistrationAtom.read(try await call.request.bytes(), id: id)
+        try hubs.checkDoor(read)
         let (stored, _) = try await hubs.put(read, of: call.hub, condition: condition)
         return entry(stored, call)
     }
@@ -103,11 +104,18 @@ extension AzureRoutes {
         }
     }
 
+    /// A whole number of the query; `nil` where it is missing or empty.
+    private func number(_ name: String, _ call: AzureCall) throws -> Int? {
+        guard let text = call.query.first(name), !text.isEmpty else { return nil }
+        guard let number = Int(text) else { throw AzureRefusal.bad("\(name): expected a whole number") }
+        return number
+    }
+
     private func page(
         _ call: AzureCall, _ read: (UInt32, Int) async throws -> [StoredInstallation]
     ) async throws -> Response {
-        let limit = min(max(call.query.first("$top").flatMap(Int.init) ?? 100, 1), 1000)
-        let after = call.query.first("continuationtoken").flatMap(UInt32.init) ?? 0
+        let limit = min(max(try number("$top", call) ?? 100, 1), 1000)
+        let after = UInt32(clamping: try number("continuationtoken", call) ?? 0)
         let found = try await read(after, limit)
         let entries = found.map { stored in
             RegistrationAtom.entry(

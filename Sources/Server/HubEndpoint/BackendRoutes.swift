@@ -68,6 +68,7 @@ struct BackendRoutes: Sendable {
             throw InstallationFault("/platform", "there is no platform \"\(platform)\"; there are apns, fcm and aldaba")
         }
         let installation = try InstallationJSON.read(tree, id: nil)
+        try hubs.checkDoor(installation)
         _ = try await hubs.put(installation, of: hub)
     }
 

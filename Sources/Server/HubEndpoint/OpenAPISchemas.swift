@@ -59,16 +59,18 @@ enum OpenAPISchemas {
             "user":{"type":"string"},"erasedAt":{"type":"string"},
             "installations":{"type":"array","items":{"type":"string"}},
             "notifications":{"type":"integer"},"events":{"type":"integer"}}},
-        "Expression":{"type":"object","properties":{"expression":{"type":"string"}}},
+        "Expression":{"type":"object","required":["expression"],"additionalProperties":false,"properties":{
+            "expression":{"type":"string","description":"Whom it means; an empty text means everybody."}}},
         "Audience":{"type":"object","required":["count","sample"],"properties":{
             "count":{"type":"integer"},"sample":{"type":"array","items":{"type":"string"}}}},
-        "Preview":{"type":"object","required":["installationId"],"properties":{
+        "Preview":{"type":"object","required":["installationId"],"additionalProperties":false,"properties":{
             "installationId":{"type":"string"},"properties":{"type":"object"}}},
         "Renderings":{"type":"object","required":["renderings"],"properties":{"renderings":{"type":"array","items":{
             "type":"object"}}}},
         "CampaignPreview":{"type":"object","required":["renderings"],"properties":{"renderings":{"type":"array",
             "items":{"type":"object"}},"mostBytes":{"type":"integer"},"comesAt":{"type":"string"},
-            "quietUntil":{"type":"string"},"leftOut":{"type":"string"}}},
+            "quietUntil":{"type":"string"},"leftOut":{"type":"string","enum":["notInAudience","deadChannel","expired",
+                "otherPlatform","noTemplate","heldOut","capped","quiet","past","gap","unknownZone"]}}},
         "Trials":{"type":"object","required":["trials"],"properties":{"trials":{"type":"array","items":{
             "type":"object","required":["send","results"]}}}},
         "Content":{"type":"object","properties":{
@@ -121,7 +123,8 @@ enum OpenAPISchemas {
             "faults":{"type":"array","items":{"type":"object","required":["installationId","outcome","at"]}},
             "next":{"type":"string"}}},
         "Withdrawal":{"type":"object","required":["withdrawn"],"properties":{"withdrawn":{"type":"integer"}}},
-        "WebhookAddress":{"type":"object","required":["url"],"properties":{"url":{"type":"string"}}},
+        "WebhookAddress":{"type":"object","required":["url"],"additionalProperties":false,"properties":{
+            "url":{"type":"string"}}},
         "Webhook":{"type":"object","required":["url","since"],"properties":{
             "url":{"type":"string"},"since":{"type":"string"},"secret":{"type":"string"}}}}
         """)

@@ -61,17 +61,26 @@ extension OwnRoutes {
     }
 
     private func put(_ call: Call) async throws -> Response {
-        let installation = try InstallationJSON.read(try await call.request.tree(), id: call.name)
+        let tree = try await call.request.tree()
+        try OwnDocument.check(installation: tree)
+        let installation = try InstallationJSON.read(tree, id: call.name)
+        try hubs.checkDoor(installation)
         let (stored, isNew) = try await hubs.put(installation, of: call.hub, condition: try call.condition())
         return stored.tagged(.json(tree: stored.ownAnswer, status: isNew ? .created : .ok))
     }
 
     private func patch(_ call: Call) async throws -> Response {
         let patch = try await call.request.tree()
+        try OwnDocument.check(patch: patch)
         let isMerge = patch.members != nil
         let stored = try await hubs.change(call.name, of: call.hub, condition: try call.condition()) {
             document throws(InstallationFault) in
-            isMerge ? InstallationPatch.merge(patch, into: document) : try InstallationPatch.apply(patch, to: document)
+            let changed =
+                isMerge
+                ? InstallationPatch.merge(patch, into: document) : try InstallationPatch.apply(patch, to: document)
+            try OwnDocument.check(installation: changed)
+            try hubs.checkDoor(changed, insteadOf: document, id: call.name)
+            return changed
         }
         return stored.tagged(.json(tree: stored.ownAnswer))
     }
@@ -79,9 +88,12 @@ extension OwnRoutes {
     /// How many an expression means, by platform, and some of them.
     private func estimate(_ call: Call) async throws -> Response {
         let tree = try await call.request.tree()
-        let text = tree["expression"]?.text
+        try OwnDocument.check(tree, members: ["expression"])
+        guard let text = tree["expression"]?.text else {
+            throw InstallationFault("/expression", "say whom you mean as a string; an empty one means everybody")
+        }
         let audience = try await hubs.audience(text, of: call.hub, for: nil, readsFields: true)
-        let sample = try await hubs.list(.init(expression: text ?? "", limit: 10), of: call.hub)
+        let sample = try await hubs.list(.init(expression: text, limit: 10), of: call.hub)
         return .json(
             tree: .object([
                 .init("count", .number(String(audience.count))),
@@ -92,11 +104,16 @@ extension OwnRoutes {
     /// What properties become on an installation: each of its templates that matches.
     private func preview(_ call: Call) async throws -> Response {
         let tree = try await call.request.tree()
+        try OwnDocument.check(tree, members: ["installationId", "properties"])
         guard let id = tree["installationId"]?.text else {
             throw InstallationFault("/installationId", "the id of an installation is missing")
         }
         let stored = try await hubs.installation(id, of: call.hub)
-        var properties = try PushTemplate.properties((tree["properties"] ?? .object([])).bytes)
+        var properties: [String: String]
+        do {
+            let given = tree["properties"].flatMap { $0 == .null ? nil : $0 } ?? .object([])
+            properties = try PushTemplate.properties(given.bytes)
+        } catch { throw InstallationFault("/properties\(error.path)", error.message) }
         for (name, value) in stored.installation.pushVariables { properties[name.lowercased()] = value }
         var renderings: [JSONTree] = []
         for template in stored.installation.templates {

@@ -38,6 +38,7 @@ extension OwnRoutes {
     private func begin(_ call: Call) async throws -> Response {
         let request = try CampaignDocument.read(
             try await call.request.tree(), key: call.request.field("Idempotency-Key"))
+        try await hubs.checkInstant(of: request, call.hub, at: "/at")
         let record = try await hubs.accept(request, for: call.hub)
         var response = try await answer(record, call, status: .created)
         response.headers[.location] = "/v1/hubs/\(call.hub.name)/campaigns/\(record.id)"
@@ -76,8 +77,21 @@ extension OwnRoutes {
         add("dueAt", record.request.dueAt.map(WireTime.write))
         add("startedAt", record.startedAt.map(WireTime.write))
         add("endedAt", record.endedAt.map(WireTime.write))
-        add("reason", record.reason)
+        add("reason", record.reason ?? Self.unreadableBody(record))
         return .object(members + (record.request.plan.tree.members ?? []))
+    }
+
+    /// Why push services take nothing of a send whose body is to be JSON and is none; `nil` for all others.
+    private static func unreadableBody(_ record: SendRecord) -> String? {
+        guard case .native(let platform) = record.request.format, [.apns, .gcm, .fcmv1].contains(platform) else {
+            return nil
+        }
+        let why: String
+        do {
+            guard try JSONTree(record.request.body).members == nil else { return nil }
+            why = "a JSON object is wanted"
+        } catch { why = "\(error)" }
+        return "the body is no payload for \(record.request.format.text), so that push services do not take it: \(why)"
     }
 
     private func answer(

@@ -20,6 +20,7 @@ extension OwnRoutes {
             throw InstallationFault("/installationId", "the id of an installation is missing")
         }
         let request = try CampaignDocument.read(document, more: ["installationId"])
+        try await hubs.checkInstant(of: request, call.hub, at: "/at")
         let preview = try await hubs.preview(request, for: id, of: call.hub)
         var members: [JSONTree.Member] = [
             .init("renderings", .array(preview.renderings.map { tree($0, preview.platform) }))
@@ -28,7 +29,7 @@ extension OwnRoutes {
         func add(_ name: String, _ text: String?) { if let text { members.append(.init(name, .string(text))) } }
         add("comesAt", preview.comesAt.map(WireTime.write))
         add("quietUntil", preview.quietUntil.map(WireTime.write))
-        add("leftOut", preview.leftOut?.rawValue)
+        add("leftOut", preview.leftOut?.word)
         return .json(tree: .object(members))
     }
 

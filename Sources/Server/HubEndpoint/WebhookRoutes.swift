@@ -21,7 +21,9 @@ extension OwnRoutes {
         router.put(
             path,
             use: handler(.manage) { call in
-                guard let url = try await call.request.tree()["url"]?.text else {
+                let document = try await call.request.tree()
+                try OwnDocument.check(document, members: ["url"])
+                guard let url = document["url"]?.text else {
                     throw InstallationFault("/url", "the address is missing: https://host/path")
                 }
                 do { _ = try WebhookAddress(url) } catch { throw InstallationFault("/url", "\(error)") }

@@ -100,6 +100,15 @@ extension HubDatabase {
         return Array(SHA256.hash(data: text + request.body))
     }
 
+    /// Finds it by the caller's key.
+    package func send(ofKey key: String, hub: Int64) async throws -> SendRecord? {
+        try await pool.read { database in
+            try Row.fetchOne(
+                database, sql: "SELECT * FROM send WHERE hub = ? AND idempotency_key = ?", arguments: [hub, key]
+            ).flatMap(SendRecord.init)
+        }
+    }
+
     /// Finds it by its id.
     package func send(_ id: String, hub: Int64) async throws -> SendRecord? {
         try await pool.read { database in

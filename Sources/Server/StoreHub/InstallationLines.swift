@@ -83,6 +83,8 @@ package struct InstallationLines {
 
     private mutating func take(_ text: ArraySlice<UInt8>, _ found: inout [(line: Int, text: [UInt8]?)]) {
         line += 1
+        // Editors put the mark of UTF-8 before the first line.
+        let text = line == 1 && text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text
         if isTooLong || text.count > Self.longest {
             found.append((line, nil))
         } else if !text.allSatisfy({ $0 == 32 || $0 == 9 || $0 == 13 }) {
@@ -92,8 +94,11 @@ package struct InstallationLines {
     }
 
     /// Reads what stands on lines, without those whose time is over; any thread may.
+    ///
+    /// - Parameter check: Looks at each installation, as is done where it is put by a request.
     package static func installations(
-        _ lines: [(line: Int, text: [UInt8]?)], at now: Timestamp
+        _ lines: [(line: Int, text: [UInt8]?)], at now: Timestamp,
+        check: (Installation) throws(InstallationFault) -> Void = { _ in }
     ) -> ([ReadInstallation], [Fault]) {
         var read: [ReadInstallation] = []
         read.reserveCapacity(lines.count)
@@ -106,6 +111,7 @@ package struct InstallationLines {
             do throws(InstallationFault) {
                 let one = try ReadInstallation(text)
                 try one.installation.checkTime(at: now)
+                try check(one.installation)
                 read.append(one)
             } catch {
                 faults.append(Fault(line: line, message: error.path.isEmpty ? error.message : "\(error)"))

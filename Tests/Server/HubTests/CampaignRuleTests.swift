@@ -1,4 +1,5 @@
 import Hub
+import HubEndpoint
 import HubWire
 import PushModel
 import Testing
@@ -290,7 +291,7 @@ func `a rendering may be as large as its own push service takes`(
         text: #"""
             {"local":{"time":"2026-06-01T09:00:00","past":"skip","gap":"end","overlap":"first","unknownZone":"UTC"}}
             """#)
-    #expect(try await world.hubs.preview(late, for: "one", of: world.hub).leftOut == .past)
+    #expect(try await world.hubs.preview(late, for: "one", of: world.hub).leftOut == .leftOut(.past))
 }
 
 @Test func `a key counts once, with another plan it is refused`() async throws {

@@ -167,6 +167,9 @@ final class DyingStore: HubStore {
     func deleteExpired(before instant: Timestamp, limit: Int, committed: @escaping Committed) async throws -> Bool {
         try await store.deleteExpired(before: instant, limit: limit, committed: committed)
     }
+    func send(ofKey key: String, hub: Int64) async throws -> SendRecord? {
+        try await store.send(ofKey: key, hub: hub)
+    }
     func send(_ id: String, hub: Int64) async throws -> SendRecord? { try await store.send(id, hub: hub) }
     func sends(
         hub: Int64, before number: Int64, states: [SendState]?, campaigns: Bool, limit: Int

@@ -57,3 +57,9 @@ func `a document is kept as it was written, but for members that nobody reads`(t
     let again = try InstallationJSON.read(try JSONTree(text: try #require(read.first?.document)), id: nil)
     #expect(again == read.first?.installation)
 }
+
+@Test(arguments: [1, 2, 1000])
+func `the mark of UTF-8 is passed over before the first line alone`(pieces: Int) throws {
+    let found = try lines("\u{FEFF}a\n\u{FEFF}b\n", pieces)
+    #expect(found.map { $0.text?.count } == [1, 4])
+}

@@ -1,0 +1,173 @@
+import Audience
+import CarriageWire
+import Hub
+import HubWire
+import PushModel
+
+/// What a campaign is for one installation, when it comes, and why it does not.
+extension NotificationHubs {
+    /// Why a campaign does not come to an installation.
+    package enum Absence: Hashable, Sendable {
+        /// The expression does not mean it.
+        case notInAudience
+        /// Its channel is dead, or it has none.
+        case deadChannel
+        /// Its time is over.
+        case expired
+        /// Its platform takes no contents.
+        case otherPlatform
+        /// It has no template.
+        case noTemplate
+        /// It is meant, and has no turn.
+        case leftOut(LeftOut)
+
+        /// As answers name it.
+        package var word: String {
+            switch self {
+            case .notInAudience: "notInAudience"
+            case .deadChannel: "deadChannel"
+            case .expired: "expired"
+            case .otherPlatform: "otherPlatform"
+            case .noTemplate: "noTemplate"
+            case .leftOut(let why): why.rawValue
+            }
+        }
+    }
+
+    /// What a campaign is for one installation.
+    package struct Preview: Sendable {
+        /// One payload: of a variant, or of a template.
+        package struct Rendering: Sendable {
+            /// The variant's or the template's name; `nil` where there is one payload alone.
+            package var name: String?
+            /// The payload.
+            package var body: [UInt8]
+            /// The header fields that a template adds.
+            package var headers: [String: String]
+        }
+
+        /// The payloads: of each variant, or of each template.
+        package var renderings: [Rendering] = []
+        /// The planned time of the notification, were the campaign accepted now; quiet hours may delay it. `nil` where
+        /// the installation is left out.
+        package var comesAt: Timestamp?
+        /// Why it does not come.
+        package var leftOut: Absence?
+        /// The end of the quiet hours that contain the planned time; `nil` outside of quiet hours.
+        package var quietUntil: Timestamp?
+        /// The push service of the installation.
+        package var platform = HubPlatform.aldaba
+        /// How many bytes a payload may have there; `nil` where no push service would say.
+        package var limit: Int?
+    }
+
+    /// What a campaign is for an installation, with the installation's own values; nothing is sent.
+    package func preview(_ request: SendRequest, for id: String, of hub: HubRecord) async throws -> Preview {
+        let stored = try await installation(id, of: hub)
+        let now = self.now
+        var preview = Preview()
+        do {
+            preview.platform = stored.installation.platform
+            preview.limit = PayloadLimit.bytes(
+                for: preview.platform, try PushOptions(request.headers, now: now).pushType)
+            try check(request.plan)
+            preview.renderings = try renderings(of: request, stored.installation)
+        } catch { throw HubFault.document(error) }
+        if let absence = try await absence(of: stored, from: request, hub) {
+            preview.leftOut = absence
+            return preview
+        }
+        try await plan(request, for: stored, of: hub, now: now, into: &preview)
+        return preview
+    }
+
+    private func renderings(
+        of request: SendRequest, _ installation: Installation
+    ) throws(InstallationFault) -> [Preview.Rendering] {
+        guard request.format != .template else {
+            return try renderings(try PushTemplate.properties(request.body), installation)
+        }
+        let (locale, platform) = (installation.locale, installation.platform)
+        let variants = request.plan.experiment?.variants ?? []
+        guard variants.isEmpty else {
+            return variants.map {
+                .init(name: $0.name, body: $0.content.payload(locale: locale, for: platform), headers: [:])
+            }
+        }
+        let content = try CampaignContent.read(request.body)
+        return [.init(body: content.payload(locale: locale, for: platform), headers: [:])]
+    }
+
+    /// Why an installation is none of a campaign's audience; `nil` where it is.
+    private func absence(
+        of stored: StoredInstallation, from request: SendRequest, _ hub: HubRecord
+    ) async throws -> Absence? {
+        guard case .audience(let text) = request.target else { return nil }
+        let audience = try await audience(text, of: hub, for: request.format, readsFields: request.readsFields)
+        let installation = stored.installation
+        if let end = installation.expiresAt, end <= now { return .expired }
+        if stored.fault != nil || installation.channel == nil { return .deadChannel }
+        if audience.contains(stored.number) { return nil }
+        if request.format == .template { return installation.templates.isEmpty ? .noTemplate : .notInAudience }
+        return request.format.isNative(to: installation.platform) ? .notInAudience : .otherPlatform
+    }
+
+    /// Says when the turn of one who is meant comes: local time, cap and quiet hours, in the order in which a campaign looks at
+    /// them.
+    private func plan(
+        _ request: SendRequest, for stored: StoredInstallation, of hub: HubRecord, now: Timestamp,
+        into preview: inout Preview
+    ) async throws {
+        let zone = stored.installation.timeZone
+        var at = request.dueAt ?? now
+        if let local = request.plan.local {
+            guard let rules = rules(zone, local.unknownZone) else {
+                preview.leftOut = .leftOut(.unknownZone)
+                return
+            }
+            switch local.due(in: rules, accepted: now) {
+            case .at(let instant): at = instant
+            case .never(let why):
+                preview.leftOut = .leftOut(why)
+                return
+            }
+        }
+        if let cap = request.plan.cap {
+            let since = at.adding(milliseconds: -cap.hours * 3_600_000)
+            let others = try await store.reached(hub: hub.number, since: since, but: 0)
+            if others.audiences.count(where: { $0.contains(stored.number) }) >= cap.most {
+                preview.leftOut = .leftOut(.capped)
+                return
+            }
+        }
+        if let quiet = request.plan.quiet {
+            guard let rules = rules(zone, quiet.unknownZone) else {
+                preview.leftOut = .leftOut(.unknownZone)
+                return
+            }
+            preview.quietUntil = quiet.end(in: rules, now: at)
+            if preview.quietUntil != nil, quiet.then == .skip {
+                preview.leftOut = .leftOut(.quiet)
+                return
+            }
+        }
+        preview.comesAt = at
+    }
+
+    private func renderings(
+        _ properties: [String: String], _ installation: Installation
+    ) throws(InstallationFault) -> [Preview.Rendering] {
+        var properties = properties
+        for (name, value) in installation.pushVariables { properties[name.lowercased()] = value }
+        var found: [Preview.Rendering] = []
+        for template in installation.templates {
+            let read: PushTemplate
+            do { read = try PushTemplate(template, locale: installation.locale) } catch {
+                throw InstallationFault("/templates/\(template.name)/\(error.part)", error.message)
+            }
+            let rendering = read.rendered(properties)
+            found.append(.init(name: template.name, body: rendering.body, headers: rendering.headers))
+        }
+        return found
+    }
+}
