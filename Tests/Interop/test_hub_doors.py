@@ -60,6 +60,9 @@ def test_an_audience_is_said(own, path, control):
             ({"expr": "a"}, "/expr"), ({"expression": 3}, "/expression"), ({}, "/expression"), ([], None)):
         refused(own, "POST", "/audience", document, pointer)
     assert own.ask("POST", "/audience", {"expression": ""})[1]["count"] == 1
+    put(own, "templated", tags=["a"], templates={"storm": {"body": "{\"aps\":{\"alert\":\"$(t)\"}}"}})
+    told = own.ask("POST", "/audience", {"expression": "storm"})[1]
+    assert (told["count"], told["contents"], told["templates"]) == (0, 0, 1)
     described = json.loads(control.request("GET", "/v1/openapi.json")[1])
     assert described["components"]["schemas"]["Expression"]["required"] == ["expression"]
 

@@ -61,8 +61,8 @@ enum OpenAPISchemas {
             "notifications":{"type":"integer"},"events":{"type":"integer"}}},
         "Expression":{"type":"object","required":["expression"],"additionalProperties":false,"properties":{
             "expression":{"type":"string","description":"Whom it means; an empty text means everybody."}}},
-        "Audience":{"type":"object","required":["count","sample"],"properties":{
-            "count":{"type":"integer"},"sample":{"type":"array","items":{"type":"string"}}}},
+        "Audience":{"type":"object","required":["count","contents","templates","sample"],"properties":{
+            "count":{"type":"integer"},"contents":{"type":"integer"},"templates":{"type":"integer"},"sample":{"type":"array","items":{"type":"string"}}}},
         "Preview":{"type":"object","required":["installationId"],"additionalProperties":false,"properties":{
             "installationId":{"type":"string"},"properties":{"type":"object"}}},
         "Renderings":{"type":"object","required":["renderings"],"properties":{"renderings":{"type":"array","items":{

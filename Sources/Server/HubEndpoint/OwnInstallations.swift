@@ -93,10 +93,14 @@ extension OwnRoutes {
             throw InstallationFault("/expression", "say whom you mean as a string; an empty one means everybody")
         }
         let audience = try await hubs.audience(text, of: call.hub, for: nil, readsFields: true)
+        let contents = try await hubs.audience(text, of: call.hub, for: .content, readsFields: true)
+        let templates = try await hubs.audience(text, of: call.hub, for: .template, readsFields: true)
         let sample = try await hubs.list(.init(expression: text, limit: 10), of: call.hub)
         return .json(
             tree: .object([
                 .init("count", .number(String(audience.count))),
+                .init("contents", .number(String(contents.count))),
+                .init("templates", .number(String(templates.count))),
                 .init("sample", .array(sample.map { .string($0.installation.id) })),
             ]))
     }
