@@ -25,6 +25,8 @@ from relay_values import DEFAULT_LIMIT, FRAME_LIMIT, HARD_LIMIT, MessageFault, d
 
 LONGEST_FRAME = 1 << 20
 LONGEST_DETAIL = 4096
+# The content of a document.
+DOCUMENT_LIMIT = 8 << 10
 
 __all__ = ["Relay", "Question", "RelayError", "AgentError", "MessageFault"]
 
@@ -36,10 +38,12 @@ class AgentError(Exception):
 class RelayError(Exception):
     """A command did not succeed. `status` is how it ended: `notDelivered` and `outcomeUnknown` are different ends."""
 
-    def __init__(self, status, detail=None):
+    def __init__(self, status, detail=None, revision=None):
         super().__init__(f"{status}: {detail}" if detail else status)
         self.status = status
         self.detail = detail
+        # Of a `conflict`: the document's present revision, 0 where there is none.
+        self.revision = revision
 
 
 class Question:
@@ -264,6 +268,51 @@ class Relay:
         notice = self._wait(lambda notice: notice["type"] == "life" and notice["request"] == number, 10)
         return notice.get("life"), notice.get("status")
 
+    # Documents that the person's devices share
+
+    def put_document(self, name, content, revision=None, seconds=35):
+        """Keeps a content under a name, and returns its revision. With `revision` only where that is the present one, 0 for none there."""
+        order = {"what": "put", "name": _check_text("the name", name, 128), "content": content}
+        encode(content, DOCUMENT_LIMIT)
+        return self._document(order, revision, seconds)["revision"]
+
+    def document(self, name, seconds=35):
+        """A document's content and revision; a RelayError `notFound` where there is none."""
+        answer = self._document({"what": "get", "name": _check_text("the name", name, 128)}, None, seconds)
+        return answer["content"], answer["revision"]
+
+    def documents(self, seconds=35):
+        """The app's documents, each with `name`, `revision` and `bytes`."""
+        found, place = [], 0
+        while place is not None:
+            answer = self._document({"what": "list", "after": place}, None, seconds)
+            found += answer["documents"]
+            place = answer.get("next")
+        return found
+
+    def remove_document(self, name, revision=None, seconds=35):
+        """Removes a document, and returns the revision that this is."""
+        return self._document({"what": "remove", "name": _check_text("the name", name, 128)}, revision, seconds)["revision"]
+
+    def watch_documents(self, seconds=35):
+        """Has changes told from now on, by `next_document_change`."""
+        self._document({"what": "watch"}, None, seconds)
+
+    def next_document_change(self, seconds=None):
+        """The next change: `name`, `revision`, and `content` or that it is `removed`."""
+        end = _end(seconds)
+        while True:
+            notice = next((notice for notice in self._notices if notice["type"] == "told"), None)
+            if notice is not None:
+                self._notices.remove(notice)
+                return notice["news"]
+            self._keep(self._relay_notice(_left(end)))
+
+    def _document(self, order, revision, seconds):
+        if revision is not None:
+            order["revision"] = revision
+        return self._command({"type": "document", **order}, seconds).get("message", {})
+
     # Inside
 
     @staticmethod
@@ -380,7 +429,7 @@ def _left(end):
 
 def _success(outcome):
     if outcome["status"] != "success":
-        raise RelayError(outcome["status"], outcome.get("detail"))
+        raise RelayError(outcome["status"], outcome.get("detail"), outcome.get("message", {}).get("revision"))
     return outcome
 
 

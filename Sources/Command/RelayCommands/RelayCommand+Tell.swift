@@ -48,7 +48,7 @@ extension RelayCommand {
             print(json ? "{\"id\":\"\(id)\",\"life\":\"sent\"}" : TerminalText.line("sent to \(target.name)  \(id)"))
         }
 
-        private static func map(_ words: [String]) throws -> RelayMap {
+        static func map(_ words: [String]) throws -> RelayMap {
             var map: RelayMap = [:]
             for word in words {
                 let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -14,7 +14,7 @@ package struct RelayCommand: ParsableCommand {
             Run.self, Life.self, Cancel.self, Status.self, Account.self, Pair.self, Dismiss.self, Log.self, Rename.self,
             Allow.self,
             Forbid.self, Grant.self, Deny.self, Grants.self, Revoke.self, Connections.self, Share.self,
-            WakeBy.self,
+            WakeBy.self, Document.self,
         ])
 
     /// Made by the parser, which fills it in.
@@ -174,7 +174,7 @@ package struct RelayCommand: ParsableCommand {
 
 /// What the agent and a terminal say about other devices.
 struct RelayConversation {
-    private let client: AgentClient
+    let client: AgentClient
 
     init(_ agent: AgentOption) throws { client = try agent.connect() }
 

@@ -71,6 +71,8 @@ enum RelayWords {
         case .outcomeUnknown: "nobody knows what came of it"
         case .cancelled: "it was taken back"
         case .connectionClosed: "the connection is closed"
+        case .conflict: "the document has another revision"
+        case .notFound: "there is no such document"
         }
     }
 

@@ -162,7 +162,7 @@ struct ServerParts: Sendable {
             settings: MailboxService.Settings(), apps: apps, lists: hubLists, clock: presentTime, logger: logger)
         relayDatabase = try RelayDatabase(path: configuration.folder.relayDatabase, logger: logger)
         relay = RelayCentre(
-            register: relayDatabase, letters: relayDatabase, clock: presentTime,
+            register: relayDatabase, letters: relayDatabase, documents: relayDatabase, clock: presentTime,
             schedule: { milliseconds, work in
                 MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: .milliseconds(milliseconds), work)
             }, logger: logger)

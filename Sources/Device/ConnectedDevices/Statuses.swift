@@ -75,7 +75,7 @@ public enum RemoteLaunchUriStatus: Int, Sendable, CaseIterable {
             case .expired: .expired
             case .resourceLimits: .rateLimited
             case .cancelled: .canceled
-            case .failed: .failure
+            case .failed, .conflict, .notFound: .failure
             }
     }
 }
@@ -114,7 +114,7 @@ public enum AppServiceConnectionStatus: Int, Sendable, CaseIterable {
             case .expired: .expired
             case .resourceLimits: .rateLimited
             case .cancelled: .canceled
-            case .failed, .protocolUnavailable, .tooLarge: .failure
+            case .failed, .protocolUnavailable, .tooLarge, .conflict, .notFound: .failure
             }
     }
 }
@@ -138,7 +138,9 @@ public enum AppServiceResponseStatus: Int, Sendable, CaseIterable {
         self =
             switch status {
             case .success: .success
-            case .failed, .appNotInstalled, .appUnavailable, .serviceUnavailable, .protocolUnavailable: .failure
+            case .failed, .appNotInstalled, .appUnavailable, .serviceUnavailable, .protocolUnavailable, .conflict,
+                .notFound:
+                .failure
             case .resourceLimits: .resourceLimitsExceeded
             case .unknownDevice, .notDelivered: .remoteSystemUnavailable
             case .tooLarge: .messageSizeTooLarge
@@ -180,7 +182,7 @@ public enum StatelessAppServiceResponseStatus: Int, Sendable, CaseIterable {
             case .notAuthorized: .notAuthorized
             case .resourceLimits: .resourceLimitsExceeded
             case .tooLarge: .messageSizeTooLarge
-            case .failed, .protocolUnavailable: .failure
+            case .failed, .protocolUnavailable, .conflict, .notFound: .failure
             case .networkUnavailable: .networkNotAvailable
             case .denied: .disabledByPolicy
             case .outcomeUnknown: .outcomeUnknown

@@ -156,6 +156,7 @@ extension RelayHost {
         }
         directives.append(.save(changed))
         if old.account != changed.account {
+            documentsLost()
             devices = nil
             undescribed = []
             met = [:]

@@ -45,6 +45,8 @@ extension RelayHost {
         joinList()
         tellLetterEnds()
         resumeLines(now)
+        resumeMove(now)
+        documentsChanged(now)
         for client in members.keys { tellWatcher(client) }
     }
 

@@ -30,6 +30,7 @@ extension RelayHost {
         case .life(let number, let id):
             let known = ledger.life(of: id, at: now)
             directives.append(.tell(client, .life(request: number, known?.life, known?.status)))
+        case .document(let number, let order): document(order, number, client, now)
         case .manage(let number, let management): manage(number, management, client, now)
         case .unknown: break
         }
@@ -46,6 +47,7 @@ extension RelayHost {
             if let command = ledger.end(id, .cancelled, at: now) { note(id, command, .cancelled) }
         }
         if pairing?.client == client { endPairing() }
+        documentsEnded(client)
         for (id, line) in lines where line.client == client {
             closeThere(id, line, .cancelled)
         }

@@ -144,6 +144,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// What other devices' commands are, for the log.
     var described: [UUID: String] = [:]
     var pairing: Pairing?
+    var documents = Documents()
     /// The agent's own services, beside the ping.
     let ownServices: Set<String>
     let filesFolder: String
@@ -194,6 +195,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
         forgetOthers()
         failPairing("the way to the server was lost")
         lettersLost(now)
+        documentsLost()
         let files = outgoing.values.map(\.device) + incoming.values.map(\.device)
         let others = appStreams.values.map(\.device) + lines.values.map(\.device) + tasks.values.map(\.device)
         let commands = ledger.underWay().compactMap { ledger[$0]?.device }
@@ -237,6 +239,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
         case .letter(let letter): arrived(letter, now)
         case .letterKept(let id): letterKept(id, now)
         case .recalled(let id, let didWait): recalled(id, didWait)
+        case .documentAnswer(let id, let told): documentAnswered(id, told, now)
+        case .documentsChanged: documentsChanged(now)
         case .undelivered(let id, let reason): undelivered(id, reason, now)
         case .refused(let why):
             refusal = why
@@ -244,7 +248,9 @@ public struct RelayHost<Client: Hashable & Sendable> {
                 directives.append(.tell(client, .watchFailed(.refused, why)))
             }
         case .met(let device): pairingMet(device)
-        case .hello, .goodbye, .dismiss, .meet, .find, .withdraw, .letterTaken, .recall, .unknown: break
+        case .hello, .goodbye, .dismiss, .meet, .find, .withdraw, .letterTaken, .recall, .documentAsk,
+            .unknown:
+            break
         }
         return take(now)
     }
@@ -335,6 +341,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
         }
         lookForSilentFiles(now)
         endSilentStreams(now)
+        endDocumentAsks(now)
         endGrants(now)
         endLines(now)
         for (number, task) in tasks {
@@ -359,7 +366,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     mutating func take(_ now: Int64) -> [Directive] {
         nextLetters(now)
         var next = min(ledger.deadline ?? .max, linesDue ?? .max)
-        for moment in [nextFileMoment, nextStreamMoment] { next = min(next, moment ?? .max) }
+        for moment in [nextFileMoment, nextStreamMoment, nextDocumentMoment] { next = min(next, moment ?? .max) }
         if let moment = settings.grantEnds?.values.min() { next = min(next, moment) }
         for task in tasks.values {
             // What the system carries out ends with the system's word.

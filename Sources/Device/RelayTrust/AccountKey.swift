@@ -48,6 +48,9 @@ public struct AccountKey: Hashable, Sendable {
                 for: Array("aldaba relay nearby 1".utf8), using: SymmetricKey(data: bytes)))
     }
 
+    /// Seals the documents of the account.
+    package var documents: DocumentSeals { DocumentSeals(account: bytes) }
+
     /// Proves to a device that has this key that the account has another after it.
     package func proof(ofSuccessor next: AccountKey) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: Self.claim(next), using: SymmetricKey(data: bytes)))

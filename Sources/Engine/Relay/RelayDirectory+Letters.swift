@@ -38,4 +38,9 @@ extension RelayDirectory {
 
     /// The session in which a device has said hello; `nil` while it is away.
     public func session(of device: String) -> RelaySession? { homes[device] }
+
+    /// The sessions in which devices of an account are there; none where none is.
+    public func sessions(of id: AccountID) -> [RelaySession] {
+        accounts[id]?.entries.values.compactMap(\.session) ?? []
+    }
 }

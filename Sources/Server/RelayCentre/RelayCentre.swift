@@ -40,6 +40,9 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     private let stale = Mutex<[RelaySession: [String: RelayFrame]]>([:])
     private let register: any RelayRegister
     let letterStore: (any LetterStore)?
+    let documentStore: (any DocumentStore)?
+    /// How much each session has asked about documents that is not answered.
+    let documentAsks = Mutex<[RelaySession: Int]>([:])
     let clock: @Sendable () -> Timestamp
     let schedule: Schedule
     let logger: Logger
@@ -53,18 +56,23 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
 
     /// A centre without devices.
     ///
-    /// - Parameter letters: What keeps letters; `nil` where none are kept.
+    /// - Parameters:
+    ///   - letters: What keeps letters; `nil` where none are kept.
+    ///   - documents: What keeps documents; `nil` where none are kept.
     public init(
         register: any RelayRegister, letters letterStore: (any LetterStore)? = nil,
+        documents documentStore: (any DocumentStore)? = nil,
         clock: @escaping @Sendable () -> Timestamp, schedule: @escaping Schedule, logger: Logger
     ) {
         self.register = register
         self.letterStore = letterStore
+        self.documentStore = documentStore
         self.clock = clock
         self.schedule = schedule
         self.logger = logger
         // An earlier run may have kept some.
         if letterStore != nil { sweepLetters(by: clock().rawValue, at: clock().rawValue) }
+        if documentStore != nil { sweepDocuments(after: 1) }
     }
 
     /// Has devices that can be woken be woken from now on. Called before there are sessions.
@@ -92,6 +100,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
             follow(state.directory.closed(session, at: now), &state)
         }
         endLetters(session)
+        documentAsks.withLock { $0[session] = nil }
     }
 
     // MARK: Frames
@@ -117,9 +126,11 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
                 follow(state.directory.hello(sender, account: account, device, wake: wake, at: now), &state)
             }
             beginLetters(sender)
+            documentStore?.seen(account, at: now)
         case .letter(let letter): post(letter, from: sender, at: now)
         case .letterTaken(let other, let id): taken(id, from: other, by: sender)
         case .recall(let device, let id): recall(id, for: device, by: sender)
+        case .documentAsk(let id, let ask): askDocuments(ask, id, by: sender, at: now)
         case .dismiss(let device):
             state.withLock { follow($0.directory.dismiss(device, by: sender), &$0) }
         case .withdraw(let device, let id):
@@ -129,7 +140,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         case .find(let device): state.withLock { follow($0.directory.find(device, by: sender), &$0) }
         case .goodbye: state.withLock { follow($0.directory.goodbye(sender), &$0) }
         case .welcome, .changed, .removed, .interrupted, .undelivered, .refused, .met, .found, .notFound, .visited,
-            .letterKept, .recalled:
+            .letterKept, .recalled, .documentAnswer, .documentsChanged:
             return complete(.violation("a device does not say this to its server"))
         case .unknown: break
         }
@@ -232,7 +243,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     private func missed(_ frame: RelayFrame, _ session: RelaySession) {
         let about: String?
         switch frame {
-        case .welcome, .changed: about = nil
+        case .welcome, .changed, .documentsChanged: about = nil
         case .removed(_, let device), .interrupted(let device): about = device
         default: return
         }

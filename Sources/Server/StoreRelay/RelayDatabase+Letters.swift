@@ -158,7 +158,7 @@ extension RelayDatabase: LetterStore {
         let description = "too much waits to be written"
     }
 
-    private func add(_ job: LetterJobs.Job) {
+    func add(_ job: LetterJobs.Job) {
         guard let begins = letterJobs.add(job) else { return letterJobs.told.async { job.fail(TooMuch()) } }
         if begins { queue.asyncWriteWithoutTransaction { [self] _ in runLetterJobs() } }
     }

@@ -41,6 +41,32 @@ enum RelaySchema {
                     ) WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("4 documents of accounts") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE relay_document(
+                        number INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
+                        account BLOB NOT NULL,
+                        key BLOB NOT NULL,
+                        revision INTEGER NOT NULL,
+                        body BLOB NOT NULL,
+                        removed_at INTEGER
+                    );
+                    CREATE UNIQUE INDEX relay_document_key ON relay_document(account, key);
+                    CREATE INDEX relay_document_order ON relay_document(account, number);
+                    CREATE INDEX relay_document_removed ON relay_document(removed_at) WHERE removed_at IS NOT NULL;
+                    CREATE INDEX relay_document_account_removed ON relay_document(account, removed_at)
+                        WHERE removed_at IS NOT NULL;
+                    CREATE TABLE relay_document_sum(
+                        account BLOB PRIMARY KEY NOT NULL,
+                        count INTEGER NOT NULL,
+                        bytes INTEGER NOT NULL,
+                        removed INTEGER NOT NULL,
+                        seen_at INTEGER NOT NULL
+                    ) WITHOUT ROWID;
+                    CREATE INDEX relay_document_sum_seen ON relay_document_sum(seen_at);
+                    """)
+        }
         return migrator
     }
 }

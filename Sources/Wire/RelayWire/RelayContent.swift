@@ -302,6 +302,10 @@ public enum RelayStatus: String, Hashable, Sendable, CaseIterable {
     case cancelled
     /// The connection is closed.
     case connectionClosed
+    /// The document's present revision is another than was said.
+    case conflict
+    /// There is no such document.
+    case notFound
 }
 
 /// Why a connection to an app service ended.

@@ -44,6 +44,12 @@ public enum RelayFrame: Hashable, Sendable {
     case recall(device: String, id: UUID)
     /// Whether the letter waited, and does not any more.
     case recalled(id: UUID, didWait: Bool)
+    /// A device asks about its account's documents; answered under the same id.
+    case documentAsk(id: UUID, RelayDocumentAsk)
+    /// What the server answers.
+    case documentAnswer(id: UUID, RelayDocumentAnswer)
+    /// The account's documents have changed; a device that wants to know how asks for what is beyond what it knows.
+    case documentsChanged
     /// A message did not reach the device, for certain.
     case undelivered(id: UUID, RelayUndelivered)
     /// The server does not take what was said; why, in words.
@@ -91,6 +97,10 @@ public enum RelayFrame: Hashable, Sendable {
         case .letterTaken(let device, let id): ["type": "letterTaken", "device": .string(device), "id": .uuid(id)]
         case .recall(let device, let id): ["type": "recall", "device": .string(device), "id": .uuid(id)]
         case .recalled(let id, let didWait): ["type": "recalled", "id": .uuid(id), "didWait": .bool(didWait)]
+        case .documentAsk(let id, let ask): ask.map.merging(["type": "documentAsk", "id": .uuid(id)]) { $1 }
+        case .documentAnswer(let id, let answer):
+            answer.map.merging(["type": "documentAnswer", "id": .uuid(id)]) { $1 }
+        case .documentsChanged: ["type": "documentsChanged"]
         case .undelivered(let id, let reason):
             ["type": "undelivered", "id": .uuid(id), "reason": .string(reason.rawValue)]
         case .refused(let why): ["type": "refused", "reason": .string(why)]
@@ -155,6 +165,9 @@ public enum RelayFrame: Hashable, Sendable {
             return .letterTaken(from: try fields.text("device", most: 64), id: try fields.id("id"))
         case "recall": return .recall(device: try fields.text("device", most: 64), id: try fields.id("id"))
         case "recalled": return .recalled(id: try fields.id("id"), didWait: try fields.flag("didWait"))
+        case "documentAsk": return .documentAsk(id: try fields.id("id"), try RelayDocumentAsk(fields))
+        case "documentAnswer": return .documentAnswer(id: try fields.id("id"), try RelayDocumentAnswer(fields))
+        case "documentsChanged": return .documentsChanged
         case "undelivered":
             return .undelivered(
                 id: try fields.id("id"), RelayUndelivered(rawValue: try fields.text("reason")) ?? .unavailable)

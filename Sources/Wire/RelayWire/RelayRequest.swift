@@ -25,6 +25,8 @@ public enum RelayRequest: Hashable, Sendable {
     case life(request: Int64, id: UUID)
     /// One step of a stream, from its sender or its receiver: a request for pieces, a piece, or the outcome.
     case stream(UUID, RelayStreamStep)
+    /// Asks about the app's documents, which the person's devices share.
+    case document(request: Int64, RelayDocumentOrder)
     /// A person's word about the account and what it may; only a terminal says it.
     case manage(request: Int64, RelayManagement)
     /// A request of a later version.
@@ -72,6 +74,8 @@ public enum RelayRequest: Hashable, Sendable {
             return step.map.merging(["type": "stream", "stream": .uuid(stream)]) { $1 }
         case .cancel(let request, let id): return ["type": "cancel", "request": .integer(request), "id": .uuid(id)]
         case .life(let request, let id): return ["type": "life", "request": .integer(request), "id": .uuid(id)]
+        case .document(let request, let order):
+            return order.map.merging(["type": "document", "request": .integer(request)]) { $1 }
         case .manage(let request, let management):
             return management.map.merging(["type": "manage", "request": .integer(request)]) { $1 }
         case .unknown(let type): return ["type": .string(type)]
@@ -107,6 +111,8 @@ public enum RelayRequest: Hashable, Sendable {
         case "stream": return .stream(try fields.id("stream"), try RelayStreamStep(fields))
         case "cancel": return .cancel(request: try fields.integer("request"), id: try fields.id("id"))
         case "life": return .life(request: try fields.integer("request"), id: try fields.id("id"))
+        case "document":
+            return .document(request: try fields.integer("request"), try RelayDocumentOrder(fields))
         case "manage": return .manage(request: try fields.integer("request"), try RelayManagement(fields))
         default: return .unknown(type)
         }

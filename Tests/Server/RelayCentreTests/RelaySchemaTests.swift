@@ -27,7 +27,8 @@ import Testing
         let schema = try database.read { database in
             try String.fetchAll(
                 database,
-                sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'grdb_%' ORDER BY name"
+                sql:
+                    "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'grdb_%' AND name NOT LIKE 'sqlite_%' ORDER BY name"
             ).joined(separator: ";\n") + ";\n"
         }
         #expect(try Self.fixture(try Self.number(of: migration)) == schema)
@@ -58,6 +59,14 @@ import Testing
                         """,
                     arguments: [Data([7]), Data(repeating: 9, count: 16), Data([1, 2, 3])])
             }
+            if try Self.number(of: migration) >= 4 {
+                try database.execute(
+                    sql: """
+                        INSERT INTO relay_document (account, key, revision, body) VALUES (?, ?, 3, ?);
+                        INSERT INTO relay_document_sum (account, count, bytes, removed, seen_at) VALUES (?, 1, 2, 0, 5);
+                        """,
+                    arguments: [Data([7]), Data(repeating: 1, count: 32), Data([8, 9]), Data([7])])
+            }
         }
         try old.close()
         let store = try RelayDatabase(path: path, logger: Logger(label: "test"))
@@ -69,6 +78,12 @@ import Testing
             }
         }
         #expect(letters?.map(\.body) == (try Self.number(of: migration) >= 3 ? [[1, 2, 3]] : []))
+        let documents = await withCheckedContinuation { told in
+            store.perform(.list(after: 0), of: [7], at: 0) { told.resume(returning: $0) }
+        }
+        let kept = RelaySealedDocument(key: [UInt8](repeating: 1, count: 32), revision: 3, body: [8, 9], number: 1)
+        let isKept = try Self.number(of: migration) >= 4
+        #expect(documents == .documents(isKept ? [kept] : [], isAll: true, last: isKept ? 1 : 0))
         try store.close()
         let again = try RelayDatabase(path: path, logger: Logger(label: "test"))
         #expect(try again.devices(of: [7]).map(\.device.id) == ["2", "1"])

@@ -1,0 +1,200 @@
+import Foundation
+import GRDB
+import Relay
+import RelayCentre
+import RelayWire
+
+extension RelayDatabase: DocumentStore {
+    /// Puts, tells or lists documents, in the order in which it is asked.
+    package func perform(
+        _ ask: RelayDocumentAsk, of account: RelayDirectory.AccountID, at now: Int64,
+        then complete: @escaping @Sendable (RelayDocumentAnswer) -> Void
+    ) {
+        var size: Int?
+        if case .put(let document, _) = ask { size = document.body.count }
+        let job = LetterJobs.Job(size: size) { database, _ in
+            let answer: RelayDocumentAnswer
+            switch ask {
+            case .put(let document, let over):
+                answer = try Self.put(document, over: over, of: Data(account), at: now, database)
+            case .get(let key): answer = try Self.document(key, of: Data(account), database)
+            case .list(let number, _): answer = try Self.documents(after: number, of: Data(account), database)
+            }
+            return { complete(answer) }
+        } fail: { [logger] error in
+            logger.error("A document was not written or read.", metadata: ["error": "\(error)"])
+            complete(.refused(.notKept))
+        }
+        add(job)
+    }
+
+    /// Notes that a device of the account is there, once an hour.
+    package func seen(_ account: RelayDirectory.AccountID, at now: Int64) {
+        let job = LetterJobs.Job { database, _ in
+            try database.execute(
+                sql: "UPDATE relay_document_sum SET seen_at = ? WHERE account = ? AND seen_at < ?",
+                arguments: [now, Data(account), now - 3_600_000])
+            return {}
+        } fail: { _ in
+            // It is noted again with the next hello, within the days for which documents are kept.
+        }
+        add(job)
+    }
+
+    /// Forgets at most 256 numbers, and tells at most 16 accounts.
+    package func sweep(
+        at now: Int64, then complete: @escaping @Sendable ([RelayDirectory.AccountID]?, Bool) -> Void
+    ) {
+        let job = LetterJobs.Job { database, _ in
+            let rows = try Row.fetchAll(
+                database, sql: Self.longRemoved, arguments: [now - DocumentLimits.removedAge])
+            for row in rows { try Self.forgetRemoved(row["number"], of: row["account"], database) }
+            let unseen = try Data.fetchAll(database, sql: Self.unseen, arguments: [now - DocumentLimits.age])
+            let isAll = rows.count < 256
+            return { complete(unseen.map { [UInt8]($0) }, isAll) }
+        } fail: { _ in
+            complete(nil, true)
+        }
+        add(job)
+    }
+
+    /// Deletes at most 256 documents.
+    package func forget(_ account: RelayDirectory.AccountID, then complete: @escaping @Sendable (Bool?) -> Void) {
+        let account = Data(account)
+        let job = LetterJobs.Job { database, _ in
+            let numbers = try Int64.fetchAll(database, sql: Self.first, arguments: [account])
+            for number in numbers {
+                try database.execute(sql: "DELETE FROM relay_document WHERE number = ?", arguments: [number])
+            }
+            let isAll = numbers.count < 256
+            if isAll {
+                try database.execute(sql: "DELETE FROM relay_document_sum WHERE account = ?", arguments: [account])
+            }
+            return { complete(isAll) }
+        } fail: { _ in
+            complete(nil)
+        }
+        add(job)
+    }
+
+    // MARK: Steps
+
+    static let longRemoved = """
+        SELECT number, account FROM relay_document WHERE removed_at IS NOT NULL AND removed_at <= ?
+        ORDER BY removed_at LIMIT 256
+        """
+    static let oldestRemoved = """
+        SELECT number FROM relay_document WHERE account = ? AND removed_at IS NOT NULL ORDER BY removed_at LIMIT 1
+        """
+    static let unseen = "SELECT account FROM relay_document_sum WHERE seen_at <= ? ORDER BY seen_at LIMIT 16"
+    static let first = "SELECT number FROM relay_document WHERE account = ? ORDER BY number LIMIT 256"
+    static let present = """
+        SELECT number, key, revision, body, removed_at FROM relay_document WHERE account = ? AND key = ?
+        """
+    static let documentPage = """
+        SELECT number, key, revision, body, removed_at FROM relay_document WHERE account = ? AND number > ?
+        ORDER BY number LIMIT ?
+        """
+
+    /// What is kept for an account.
+    private struct Sum {
+        var count = 0
+        var bytes = 0
+        var removed = 0
+    }
+
+    private static func sum(of account: Data, _ database: Database) throws -> Sum {
+        let row = try Row.fetchOne(
+            database, sql: "SELECT count, bytes, removed FROM relay_document_sum WHERE account = ?",
+            arguments: [account])
+        return row.map { Sum(count: $0["count"], bytes: $0["bytes"], removed: $0["removed"]) } ?? Sum()
+    }
+
+    private static func put(
+        _ document: RelaySealedDocument, over: Int64, of account: Data, at now: Int64, _ database: Database
+    ) throws -> RelayDocumentAnswer {
+        let old = try Row.fetchOne(database, sql: present, arguments: [account, Data(document.key)])
+        let revision = old?["revision"] as Int64? ?? 0
+        let isRemoved = old.map { ($0["removed_at"] as Int64?) != nil } ?? true
+        guard revision == over else { return .conflict(present: revision, isRemoved: isRemoved) }
+        // What is not there is not removed.
+        guard !document.isRemoved || !isRemoved else { return .conflict(present: revision, isRemoved: true) }
+        var sum = try sum(of: account, database)
+        if old != nil, isRemoved { sum.removed -= 1 }
+        if !isRemoved {
+            sum.count -= 1
+            sum.bytes -= (old?["body"] as Data? ?? Data()).count
+        }
+        if document.isRemoved {
+            sum.removed += 1
+        } else {
+            sum.count += 1
+            sum.bytes += document.body.count
+            guard sum.count <= DocumentLimits.count, sum.bytes <= DocumentLimits.bytes else { return .refused(.full) }
+        }
+        // Put anew it gets a higher number than all others.
+        try database.execute(
+            sql: "DELETE FROM relay_document WHERE account = ? AND key = ?", arguments: [account, Data(document.key)])
+        try database.execute(
+            sql: "INSERT INTO relay_document (account, key, revision, body, removed_at) VALUES (?, ?, ?, ?, ?)",
+            arguments: [
+                account, Data(document.key), document.revision, Data(document.body),
+                document.isRemoved ? now : nil,
+            ])
+        if sum.removed > DocumentLimits.removed,
+            let oldest = try Int64.fetchOne(database, sql: oldestRemoved, arguments: [account])
+        {
+            try database.execute(sql: "DELETE FROM relay_document WHERE number = ?", arguments: [oldest])
+            sum.removed -= 1
+        }
+        try database.execute(
+            sql: """
+                INSERT OR REPLACE INTO relay_document_sum (account, count, bytes, removed, seen_at)
+                VALUES (?, ?, ?, ?, ?)
+                """,
+            arguments: [account, sum.count, sum.bytes, sum.removed, now])
+        return .kept(revision: document.revision)
+    }
+
+    private static func forgetRemoved(_ number: Int64, of account: Data, _ database: Database) throws {
+        try database.execute(sql: "DELETE FROM relay_document WHERE number = ?", arguments: [number])
+        try database.execute(
+            sql: "UPDATE relay_document_sum SET removed = removed - 1 WHERE account = ?", arguments: [account])
+    }
+
+    private static func document(
+        _ key: [UInt8], of account: Data, _ database: Database
+    ) throws -> RelayDocumentAnswer {
+        let row = try Row.fetchOne(database, sql: present, arguments: [account, Data(key)])
+        return .documents(row.map { [sealed($0)] } ?? [], isAll: true, last: try last(database))
+    }
+
+    private static func documents(
+        after number: Int64, of account: Data, _ database: Database
+    ) throws -> RelayDocumentAnswer {
+        let (count, bytes) = DocumentLimits.page
+        let rows = try Row.fetchCursor(database, sql: documentPage, arguments: [account, number, count + 1])
+        var documents: [RelaySealedDocument] = []
+        var size = 0
+        while let row = try rows.next() {
+            let document = sealed(row)
+            size += document.body.count
+            guard documents.count < count, documents.isEmpty || size <= bytes else {
+                return .documents(documents, isAll: false, last: try last(database))
+            }
+            documents.append(document)
+        }
+        return .documents(documents, isAll: true, last: try last(database))
+    }
+
+    /// The highest number that there ever was.
+    private static func last(_ database: Database) throws -> Int64 {
+        try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'relay_document'") ?? 0
+    }
+
+    private static func sealed(_ row: Row) -> RelaySealedDocument {
+        RelaySealedDocument(
+            key: [UInt8](row["key"] as Data), revision: row["revision"],
+            body: [UInt8](row["body"] as Data), isRemoved: (row["removed_at"] as Int64?) != nil, number: row["number"])
+    }
+}
