@@ -334,7 +334,8 @@ let house: [Target] = [
     room(
         "Device", "RelayServices",
         [
-            "PushModel", "AgentWire", "RelayWire", "Relay", "RelayHost", "RelayedFiles", "DeviceModel", "Attachments",
+            "PushModel", "AgentWire", "RelayWire", "Relay", "RelayHost", "RelayTrust", "RelayedFiles", "DeviceModel",
+            "Attachments",
             "MessageBus",
             "Machine",
         ]),

@@ -1,3 +1,4 @@
+import RelayTrust
 import RelayWire
 
 /// The agent's own services for other devices; the port of what reaches into the person's session.

@@ -1,6 +1,7 @@
 import Foundation
 import Relay
 import RelayWire
+import RelayedFiles
 
 /// Streams between apps: the agents pass pieces on, and see to it that no more is under way than was asked for.
 extension RelayHost {

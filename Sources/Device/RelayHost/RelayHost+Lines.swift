@@ -1,5 +1,6 @@
 import Foundation
 import Relay
+import RelayTrust
 import RelayWire
 
 /// Connections between apps. One outlives a short loss of the way to the other device: what was asked over it and not answered is asked

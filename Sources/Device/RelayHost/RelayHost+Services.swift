@@ -1,5 +1,6 @@
 import Foundation
 import Relay
+import RelayTrust
 import RelayWire
 import RelayedFiles
 

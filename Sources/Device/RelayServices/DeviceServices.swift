@@ -3,6 +3,7 @@ import Foundation
 import Machine
 import Relay
 import RelayHost
+import RelayTrust
 import RelayWire
 import RelayedFiles
 

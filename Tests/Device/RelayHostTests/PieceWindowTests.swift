@@ -1,6 +1,6 @@
 import Testing
 
-@testable import RelayHost
+@testable import RelayedFiles
 
 @Suite struct PieceWindowTests {
     /// Asks and gets for a while over a way of so many milliseconds that carries so many bytes in each.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import RelayHost
+@testable import RelayedFiles
 
 @Suite struct StreamPullsTests {
     typealias Portion = StreamPulls.Portion

@@ -1,18 +1,19 @@
-import RelayedFiles
-
 /// How many bytes of a file may be under way at a time, in whole pieces. A value.
 ///
 /// It is twice what comes in the shortest time from a question to its first piece: enough that the way never rests, and so little
 /// that what else the devices say to each other waits behind few pieces. It begins small and grows by what it finds. While the devices
 /// say something else it is what the way itself holds, so that nothing waits in a queue: a piece, where the way is short.
-struct PieceWindow {
+package struct PieceWindow {
+    /// Nothing is under way.
+    package init() {}
+
     /// The least and the most that is under way, in bytes.
-    static let range: ClosedRange<Int64> = 256 << 10...1 << 20
+    package static let range: ClosedRange<Int64> = 256 << 10...1 << 20
 
     /// The bytes that may be under way while the devices say nothing else.
-    private(set) var bytes = range.lowerBound
+    package private(set) var bytes = range.lowerBound
     /// The bytes that may be under way while they do.
-    var bytesBesideTalk: Int64 {
+    package var bytesBesideTalk: Int64 {
         let piece = Int64(RelayFiles.pieceSize)
         return shortest > 1 && shortest < .max ? max(piece, bytes / 2 / piece * piece) : piece
     }
@@ -22,12 +23,12 @@ struct PieceWindow {
     private var shortest = Int64.max
 
     /// Pieces from this position on are asked for.
-    mutating func asked(from position: Int64, arrived: Int64, at now: Int64) {
+    package mutating func asked(from position: Int64, arrived: Int64, at now: Int64) {
         if sample == nil { sample = (position, now, arrived) }
     }
 
     /// All up to this position has come.
-    mutating func arrived(upTo position: Int64, at now: Int64) {
+    package mutating func arrived(upTo position: Int64, at now: Int64) {
         guard let (asked, askedAt, before) = sample, position > asked else { return }
         sample = nil
         // The clock was set back: how long it took is not known.
@@ -43,5 +44,5 @@ struct PieceWindow {
     }
 
     /// What was asked for will not come.
-    mutating func forgetSample() { sample = nil }
+    package mutating func forgetSample() { sample = nil }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import RelayTrust
 import RelayWire
 
 /// What this device knows of relaying beside its devices: whose it is, what it is called, and what others may do on it.
@@ -50,6 +49,14 @@ public struct RelaySettings: Codable, Hashable, Sendable {
         public var schemes: [String]
         /// What else it told of itself.
         public var attributes: [String: String]
+
+        /// Brings the parts together.
+        package init(name: String, services: [String: String], schemes: [String], attributes: [String: String]) {
+            self.name = name
+            self.services = services
+            self.schemes = schemes
+            self.attributes = attributes
+        }
     }
 
     /// A device may call a service.
@@ -81,7 +88,8 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     /// - Parameters:
     ///   - end: When the grant ends, in milliseconds since 1970; `nil` where it lasts.
     ///   - needsUnlocked: Whether it counts only while the screen is unlocked.
-    mutating func decide(_ grant: Grant, isGranted: Bool, until end: Int64? = nil, needsUnlocked: Bool = false) {
+    package mutating func decide(_ grant: Grant, isGranted: Bool, until end: Int64? = nil, needsUnlocked: Bool = false)
+    {
         if isGranted { grants.insert(grant) } else { grants.remove(grant) }
         set(isGranted ? end : nil, asEndOf: grant)
         set(isGranted && needsUnlocked, asUnlockedOnly: grant)
@@ -89,7 +97,7 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     }
 
     /// Denies something.
-    mutating func deny(_ denial: Grant) {
+    package mutating func deny(_ denial: Grant) {
         grants.remove(denial)
         set(nil, asEndOf: denial)
         set(false, asUnlockedOnly: denial)
@@ -97,7 +105,7 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     }
 
     /// Takes back all that was granted to a device, and denied to it.
-    mutating func forget(_ device: String) {
+    package mutating func forget(_ device: String) {
         grants = grants.filter { $0.device != device }
         denials = denials?.filter { $0.device != device }
         grantEnds = grantEnds?.filter { $0.key.device != device }
@@ -105,7 +113,7 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     }
 
     /// The grants that have ended by an instant, in milliseconds since 1970.
-    func endedGrants(at now: Int64) -> [Grant] { grantEnds?.filter { $0.value <= now }.map(\.key) ?? [] }
+    package func endedGrants(at now: Int64) -> [Grant] { grantEnds?.filter { $0.value <= now }.map(\.key) ?? [] }
 
     private mutating func set(_ end: Int64?, asEndOf grant: Grant) {
         guard end != nil || grantEnds != nil else { return }
@@ -120,7 +128,7 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     }
 
     /// Whether a device was denied a service. What is said of this device alone counts before what is said of all.
-    func isDenied(_ device: String, _ app: String, _ service: String) -> Bool {
+    package func isDenied(_ device: String, _ app: String, _ service: String) -> Bool {
         guard let denials else { return false }
         return isDeniedAlone(device, app, service)
             || denials.contains(Grant(device: "*", app: app, service: service))
@@ -128,26 +136,26 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     }
 
     /// Whether exactly this denial was given.
-    func isDeniedAlone(_ device: String, _ app: String, _ service: String) -> Bool {
+    package func isDeniedAlone(_ device: String, _ app: String, _ service: String) -> Bool {
         denials?.contains(Grant(device: device, app: app, service: service)) ?? false
     }
 
     /// Whether exactly this grant was given: what is granted to all the person's devices is not granted to others'.
-    func isGrantedAlone(_ device: String, _ app: String, _ service: String) -> Bool {
+    package func isGrantedAlone(_ device: String, _ app: String, _ service: String) -> Bool {
         grants.contains(Grant(device: device, app: app, service: service))
     }
 
     /// Whether what a device was granted counts only while the screen is unlocked.
     ///
     /// - Parameter isGuests: Whether it is another person's, to whom nothing is granted that is granted to all.
-    func needsUnlocked(_ device: String, _ app: String, _ service: String, isGuests: Bool) -> Bool {
+    package func needsUnlocked(_ device: String, _ app: String, _ service: String, isGuests: Bool) -> Bool {
         guard let unlockedGrants else { return false }
         return (isGuests ? [device] : [device, "*"]).map { Grant(device: $0, app: app, service: service) }
             .filter(grants.contains).allSatisfy(unlockedGrants.contains)
     }
 
     /// Whether a device was granted a service.
-    func isGranted(_ device: String, _ app: String, _ service: String) -> Bool {
+    package func isGranted(_ device: String, _ app: String, _ service: String) -> Bool {
         grants.contains(Grant(device: device, app: app, service: service))
             || grants.contains(Grant(device: "*", app: app, service: service))
     }

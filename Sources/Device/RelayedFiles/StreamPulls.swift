@@ -2,16 +2,22 @@ import RelayWire
 
 /// Passes on what an app asks for of a stream: all of it, or as much at a time as may be under way while the devices say something else,
 /// which would wait behind it. A value.
-struct StreamPulls {
+package struct StreamPulls {
     /// What is to be asked of the other device.
-    struct Portion: Hashable {
-        var offset: Int64
-        var length: Int64
-        var prefix: [UInt8]
+    package struct Portion: Hashable {
+        /// Where it begins.
+        package var offset: Int64
+        /// How many bytes it has.
+        package var length: Int64
+        /// The digest of what the app has before it; empty where there is nothing.
+        package var prefix: [UInt8]
     }
 
+    /// Nothing was asked for.
+    package init() {}
+
     /// Whether the app had the beginning of the stream before it asked.
-    private(set) var hadBeginning = false
+    package private(set) var hadBeginning = false
     private var window = PieceWindow()
     /// What the app asked for and the other device was not asked for yet.
     private var rest: Portion?
@@ -23,7 +29,7 @@ struct StreamPulls {
     /// The app asks for so many bytes.
     ///
     /// - Returns: `false` where they do not follow those that it asked for before.
-    mutating func ask(_ offset: Int64, _ length: Int64, prefix: [UInt8]) -> Bool {
+    package mutating func ask(_ offset: Int64, _ length: Int64, prefix: [UInt8]) -> Bool {
         if let rest {
             guard offset == rest.offset + rest.length, prefix.isEmpty else { return false }
             self.rest?.length += length
@@ -36,7 +42,7 @@ struct StreamPulls {
     }
 
     /// What the other device is to be asked for now.
-    mutating func next(isTalking: Bool, at now: Int64) -> Portion? {
+    package mutating func next(isTalking: Bool, at now: Int64) -> Portion? {
         guard var portion = rest else { return nil }
         let limit = isTalking ? window.bytesBesideTalk : RelayStreamStep.window
         let room = limit - underWay
@@ -54,7 +60,7 @@ struct StreamPulls {
     }
 
     /// A piece has come that was asked for.
-    mutating func arrived(_ count: Int, at offset: Int64, now: Int64) {
+    package mutating func arrived(_ count: Int, at offset: Int64, now: Int64) {
         if offset == 0, start > 0 {
             // What the app has is of another stream: all that it asked for lies so much further to the front.
             rest?.offset -= start
