@@ -146,6 +146,11 @@ extension RelayHost {
         switch (ask.purpose, told) {
         case (.watch, _): watched(told, by: ask.client, now)
         case (.move, .documents(let page, let isAll, _)): moveRead(page, isAll: isAll, now)
+        case (.move, .refused), (.moved, .refused(.notKept)), (.moved, .refused(.notJoined)), (.moved, .refused(.busy)):
+            restMove()
+        case (.moved, .refused(.full)):
+            note("a document for the next key of the account: there was no room", .resourceLimits)
+            moveOn(now)
         case (.move, _), (.moved, _): moveOn(now)
         case (_, .refused(let why)): settle(ask, Self.outcome(why))
         case (.put, .kept(let kept)):
@@ -299,7 +304,7 @@ extension RelayHost {
         documents.asks = [:]
         documents.waiting = []
         documents.underWay = 0
-        documents.isMoving = false
+        restMove()
         for client in documents.watchers.keys { documents.watchers[client]?.isAsking = false }
         for ask in asks { settle(ask, Self.lostOutcome(ask)) }
         for (client, watcher) in documents.watchers where watcher.number == nil {
@@ -327,7 +332,7 @@ extension RelayHost {
             if ask.isSent { documents.underWay -= 1 }
             switch ask.purpose {
             case .watch: if let client = ask.client { documents.watchers[client]?.isAsking = false }
-            case .move, .moved: documents.isMoving = false
+            case .move, .moved: restMove()
             default: settle(ask, Self.lostOutcome(ask))
             }
         }
@@ -348,6 +353,17 @@ extension RelayHost {
         documents.former = (account, 0)
         documents.read = []
         documents.isMoving = false
+    }
+
+    /// Ends the look at them until the next session, in which it begins anew: what is put already is there then.
+    private mutating func restMove() {
+        documents.former?.number = 0
+        documents.read = []
+        documents.isMoving = false
+    }
+
+    private mutating func note(_ what: String, _ status: RelayStatus) {
+        directives.append(.note(RelayLogEntry(device: "", what: what, status: status)))
     }
 
     /// Goes on with that where there is a session.
@@ -374,7 +390,10 @@ extension RelayHost {
             let sealed = documents.read.removeFirst()
             guard let document = former.account.documents.opened(sealed),
                 let again = try? settings.account?.documents.sealed(document, revision: sealed.revision)
-            else { continue }
+            else {
+                note("a document for the next key of the account: it does not open", .failed)
+                continue
+            }
             return add(DocumentAsk(purpose: .moved(again), deadline: now + Self.patience))
         }
         add(DocumentAsk(purpose: .move(after: former.number), deadline: now + Self.patience))
