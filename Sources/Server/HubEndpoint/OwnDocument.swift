@@ -20,7 +20,9 @@ enum OwnDocument {
     }
 
     /// What an answer tells of an installation, and clients send back with the rest.
-    private static let told = ["createdAt", "updatedAt", "state", "fault", "pushChannelExpired", "lastUpdate"]
+    private static let told = [
+        "createdAt", "updatedAt", "lastSeen", "state", "fault", "pushChannelExpired", "lastUpdate",
+    ]
 
     /// Refuses unknown members of an installation, of its templates and of its channel. What is wrong with the known ones is
     /// said by their reader.

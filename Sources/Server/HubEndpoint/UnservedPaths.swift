@@ -28,7 +28,8 @@ struct UnservedPaths: RouterMiddleware {
     ) async throws -> Response {
         do { return try await next(request, context) } catch let error as HTTPError where error.status == .notFound {
             let parts = request.uri.path.split(separator: "/").map(String.init)
-            guard let first = parts.first else { throw error }
+            // FCM's interface answers as Google's does: 404, whatever the method is.
+            guard let first = parts.first, !parts.starts(with: ["v1", "projects"]) else { throw error }
             let methods = methods(parts)
             let isAzure = first != "v1" && first != "api"
             let hub = isAzure ? try await hubs.store.hub(named: Request.plain(first)) : nil
