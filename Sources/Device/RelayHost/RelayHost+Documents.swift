@@ -110,8 +110,10 @@ extension RelayHost {
     private mutating func askNextDocuments() {
         while documents.underWay < Self.documentsAtOnce, !documents.waiting.isEmpty, devices != nil {
             let id = documents.waiting.removeFirst()
-            guard let ask = documents.asks[id], let asked = asked(ask) else {
+            guard let ask = documents.asks[id] else { continue }
+            guard let asked = asked(ask) else {
                 documents.asks[id] = nil
+                settle(ask, RelayOutcome(.failed, detail: "it could not be sealed for the person's devices"))
                 continue
             }
             documents.asks[id]?.isSent = true
