@@ -67,7 +67,7 @@ public final class IncomingStream: Sendable {
     /// - Parameters:
     ///   - position: What is there already. Where the sender's begins otherwise, the pieces come from 0 on.
     ///   - sink: Takes a piece that begins at a place; at 0 the stream begins anew. Called in order on a queue of the stream's; more is asked
-    ///     for only after it has returned, at most 1 MiB ahead.
+    ///     for only after it has returned, at most 8 MiB ahead.
     /// - Throws: ``IncomingStreamError``, or what `sink` throws: then the sender is told that it was not taken.
     public func receive(
         after position: StreamPosition = StreamPosition(), _ sink: @escaping @Sendable (Int64, Data) throws -> Void

@@ -49,7 +49,7 @@ public struct FileStreamSource: RemoteStreamSource {
 
 /// A stream to an app service on another device.
 ///
-/// Who takes it asks for its pieces, at most 1 MiB ahead, so that nothing piles up anywhere; it may begin after what it has already, which
+/// Who takes it asks for its pieces, at most 8 MiB ahead, so that nothing piles up anywhere; it may begin after what it has already, which
 /// is compared by its digest.
 public enum RemoteStream {
     /// Sends a stream, and waits until the other app has taken all of it, or will not.

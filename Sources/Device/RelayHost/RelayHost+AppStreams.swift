@@ -23,6 +23,8 @@ extension RelayHost {
         var silentUntil: Int64 { heardAt + (asked > 0 ? RelayHost.giverPatience : RelayHost.takerPatience) }
     }
 
+    /// How many bytes are under way to this device at most, of all streams of apps together.
+    static var streamsWindow: Int64 { 16 << 20 }
     /// How long nothing may come of what was asked for: a minute, in milliseconds.
     static var giverPatience: Int64 { 60_000 }
     /// How long an app that takes a stream may say nothing about it: ten minutes, in milliseconds.
@@ -76,7 +78,10 @@ extension RelayHost {
     /// Asks the other device for as much as may be under way.
     private mutating func pullOn(_ id: UUID, _ now: Int64) {
         let isTalking = isTalking(now)
-        while let stream = appStreams[id], let portion = appStreams[id]?.pulls.next(isTalking: isTalking, at: now) {
+        let share = Self.streamsWindow / Int64(max(1, appStreams.values.count { $0.task != nil }))
+        while let stream = appStreams[id],
+            let portion = appStreams[id]?.pulls.next(isTalking: isTalking, share: share, at: now)
+        {
             let pull = RelayContent.pull(
                 stream: id, offset: portion.offset, length: portion.length, prefix: portion.prefix)
             send(pull, to: stream.device, deadline: nil)

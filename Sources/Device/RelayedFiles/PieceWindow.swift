@@ -8,7 +8,7 @@ package struct PieceWindow {
     package init() {}
 
     /// The least and the most that is under way, in bytes.
-    package static let range: ClosedRange<Int64> = 256 << 10...1 << 20
+    package static let range: ClosedRange<Int64> = 256 << 10...8 << 20
 
     /// The bytes that may be under way while the devices say nothing else.
     package private(set) var bytes = range.lowerBound

@@ -41,10 +41,15 @@ package struct StreamPulls {
         return true
     }
 
+    /// The least that is under way while the devices say nothing else, in bytes.
+    package static let leastWindow: Int64 = 1 << 20
+
     /// What the other device is to be asked for now.
-    package mutating func next(isTalking: Bool, at now: Int64) -> Portion? {
+    ///
+    /// - Parameter share: The most bytes that may be under way, beside what other streams have.
+    package mutating func next(isTalking: Bool, share: Int64, at now: Int64) -> Portion? {
         guard var portion = rest else { return nil }
-        let limit = isTalking ? window.bytesBesideTalk : RelayStreamStep.window
+        let limit = isTalking ? window.bytesBesideTalk : min(share, max(Self.leastWindow, window.bytes))
         let room = limit - underWay
         // Not for every piece.
         guard portion.length == 0 || room > 0 && room >= min(portion.length, limit / 4) else { return nil }

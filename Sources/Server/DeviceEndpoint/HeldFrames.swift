@@ -1,7 +1,9 @@
 /// What other devices sent while the connection was choked, in order; pieces of large things after everything else.
 struct HeldFrames {
-    /// The most bytes that are held of messages, and of pieces.
-    static let limit = 1 << 20, bulkLimit = 2 << 20
+    /// The most bytes that are held of messages.
+    static let limit = 1 << 20
+    /// The most bytes that are held of pieces: what a device asks for at most at a time, 8 MiB of files and 16 of apps' streams.
+    static let bulkLimit = 24 << 20
 
     /// What waits, in order; at most so many bytes.
     private struct Queue {

@@ -19,7 +19,7 @@ public enum RelayStreamStep: Hashable, Sendable {
     /// How large a piece is at most, in bytes.
     public static let pieceSize = 64 << 10
     /// How many bytes may be asked for and not given yet.
-    public static let window: Int64 = 1 << 20
+    public static let window: Int64 = 8 << 20
 
     var map: RelayMap {
         switch self {

@@ -11,12 +11,14 @@ import Testing
         pulls.ask(offset, length, prefix: prefix)
     }
 
-    private mutating func next(isTalking: Bool = true) -> Portion? { pulls.next(isTalking: isTalking, at: 1) }
+    private mutating func next(isTalking: Bool = true) -> Portion? {
+        pulls.next(isTalking: isTalking, share: 16 << 20, at: 1)
+    }
 
     /// All that is asked for while everything comes at once, in the same millisecond.
     private mutating func portions(isTalking: Bool = true) -> [Portion] {
         var all: [Portion] = []
-        while let portion = pulls.next(isTalking: isTalking, at: 1) {
+        while let portion = pulls.next(isTalking: isTalking, share: 16 << 20, at: 1) {
             all.append(portion)
             pulls.arrived(Int(portion.length), at: portion.offset, now: 1)
         }
@@ -49,6 +51,28 @@ import Testing
         #expect(isEndTaken)
         let end = portions(isTalking: true)
         #expect(end == [Portion(offset: 800_010, length: 5, prefix: [])])
+    }
+
+    @Test(
+        "A long way has more under way, up to the stream's share",
+        arguments: [(16 << 20, 8 << 20), (3 << 20, 3 << 20)] as [(Int64, Int64)])
+    mutating func long(share: Int64, most: Int64) {
+        var (now, offset, largest): (Int64, Int64, Int64) = (0, 0, 0)
+        let isTaken = ask(0, 8 << 20)
+        #expect(isTaken)
+        for _ in 0..<20 {
+            now += 50
+            // All that was asked for comes after the time there and back.
+            while let portion = pulls.next(isTalking: false, share: share, at: now - 50) {
+                pulls.arrived(Int(portion.length), at: portion.offset, now: now)
+                largest = max(largest, portion.length)
+                offset = portion.offset + portion.length
+                now += 50
+            }
+            let isMoreTaken = ask(offset, 8 << 20)
+            #expect(isMoreTaken)
+        }
+        #expect(largest == most)
     }
 
     @Test("Where nothing is asked for, the digest is passed on all the same")
